@@ -1,0 +1,231 @@
+//! Asks: what the runtime asks the person, and how such a question ends.
+//!
+//! An ask closes exactly once ([`Closing`]). An answer to a consent is bound to the digest of what was shown.
+
+use crate::content::Json;
+use crate::ids::{AskId, Millis, RunId, ToolRunId};
+
+/// How dangerous an action is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Risk {
+    /// Reads only, inside the workspace.
+    Low,
+    /// Changes files, can be undone.
+    Medium,
+    /// Changes the system, leaves the workspace or uses the network.
+    High,
+    /// Cannot be undone, or is dangerous in itself.
+    Critical,
+}
+
+/// Risk with its grounds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Assessment {
+    /// How dangerous.
+    pub risk: Risk,
+    /// Why, in words for the person.
+    pub reasons: Vec<String>,
+    /// Whether the action can be undone.
+    pub reversible: bool,
+}
+
+/// What the person sees before deciding.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Preview {
+    /// Plain text.
+    Text(String),
+    /// A command line, with the commands that were found inside it.
+    Command {
+        /// As it would run.
+        line: String,
+        /// Each inner command, parsed.
+        inner: Vec<String>,
+    },
+    /// A unified diff.
+    Diff {
+        /// The file.
+        path: String,
+        /// Unified diff text.
+        text: String,
+    },
+}
+
+/// Digest of exactly the action that was shown: tool, canonical arguments, working directory, pre-image of files.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ActionDigest(pub String);
+
+/// One thing to choose from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Choice {
+    /// What the answer names.
+    pub id: String,
+    /// What the person reads.
+    pub label: String,
+    /// A second line.
+    pub detail: Option<String>,
+}
+
+/// What kind of question it is. Every kind has exactly one overlay in our UIs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum AskKind {
+    /// May this tool run?
+    Consent(Box<Consent>),
+    /// Yes or no.
+    Confirm {
+        /// The text under the title.
+        message: String,
+        /// Label of yes, if not the usual one.
+        yes: Option<String>,
+        /// Label of no, if not the usual one.
+        no: Option<String>,
+        /// Whether yes is dangerous.
+        danger: bool,
+    },
+    /// One or several of a list.
+    Choose {
+        /// The text under the title.
+        message: String,
+        /// What there is to choose.
+        choices: Vec<Choice>,
+        /// Whether several may be taken.
+        many: bool,
+    },
+    /// A line of text.
+    Text {
+        /// The text under the title.
+        message: String,
+        /// Shown in the empty field.
+        placeholder: Option<String>,
+        /// What stands in the field at first.
+        default: Option<String>,
+        /// Not to be shown, logged or kept.
+        secret: bool,
+        /// Several lines are welcome.
+        multiline: bool,
+    },
+    /// A text to change.
+    Edit {
+        /// The text under the title.
+        message: String,
+        /// What stands in the editor at first.
+        prefill: String,
+    },
+}
+
+/// The question whether a tool may run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Consent {
+    /// The tool run in question.
+    pub tool: ToolRunId,
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments.
+    pub args: Json,
+    /// What would happen.
+    pub preview: Option<Preview>,
+    /// How dangerous it is.
+    pub assessment: Assessment,
+    /// What the answer is bound to.
+    pub digest: ActionDigest,
+    /// The rule that "always" would add, in words; `None` when there is none to offer.
+    pub rule: Option<String>,
+    /// Whether a reason for a denial reaches the model.
+    pub takes_reason: bool,
+}
+
+/// A question to the person.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Ask {
+    /// Its id.
+    pub id: AskId,
+    /// The run that waits for it; `None` when it belongs to no run.
+    pub run: Option<RunId>,
+    /// The line on top.
+    pub title: String,
+    /// What is asked.
+    pub kind: AskKind,
+    /// When it expires; `None` means that it waits for ever.
+    pub deadline: Option<Millis>,
+}
+
+/// How far a yes reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// This one action.
+    Once,
+    /// The same kind of action until the session closes.
+    Session,
+    /// The rule that was shown, for this project.
+    Always,
+}
+
+/// What the person says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// To a consent: yes. The digest, when the wire can carry it, must be the one that was shown.
+    Allow {
+        /// How far it reaches.
+        scope: Scope,
+        /// What the person saw.
+        digest: Option<ActionDigest>,
+    },
+    /// To a consent: no. With a reason the model goes on with it; without, the turn stops.
+    Deny {
+        /// What the model is told.
+        reason: Option<String>,
+    },
+    /// To a confirm.
+    Confirmed(bool),
+    /// To a choose: the ids taken.
+    Chosen(Vec<String>),
+    /// To a text or an edit.
+    Entered(String),
+    /// The person closed the question without an answer.
+    Dismissed,
+}
+
+impl AskKind {
+    /// Whether `answer` is an answer to this kind of question.
+    pub fn accepts(&self, answer: &Answer) -> bool {
+        match (self, answer) {
+            (_, Answer::Dismissed) => true,
+            (AskKind::Consent(consent), Answer::Allow { digest, .. }) => {
+                digest.as_ref().is_none_or(|shown| *shown == consent.digest)
+            }
+            (AskKind::Consent(_), Answer::Deny { .. }) => true,
+            (AskKind::Confirm { .. }, Answer::Confirmed(_)) => true,
+            (AskKind::Choose { choices, many, .. }, Answer::Chosen(ids)) => {
+                (*many || ids.len() <= 1) && ids.iter().all(|id| choices.iter().any(|c| c.id == *id))
+            }
+            (AskKind::Text { .. } | AskKind::Edit { .. }, Answer::Entered(_)) => true,
+            (AskKind::Consent(_) | AskKind::Confirm { .. } | AskKind::Choose { .. }, _) => false,
+            (AskKind::Text { .. } | AskKind::Edit { .. }, _) => false,
+        }
+    }
+
+    /// The answer as it may be kept: what a secret field holds is never stored.
+    pub fn keepable(&self, answer: Answer) -> Answer {
+        match (self, answer) {
+            (AskKind::Text { secret: true, .. }, Answer::Entered(_)) => Answer::Entered(String::new()),
+            (_, answer) => answer,
+        }
+    }
+}
+
+/// How an ask ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Closing {
+    /// Someone answered.
+    Answered {
+        /// What they said (never the text of a secret).
+        answer: Answer,
+        /// Which UI it came from, in words for the record.
+        by: Option<String>,
+    },
+    /// The run ended or was cancelled.
+    Withdrawn,
+    /// The deadline passed.
+    Expired,
+    /// Nobody could be asked.
+    Unattended,
+}

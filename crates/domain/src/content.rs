@@ -1,0 +1,177 @@
+//! What messages are made of: parts, roles, and the opaque JSON that tools and extensions carry.
+
+use crate::ids::ToolRunId;
+use std::fmt;
+use std::sync::Arc;
+
+/// JSON text kept verbatim. The domain never looks inside; whoever makes one promises that it is JSON.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Json(Arc<str>);
+
+impl Json {
+    /// Keeps `text`, which the caller knows to be one JSON value.
+    pub fn verbatim(text: impl Into<Arc<str>>) -> Json {
+        Json(text.into())
+    }
+
+    /// The empty object.
+    pub fn empty() -> Json {
+        Json("{}".into())
+    }
+
+    /// The JSON text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// The program itself, for instance a compaction summary shown to the model.
+    System,
+}
+
+/// What a stream of text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextKind {
+    /// Said to the person.
+    Text,
+    /// The model's thinking.
+    Thought,
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Markdown text.
+    Text(String),
+    /// The model's thinking; `signature` is what a provider wants back unchanged.
+    Thought {
+        /// The thinking as text.
+        text: String,
+        /// Opaque proof that some providers demand when the thought is sent back.
+        signature: Option<String>,
+    },
+    /// A picture.
+    Image {
+        /// Media type, such as `image/png`.
+        mime: String,
+        /// Base64, as every wire carries it.
+        base64: Arc<str>,
+    },
+    /// A block of code that a wire announces as such.
+    Code {
+        /// Language name, if said.
+        language: Option<String>,
+        /// The code.
+        text: String,
+        /// Where it stands, if said.
+        path: Option<String>,
+    },
+    /// A unified diff.
+    Diff {
+        /// The file, if said.
+        path: Option<String>,
+        /// Unified diff text.
+        text: String,
+    },
+    /// The place in the message where a tool run was proposed.
+    Tool(ToolRunId),
+    /// Something a wire said that we only keep and show.
+    Opaque {
+        /// The wire's own name for it.
+        kind: String,
+        /// As it came.
+        json: Json,
+    },
+}
+
+impl Part {
+    /// The streamed text of this part and its kind, if it can be streamed.
+    pub fn streamed(&self) -> Option<(TextKind, &str)> {
+        match self {
+            Part::Text(text) => Some((TextKind::Text, text)),
+            Part::Thought { text, .. } => Some((TextKind::Thought, text)),
+            Part::Image { .. } | Part::Code { .. } | Part::Diff { .. } | Part::Tool(_) | Part::Opaque { .. } => None,
+        }
+    }
+
+    /// An empty part that a stream of `kind` fills.
+    pub fn stream(kind: TextKind) -> Part {
+        match kind {
+            TextKind::Text => Part::Text(String::new()),
+            TextKind::Thought => Part::Thought { text: String::new(), signature: None },
+        }
+    }
+}
+
+/// What a person (or a program in their place) says to the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Input {
+    /// The text.
+    pub text: String,
+    /// Pictures and files that go with it.
+    pub attachments: Vec<Part>,
+}
+
+impl Input {
+    /// Plain text.
+    pub fn text(text: impl Into<String>) -> Input {
+        Input { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// The parts of the user's message.
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(1 + self.attachments.len());
+        if !self.text.is_empty() || self.attachments.is_empty() {
+            parts.push(Part::Text(self.text.clone()));
+        }
+        parts.extend(self.attachments.iter().cloned());
+        parts
+    }
+}
+
+/// Tokens and money of a step, a run or a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Usage {
+    /// Tokens read by the model, cached ones included.
+    pub input: u64,
+    /// Tokens written by the model.
+    pub output: u64,
+    /// Of `input`: read from a cache.
+    pub cache_read: u64,
+    /// Of `input`: written to a cache.
+    pub cache_write: u64,
+    /// Millionths of a US dollar; zero when the price is unknown.
+    pub cost_micros: u64,
+}
+
+impl Usage {
+    /// All tokens.
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    /// Sums two usages.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+            cost_micros: self.cost_micros.saturating_add(other.cost_micros),
+        }
+    }
+}
