@@ -1,1 +1,90 @@
-fn main() {}
+//! `cargo xtask`: the project's chores as one program, so that a clean clone needs only Rust.
+//!
+//! What it is not: a build system. Cargo builds; this decides what to run, in which order, and whether the
+//! result counts. Each chore is one file. Judgements (layers, tidy, links) are pure functions over text, and
+//! only the thin code around them reads files or starts programs.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command for people: its output is its work"
+)]
+
+mod docs;
+mod layers;
+mod links;
+mod lint;
+mod needs;
+mod shell;
+mod suite;
+mod tidy;
+mod tree;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::shell::Shell;
+
+const HELP: &str = "\
+cargo xtask CHORE
+
+  test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME)
+  lint                     formatting, clippy, layers, tidy and docs --check; warnings are errors
+  layers                   check which crate uses which
+  tidy                     check heads, lengths and names of source files
+  docs [--check]           write the generated pages (or check them), and check every relative link
+  accept [NAME...]         run the tests and write what they got into their inline expectations
+  ci                       run .ci/run, which is what the build server runs
+  help                     show this
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((chore, rest)) = args.split_first() else {
+        eprint!("{HELP}");
+        return ExitCode::from(2);
+    };
+    match run(chore, rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: cargo xtask {chore} failed: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: &str, rest: &[String]) -> Result<()> {
+    let shell = Shell::at_root()?;
+    match chore {
+        "test" => suite::run(&shell, &suite::Options::parse(rest)?),
+        "accept" => suite::run(&shell, &suite::Options::parse(rest)?.accepting()),
+        "docs" => match rest {
+            [] => docs::run(&shell, docs::Mode::Write),
+            [flag] if flag == "--check" => docs::run(&shell, docs::Mode::Check),
+            _ => bail!("it takes nothing or --check"),
+        },
+        "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
+        "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),
+        "tidy" => no_arguments(rest).and_then(|()| tidy::run(&shell)),
+        "ci" => no_arguments(rest).and_then(|()| shell.step("bash", &[".ci/run"], &[])),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        _ => bail!("there is no such chore\n\n{HELP}"),
+    }
+}
+
+fn no_arguments(rest: &[String]) -> Result<()> {
+    if rest.is_empty() { Ok(()) } else { bail!("it takes no arguments, got {rest:?}") }
+}
+
+/// Turns a list of findings into an error that shows every one of them.
+fn judge(what: &str, findings: &[String]) -> Result<()> {
+    if findings.is_empty() {
+        println!("{what}: fine");
+        return Ok(());
+    }
+    bail!("{} finding(s)\n  {}", findings.len(), findings.join("\n  "))
+}

@@ -1,0 +1,301 @@
+//! Who may use whom. The table is the architecture; `cargo metadata` says what the manifests really do.
+//!
+//! Only direct edges are judged: a crate that may not use tokio must not name it. Dev-dependencies may be wider
+//! (tests use the kit), but never reach up into the binary or this crate.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::judge;
+use crate::shell::Shell;
+
+/// Which crates from elsewhere a layer may name outside its tests.
+pub(crate) enum Outside {
+    /// What its work needs.
+    Any,
+    /// Nothing but these.
+    Only(&'static [&'static str]),
+    /// No runtime for asynchronous work: the layer is pure, or blocks honestly.
+    NoTokio,
+}
+
+/// One crate of ours.
+pub(crate) struct Layer {
+    pub(crate) name: &'static str,
+    /// Why it is a crate of its own.
+    pub(crate) why: &'static str,
+    /// Crates of ours that it may use.
+    pub(crate) uses: &'static [&'static str],
+    pub(crate) outside: Outside,
+}
+
+/// Every crate of the workspace, lowest first.
+pub(crate) const LAYERS: &[Layer] = &[
+    Layer {
+        name: "domain",
+        why: "the vocabulary and its laws; pure, so that everything else can be checked against it",
+        uses: &[],
+        outside: Outside::Only(&[]),
+    },
+    Layer {
+        name: "wire",
+        why: "bytes to lines to envelopes; knows no conversation, so that every dialect can stand on it",
+        uses: &[],
+        outside: Outside::NoTokio,
+    },
+    Layer {
+        name: "record",
+        why: "the one written form of the vocabulary, shared by the native wire, the store and export",
+        uses: &["domain"],
+        outside: Outside::NoTokio,
+    },
+    Layer {
+        name: "dialects",
+        why: "one folder per wire language, two roles each, all without I/O",
+        uses: &["domain", "wire", "record"],
+        outside: Outside::NoTokio,
+    },
+    Layer {
+        name: "link",
+        why: "the one driver and the transports: the only place where a protocol meets I/O",
+        uses: &["dialects", "domain", "wire"],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: "store",
+        why: "sessions on disk, behind a trait that assumes no local file",
+        uses: &["domain", "record"],
+        outside: Outside::NoTokio,
+    },
+    Layer {
+        name: "models",
+        why: "speaks to providers and knows nothing of sessions; keeps heavy dependencies out of the engine's compile",
+        uses: &[],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: "tools",
+        why: "the agent's hands; keeps heavy dependencies out of the engine's compile",
+        uses: &["domain"],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: "engine",
+        why: "our agent: the loop of model, consent and tool",
+        uses: &["domain", "models", "tools"],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: "hub",
+        why: "sessions, runs, queues, asks and the attached UIs; knows no dialect by name",
+        uses: &["domain", "store", "dialects"],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: "tui",
+        why: "pure update and view with a thin terminal shell",
+        uses: &["domain"],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: "kit",
+        why: "transcripts, replay, scripted peers and conformance, for our tests and other people's programs",
+        uses: &["domain", "wire", "record", "dialects", "link"],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: BINARY,
+        why: "the binary: the only place where everything meets",
+        uses: &[
+            "domain", "wire", "record", "dialects", "link", "store", "models", "tools", "engine", "hub",
+            "tui", "kit",
+        ],
+        outside: Outside::Any,
+    },
+    Layer {
+        name: "xtask",
+        why: "the project's chores; builds in seconds on a clean clone",
+        uses: &[],
+        outside: Outside::Only(&["anyhow", "serde_json"]),
+    },
+];
+
+const BINARY: &str = "parlor";
+
+/// One line of a manifest's dependencies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Edge {
+    from: String,
+    to: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Normal,
+    Dev,
+}
+
+/// What the manifests say.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Graph {
+    crates: Vec<String>,
+    edges: Vec<Edge>,
+}
+
+/// Reads the workspace and judges it.
+pub(crate) fn run(shell: &Shell) -> Result<()> {
+    judge("layers", &findings(LAYERS, &read(&shell.metadata()?)?))
+}
+
+fn read(metadata: &Value) -> Result<Graph> {
+    let mut graph = Graph::default();
+    for package in metadata["packages"].as_array().context("cargo metadata lists no packages")? {
+        let from = package["name"].as_str().context("a package without a name")?;
+        graph.crates.push(from.to_owned());
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let to = dependency["name"].as_str().context("a dependency without a name")?;
+            // Build-dependencies count as normal ones: they shape what the crate is.
+            let kind = if dependency["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
+            graph.edges.push(Edge { from: from.to_owned(), to: to.to_owned(), kind });
+        }
+    }
+    Ok(graph)
+}
+
+fn findings(layers: &[Layer], graph: &Graph) -> Vec<String> {
+    let mut findings = Vec::new();
+    for name in &graph.crates {
+        if !layers.iter().any(|layer| layer.name == name) {
+            findings.push(format!(
+                "crate `{name}` has no row: add one to LAYERS in xtask/src/layers.rs with what it may use and a \
+                 reason a newcomer would see, or make it a module of the crate it serves"
+            ));
+        }
+    }
+    for layer in layers {
+        if !graph.crates.iter().any(|name| name == layer.name) {
+            findings.push(format!(
+                "`{}` has a row in xtask/src/layers.rs but is no crate of the workspace: remove the row",
+                layer.name
+            ));
+        }
+    }
+    for edge in &graph.edges {
+        let ours = graph.crates.contains(&edge.to);
+        let Some(layer) = layers.iter().find(|layer| layer.name == edge.from) else { continue };
+        match (ours, edge.kind) {
+            (true, Kind::Normal) if !layer.uses.contains(&edge.to.as_str()) => {
+                findings.push(format!(
+                    "`{}` must not use `{}` (it may use: {}; it is {})",
+                    edge.from,
+                    edge.to,
+                    listed(layer.uses),
+                    layer.why
+                ));
+            }
+            (true, Kind::Dev) if edge.to == BINARY || edge.to == "xtask" => {
+                findings
+                    .push(format!("tests of `{}` must not use `{}`: it stands above", edge.from, edge.to));
+            }
+            (false, Kind::Normal) => findings.extend(refused_outside(layer, &edge.to)),
+            (true, Kind::Normal | Kind::Dev) | (false, Kind::Dev) => {}
+        }
+    }
+    findings
+}
+
+fn refused_outside(layer: &Layer, to: &str) -> Option<String> {
+    match layer.outside {
+        Outside::Any => None,
+        Outside::Only(allowed) => (!allowed.contains(&to)).then(|| {
+            format!("`{}` must not use the outside crate `{to}` (allowed: {})", layer.name, listed(allowed))
+        }),
+        Outside::NoTokio => (to == "tokio" || to.starts_with("tokio-")).then(|| {
+            format!("`{}` must not use `{to}`: asynchronous work belongs to the shells", layer.name)
+        }),
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn real_crates() -> Vec<String> {
+        LAYERS.iter().map(|layer| layer.name.to_owned()).collect()
+    }
+
+    fn planted(edges: &[(&str, &str, Kind)]) -> Vec<String> {
+        let edges = edges
+            .iter()
+            .map(|&(from, to, kind)| Edge { from: from.to_owned(), to: to.to_owned(), kind })
+            .collect();
+        findings(LAYERS, &Graph { crates: real_crates(), edges })
+    }
+
+    #[test]
+    fn allowed_edges_pass() {
+        let edges = [
+            ("dialects", "domain", Kind::Normal),
+            ("dialects", "serde", Kind::Normal),
+            ("dialects", "kit", Kind::Dev),
+            ("domain", "proptest", Kind::Dev),
+            ("link", "tokio", Kind::Normal),
+            ("parlor", "tui", Kind::Normal),
+        ];
+        assert_eq!(planted(&edges), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_planted_violation_is_found_and_named() {
+        let cases = [
+            (("domain", "wire", Kind::Normal), "`domain` must not use `wire`"),
+            (("domain", "serde", Kind::Normal), "`domain` must not use the outside crate `serde`"),
+            (("hub", "engine", Kind::Normal), "`hub` must not use `engine`"),
+            (("tui", "link", Kind::Normal), "`tui` must not use `link`"),
+            (("store", "tokio", Kind::Normal), "`store` must not use `tokio`"),
+            (("wire", "tokio-util", Kind::Normal), "`wire` must not use `tokio-util`"),
+            (("hub", "parlor", Kind::Dev), "tests of `hub` must not use `parlor`"),
+            (("xtask", "regex", Kind::Normal), "`xtask` must not use the outside crate `regex`"),
+        ];
+        for (edge, expected) in cases {
+            let found = planted(&[edge]);
+            assert!(found.len() == 1 && found[0].starts_with(expected), "{edge:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_crate_without_a_row_and_a_row_without_a_crate_are_found() {
+        let mut crates = real_crates();
+        crates.retain(|name| name != "kit");
+        crates.push("extras".to_owned());
+        let found = findings(LAYERS, &Graph { crates, edges: Vec::new() });
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("crate `extras` has no row: add one"), "{found:?}");
+        assert!(found[1].contains("`kit` has a row"), "{found:?}");
+    }
+
+    #[test]
+    fn the_table_points_downwards_only() {
+        for (at, layer) in LAYERS.iter().enumerate() {
+            for used in layer.uses {
+                let below = LAYERS[..at].iter().any(|lower| lower.name == *used);
+                assert!(below, "{} uses {used}, which does not stand before it", layer.name);
+            }
+        }
+    }
+
+    #[test]
+    fn metadata_is_read_with_kinds() {
+        let metadata = serde_json::json!({"packages": [{"name": "a", "dependencies": [
+            {"name": "b", "kind": null}, {"name": "c", "kind": "dev"}, {"name": "d", "kind": "build"},
+        ]}]});
+        let kinds: Vec<Kind> = read(&metadata).unwrap().edges.into_iter().map(|edge| edge.kind).collect();
+        assert_eq!(kinds, [Kind::Normal, Kind::Dev, Kind::Normal]);
+        assert!(read(&serde_json::json!({})).is_err());
+    }
+}

@@ -1,0 +1,31 @@
+//! Everything that judges the source without running it. All checks run, then all failures are named together,
+//! because a person wants the whole list and not the first line of it.
+
+use anyhow::{Result, bail};
+
+use crate::shell::Shell;
+use crate::{docs, layers, needs, tidy};
+
+/// Runs every check.
+pub(crate) fn run(shell: &Shell) -> Result<()> {
+    needs::ensure(shell, needs::FOR_LINT)?;
+    let results = [
+        ("tidy", tidy::run(shell)),
+        ("layers", layers::run(shell)),
+        ("fmt (`cargo fmt --all` repairs it)", shell.cargo(&["fmt", "--all", "--check"], &[])),
+        ("clippy", shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
+        ("docs", docs::run(shell, docs::Mode::Check)),
+    ];
+    let mut failed = Vec::new();
+    for (name, result) in results {
+        if let Err(error) = result {
+            eprintln!("\n{name}: {error:#}");
+            failed.push(name);
+        }
+    }
+    if !failed.is_empty() {
+        bail!("{}", failed.join(", "));
+    }
+    println!("\nlint: every check passed");
+    Ok(())
+}

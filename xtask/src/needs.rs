@@ -1,0 +1,154 @@
+//! What must be installed before a chore can run: looked for first, installed when it is missing and we may.
+//!
+//! To add a part, add a row: how to see that it is there, how to install it, and why we need it. A part that is
+//! missing and cannot be installed stops the chore with the command a person should run; no test is skipped.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell::Shell;
+
+/// Who may install a part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rights {
+    /// It goes into the person's own folders.
+    User,
+    /// It goes into the system.
+    Root,
+}
+
+/// One thing that must be there.
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    pub(crate) why: &'static str,
+    /// Ends well when the part is there.
+    pub(crate) probe: &'static [&'static str],
+    /// What installs it, line by line.
+    pub(crate) install: &'static [&'static [&'static str]],
+    pub(crate) rights: Rights,
+}
+
+/// What `lint` needs.
+pub(crate) const FOR_LINT: &[Part] = &[
+    Part {
+        name: "rustfmt",
+        why: "formatting is checked",
+        probe: &["cargo", "fmt", "--version"],
+        install: &[&["rustup", "component", "add", "rustfmt"]],
+        rights: Rights::User,
+    },
+    Part {
+        name: "clippy",
+        why: "its lints are errors here",
+        probe: &["cargo", "clippy", "--version"],
+        install: &[&["rustup", "component", "add", "clippy"]],
+        rights: Rights::User,
+    },
+];
+
+/// What `test` needs.
+pub(crate) const FOR_TEST: &[Part] = &[Part {
+    name: "bash",
+    why: "the tool of that name runs commands with it",
+    probe: &["bash", "-c", "exit 0"],
+    install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "bash"]],
+    rights: Rights::Root,
+}];
+
+const APT_UPDATE: &[&str] = &["apt-get", "update"];
+
+/// What the decision about one part is.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Present,
+    Install,
+    /// A person has to do it: the text says how.
+    Stuck(String),
+}
+
+/// Makes sure that every part is there.
+pub(crate) fn ensure(shell: &Shell, parts: &[Part]) -> Result<()> {
+    let mut done: BTreeSet<&[&str]> = BTreeSet::new();
+    for part in parts {
+        match decide(part, |command| shell.probe(command)) {
+            Verdict::Present => {}
+            Verdict::Stuck(how) => bail!(how),
+            Verdict::Install => {
+                println!("{} is missing ({}): installing it", part.name, part.why);
+                for &line in part.install {
+                    // One `apt-get update` is enough for all parts.
+                    if done.insert(line) {
+                        install_line(shell, part, line)?;
+                    }
+                }
+                if !shell.probe(part.probe) {
+                    bail!("{} was installed but `{}` still fails", part.name, part.probe.join(" "));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn install_line(shell: &Shell, part: &Part, line: &'static [&'static str]) -> Result<()> {
+    let (program, args) = line.split_first().context("an empty install line")?;
+    shell
+        .step(program, args, &[("DEBIAN_FRONTEND", "noninteractive")])
+        .with_context(|| format!("{} could not be installed; {}", part.name, by_hand(part)))
+}
+
+fn decide(part: &Part, probe: impl Fn(&[&str]) -> bool) -> Verdict {
+    if probe(part.probe) {
+        return Verdict::Present;
+    }
+    if part.rights == Rights::Root && !probe(&["sh", "-c", "test \"$(id -u)\" = 0"]) {
+        let why = format!("{} is missing ({}) and only root may install it", part.name, part.why);
+        return Verdict::Stuck(format!("{why}; {}", by_hand(part)));
+    }
+    Verdict::Install
+}
+
+fn by_hand(part: &Part) -> String {
+    let lines: Vec<String> = part.install.iter().map(|line| line.join(" ")).collect();
+    format!("install it by hand, for example with `{}`, and start again", lines.join(" && "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLANTED: Part = Part {
+        name: "spoon",
+        why: "soup",
+        probe: &["spoon", "--version"],
+        install: &[APT_UPDATE, &["apt-get", "install", "spoon"]],
+        rights: Rights::Root,
+    };
+
+    #[test]
+    fn a_part_that_is_there_is_left_alone() {
+        assert_eq!(decide(&PLANTED, |_| true), Verdict::Present);
+    }
+
+    #[test]
+    fn a_missing_part_is_installed_by_root() {
+        assert_eq!(decide(&PLANTED, |command| command[0] == "sh"), Verdict::Install);
+    }
+
+    #[test]
+    fn without_rights_the_person_is_told_what_to_run() {
+        let Verdict::Stuck(how) = decide(&PLANTED, |_| false) else { panic!("it must be stuck") };
+        assert!(how.contains("`apt-get update && apt-get install spoon`"), "{how}");
+        assert!(how.contains("soup"), "{how}");
+    }
+
+    #[test]
+    fn every_row_can_be_probed_installed_and_explained() {
+        for part in FOR_LINT.iter().chain(FOR_TEST) {
+            assert!(!part.probe.is_empty() && !part.install.is_empty(), "{}", part.name);
+            assert!(part.install.iter().all(|line| !line.is_empty()), "{}", part.name);
+            assert!(!part.why.is_empty(), "{}", part.name);
+        }
+    }
+}

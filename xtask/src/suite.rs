@@ -1,0 +1,165 @@
+//! Running the tests: all of the workspace, then the examples in the documentation.
+//!
+//! The binary is built first and its path is given to the tests as `PARLOR_BIN`, so that a test in any crate can
+//! start the real program. `cargo nextest` is used where it is installed (each test in its own process, a hanging
+//! one is killed); plain `cargo test` runs the same tests otherwise.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::needs;
+use crate::shell::Shell;
+
+/// How many cases a property test tries with `--slow`.
+const SLOW_CASES: &str = "5000";
+
+/// What a person asked of the test run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    depth: Depth,
+    expectations: Expectations,
+    names: Vec<String>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    #[default]
+    Usual,
+    Slow,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Expectations {
+    #[default]
+    Compare,
+    Rewrite,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    Nextest,
+    Cargo,
+}
+
+impl Options {
+    /// Reads `[--slow] [NAME...]`.
+    pub(crate) fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        for arg in args {
+            match arg.as_str() {
+                "--slow" => options.depth = Depth::Slow,
+                flag if flag.starts_with('-') => bail!("unknown option {flag}; it takes [--slow] [NAME...]"),
+                name => options.names.push(name.to_owned()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// The same, but inline expectations are rewritten with what the tests got.
+    pub(crate) fn accepting(mut self) -> Self {
+        self.expectations = Expectations::Rewrite;
+        self
+    }
+
+    fn env<'a>(&self, binary: &'a str) -> Vec<(&'static str, &'a str)> {
+        let mut env = vec![("PARLOR_BIN", binary)];
+        if self.depth == Depth::Slow {
+            env.extend([("PARLOR_SLOW", "1"), ("PROPTEST_CASES", SLOW_CASES)]);
+        }
+        if self.expectations == Expectations::Rewrite {
+            env.push(("UPDATE_EXPECT", "1"));
+        }
+        env
+    }
+
+    fn args(&self, runner: Runner) -> Vec<&str> {
+        let mut args = match runner {
+            Runner::Nextest => vec!["nextest", "run"],
+            Runner::Cargo => vec!["test", "--lib", "--bins", "--tests"],
+        };
+        args.extend(["--workspace", "--no-fail-fast"]);
+        if !self.names.is_empty() {
+            args.push("--");
+            args.extend(self.names.iter().map(String::as_str));
+        }
+        args
+    }
+}
+
+/// Ensures what is needed, builds the binary, runs the tests, and says plainly how it ended.
+pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
+    let began = Instant::now();
+    needs::ensure(shell, needs::FOR_TEST)?;
+
+    // Not `-p parlor`: one choice of packages for all builds means that dependencies are compiled once.
+    shell.cargo(&["build", "--workspace", "--exclude", "xtask", "--bins"], &[])?;
+    let binary = binary(shell)?;
+    let env = options.env(&binary);
+
+    let runner =
+        if shell.probe(&["cargo", "nextest", "--version"]) { Runner::Nextest } else { Runner::Cargo };
+    let unit = shell.cargo(&options.args(runner), &env);
+    let doc = if options.names.is_empty() {
+        shell.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], &env)
+    } else {
+        println!("only tests named {:?} were asked for: documentation examples are left out", options.names);
+        Ok(())
+    };
+
+    let failed: Vec<String> =
+        [unit, doc].into_iter().filter_map(Result::err).map(|e| format!("{e:#}")).collect();
+    let took = began.elapsed().as_secs_f64();
+    if !failed.is_empty() {
+        bail!("TESTS FAILED after {took:.1} s: {}", failed.join("; "));
+    }
+    println!("\ntest: all tests passed in {took:.1} s");
+    Ok(())
+}
+
+fn binary(shell: &Shell) -> Result<String> {
+    let metadata = shell.metadata()?;
+    let target = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
+    let path = Path::new(target).join("debug").join(format!("parlor{}", std::env::consts::EXE_SUFFIX));
+    if !path.is_file() {
+        bail!("the build ended well but {} is not there", path.display());
+    }
+    path.into_os_string().into_string().ok().context("the target directory's path is not valid UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(args: &[&str]) -> Result<Options> {
+        Options::parse(&args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_go_behind_the_dashes_with_both_runners() {
+        let options = parsed(&["canon", "--slow", "grammar"]).unwrap();
+        assert_eq!(
+            options.args(Runner::Nextest),
+            ["nextest", "run", "--workspace", "--no-fail-fast", "--", "canon", "grammar"]
+        );
+        assert_eq!(
+            options.args(Runner::Cargo),
+            ["test", "--lib", "--bins", "--tests", "--workspace", "--no-fail-fast", "--", "canon", "grammar"]
+        );
+    }
+
+    #[test]
+    fn the_environment_says_what_was_asked() {
+        let usual = parsed(&[]).unwrap();
+        assert_eq!(usual.env("bin"), [("PARLOR_BIN", "bin")]);
+        let all = parsed(&["--slow"]).unwrap().accepting();
+        let names: Vec<&str> = all.env("bin").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["PARLOR_BIN", "PARLOR_SLOW", "PROPTEST_CASES", "UPDATE_EXPECT"]);
+    }
+
+    #[test]
+    fn an_unknown_option_is_refused() {
+        assert!(parsed(&["--fast"]).is_err());
+    }
+}
