@@ -1,0 +1,80 @@
+//! Writing: each function gives one line, without the newline, and cannot fail. What cannot be put into JSON (no wire
+//! type of ours) is told to the peer as such instead of being lost in silence.
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{INTERNAL_ERROR, RpcError};
+use crate::WireId;
+
+/// A request. Parameters that are null (such as `&()`) are left out.
+pub fn request(id: &WireId, method: &str, params: &impl Serialize) -> String {
+    let params = parameters(params);
+    line(&Call { jsonrpc: "2.0", id: Some(id), method, params: params.as_deref() })
+}
+
+/// A notification. Parameters that are null (such as `&()`) are left out.
+pub fn notification(method: &str, params: &impl Serialize) -> String {
+    let params = parameters(params);
+    line(&Call { jsonrpc: "2.0", id: None, method, params: params.as_deref() })
+}
+
+/// The answer to a request.
+pub fn result(id: &WireId, result: &impl Serialize) -> String {
+    match to_raw_value(result) {
+        Ok(result) => line(&Answer { jsonrpc: "2.0", id, result: &result }),
+        Err(cause) => {
+            error(Some(id), &RpcError::new(INTERNAL_ERROR, format!("the result cannot be written: {cause}")))
+        }
+    }
+}
+
+/// The refusal of a request; the id is null when it is not known.
+pub fn error(id: Option<&WireId>, error: &RpcError) -> String {
+    line(&Refusal { jsonrpc: "2.0", id, error })
+}
+
+/// Makes a JSON text one line. Newlines in JSON stand only between tokens, so a space means the same.
+pub fn one_line(json: String) -> String {
+    if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ") } else { json }
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a WireId>,
+    method: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    jsonrpc: &'static str,
+    id: &'a WireId,
+    result: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    jsonrpc: &'static str,
+    id: Option<&'a WireId>,
+    error: &'a RpcError,
+}
+
+fn parameters(params: &impl Serialize) -> Option<Box<RawValue>> {
+    #[derive(Serialize)]
+    struct Unwritable {
+        unwritable: String,
+    }
+    let raw = to_raw_value(params)
+        .or_else(|cause| to_raw_value(&Unwritable { unwritable: cause.to_string() }))
+        .ok()?;
+    (raw.get() != "null").then_some(raw)
+}
+
+/// Strings, ids and raw parts always serialize, so the default is never seen.
+fn line(message: &impl Serialize) -> String {
+    one_line(serde_json::to_string(message).unwrap_or_default())
+}
