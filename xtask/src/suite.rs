@@ -76,6 +76,7 @@ impl Options {
 
     fn args(&self, runner: Runner) -> Vec<&str> {
         let mut args = match runner {
+            Runner::Nextest if self.depth == Depth::Slow => vec!["nextest", "run", "--profile", "slow"],
             Runner::Nextest => vec!["nextest", "run"],
             Runner::Cargo => vec!["test", "--lib", "--bins", "--tests"],
         };
@@ -100,6 +101,14 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
 
     let runner =
         if shell.probe(&["cargo", "nextest", "--version"]) { Runner::Nextest } else { Runner::Cargo };
+    if runner == Runner::Cargo && !options.names.is_empty() {
+        // nextest refuses names that fit no test; cargo would call it a success.
+        let mut args = options.args(runner);
+        args.push("--list");
+        if count_listed(&shell.cargo_output(&args)?) == 0 {
+            bail!("no test is named {:?}", options.names);
+        }
+    }
     let unit = shell.cargo(&options.args(runner), &env);
     let doc = if options.names.is_empty() {
         shell.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], &env)
@@ -114,8 +123,13 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     if !failed.is_empty() {
         bail!("TESTS FAILED after {took:.1} s: {}", failed.join("; "));
     }
-    println!("\ntest: all tests passed in {took:.1} s");
+    let which = if options.names.is_empty() { "all tests" } else { "the tests that were asked for" };
+    println!("\ntest: {which} passed in {took:.1} s");
     Ok(())
+}
+
+fn count_listed(listing: &str) -> usize {
+    listing.lines().filter(|line| line.ends_with(": test")).count()
 }
 
 fn binary(shell: &Shell) -> Result<String> {
@@ -141,7 +155,7 @@ mod tests {
         let options = parsed(&["canon", "--slow", "grammar"]).unwrap();
         assert_eq!(
             options.args(Runner::Nextest),
-            ["nextest", "run", "--workspace", "--no-fail-fast", "--", "canon", "grammar"]
+            ["nextest", "run", "--profile", "slow", "--workspace", "--no-fail-fast", "--", "canon", "grammar"]
         );
         assert_eq!(
             options.args(Runner::Cargo),
@@ -156,6 +170,12 @@ mod tests {
         let all = parsed(&["--slow"]).unwrap().accepting();
         let names: Vec<&str> = all.env("bin").into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["PARLOR_BIN", "PARLOR_SLOW", "PROPTEST_CASES", "UPDATE_EXPECT"]);
+    }
+
+    #[test]
+    fn a_listing_is_counted() {
+        assert_eq!(count_listed("a::b: test\nc: test\n\n2 tests, 0 benchmarks\n"), 2);
+        assert_eq!(count_listed("0 tests, 0 benchmarks\n"), 0);
     }
 
     #[test]
