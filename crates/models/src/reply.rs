@@ -1,0 +1,41 @@
+//! Gathers a stream into the message that goes into the history. Pure; what arrived before a failure is kept.
+
+use crate::{ChatMessage, Content, Delta, Kept, StopReason, ToolCall, Usage};
+
+/// What has arrived of one response.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    /// The answer so far.
+    pub text: String,
+    /// The thought so far.
+    pub thought: String,
+    /// The complete tool calls so far.
+    pub tool_calls: Vec<ToolCall>,
+    /// What the provider wants back.
+    pub kept: Vec<Kept>,
+    /// Tokens so far.
+    pub usage: Usage,
+    /// Set when the response is complete.
+    pub stop: Option<StopReason>,
+}
+
+impl Reply {
+    /// Takes one delta.
+    pub fn push(&mut self, delta: Delta) {
+        match delta {
+            Delta::Text(text) => self.text.push_str(&text),
+            Delta::Thought(text) => self.thought.push_str(&text),
+            Delta::ToolCall(call) => self.tool_calls.push(call),
+            Delta::Keep(kept) => self.kept.push(kept),
+            Delta::Usage(usage) => self.usage = usage,
+            Delta::Done { stop } => self.stop = Some(stop),
+            Delta::ToolCallStart { .. } | Delta::ToolCallArgs { .. } | Delta::Retrying { .. } => {}
+        }
+    }
+
+    /// The message for the history.
+    pub fn into_message(self) -> ChatMessage {
+        let content = if self.text.is_empty() { Vec::new() } else { vec![Content::Text(self.text)] };
+        ChatMessage::Assistant { content, tool_calls: self.tool_calls, kept: self.kept }
+    }
+}
