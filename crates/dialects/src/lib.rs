@@ -1,1 +1,7 @@
-//! TODO
+//! The wires ("dialects"): one folder each, all of the same shape, none knows another.
+//!
+//! A dialect has two roles, both state machines without I/O: [`role::RuntimeRole`] (we play the runtime, a foreign UI is at the other
+//! end) and [`role::UiRole`] (we play the UI, a foreign runtime is at the other end).
+
+pub mod fidelity;
+pub mod role;

@@ -103,7 +103,11 @@ impl Part {
         match self {
             Part::Text(text) => Some((TextKind::Text, text)),
             Part::Thought { text, .. } => Some((TextKind::Thought, text)),
-            Part::Image { .. } | Part::Code { .. } | Part::Diff { .. } | Part::Tool(_) | Part::Opaque { .. } => None,
+            Part::Image { .. }
+            | Part::Code { .. }
+            | Part::Diff { .. }
+            | Part::Tool(_)
+            | Part::Opaque { .. } => None,
         }
     }
 

@@ -1,10 +1,23 @@
 //! The vocabulary of Parlor: what a conversation between a person and an agent is made of, whoever runs it and whatever wire
 //! carries it. Pure: no I/O, no clock, no randomness, no wire format.
+//!
+//! A UI sends [`command::Command`]s and gets receipts or refusals; what happens becomes numbered [`event::Event`]s; folded, they
+//! are the [`state::State`] of a session. Foreign runtimes say [`fact::Fact`]s, which [`canon::Canon`] turns into events.
 
 #![warn(missing_docs)]
 
 pub mod ask;
+pub mod ask_book;
+pub mod canon;
+pub mod command;
 pub mod content;
+pub mod event;
+pub mod fact;
+pub mod grammar;
 pub mod ids;
+pub mod port;
+pub mod queue;
+pub mod session;
 pub mod signal;
+pub mod state;
 pub mod tool;

@@ -117,7 +117,8 @@ impl Board {
 
     /// The signals that draw this board from nothing.
     pub fn replay(&self) -> Vec<Signal> {
-        let status = self.status.iter().map(|(k, t)| Signal::Status { key: k.clone(), text: Some(t.clone()) });
+        let status =
+            self.status.iter().map(|(k, t)| Signal::Status { key: k.clone(), text: Some(t.clone()) });
         let widgets = self.widgets.iter().map(|(key, (place, lines))| Signal::Widget {
             key: key.clone(),
             lines: lines.clone(),
@@ -143,4 +144,3 @@ pub struct UiContext {
     /// Shell, recent commands, open files: lines of text for the model.
     pub notes: Vec<String>,
 }
-

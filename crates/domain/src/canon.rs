@@ -1,0 +1,364 @@
+//! Canon: the one place that repairs what foreign runtimes leave out, say twice, or say too late.
+//!
+//! Facts come in any order; bodies go out that, numbered, keep every law of the grammar. Invariants: what is told has its parents
+//! open (they are opened when the wire forgot); what ends had its children ended; nothing comes for a run that has ended.
+
+mod asks;
+mod messages;
+mod tools;
+
+use crate::content::Usage;
+use crate::event::{Body, Cause, Finish, Leaving, Outcome};
+use crate::fact::{Fact, Key, Said};
+use crate::ids::{AskId, EntryId, Ids, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
+use crate::state::State;
+use crate::tool::{ToolOutcome, ToolResult};
+use messages::OpenMessage;
+use std::collections::{BTreeMap, VecDeque};
+use tools::OpenTool;
+
+/// How many ended runs are remembered by key, to know what comes late.
+pub const MAX_ENDED_RUNS: usize = 256;
+
+/// Wire ids of what is known by us under another name.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    runs: BTreeMap<RunId, Key>,
+    asks: BTreeMap<AskId, Key>,
+    tools: BTreeMap<ToolRunId, Key>,
+    entries: BTreeMap<EntryId, Key>,
+}
+
+impl Names {
+    /// The peer's id of a run.
+    pub fn run(&self, id: RunId) -> Option<&Key> {
+        self.runs.get(&id)
+    }
+
+    /// The peer's id of an ask.
+    pub fn ask(&self, id: AskId) -> Option<&Key> {
+        self.asks.get(&id)
+    }
+
+    /// The peer's id of a tool run.
+    pub fn tool(&self, id: ToolRunId) -> Option<&Key> {
+        self.tools.get(&id)
+    }
+
+    /// The peer's id of an entry.
+    pub fn entry(&self, id: EntryId) -> Option<&Key> {
+        self.entries.get(&id)
+    }
+
+    /// Our id of the peer's entry.
+    pub fn entry_of(&self, key: &str) -> Option<EntryId> {
+        self.entries.iter().find(|(_, k)| ***k == *key).map(|(id, _)| *id)
+    }
+}
+
+/// Makes a grammatical stream of what one foreign session says.
+#[derive(Debug)]
+pub struct Canon {
+    ids: Ids,
+    names: Names,
+    leaf: Option<EntryId>,
+    run: Option<(RunId, Option<Key>)>,
+    turn: Option<OpenTurn>,
+    step: Option<StepId>,
+    messages: Vec<OpenMessage>,
+    tools: BTreeMap<Key, OpenTool>,
+    asks: BTreeMap<Key, (AskId, Option<Key>)>,
+    queued: Vec<crate::ids::QueuedId>,
+    ended: VecDeque<Key>,
+    next_cause: Option<Cause>,
+    out: Vec<Body>,
+}
+
+#[derive(Debug)]
+struct OpenTurn {
+    id: TurnId,
+    /// Whether the person has spoken or the model was asked: another user message then begins the next turn.
+    begun: bool,
+}
+
+impl Canon {
+    /// Begins where `state` stands; a run that is still open in it must be closed before (see [`State::close_run`]).
+    pub fn new(ids: Ids, state: &State) -> Canon {
+        Canon {
+            ids,
+            names: Names::default(),
+            leaf: state.leaf,
+            run: None,
+            turn: None,
+            step: None,
+            messages: Vec::new(),
+            tools: BTreeMap::new(),
+            asks: BTreeMap::new(),
+            queued: Vec::new(),
+            ended: VecDeque::new(),
+            next_cause: None,
+            out: Vec::new(),
+        }
+    }
+
+    /// The peer's ids of what is open.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The run under way.
+    pub fn run(&self) -> Option<RunId> {
+        self.run.as_ref().map(|(id, _)| *id)
+    }
+
+    /// The tip moved by a command of ours (leaf, clear).
+    pub fn move_leaf(&mut self, leaf: Option<EntryId>) {
+        self.leaf = leaf;
+    }
+
+    /// What waits in the hub's queue for this session, so that a stop can clear it.
+    pub fn waiting(&mut self, queued: Vec<crate::ids::QueuedId>) {
+        self.queued = queued;
+    }
+
+    /// The next turn is begun by a queued input of ours.
+    pub fn expect_cause(&mut self, cause: Cause) {
+        self.next_cause = Some(cause);
+    }
+
+    /// Takes what the peer said; gives what happened.
+    pub fn take(&mut self, _now: Millis, fact: Fact) -> Vec<Body> {
+        let late = fact.run.as_ref().is_some_and(|key| self.ended.contains(key));
+        if !late {
+            let names_run = !matches!(fact.said, Said::RunEnded(_) | Said::Lost);
+            if let (Some(key), true) = (&fact.run, names_run) {
+                self.adopt_run(key);
+            }
+            self.said(fact.run, fact.said);
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    /// Ends whatever is open, for instance because the link is gone.
+    pub fn close(&mut self, outcome: Outcome) -> Vec<Body> {
+        self.end_run(outcome);
+        for (_, (ask, _)) in std::mem::take(&mut self.asks) {
+            self.withdraw(ask, false);
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    fn said(&mut self, run: Option<Key>, said: Said) {
+        match said {
+            Said::RunStarted => self.start_run(run),
+            Said::RunEnded(outcome) => {
+                let other = matches!((&run, &self.run), (Some(key), Some((_, Some(open)))) if key != open);
+                if !other {
+                    self.end_run(outcome);
+                }
+            }
+            Said::TurnStarted(cause) => {
+                self.ensure_run();
+                self.end_turn(&Outcome::Done);
+                self.next_cause = cause.or(self.next_cause);
+                self.ensure_turn();
+            }
+            Said::TurnEnded => self.end_turn(&Outcome::Done),
+            Said::StepStarted => {
+                self.ensure_turn();
+                self.end_step(&Outcome::Done, Usage::default());
+                self.ensure_step();
+            }
+            Said::StepEnded(usage) => {
+                if self.step.is_none() && usage != Usage::default() {
+                    self.ensure_step();
+                }
+                self.end_step(&Outcome::Done, usage);
+            }
+            Said::MessageStarted { message, role } => {
+                self.start_message(message, role);
+            }
+            Said::Text { message, kind, text } => self.text(message, kind, text),
+            Said::Whole { message, parts } => self.whole(message, parts),
+            Said::Part { message, part } => self.part(message, part),
+            Said::MessageEnded { message, finish } => self.end_message(message, finish),
+            Said::ToolProposed { tool, name, args } => {
+                self.propose(&tool, Some(name), Some(args));
+            }
+            Said::ToolStarted { tool, name, args } => self.start_tool(&tool, name, args),
+            Said::ToolProgress { tool, progress } => self.tool_progress(&tool, progress),
+            Said::ToolEnded { tool, outcome, result } => self.end_tool(&tool, outcome, result),
+            Said::AskOpened { ask, title, kind, deadline } => self.open_ask(&ask, title, kind, deadline),
+            Said::AskWithdrawn { ask, expired } => {
+                if let Some((id, _)) = self.asks.remove(&ask) {
+                    self.withdraw(id, expired);
+                }
+            }
+            Said::Context { used, window } => self.out.push(Body::ContextMeasured { used, window }),
+            Said::Compacted(mut compaction) => {
+                let entry = EntryId(self.ids.next());
+                compaction.first_kept = compaction.first_kept.filter(|kept| *kept < entry);
+                self.out.push(Body::Compacted { entry, parent: self.leaf, compaction });
+                self.leaf = Some(entry);
+            }
+            Said::Plan(items) => self.out.push(Body::PlanChanged { items }),
+            Said::Retrying { attempt, max, delay_ms, reason } => {
+                self.out.push(Body::Retrying { attempt, max, delay_ms, reason });
+            }
+            Said::Notice { level, code, text } => {
+                let (entry, parent, run) = (EntryId(self.ids.next()), self.leaf, self.run());
+                self.out.push(Body::Noticed { entry, parent, run, level, code, text });
+            }
+            Said::Title(title) => self.out.push(Body::Renamed { title }),
+            Said::Model(model) => self.out.push(Body::ModelChosen { model }),
+            Said::QueueMode(kind, mode) => self.out.push(Body::QueueModeSet { kind, mode }),
+            Said::Lost => {
+                let closing = self.close(Outcome::Lost);
+                self.out = closing;
+            }
+        }
+    }
+
+    /// A run named by a fact: the open one, one that is still nameless, or a new one.
+    fn adopt_run(&mut self, key: &Key) {
+        match &mut self.run {
+            Some((_, Some(open))) if open == key => {}
+            Some((id, unnamed @ None)) => {
+                *unnamed = Some(key.clone());
+                self.names.runs.insert(*id, key.clone());
+            }
+            Some(_) => {
+                self.end_run(Outcome::Lost);
+                self.start_run(Some(key.clone()));
+            }
+            None => self.start_run(Some(key.clone())),
+        }
+    }
+
+    fn start_run(&mut self, key: Option<Key>) {
+        match (&self.run, &key) {
+            (Some((_, open)), key) if open.is_some() && open == key => return,
+            (Some(_), Some(_)) => return,
+            (Some(_), None) => self.end_run(Outcome::Lost),
+            (None, _) => {}
+        }
+        let run = RunId::mint(&self.ids);
+        if let Some(key) = &key {
+            self.names.runs.insert(run, key.clone());
+        }
+        self.run = Some((run, key));
+        self.out.push(Body::RunStarted { run });
+    }
+
+    fn ensure_run(&mut self) -> RunId {
+        if self.run.is_none() {
+            self.start_run(None);
+        }
+        self.run().unwrap_or(RunId(0))
+    }
+
+    fn ensure_turn(&mut self) -> TurnId {
+        if let Some(turn) = &self.turn {
+            return turn.id;
+        }
+        let run = self.ensure_run();
+        let turn = TurnId::mint(&self.ids);
+        let cause = self.next_cause.take().unwrap_or(Cause::Prompt);
+        self.out.push(Body::TurnStarted { run, turn, cause });
+        self.turn = Some(OpenTurn { id: turn, begun: false });
+        turn
+    }
+
+    fn ensure_step(&mut self) -> StepId {
+        if let Some(step) = self.step {
+            return step;
+        }
+        let turn = self.ensure_turn();
+        let step = StepId::mint(&self.ids);
+        self.out.push(Body::StepStarted { turn, step, model: None });
+        self.step = Some(step);
+        if let Some(open) = &mut self.turn {
+            open.begun = true;
+        }
+        step
+    }
+
+    fn end_step(&mut self, outcome: &Outcome, usage: Usage) {
+        let Some(step) = self.step.take() else { return };
+        self.close_tools(outcome);
+        self.close_messages(finish_of(outcome));
+        self.out.push(Body::StepEnded { step, usage });
+    }
+
+    fn end_turn(&mut self, outcome: &Outcome) {
+        self.end_step(outcome, Usage::default());
+        let Some(turn) = self.turn.take() else { return };
+        self.close_messages(finish_of(outcome));
+        self.out.push(Body::TurnEnded { turn: turn.id });
+    }
+
+    fn end_run(&mut self, outcome: Outcome) {
+        let Some((run, key)) = self.run.clone() else { return };
+        let asks = std::mem::take(&mut self.asks);
+        for (_, (ask, _)) in asks {
+            self.withdraw(ask, false);
+        }
+        self.end_turn(&outcome);
+        if outcome != Outcome::Done {
+            let cleared = std::mem::take(&mut self.queued);
+            self.out
+                .extend(cleared.into_iter().map(|item| Body::Unqueued { item, leaving: Leaving::Cleared }));
+        }
+        self.run = None;
+        self.next_cause = None;
+        self.names.tools.clear();
+        self.names.runs.retain(|id, _| id.0 + MAX_ENDED_RUNS as u64 * 64 > run.0);
+        if let Some(key) = key {
+            self.ended.push_back(key);
+            if self.ended.len() > MAX_ENDED_RUNS {
+                self.ended.pop_front();
+            }
+        }
+        self.out.push(Body::RunEnded { run, outcome });
+    }
+
+    fn close_tools(&mut self, outcome: &Outcome) {
+        for (key, tool) in std::mem::take(&mut self.tools) {
+            self.withdraw_about(&key);
+            let died = matches!(outcome, Outcome::Lost | Outcome::Interrupted);
+            let (how, text) = match outcome {
+                _ if tool.running && died => {
+                    (ToolOutcome::Unknown, "The runtime went away while this tool was running.")
+                }
+                Outcome::Cancelled | Outcome::Lost | Outcome::Interrupted => {
+                    (ToolOutcome::Cancelled, "Stopped with its run.")
+                }
+                Outcome::Done if tool.running => (ToolOutcome::Done, ""),
+                Outcome::Done => (ToolOutcome::Skipped, "The runtime never ran it."),
+                Outcome::Failed(_) => (ToolOutcome::Failed, "The run failed before this tool ended."),
+            };
+            self.out.push(Body::ToolEnded { tool: tool.id, outcome: how, result: ToolResult::text(text) });
+        }
+    }
+
+    fn close_messages(&mut self, finish: Finish) {
+        for message in std::mem::take(&mut self.messages) {
+            self.out.push(Body::MessageEnded { message: message.id, finish: finish.clone() });
+        }
+    }
+
+    fn message_id(&self) -> MessageId {
+        MessageId::mint(&self.ids)
+    }
+}
+
+fn finish_of(outcome: &Outcome) -> Finish {
+    match outcome {
+        Outcome::Done => Finish::Complete,
+        Outcome::Failed(_) => Finish::Failed,
+        Outcome::Cancelled | Outcome::Interrupted | Outcome::Lost => Finish::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests;

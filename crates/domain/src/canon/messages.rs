@@ -1,0 +1,133 @@
+//! Messages of a foreign runtime: found by key or by being the open one; whole texts become deltas.
+
+use super::Canon;
+use crate::content::{Part, Role, TextKind};
+use crate::event::{Body, Cause, Finish};
+use crate::fact::Key;
+use crate::ids::MessageId;
+
+/// A message under way.
+#[derive(Debug)]
+pub(super) struct OpenMessage {
+    pub(super) id: MessageId,
+    key: Option<Key>,
+    role: Role,
+    /// What was streamed so far, to find out what a repeated whole adds. Parts of other kinds are left out.
+    streamed: Vec<(TextKind, String)>,
+}
+
+impl Canon {
+    pub(super) fn start_message(&mut self, key: Option<Key>, role: Role) -> usize {
+        if let Some(at) =
+            key.as_ref().and_then(|key| self.messages.iter().position(|m| m.key.as_ref() == Some(key)))
+        {
+            return at;
+        }
+        let (turn, step) = match role {
+            Role::User => {
+                if self.turn.as_ref().is_some_and(|turn| turn.begun) {
+                    // The person speaks again inside a run: that is the next turn, whatever the wire calls it.
+                    self.end_turn(&crate::event::Outcome::Done);
+                    self.next_cause = self.next_cause.or(Some(Cause::Steer));
+                }
+                let turn = self.ensure_turn();
+                if let Some(open) = &mut self.turn {
+                    open.begun = true;
+                }
+                (Some(turn), None)
+            }
+            Role::Assistant => {
+                let step = self.ensure_step();
+                (self.turn.as_ref().map(|t| t.id), Some(step))
+            }
+            Role::System => (Some(self.ensure_turn()), None),
+        };
+        let message = self.message_id();
+        self.out.push(Body::MessageStarted { message, parent: self.leaf, role, turn, step });
+        self.leaf = Some(message.into());
+        if let Some(key) = &key {
+            self.names.entries.insert(message.into(), key.clone());
+        }
+        self.messages.push(OpenMessage { id: message, key, role, streamed: Vec::new() });
+        self.messages.len() - 1
+    }
+
+    /// The message that a fact is about: by key, else the newest open one, else a new one of the model.
+    fn message_at(&mut self, key: Option<Key>) -> usize {
+        match key {
+            Some(key) => match self.messages.iter().position(|m| m.key.as_ref() == Some(&key)) {
+                Some(at) => at,
+                None => self.start_message(Some(key), Role::Assistant),
+            },
+            None => match self.messages.len() {
+                0 => self.start_message(None, Role::Assistant),
+                open => open - 1,
+            },
+        }
+    }
+
+    pub(super) fn assistant_message(&mut self) -> MessageId {
+        self.ensure_step();
+        let at = match self.messages.iter().rposition(|m| m.role == Role::Assistant) {
+            Some(at) => at,
+            None => self.start_message(None, Role::Assistant),
+        };
+        // Text after a tool begins a part of its own.
+        self.messages[at].streamed.push((TextKind::Text, String::new()));
+        self.messages[at].id
+    }
+
+    pub(super) fn text(&mut self, key: Option<Key>, kind: TextKind, text: String) {
+        if !text.is_empty() {
+            let at = self.message_at(key);
+            self.text_on(at, kind, text);
+        }
+    }
+
+    fn text_on(&mut self, at: usize, kind: TextKind, text: String) {
+        let message = &mut self.messages[at];
+        match message.streamed.last_mut() {
+            Some((last, so_far)) if *last == kind => so_far.push_str(&text),
+            _ => message.streamed.push((kind, text.clone())),
+        }
+        self.out.push(Body::MessageDelta { message: message.id, kind, text });
+    }
+
+    pub(super) fn whole(&mut self, key: Option<Key>, parts: Vec<(TextKind, String)>) {
+        let at = self.message_at(key);
+        for kind in [TextKind::Thought, TextKind::Text] {
+            let now: String = parts.iter().filter(|(k, _)| *k == kind).map(|(_, t)| t.as_str()).collect();
+            let told: String = self.messages[at]
+                .streamed
+                .iter()
+                .filter(|(k, _)| *k == kind)
+                .map(|(_, t)| t.as_str())
+                .collect();
+            // A stream only grows: what a peer rewrites of what it already said cannot be taken back.
+            let new = now.strip_prefix(told.as_str()).unwrap_or_default().to_owned();
+            if !new.is_empty() {
+                self.text_on(at, kind, new);
+            }
+        }
+    }
+
+    pub(super) fn part(&mut self, key: Option<Key>, part: Part) {
+        let at = self.message_at(key);
+        let message = self.messages[at].id;
+        if let Some((kind, text)) = part.streamed() {
+            self.messages[at].streamed.push((kind, text.to_owned()));
+        }
+        self.out.push(Body::PartAdded { message, part });
+    }
+
+    pub(super) fn end_message(&mut self, key: Option<Key>, finish: Finish) {
+        let at = match &key {
+            Some(_) => self.messages.iter().position(|m| m.key == key),
+            None => self.messages.len().checked_sub(1),
+        };
+        if let Some(at) = at {
+            let message = self.messages.remove(at);
+            self.out.push(Body::MessageEnded { message: message.id, finish });
+        }
+    }
+}

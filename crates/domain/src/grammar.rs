@@ -1,0 +1,287 @@
+//! The laws of the event stream as a checker. It runs in every test, in the conformance kit and in debug builds.
+//!
+//! It keeps only what is open and the largest ids, so it can watch a stream for ever. Ids must rise within their kind: that is
+//! how "never reused" is checked without remembering them all.
+
+use crate::ask::{Answer, AskKind, Closing};
+use crate::content::Role;
+use crate::event::{Body, Event, Outcome};
+use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
+use crate::tool::Decider;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A broken law, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Where.
+    pub seq: Seq,
+    /// Which law (see the list in `docs/domain.md`).
+    pub law: u8,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {} breaks law {}: {}", self.seq.0, self.law, self.what)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Tool {
+    Proposed { asked: Option<AskId>, answered: bool, allowed: Option<bool> },
+    Running,
+}
+
+/// Watches one session's stream.
+#[derive(Debug, Clone, Default)]
+pub struct Grammar {
+    seq: Option<Seq>,
+    run: Option<RunId>,
+    turn: Option<TurnId>,
+    step: Option<StepId>,
+    messages: BTreeMap<MessageId, (Role, Option<TurnId>)>,
+    tools: BTreeMap<ToolRunId, Tool>,
+    asks: BTreeMap<AskId, (Option<RunId>, Option<ToolRunId>)>,
+    queued: BTreeSet<QueuedId>,
+    last: Last,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Last {
+    run: Option<RunId>,
+    turn: Option<TurnId>,
+    step: Option<StepId>,
+    entry: Option<EntryId>,
+    tool: Option<ToolRunId>,
+    ask: Option<AskId>,
+    queued: Option<QueuedId>,
+}
+
+type Checked = Result<(), (u8, String)>;
+
+fn law(number: u8, holds: bool, what: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err((number, what())) }
+}
+
+fn rises<T: Copy + PartialOrd + fmt::Display>(last: &mut Option<T>, id: T) -> Checked {
+    let fresh = last.is_none_or(|last| last < id);
+    *last = Some(last.map_or(id, |last| if last < id { id } else { last }));
+    law(1, fresh, || format!("{id} is used again"))
+}
+
+impl Grammar {
+    /// A watcher of a stream from its first event.
+    pub fn new() -> Grammar {
+        Grammar::default()
+    }
+
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// The first law that it breaks.
+    pub fn check(&mut self, event: &Event) -> Result<(), Violation> {
+        let seq = event.seq;
+        let due = self.seq.map_or(Seq(1), Seq::next);
+        self.seq = Some(seq);
+        let numbered = law(1, seq == due, || format!("number {} came where {} was due", seq.0, due.0));
+        numbered.and_then(|()| self.body(&event.body)).map_err(|(law, what)| Violation { seq, law, what })
+    }
+
+    /// Whether nothing is open.
+    pub fn is_closed(&self) -> bool {
+        self.run.is_none() && self.messages.is_empty() && self.tools.is_empty() && self.asks.is_empty()
+    }
+
+    fn body(&mut self, body: &Body) -> Checked {
+        match body {
+            Body::RunStarted { run } => {
+                law(2, self.run.is_none(), || format!("{run} started inside another run"))?;
+                self.run = Some(*run);
+                rises(&mut self.last.run, *run)
+            }
+            Body::RunEnded { run, outcome } => self.run_ended(*run, outcome),
+            Body::TurnStarted { run, turn, .. } => {
+                law(2, self.run == Some(*run), || format!("{turn} started outside its run"))?;
+                law(2, self.turn.is_none(), || format!("{turn} started inside another turn"))?;
+                self.turn = Some(*turn);
+                rises(&mut self.last.turn, *turn)
+            }
+            Body::TurnEnded { turn } => {
+                law(2, self.turn == Some(*turn), || format!("{turn} ended but is not open"))?;
+                law(2, self.step.is_none(), || format!("{turn} ended before its step"))?;
+                law(2, self.messages.is_empty(), || format!("{turn} ended before its messages"))?;
+                self.turn = None;
+                Ok(())
+            }
+            Body::StepStarted { turn, step, .. } => {
+                law(2, self.turn == Some(*turn), || format!("{step} started outside its turn"))?;
+                law(2, self.step.is_none(), || format!("{step} started inside another step"))?;
+                self.step = Some(*step);
+                rises(&mut self.last.step, *step)
+            }
+            Body::StepEnded { step, .. } => {
+                law(2, self.step == Some(*step), || format!("{step} ended but is not open"))?;
+                law(2, self.tools.is_empty(), || format!("{step} ended before its tools"))?;
+                let open = self.messages.values().any(|(role, _)| *role == Role::Assistant);
+                law(2, !open, || format!("{step} ended before its messages"))?;
+                self.step = None;
+                Ok(())
+            }
+            Body::MessageStarted { message, role, turn, step, .. } => {
+                law(2, *turn == self.turn || turn.is_none(), || {
+                    format!("{message} started outside its turn")
+                })?;
+                law(2, *step == self.step || step.is_none(), || {
+                    format!("{message} started outside its step")
+                })?;
+                self.messages.insert(*message, (*role, *turn));
+                rises(&mut self.last.entry, (*message).into())
+            }
+            Body::MessageDelta { message, .. } | Body::PartAdded { message, .. } => {
+                self.open_message(*message)
+            }
+            Body::MessageEnded { message, .. } => {
+                self.open_message(*message)?;
+                self.messages.remove(message);
+                Ok(())
+            }
+            Body::ToolProposed { .. }
+            | Body::ToolDecided { .. }
+            | Body::ToolStarted { .. }
+            | Body::ToolProgress { .. }
+            | Body::ToolEnded { .. } => self.tool(body),
+            Body::AskOpened(ask) => self.ask_opened(ask.id, ask.run, &ask.kind),
+            Body::AskClosed { ask, closing } => self.ask_closed(*ask, closing),
+            Body::Queued { item, .. } => {
+                self.queued.insert(*item);
+                rises(&mut self.last.queued, *item)
+            }
+            Body::QueueEdited { item, .. } => {
+                law(6, self.queued.contains(item), || format!("{item} does not wait"))
+            }
+            Body::Unqueued { item, .. } => {
+                law(6, self.queued.remove(item), || format!("{item} does not wait"))
+            }
+            Body::Compacted { entry, .. } | Body::Noticed { entry, .. } => {
+                rises(&mut self.last.entry, *entry)
+            }
+            Body::Rebased(_) => law(1, false, || "a replay inside a live stream".to_owned()),
+            Body::SessionOpened { .. }
+            | Body::Renamed { .. }
+            | Body::ModelChosen { .. }
+            | Body::PolicyChosen { .. }
+            | Body::ToolsChosen { .. }
+            | Body::LeafMoved { .. }
+            | Body::QueueModeSet { .. }
+            | Body::ContextMeasured { .. }
+            | Body::PlanChanged { .. }
+            | Body::Retrying { .. } => Ok(()),
+        }
+    }
+
+    fn run_ended(&mut self, run: RunId, outcome: &Outcome) -> Checked {
+        law(2, self.run == Some(run), || format!("{run} ended but is not open"))?;
+        law(2, self.turn.is_none() && self.step.is_none(), || format!("{run} ended before its turn"))?;
+        law(2, self.tools.is_empty(), || format!("{run} ended before its tools"))?;
+        law(2, self.messages.values().all(|(_, turn)| turn.is_none()), || {
+            format!("{run} ended before its messages")
+        })?;
+        law(4, self.asks.values().all(|(of, _)| *of != Some(run)), || {
+            format!("{run} ended before its asks")
+        })?;
+        let cleared = self.queued.is_empty() || *outcome == Outcome::Done;
+        law(6, cleared, || format!("{run} was stopped and left inputs waiting"))?;
+        self.run = None;
+        Ok(())
+    }
+
+    fn open_message(&self, message: MessageId) -> Checked {
+        law(2, self.messages.contains_key(&message), || format!("{message} is not open"))
+    }
+
+    fn tool(&mut self, body: &Body) -> Checked {
+        match body {
+            Body::ToolProposed { tool, message, .. } => {
+                self.open_message(*message)?;
+                law(2, self.step.is_some(), || format!("{tool} proposed outside a step"))?;
+                self.tools.insert(*tool, Tool::Proposed { asked: None, answered: false, allowed: None });
+                rises(&mut self.last.tool, *tool)
+            }
+            Body::ToolDecided { tool, decision } => {
+                let Some(Tool::Proposed { asked, answered, allowed }) = self.tools.get_mut(tool) else {
+                    return Err((5, format!("{tool} was decided but is not proposed")));
+                };
+                law(5, allowed.is_none(), || format!("{tool} was decided twice"))?;
+                // A foreign runtime may decide by itself once its question is closed.
+                let foreign = decision.by == Decider::Foreign;
+                let fair = !decision.allowed || asked.is_none() || *answered || foreign;
+                law(5, fair, || {
+                    format!("{tool} was allowed while or although its ask was not answered with yes")
+                })?;
+                *allowed = Some(decision.allowed);
+                Ok(())
+            }
+            Body::ToolStarted { tool } => {
+                let may = matches!(self.tools.get(tool), Some(Tool::Proposed { allowed: Some(true), .. }));
+                law(5, may, || format!("{tool} started without a recorded yes"))?;
+                self.tools.insert(*tool, Tool::Running);
+                Ok(())
+            }
+            Body::ToolProgress { tool, .. } => {
+                law(2, self.tools.get(tool) == Some(&Tool::Running), || format!("{tool} is not running"))
+            }
+            Body::ToolEnded { tool, .. } => {
+                let asked = self.asks.values().any(|(_, of)| *of == Some(*tool));
+                law(4, !asked, || format!("{tool} ended before its ask"))?;
+                law(2, self.tools.remove(tool).is_some(), || format!("{tool} ended but is not open"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn ask_opened(&mut self, ask: AskId, run: Option<RunId>, kind: &AskKind) -> Checked {
+        law(4, run.is_none() || run == self.run, || format!("{ask} opened outside its run"))?;
+        let about = match kind {
+            AskKind::Consent(consent) => Some(consent.tool),
+            AskKind::Confirm { .. }
+            | AskKind::Choose { .. }
+            | AskKind::Text { .. }
+            | AskKind::Edit { .. } => None,
+        };
+        if let Some(tool) = about {
+            let Some(Tool::Proposed { asked, allowed: None, .. }) = self.tools.get_mut(&tool) else {
+                return Err((5, format!("{ask} asks about {tool}, which is not up for decision")));
+            };
+            *asked = Some(ask);
+        }
+        self.asks.insert(ask, (run, about));
+        rises(&mut self.last.ask, ask)
+    }
+
+    fn ask_closed(&mut self, ask: AskId, closing: &Closing) -> Checked {
+        let Some((_, about)) = self.asks.remove(&ask) else {
+            return Err((4, format!("{ask} closed but is not open")));
+        };
+        let yes = matches!(closing, Closing::Answered { answer: Answer::Allow { .. }, .. });
+        if let Some(Tool::Proposed { answered, .. }) = about.and_then(|tool| self.tools.get_mut(&tool)) {
+            *answered = yes;
+        }
+        Ok(())
+    }
+}
+
+/// Checks a whole stream.
+///
+/// # Errors
+/// The first law that is broken.
+pub fn check_all<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Grammar, Violation> {
+    let mut grammar = Grammar::new();
+    for event in events {
+        grammar.check(event)?;
+    }
+    Ok(grammar)
+}

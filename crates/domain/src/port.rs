@@ -1,0 +1,159 @@
+//! What the hub and an engine say to each other. Plain data: channels and tasks are the shells' business.
+//!
+//! An engine does the runs: our agent, or a foreign runtime behind a UI role. Our agent is *driven*: the hub tells it the input of
+//! each turn and closes what it leaves open. A foreign runtime is *followed*: its facts go through the canon.
+
+use crate::ask::Closing;
+use crate::command::{Command, PromptOptions, Receipt, Refusal};
+use crate::content::Input;
+use crate::event::{Body, Failure};
+use crate::fact::Fact;
+use crate::ids::{AskId, EntryId, Ids, RunId, SessionId, TurnId};
+use crate::session::{ModelRef, Policy};
+use crate::signal::{Signal, UiContext};
+use crate::state::Entry;
+use crate::tool::ToolRun;
+
+/// Correlates a command with its receipt or refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// Everything a turn needs.
+#[derive(Debug, Clone)]
+pub struct TurnBrief {
+    /// Which session.
+    pub session: SessionId,
+    /// Which run.
+    pub run: RunId,
+    /// Which turn.
+    pub turn: TurnId,
+    /// Where new ids come from.
+    pub ids: Ids,
+    /// The whole conversation: the path that goes to the model, the turn's input at its end.
+    pub context: Vec<Entry>,
+    /// The tool runs named in it.
+    pub tools: Vec<ToolRun>,
+    /// The turn's input.
+    pub input: Input,
+    /// How the prompt wants it.
+    pub options: PromptOptions,
+    /// Working directory.
+    pub cwd: String,
+    /// Project root.
+    pub project: String,
+    /// The chosen model; the engine's own choice if `None`.
+    pub model: Option<ModelRef>,
+    /// How tools get their consent.
+    pub policy: Policy,
+    /// Which tools may be used; `None` means all.
+    pub active_tools: Option<Vec<String>>,
+    /// Whether anybody could answer an ask.
+    pub attended: bool,
+    /// What the UI knows about where the person works.
+    pub ui_context: UiContext,
+    /// The entry that the turn's first message hangs off.
+    pub leaf: Option<EntryId>,
+}
+
+/// What the hub tells an engine.
+#[derive(Debug, Clone)]
+pub enum Order {
+    /// Do this turn. Only to a driven engine.
+    Turn(Box<TurnBrief>),
+    /// Stop this run. Nothing of it may start any more.
+    Cancel {
+        /// Which session.
+        session: SessionId,
+        /// Which run.
+        run: RunId,
+    },
+    /// An ask of yours is over.
+    AskClosed {
+        /// Which session.
+        session: SessionId,
+        /// Which.
+        ask: AskId,
+        /// How. Unlike the record, this carries what was typed into a secret field.
+        closing: Closing,
+    },
+    /// Whether a steer waits: the remaining tool calls of the step are then skipped.
+    SteerWaits {
+        /// Which session.
+        session: SessionId,
+        /// Whether one does.
+        waits: bool,
+    },
+    /// A command that only the engine can answer.
+    Consult {
+        /// To settle.
+        ticket: Ticket,
+        /// About which session.
+        session: SessionId,
+        /// What.
+        command: Command,
+        /// The conversation, for commands that need it (compaction).
+        context: Vec<Entry>,
+    },
+    /// The session is closed: let go of what you keep for it.
+    Forget {
+        /// Which.
+        session: SessionId,
+    },
+}
+
+/// How a turn of a driven engine ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// The model has nothing more to do.
+    Done,
+    /// It broke.
+    Failed(Failure),
+    /// It was stopped.
+    Cancelled,
+}
+
+/// What an engine tells the hub.
+#[derive(Debug, Clone)]
+pub enum Report {
+    /// Something happened in a run of a driven engine. What comes for a run that is over is dropped.
+    Happened {
+        /// In which session.
+        session: SessionId,
+        /// In which run; `None` for things outside runs, such as a compaction by hand.
+        run: Option<RunId>,
+        /// What.
+        body: Body,
+    },
+    /// The turn is over.
+    TurnDone {
+        /// In which session.
+        session: SessionId,
+        /// Which run.
+        run: RunId,
+        /// Which turn.
+        turn: TurnId,
+        /// How.
+        end: TurnEnd,
+    },
+    /// A foreign runtime said something.
+    Said {
+        /// In which session.
+        session: SessionId,
+        /// What.
+        fact: Fact,
+    },
+    /// A one-way word to the UIs of a session.
+    Signal {
+        /// Which session.
+        session: SessionId,
+        /// What.
+        signal: Signal,
+    },
+    /// A consulted command is settled.
+    Settled {
+        /// Which.
+        ticket: Ticket,
+        /// How.
+        with: Result<Receipt, Refusal>,
+    },
+}

@@ -1,0 +1,174 @@
+//! What is known about sessions, models, servers and skills: the nouns that commands name and receipts carry.
+
+use crate::content::Usage;
+use crate::event::Outcome;
+use crate::ids::{Millis, RunId, SessionId};
+use std::fmt;
+
+/// A model, by provider and name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelRef {
+    /// The provider, such as `anthropic`.
+    pub provider: String,
+    /// The provider's name for the model.
+    pub name: String,
+}
+
+impl fmt::Display for ModelRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.name)
+    }
+}
+
+/// How tools get their consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Policy {
+    /// Nothing that changes anything.
+    ReadOnly,
+    /// Low risk runs; everything else is asked.
+    #[default]
+    Ask,
+    /// Edits inside the workspace run too.
+    AutoEdit,
+    /// Everything runs.
+    Full,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SessionSummary {
+    /// Its id.
+    pub id: SessionId,
+    /// Its title, or the beginning of the first prompt.
+    pub title: String,
+    /// Working directory.
+    pub cwd: String,
+    /// Project root.
+    pub project: String,
+    /// When it was made.
+    pub created_at: Millis,
+    /// When something last happened.
+    pub updated_at: Millis,
+    /// Messages of the person and the model.
+    pub messages: u64,
+    /// The last thing the person said.
+    pub last_prompt: Option<String>,
+    /// The last run.
+    pub last_run: Option<RunId>,
+    /// Whether a run is under way.
+    pub running: bool,
+    /// Tokens and money so far.
+    pub usage: Usage,
+}
+
+/// Numbers of one session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Stats {
+    /// Messages.
+    pub messages: u64,
+    /// Turns.
+    pub turns: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Tool runs.
+    pub tools: u64,
+    /// Tokens and money.
+    pub usage: Usage,
+}
+
+/// A model in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ModelEntry {
+    /// Which.
+    pub model: ModelRef,
+    /// Tokens that fit.
+    pub context_window: Option<u64>,
+    /// Tokens it may write.
+    pub max_output: Option<u64>,
+    /// Millionths of a dollar per million tokens read.
+    pub price_input: Option<u64>,
+    /// Millionths of a dollar per million tokens written.
+    pub price_output: Option<u64>,
+}
+
+/// How an MCP server is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ServerState {
+    /// Switched off.
+    Disabled,
+    /// Not started yet, or starting.
+    Connecting,
+    /// Usable.
+    Ready,
+    /// Broken; the text says how.
+    Failed(String),
+    /// Wants a login.
+    AuthRequired,
+}
+
+/// An MCP server in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ServerEntry {
+    /// Its name.
+    pub id: String,
+    /// Whether it is reached over HTTP (else it is a child process).
+    pub http: bool,
+    /// Whether the project brought it (else the person).
+    pub from_project: bool,
+    /// How it is.
+    pub state: ServerState,
+    /// How many tools it offers, once known.
+    pub tools: Option<u64>,
+    /// When it last answered.
+    pub connected_at: Option<Millis>,
+}
+
+/// A skill in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SkillEntry {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its file.
+    pub path: String,
+    /// Whether the project brought it (else the person).
+    pub from_project: bool,
+    /// When the file changed.
+    pub modified_at: Millis,
+}
+
+/// Skills and what could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct SkillList {
+    /// Those that were found.
+    pub skills: Vec<SkillEntry>,
+    /// Path and reason of those that could not be read.
+    pub errors: Vec<(String, String)>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+/// A tool in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ToolEntry {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Where it comes from: `built-in`, an MCP server, a UI.
+    pub source: String,
+    /// Whether the model may use it now.
+    pub active: bool,
+}
+
+/// A finished or running run, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RunSummary {
+    /// Which.
+    pub run: RunId,
+    /// How it ended, or `None` while it runs.
+    pub outcome: Option<Outcome>,
+}

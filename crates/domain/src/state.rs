@@ -1,0 +1,386 @@
+//! The state of one session: the fold of its events.
+//!
+//! Invariants: `State` changes only by [`State::apply`]; folding [`State::replay`] from nothing gives an equal state; the
+//! [`State::hash`] depends on what was said, not on how a stream was cut into deltas.
+
+mod close;
+mod fold;
+mod hash;
+mod replay;
+
+use crate::ask::Ask;
+use crate::content::{Part, Role, Usage};
+use crate::event::{Cause, Compaction, Event, Finish, Outcome, PlanItem};
+use crate::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
+use crate::queue::Queues;
+use crate::session::{ModelRef, Policy, Stats};
+use crate::signal::Level;
+use crate::tool::ToolRun;
+use std::collections::BTreeMap;
+
+pub use fold::NotApplied;
+pub use hash::StateHash;
+
+/// A node of the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub id: EntryId,
+    /// The entry before it; `None` at a root.
+    pub parent: Option<EntryId>,
+    /// When it began.
+    pub at: Millis,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A message.
+    Message(Message),
+    /// A summary of what came before.
+    Compaction(Compaction),
+    /// A word for the person.
+    Notice {
+        /// How loud.
+        level: Level,
+        /// A short stable word.
+        code: String,
+        /// The text.
+        text: String,
+        /// The run it belongs to.
+        run: Option<RunId>,
+    },
+}
+
+/// A message, finished or under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its id.
+    pub id: MessageId,
+    /// Who speaks.
+    pub role: Role,
+    /// The run it belongs to.
+    pub run: Option<RunId>,
+    /// The turn it belongs to.
+    pub turn: Option<TurnId>,
+    /// The step it belongs to.
+    pub step: Option<StepId>,
+    /// What it is made of.
+    pub parts: Vec<Part>,
+    /// How it ended; `None` while it is under way.
+    pub finish: Option<Finish>,
+    /// Whether the next delta may extend the last part.
+    pub(crate) tail_open: bool,
+    pub(crate) roll: u64,
+}
+
+impl Message {
+    /// All its text, thoughts and tools left out.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(t) => text.push_str(t),
+                Part::Code { text: t, .. } | Part::Diff { text: t, .. } => {
+                    text.push('\n');
+                    text.push_str(t);
+                    text.push('\n');
+                }
+                Part::Thought { .. } | Part::Image { .. } | Part::Tool(_) | Part::Opaque { .. } => {}
+            }
+        }
+        text
+    }
+
+    /// The tool runs it proposed, in order.
+    pub fn tools(&self) -> impl Iterator<Item = ToolRunId> + '_ {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Tool(id) => Some(*id),
+            _ => None,
+        })
+    }
+}
+
+/// A run, over or under way.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// When it began.
+    pub started_at: Millis,
+    /// When and how it ended.
+    pub ended: Option<(Millis, Outcome)>,
+    /// Its turns.
+    pub turns: Vec<Turn>,
+}
+
+/// A turn of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Turn {
+    /// Its id.
+    pub id: TurnId,
+    /// What began it.
+    pub cause: Cause,
+    /// Whether it is over.
+    pub ended: bool,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Its id.
+    pub id: StepId,
+    /// Who was asked.
+    pub model: Option<ModelRef>,
+    /// What it used, once it is over.
+    pub usage: Option<Usage>,
+}
+
+impl Run {
+    /// What its finished steps used.
+    pub fn usage(&self) -> Usage {
+        let steps = self.turns.iter().flat_map(|t| &t.steps);
+        steps.filter_map(|s| s.usage).fold(Usage::default(), Usage::plus)
+    }
+
+    /// The turn under way.
+    pub fn open_turn(&self) -> Option<&Turn> {
+        self.turns.last().filter(|t| !t.ended)
+    }
+
+    /// The step under way.
+    pub fn open_step(&self) -> Option<&Step> {
+        self.open_turn()?.steps.last().filter(|s| s.usage.is_none())
+    }
+}
+
+/// What a session is about and how it is set.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Settings {
+    /// Working directory.
+    pub cwd: String,
+    /// Project root.
+    pub project: String,
+    /// The session it branched from, and where.
+    pub parent: Option<(String, Option<EntryId>)>,
+    /// Its title.
+    pub title: Option<String>,
+    /// The model of the next steps.
+    pub model: Option<ModelRef>,
+    /// How tools get their consent.
+    pub policy: Policy,
+    /// Which tools the model may use; `None` means all.
+    pub tools: Option<Vec<String>>,
+}
+
+/// The last retry that was announced, until the model answers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Retry {
+    /// The next attempt's number.
+    pub attempt: u32,
+    /// How many there will be at most.
+    pub max: u32,
+    /// Milliseconds until then.
+    pub delay_ms: u64,
+    /// What went wrong.
+    pub reason: String,
+    /// When it was announced.
+    pub at: Millis,
+}
+
+/// One session as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct State {
+    /// Position of the last event.
+    pub seq: Seq,
+    /// When the first event happened.
+    pub created_at: Millis,
+    /// When the last event happened.
+    pub updated_at: Millis,
+    /// What it is about and how it is set.
+    pub settings: Settings,
+    /// All entries.
+    pub entries: BTreeMap<EntryId, Entry>,
+    /// The active tip.
+    pub leaf: Option<EntryId>,
+    /// All runs, oldest first; at most the last one is under way.
+    pub runs: Vec<Run>,
+    /// All tool runs.
+    pub tools: BTreeMap<ToolRunId, ToolRun>,
+    /// Open asks, oldest first.
+    pub asks: Vec<Ask>,
+    /// What waits.
+    pub queues: Queues,
+    /// The agent's plan.
+    pub plan: Vec<PlanItem>,
+    /// Last measure of the context: used, window.
+    pub context: Option<(u64, u64)>,
+    /// Tokens and money of all steps.
+    pub usage: Usage,
+    /// The retry that is being waited for.
+    pub retry: Option<Retry>,
+    /// The largest id seen.
+    pub last_id: u64,
+    pub(crate) entities: u64,
+}
+
+impl State {
+    /// An empty session.
+    pub fn new() -> State {
+        State::default()
+    }
+
+    /// The run under way.
+    pub fn open_run(&self) -> Option<&Run> {
+        self.runs.last().filter(|run| run.ended.is_none())
+    }
+
+    /// A run by id.
+    pub fn run(&self, id: RunId) -> Option<&Run> {
+        self.runs.iter().rev().find(|run| run.id == id)
+    }
+
+    /// A message by id.
+    pub fn message(&self, id: MessageId) -> Option<&Message> {
+        match &self.entries.get(&id.into())?.kind {
+            EntryKind::Message(message) => Some(message),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        }
+    }
+
+    /// A tool run by id.
+    pub fn tool(&self, id: ToolRunId) -> Option<&ToolRun> {
+        self.tools.get(&id)
+    }
+
+    /// An open ask by id.
+    pub fn ask(&self, id: AskId) -> Option<&Ask> {
+        self.asks.iter().find(|ask| ask.id == id)
+    }
+
+    /// Messages under way, oldest first. Only the end of the tree can hold any.
+    pub fn open_messages(&self) -> Vec<MessageId> {
+        let Some(run) = self.open_run() else { return Vec::new() };
+        let of_run = self.entries.values().rev().map_while(|entry| match &entry.kind {
+            EntryKind::Message(m) if m.run.is_some_and(|r| r < run.id) => None,
+            EntryKind::Message(m) => Some(m.finish.is_none().then_some(m.id)),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => Some(None),
+        });
+        let mut open: Vec<MessageId> = of_run.flatten().collect();
+        open.reverse();
+        open
+    }
+
+    /// Tool runs that have not ended, oldest first.
+    pub fn open_tools(&self) -> Vec<ToolRunId> {
+        let Some(run) = self.open_run() else { return Vec::new() };
+        let of_run = self.tools.values().rev().take_while(|tool| tool.run >= run.id);
+        let mut open: Vec<ToolRunId> = of_run.filter(|tool| !tool.ended()).map(|tool| tool.id).collect();
+        open.reverse();
+        open
+    }
+
+    /// The entries from the root to `leaf`.
+    pub fn path_to(&self, leaf: Option<EntryId>) -> Vec<&Entry> {
+        let mut path = Vec::new();
+        let mut next = leaf;
+        while let Some(entry) = next.and_then(|id| self.entries.get(&id)) {
+            path.push(entry);
+            // A parent is always older: a damaged record cannot make this loop.
+            next = entry.parent.filter(|parent| *parent < entry.id);
+        }
+        path.reverse();
+        path
+    }
+
+    /// The conversation: root to the active tip.
+    pub fn path(&self) -> Vec<&Entry> {
+        self.path_to(self.leaf)
+    }
+
+    /// What goes to the model: the path from the last compaction on.
+    pub fn context_path(&self) -> Vec<&Entry> {
+        let path = self.path();
+        let last = path.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction(_)));
+        let Some(at) = last else { return path };
+        let EntryKind::Compaction(compaction) = &path[at].kind else { return path };
+        let kept_from = match compaction.first_kept {
+            Some(first) => path.iter().position(|entry| entry.id == first).unwrap_or(at).min(at),
+            None => at,
+        };
+        let mut context = vec![path[at]];
+        context.extend(path[kept_from..at].iter().copied());
+        context.extend(path[at + 1..].iter().copied());
+        context
+    }
+
+    /// Percent of the context that is left.
+    pub fn context_left(&self) -> Option<u8> {
+        let (used, window) = self.context?;
+        if window == 0 {
+            return None;
+        }
+        let left = window.saturating_sub(used).saturating_mul(100) / window;
+        Some(u8::try_from(left).unwrap_or(100))
+    }
+
+    /// The title, or the beginning of the first prompt.
+    pub fn title(&self) -> String {
+        const TITLE_CHARS: usize = 60;
+        if let Some(title) = &self.settings.title {
+            return title.clone();
+        }
+        let first = self.entries.values().find_map(|entry| match &entry.kind {
+            EntryKind::Message(m) if m.role == Role::User => Some(m.text()),
+            _ => None,
+        });
+        let line = first
+            .as_deref()
+            .and_then(|t| t.lines().find(|l| !l.trim().is_empty()))
+            .unwrap_or("new session")
+            .trim();
+        let mut short: String = line.chars().take(TITLE_CHARS).collect();
+        if short.len() < line.len() {
+            short.push('…');
+        }
+        short
+    }
+
+    /// Its numbers.
+    pub fn stats(&self) -> Stats {
+        let is_message =
+            |entry: &&Entry| matches!(&entry.kind, EntryKind::Message(m) if m.role != Role::System);
+        Stats {
+            messages: self.entries.values().filter(is_message).count() as u64,
+            turns: self.runs.iter().map(|run| run.turns.len() as u64).sum(),
+            runs: self.runs.len() as u64,
+            tools: self.tools.len() as u64,
+            usage: self.usage,
+        }
+    }
+
+    /// The last thing the person said on the active path.
+    pub fn last_prompt(&self) -> Option<String> {
+        self.path().iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Message(m) if m.role == Role::User => Some(m.text()),
+            _ => None,
+        })
+    }
+
+    /// Folds one numbered event.
+    ///
+    /// # Errors
+    /// When the event does not follow the last one, or names something that is not there.
+    pub fn fold(&mut self, event: &Event) -> Result<(), NotApplied> {
+        if event.seq != self.seq.next() {
+            return Err(NotApplied::OutOfOrder { expected: self.seq.next(), got: event.seq });
+        }
+        self.apply(event.at, &event.body)?;
+        self.seq = event.seq;
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! Whatever is open can be closed: the bodies that end a run on every path, children before parents.
+
+use super::State;
+use crate::ask::Closing;
+use crate::content::Usage;
+use crate::event::{Body, Finish, Leaving, Outcome};
+use crate::tool::{ToolOutcome, ToolPhase, ToolResult};
+
+impl State {
+    /// The bodies that end the run under way with `outcome`; empty when none is. Asks are withdrawn first, so that nothing that
+    /// was asked can still be allowed.
+    pub fn close_run(&self, outcome: Outcome) -> Vec<Body> {
+        let Some(run) = self.open_run() else { return Vec::new() };
+        let mut bodies = self.withdraw_asks();
+        bodies.extend(self.close_turn(&outcome));
+        if outcome != Outcome::Done {
+            bodies.extend(
+                self.queues.all().map(|(_, w)| Body::Unqueued { item: w.id, leaving: Leaving::Cleared }),
+            );
+        }
+        bodies.push(Body::RunEnded { run: run.id, outcome });
+        bodies
+    }
+
+    /// The bodies that withdraw the open asks of the run under way.
+    pub fn withdraw_asks(&self) -> Vec<Body> {
+        let Some(run) = self.open_run() else { return Vec::new() };
+        let of_run = self.asks.iter().filter(|ask| ask.run == Some(run.id));
+        of_run.map(|ask| Body::AskClosed { ask: ask.id, closing: Closing::Withdrawn }).collect()
+    }
+
+    /// The bodies that end the turn under way and everything in it.
+    pub fn close_turn(&self, outcome: &Outcome) -> Vec<Body> {
+        let mut bodies = Vec::new();
+        let (finish, cut) = match outcome {
+            Outcome::Done => (Finish::Complete, ToolOutcome::Skipped),
+            Outcome::Failed(_) => (Finish::Failed, ToolOutcome::Skipped),
+            Outcome::Cancelled => (Finish::Interrupted, ToolOutcome::Cancelled),
+            Outcome::Interrupted | Outcome::Lost => (Finish::Interrupted, ToolOutcome::Cancelled),
+        };
+        for tool in self.open_tools().into_iter().filter_map(|id| self.tool(id)) {
+            let died = matches!(outcome, Outcome::Interrupted | Outcome::Lost);
+            let (outcome, text) = if tool.phase == ToolPhase::Running && died {
+                (
+                    ToolOutcome::Unknown,
+                    "The program ended while this tool was running: nobody knows how far it came.",
+                )
+            } else {
+                (cut.clone(), "Not run: the run ended first.")
+            };
+            bodies.push(Body::ToolEnded { tool: tool.id, outcome, result: ToolResult::text(text) });
+        }
+        for message in self.open_messages() {
+            bodies.push(Body::MessageEnded { message, finish: finish.clone() });
+        }
+        if let Some(step) = self.open_run().and_then(|run| run.open_step()) {
+            bodies.push(Body::StepEnded { step: step.id, usage: Usage::default() });
+        }
+        if let Some(turn) = self.open_run().and_then(|run| run.open_turn()) {
+            bodies.push(Body::TurnEnded { turn: turn.id });
+        }
+        bodies
+    }
+}

@@ -1,0 +1,354 @@
+//! How an event changes the state.
+
+use super::{Entry, EntryKind, Message, Retry, Run, State, Step, Turn, hash};
+use crate::content::{Part, Role};
+use crate::event::{Base, Body};
+use crate::ids::{EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
+use crate::queue::{QueueKind, Waiting};
+use crate::tool::{Progress, ToolPhase, ToolRun};
+use std::fmt;
+
+/// An event that cannot be applied; the state is unchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotApplied {
+    /// The number is not the next one.
+    OutOfOrder {
+        /// What should have come.
+        expected: Seq,
+        /// What came.
+        got: Seq,
+    },
+    /// It names something that is not there, or not in the needed phase.
+    Dangling(&'static str),
+}
+
+impl fmt::Display for NotApplied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotApplied::OutOfOrder { expected, got } => {
+                write!(f, "event {} came where {} was due", got.0, expected.0)
+            }
+            NotApplied::Dangling(what) => write!(f, "event names {what}, which is not there"),
+        }
+    }
+}
+
+impl std::error::Error for NotApplied {}
+
+impl State {
+    /// Applies what happened, without looking at its number.
+    ///
+    /// # Errors
+    /// When the body names something that is not there; the state is unchanged then.
+    pub fn apply(&mut self, at: Millis, body: &Body) -> Result<(), NotApplied> {
+        match body {
+            Body::SessionOpened { cwd, project, parent } => {
+                self.created_at = at;
+                self.settings.cwd.clone_from(cwd);
+                self.settings.project.clone_from(project);
+                self.settings.parent.clone_from(parent);
+            }
+            Body::Renamed { title } => self.settings.title = Some(title.clone()),
+            Body::ModelChosen { model } => self.settings.model = Some(model.clone()),
+            Body::PolicyChosen { policy } => self.settings.policy = *policy,
+            Body::ToolsChosen { tools } => self.settings.tools.clone_from(tools),
+            Body::LeafMoved { leaf } => {
+                if leaf.is_some_and(|id| !self.entries.contains_key(&id)) {
+                    return Err(NotApplied::Dangling("an entry"));
+                }
+                self.leaf = *leaf;
+            }
+            Body::RunStarted { run } => self.start_run(at, *run)?,
+            Body::RunEnded { run, outcome } => {
+                let open = self.open_run_mut(*run)?;
+                open.ended = Some((at, outcome.clone()));
+                self.retry = None;
+            }
+            Body::TurnStarted { run, turn, cause } => {
+                let turn = Turn { id: *turn, cause: *cause, ended: false, steps: Vec::new() };
+                let id = turn.id.0;
+                self.open_run_mut(*run)?.turns.push(turn);
+                self.saw(id);
+            }
+            Body::TurnEnded { turn } => self.open_turn_mut(*turn)?.ended = true,
+            Body::StepStarted { turn, step, model } => {
+                let step = Step { id: *step, model: model.clone(), usage: None };
+                let id = step.id.0;
+                self.open_turn_mut(*turn)?.steps.push(step);
+                self.saw(id);
+            }
+            Body::StepEnded { step, usage } => {
+                self.open_step_mut(*step)?.usage = Some(*usage);
+                self.usage = self.usage.plus(*usage);
+            }
+            Body::MessageStarted { message, parent, role, turn, step } => {
+                self.start_message(at, *message, *parent, *role, *turn, *step)?;
+            }
+            Body::MessageDelta { .. } | Body::PartAdded { .. } | Body::MessageEnded { .. } => {
+                self.apply_message(body)?
+            }
+            Body::ToolProposed { .. }
+            | Body::ToolDecided { .. }
+            | Body::ToolStarted { .. }
+            | Body::ToolProgress { .. }
+            | Body::ToolEnded { .. } => self.apply_tool(at, body)?,
+            Body::AskOpened(ask) => {
+                if let crate::ask::AskKind::Consent(consent) = &ask.kind {
+                    self.change_tool(consent.tool, |tool| tool.phase = ToolPhase::Awaiting(ask.id))?;
+                }
+                self.asks.push(ask.clone());
+                self.saw(ask.id.0);
+            }
+            Body::AskClosed { ask, .. } => {
+                let open =
+                    self.asks.iter().position(|a| a.id == *ask).ok_or(NotApplied::Dangling("an ask"))?;
+                let closed = self.asks.remove(open);
+                if let crate::ask::AskKind::Consent(consent) = &closed.kind {
+                    self.change_tool(consent.tool, |tool| {
+                        if tool.phase == ToolPhase::Awaiting(closed.id) {
+                            tool.phase = ToolPhase::Proposed;
+                        }
+                    })?;
+                }
+            }
+            Body::Queued { item, kind, input, by } => {
+                let waiting = Waiting { id: *item, input: input.clone(), by: by.clone() };
+                self.queues.of_mut(*kind).push_back(waiting);
+                self.saw(item.0);
+            }
+            Body::QueueEdited { item, input } => {
+                let waiting = self.queues.find_mut(*item).ok_or(NotApplied::Dangling("a waiting input"))?;
+                waiting.input = input.clone();
+            }
+            Body::Unqueued { item, .. } => {
+                self.queues.remove(*item).ok_or(NotApplied::Dangling("a waiting input"))?;
+            }
+            Body::QueueModeSet { kind: QueueKind::Steer, mode } => self.queues.steer_mode = *mode,
+            Body::QueueModeSet { kind: QueueKind::FollowUp, mode } => self.queues.follow_up_mode = *mode,
+            Body::ContextMeasured { used, window } => self.context = Some((*used, *window)),
+            Body::Compacted { entry, parent, compaction } => {
+                self.add_entry(at, *entry, *parent, EntryKind::Compaction(compaction.clone()))?;
+                self.leaf = Some(*entry);
+            }
+            Body::PlanChanged { items } => self.plan.clone_from(items),
+            Body::Retrying { attempt, max, delay_ms, reason } => {
+                let (attempt, max, delay_ms) = (*attempt, *max, *delay_ms);
+                self.retry = Some(Retry { attempt, max, delay_ms, reason: reason.clone(), at });
+            }
+            Body::Noticed { entry, parent, run, level, code, text } => {
+                let kind =
+                    EntryKind::Notice { level: *level, code: code.clone(), text: text.clone(), run: *run };
+                self.add_entry(at, *entry, *parent, kind)?;
+            }
+            Body::Rebased(base) => {
+                let Base { seq, updated_at, last_id, usage, context } = **base;
+                (self.seq, self.updated_at, self.usage, self.context) = (seq, updated_at, usage, context);
+                self.saw(last_id);
+                return Ok(());
+            }
+        }
+        self.updated_at = at;
+        Ok(())
+    }
+
+    fn saw(&mut self, id: u64) {
+        self.last_id = self.last_id.max(id);
+    }
+
+    fn start_run(&mut self, at: Millis, run: RunId) -> Result<(), NotApplied> {
+        if self.open_run().is_some() {
+            return Err(NotApplied::Dangling("a second run"));
+        }
+        self.runs.push(Run { id: run, started_at: at, ended: None, turns: Vec::new() });
+        self.saw(run.0);
+        Ok(())
+    }
+
+    fn open_run_mut(&mut self, id: RunId) -> Result<&mut Run, NotApplied> {
+        let open = self.runs.last_mut().filter(|run| run.id == id && run.ended.is_none());
+        open.ok_or(NotApplied::Dangling("a run under way"))
+    }
+
+    fn open_turn_mut(&mut self, id: TurnId) -> Result<&mut Turn, NotApplied> {
+        let run = self.runs.last_mut().filter(|run| run.ended.is_none());
+        let turn = run.and_then(|run| run.turns.last_mut()).filter(|turn| turn.id == id && !turn.ended);
+        turn.ok_or(NotApplied::Dangling("a turn under way"))
+    }
+
+    fn open_step_mut(&mut self, id: StepId) -> Result<&mut Step, NotApplied> {
+        let run = self.runs.last_mut().filter(|run| run.ended.is_none());
+        let turn = run.and_then(|run| run.turns.last_mut()).filter(|turn| !turn.ended);
+        let step =
+            turn.and_then(|turn| turn.steps.last_mut()).filter(|step| step.id == id && step.usage.is_none());
+        step.ok_or(NotApplied::Dangling("a step under way"))
+    }
+
+    fn add_entry(
+        &mut self,
+        at: Millis,
+        id: EntryId,
+        parent: Option<EntryId>,
+        kind: EntryKind,
+    ) -> Result<(), NotApplied> {
+        if parent.is_some_and(|p| p >= id || !self.entries.contains_key(&p)) || self.entries.contains_key(&id)
+        {
+            return Err(NotApplied::Dangling("a parent entry"));
+        }
+        let entry = Entry { id, parent, at, kind };
+        self.entities = self.entities.wrapping_add(hash::entry(&entry));
+        self.entries.insert(id, entry);
+        self.saw(id.0);
+        Ok(())
+    }
+
+    fn start_message(
+        &mut self,
+        at: Millis,
+        id: MessageId,
+        parent: Option<EntryId>,
+        role: Role,
+        turn: Option<TurnId>,
+        step: Option<StepId>,
+    ) -> Result<(), NotApplied> {
+        let run = turn.and_then(|_| self.open_run()).map(|run| run.id);
+        let message = Message {
+            id,
+            role,
+            run,
+            turn,
+            step,
+            parts: Vec::new(),
+            finish: None,
+            tail_open: false,
+            roll: hash::START,
+        };
+        self.add_entry(at, id.into(), parent, EntryKind::Message(message))?;
+        self.leaf = Some(id.into());
+        self.retry = None;
+        Ok(())
+    }
+
+    fn apply_message(&mut self, body: &Body) -> Result<(), NotApplied> {
+        match body {
+            Body::MessageDelta { message, kind, text } => self.change_message(*message, |m| {
+                let extends =
+                    m.tail_open && m.parts.last().and_then(Part::streamed).is_some_and(|(k, _)| k == *kind);
+                if !extends {
+                    m.parts.push(Part::stream(*kind));
+                    m.roll = hash::begin_part(m.roll, *kind);
+                    m.tail_open = true;
+                }
+                if let Some(Part::Text(tail) | Part::Thought { text: tail, .. }) = m.parts.last_mut() {
+                    tail.push_str(text);
+                }
+                m.roll = hash::bytes(m.roll, text.as_bytes());
+            }),
+            Body::PartAdded { message, part } => self.change_message(*message, |m| {
+                m.roll = hash::whole_part(m.roll, part);
+                m.parts.push(part.clone());
+                m.tail_open = false;
+            }),
+            Body::MessageEnded { message, finish } => self.change_message(*message, |m| {
+                m.finish = Some(finish.clone());
+                m.tail_open = false;
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn change_message(&mut self, id: MessageId, change: impl FnOnce(&mut Message)) -> Result<(), NotApplied> {
+        let entry = self.entries.get_mut(&id.into()).ok_or(NotApplied::Dangling("a message"))?;
+        let before = hash::entry(entry);
+        let EntryKind::Message(message) = &mut entry.kind else {
+            return Err(NotApplied::Dangling("a message"));
+        };
+        if message.finish.is_some() {
+            return Err(NotApplied::Dangling("a message under way"));
+        }
+        change(message);
+        let after = hash::entry(entry);
+        self.entities = self.entities.wrapping_sub(before).wrapping_add(after);
+        Ok(())
+    }
+
+    fn apply_tool(&mut self, at: Millis, body: &Body) -> Result<(), NotApplied> {
+        match body {
+            Body::ToolProposed { tool, message, name, args } => {
+                let within = self.message(*message).ok_or(NotApplied::Dangling("a message"))?;
+                let (Some(run), Some(step)) = (within.run, within.step) else {
+                    return Err(NotApplied::Dangling("the step of a tool"));
+                };
+                if self.tools.contains_key(tool) {
+                    return Err(NotApplied::Dangling("a second tool run of one id"));
+                }
+                self.change_message(*message, |m| {
+                    m.roll = hash::whole_part(m.roll, &Part::Tool(*tool));
+                    m.parts.push(Part::Tool(*tool));
+                    m.tail_open = false;
+                })?;
+                let mut added = ToolRun {
+                    id: *tool,
+                    run,
+                    step,
+                    message: *message,
+                    name: name.clone(),
+                    args: args.clone(),
+                    phase: ToolPhase::Proposed,
+                    decision: None,
+                    output: String::new(),
+                    status: None,
+                    result: None,
+                    proposed_at: at,
+                    started_at: None,
+                    ended_at: None,
+                    fixed_hash: 0,
+                    roll: hash::START,
+                };
+                added.fixed_hash = hash::tool_fixed(&added);
+                self.entities = self.entities.wrapping_add(hash::tool(&added));
+                self.tools.insert(*tool, added);
+                self.saw(tool.0);
+                Ok(())
+            }
+            Body::ToolDecided { tool, decision } => self.change_tool(*tool, |t| {
+                t.decision = Some(decision.clone());
+                if decision.allowed {
+                    t.phase = ToolPhase::Allowed;
+                }
+            }),
+            Body::ToolStarted { tool } => self.change_tool(*tool, |t| {
+                t.phase = ToolPhase::Running;
+                t.started_at = Some(at);
+            }),
+            Body::ToolProgress { tool, progress } => self.change_tool(*tool, |t| match progress {
+                Progress::Output(text) => {
+                    t.output.push_str(text);
+                    t.roll = hash::bytes(t.roll, text.as_bytes());
+                }
+                Progress::Replace(text) => {
+                    t.output.clone_from(text);
+                    t.roll = hash::bytes(hash::START, text.as_bytes());
+                }
+                Progress::Status { percent, message } => t.status = Some((*percent, message.clone())),
+            }),
+            Body::ToolEnded { tool, outcome, result } => self.change_tool(*tool, |t| {
+                t.phase = ToolPhase::Ended(outcome.clone());
+                t.result = Some(result.clone());
+                t.ended_at = Some(at);
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn change_tool(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
+        let tool = self.tools.get_mut(&id).ok_or(NotApplied::Dangling("a tool run"))?;
+        if tool.ended() {
+            return Err(NotApplied::Dangling("a tool run that has not ended"));
+        }
+        let before = hash::tool(tool);
+        change(tool);
+        let after = hash::tool(tool);
+        self.entities = self.entities.wrapping_sub(before).wrapping_add(after);
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! The shortest way to tell a newcomer everything: bodies whose fold is this state.
+//!
+//! A replay is not a grammatical stream of its own session: it has no numbers, and it ends with [`Body::Rebased`].
+
+use super::{Entry, EntryKind, Message, Run, State};
+use crate::content::{Part, TextKind};
+use crate::event::{Base, Body};
+use crate::ids::{EntryId, Millis};
+use crate::queue::{Mode, QueueKind};
+use crate::session::Policy;
+use crate::tool::{Progress, ToolPhase, ToolRun};
+
+/// A body and when it happened.
+type Told = (Millis, Body);
+type Entries<'a> = std::iter::Peekable<std::collections::btree_map::Values<'a, EntryId, Entry>>;
+
+impl State {
+    /// Bodies that, applied to an empty state, give this one.
+    pub fn replay(&self) -> Vec<Told> {
+        let mut told = Vec::with_capacity(self.entries.len() * 3 + 16);
+        self.tell_settings(&mut told);
+        self.tell_entries(&mut told);
+        for ask in &self.asks {
+            told.push((self.updated_at, Body::AskOpened(ask.clone())));
+        }
+        self.tell_queues(&mut told);
+        if !self.plan.is_empty() {
+            told.push((self.updated_at, Body::PlanChanged { items: self.plan.clone() }));
+        }
+        if let Some(retry) = &self.retry {
+            let (attempt, max, delay_ms, reason) =
+                (retry.attempt, retry.max, retry.delay_ms, retry.reason.clone());
+            told.push((retry.at, Body::Retrying { attempt, max, delay_ms, reason }));
+        }
+        told.push((self.updated_at, Body::LeafMoved { leaf: self.leaf }));
+        let base = Base {
+            seq: self.seq,
+            updated_at: self.updated_at,
+            last_id: self.last_id,
+            usage: self.usage,
+            context: self.context,
+        };
+        told.push((self.updated_at, Body::Rebased(Box::new(base))));
+        told
+    }
+
+    fn tell_settings(&self, told: &mut Vec<Told>) {
+        let at = self.created_at;
+        let settings = &self.settings;
+        let (cwd, project, parent) =
+            (settings.cwd.clone(), settings.project.clone(), settings.parent.clone());
+        told.push((at, Body::SessionOpened { cwd, project, parent }));
+        if let Some(title) = settings.title.clone() {
+            told.push((at, Body::Renamed { title }));
+        }
+        if let Some(model) = settings.model.clone() {
+            told.push((at, Body::ModelChosen { model }));
+        }
+        if settings.policy != Policy::default() {
+            told.push((at, Body::PolicyChosen { policy: settings.policy }));
+        }
+        if settings.tools.is_some() {
+            told.push((at, Body::ToolsChosen { tools: settings.tools.clone() }));
+        }
+    }
+
+    /// Entries in the order of their ids, and around them the runs, turns and steps in the order of theirs.
+    fn tell_entries(&self, told: &mut Vec<Told>) {
+        let mut entries = self.entries.values().peekable();
+        for run in &self.runs {
+            self.tell_until(run.id.0, &mut entries, told);
+            told.push((run.started_at, Body::RunStarted { run: run.id }));
+            self.tell_turns(run, &mut entries, told);
+            if let Some((at, outcome)) = &run.ended {
+                told.push((*at, Body::RunEnded { run: run.id, outcome: outcome.clone() }));
+            }
+        }
+        self.tell_until(u64::MAX, &mut entries, told);
+    }
+
+    fn tell_turns<'a>(&'a self, run: &Run, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
+        let at = run.started_at;
+        let run_ends = self.runs.iter().find(|next| next.id > run.id).map_or(u64::MAX, |next| next.id.0);
+        for (index, turn) in run.turns.iter().enumerate() {
+            let turn_ends = run.turns.get(index + 1).map_or(run_ends, |next| next.id.0);
+            self.tell_until(turn.id.0, entries, told);
+            told.push((at, Body::TurnStarted { run: run.id, turn: turn.id, cause: turn.cause }));
+            for (index, step) in turn.steps.iter().enumerate() {
+                let step_ends = turn.steps.get(index + 1).map_or(turn_ends, |next| next.id.0);
+                self.tell_until(step.id.0, entries, told);
+                told.push((
+                    at,
+                    Body::StepStarted { turn: turn.id, step: step.id, model: step.model.clone() },
+                ));
+                self.tell_until(step_ends, entries, told);
+                if let Some(usage) = step.usage {
+                    told.push((at, Body::StepEnded { step: step.id, usage }));
+                }
+            }
+            self.tell_until(turn_ends, entries, told);
+            if turn.ended {
+                told.push((at, Body::TurnEnded { turn: turn.id }));
+            }
+        }
+        self.tell_until(run_ends, entries, told);
+    }
+
+    fn tell_until<'a>(&'a self, end: u64, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
+        while let Some(entry) = entries.next_if(|entry| entry.id.0 < end) {
+            self.tell_entry(entry, told);
+        }
+    }
+
+    fn tell_entry(&self, entry: &Entry, told: &mut Vec<Told>) {
+        let (id, parent) = (entry.id, entry.parent);
+        match &entry.kind {
+            EntryKind::Message(message) => self.tell_message(entry, message, told),
+            EntryKind::Compaction(compaction) => {
+                told.push((entry.at, Body::Compacted { entry: id, parent, compaction: compaction.clone() }));
+            }
+            EntryKind::Notice { level, code, text, run } => {
+                let (level, code, text, run) = (*level, code.clone(), text.clone(), *run);
+                told.push((entry.at, Body::Noticed { entry: id, parent, run, level, code, text }));
+            }
+        }
+    }
+
+    fn tell_message(&self, entry: &Entry, message: &Message, told: &mut Vec<Told>) {
+        let at = entry.at;
+        let (id, role, turn, step) = (message.id, message.role, message.turn, message.step);
+        told.push((at, Body::MessageStarted { message: id, parent: entry.parent, role, turn, step }));
+        let tail = message.tail_open.then(|| message.parts.len().saturating_sub(1));
+        for (index, part) in message.parts.iter().enumerate() {
+            match part {
+                Part::Tool(tool) => {
+                    if let Some(tool) = self.tools.get(tool) {
+                        tell_proposal(tool, told);
+                    }
+                }
+                part if tail == Some(index) => {
+                    let (kind, text) = part.streamed().unwrap_or((TextKind::Text, ""));
+                    told.push((at, Body::MessageDelta { message: id, kind, text: text.to_owned() }));
+                }
+                part => told.push((at, Body::PartAdded { message: id, part: part.clone() })),
+            }
+        }
+        if let Some(finish) = message.finish.clone() {
+            told.push((at, Body::MessageEnded { message: id, finish }));
+        }
+        for tool in message.tools().filter_map(|tool| self.tools.get(&tool)) {
+            tell_tool(tool, told);
+        }
+    }
+
+    fn tell_queues(&self, told: &mut Vec<Told>) {
+        let at = self.updated_at;
+        for (kind, waiting) in self.queues.all() {
+            let (item, input, by) = (waiting.id, waiting.input.clone(), waiting.by.clone());
+            told.push((at, Body::Queued { item, kind, input, by }));
+        }
+        for kind in [QueueKind::Steer, QueueKind::FollowUp] {
+            if self.queues.mode(kind) != Mode::default() {
+                told.push((at, Body::QueueModeSet { kind, mode: self.queues.mode(kind) }));
+            }
+        }
+    }
+}
+
+fn tell_proposal(tool: &ToolRun, told: &mut Vec<Told>) {
+    let (id, message, name, args) = (tool.id, tool.message, tool.name.clone(), tool.args.clone());
+    told.push((tool.proposed_at, Body::ToolProposed { tool: id, message, name, args }));
+}
+
+fn tell_tool(tool: &ToolRun, told: &mut Vec<Told>) {
+    let id = tool.id;
+    if let Some(decision) = tool.decision.clone() {
+        told.push((tool.proposed_at, Body::ToolDecided { tool: id, decision }));
+    }
+    if let Some(at) = tool.started_at {
+        told.push((at, Body::ToolStarted { tool: id }));
+    }
+    let at = tool.started_at.unwrap_or(tool.proposed_at);
+    if !tool.output.is_empty() {
+        told.push((at, Body::ToolProgress { tool: id, progress: Progress::Output(tool.output.clone()) }));
+    }
+    if let Some((percent, message)) = tool.status.clone() {
+        told.push((at, Body::ToolProgress { tool: id, progress: Progress::Status { percent, message } }));
+    }
+    if let (ToolPhase::Ended(outcome), Some(result)) = (&tool.phase, &tool.result) {
+        let (outcome, result) = (outcome.clone(), result.clone());
+        told.push((tool.ended_at.unwrap_or(at), Body::ToolEnded { tool: id, outcome, result }));
+    }
+}
