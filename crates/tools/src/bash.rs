@@ -1,0 +1,197 @@
+//! `bash`: a command line in a shell, in its own process group, with live output, a time limit, and background jobs.
+
+mod child;
+mod jobs;
+mod output;
+
+pub use child::GRACE;
+pub use jobs::{BashJobs, JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
+pub use output::{KEPT, MAX_FILES, MAX_SPILL};
+
+use crate::args::{Args, COMMAND};
+use crate::digest;
+use crate::place::Workplace;
+use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError};
+use child::{End, Leave, Running, Sink};
+use domain::ask::{Preview, Risk};
+use domain::content::Json;
+use domain::tool::{ToolOutcome, ToolResult};
+use output::{Live, Output};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time limit unless the call says otherwise, in seconds.
+pub const DEFAULT_TIMEOUT: u64 = 120;
+/// Longest time limit, in seconds.
+pub const MAX_TIMEOUT: u64 = 600;
+/// Longest command line, in bytes.
+pub const MAX_LINE: usize = 64 * 1024;
+
+const NAME: &str = "bash";
+
+/// Runs a command line.
+#[derive(Debug, Clone, Copy)]
+pub struct Bash;
+
+struct Wanted<'a> {
+    line: &'a str,
+    timeout: Duration,
+    background: bool,
+    leave: Leave,
+    workdir: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn parse(args: &'a Value) -> Result<Wanted<'a>, ToolError> {
+        let args = Args::new(NAME, args);
+        let line = args.text(COMMAND)?;
+        if line.trim().is_empty() {
+            return Err(args.wrong("`command` is empty"));
+        }
+        if line.len() > MAX_LINE || line.contains('\0') {
+            return Err(
+                args.wrong(format!("`command` must be text of at most {MAX_LINE} bytes: use a script file"))
+            );
+        }
+        let seconds = args.count_opt(&["timeout", "timeout_seconds"])?.unwrap_or(DEFAULT_TIMEOUT);
+        Ok(Wanted {
+            line,
+            timeout: Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)),
+            background: args.flag(&["background", "run_in_background"])?,
+            leave: Leave { network: args.flag(&["network"])?, unsandboxed: args.flag(&["unsandboxed"])? },
+            workdir: args.text_opt(&["workdir", "cwd"])?,
+        })
+    }
+
+    fn place(&self, place: &Workplace) -> Result<Workplace, ToolError> {
+        match self.workdir {
+            None => Ok(place.clone()),
+            Some(dir) => place.at(&place.resolve(dir)?),
+        }
+    }
+}
+
+impl Tool for Bash {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: NAME.into(),
+            description: format!(
+                "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle and kept in \
+                 a file. The time limit is {DEFAULT_TIMEOUT} s unless `timeout` (at most {MAX_TIMEOUT}) says otherwise. \
+                 What must go on running (servers, watchers) needs `background`; everything else ends with the command. \
+                 Commands may write in the workspace and temp only and have no network: `network` and `unsandboxed` \
+                 ask the person for more.",
+                KEPT / 1024
+            ),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "command": {"type": "string", "description": "The command line"},
+                    "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT, "description": "Seconds"},
+                    "workdir": {"type": "string", "description": "Where to run; the working directory if left out"},
+                    "background": {"type": "boolean", "description": "Go on without waiting; see bash_jobs"},
+                    "network": {"type": "boolean", "description": "It needs the network"},
+                    "unsandboxed": {"type": "boolean", "description": "It must write outside the workspace"}
+                },
+                "required": ["command"]
+            }),
+            read_only: false,
+        }
+    }
+
+    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+        let wanted = Wanted::parse(args)?;
+        let at = wanted.place(place)?;
+        let mut plan = Plan::reading(NAME, args, place, format!("run `{}`", wanted.line.trim()));
+        plan.read_only = false;
+        plan.digest = digest::action(NAME, args, at.workdir(), &[]);
+        plan.preview = Some(Preview::Command { line: wanted.line.to_owned(), inner: Vec::new() });
+        plan.deed = Deed::Other;
+        plan.raise(Risk::High, "runs a command");
+        Ok(plan)
+    }
+
+    fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
+        Box::pin(async move {
+            if port.cancel.is_cancelled() {
+                return Outcome::cancelled();
+            }
+            match start(&plan) {
+                Err(error) => Outcome::failed(error.to_string()),
+                Ok((wanted, running)) if wanted.background => background(&plan.place, &wanted, running),
+                Ok((wanted, running)) => foreground(&plan.place, &wanted, running, port).await,
+            }
+        })
+    }
+}
+
+fn start(plan: &Plan) -> Result<(Wanted<'_>, Running), ToolError> {
+    let wanted = Wanted::parse(&plan.args)?;
+    if wanted.background && !plan.place.jobs().has_room() {
+        let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");
+        return Err(ToolError::Args { tool: NAME.into(), why });
+    }
+    let at = wanted.place(&plan.place)?;
+    let shell = Path::new("bash");
+    let running =
+        Running::start(wanted.line, at.workdir(), &plan.place, wanted.leave).map_err(ToolError::io(shell))?;
+    Ok((wanted, running))
+}
+
+fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running) -> Outcome {
+    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs()));
+    let text = format!("started as job-{id}: read it with bash_jobs");
+    let json = Json::verbatim(json!({"job": format!("job-{id}")}).to_string());
+    Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
+}
+
+async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, port: Port) -> Outcome {
+    let output = Arc::new(Mutex::new(Output::new(place.outputs())));
+    let mut sink = Sink { output: output.clone(), progress: Some(port.progress), live: Live::default() };
+    let started = Instant::now();
+    let end = running.watch(&mut sink, Some(wanted.timeout), &port.cancel).await;
+    let output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    report(end, &output, wanted, started.elapsed())
+}
+
+fn report(end: End, output: &Output, wanted: &Wanted<'_>, took: Duration) -> Outcome {
+    let mut text = output.text();
+    let (outcome, code, note) = match end {
+        End::Exited(status) if status.success() => (ToolOutcome::Done, Some(0), None),
+        End::Exited(status) => match status.code() {
+            Some(code) => (ToolOutcome::Failed, Some(code), Some(format!("(exit code {code})"))),
+            None => (ToolOutcome::Failed, None, Some("(ended by a signal)".to_owned())),
+        },
+        End::TimedOut => {
+            let seconds = wanted.timeout.as_secs();
+            let note = format!("(stopped after {seconds} s: give a longer `timeout`, or `background`)");
+            (ToolOutcome::Failed, None, Some(note))
+        }
+        End::Cancelled => (ToolOutcome::Cancelled, None, Some("(cancelled)".to_owned())),
+    };
+    match note {
+        Some(note) => {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&note);
+        }
+        None if text.is_empty() => text.push_str("(no output)"),
+        None => {}
+    }
+    let json = json!({
+        "exit_code": code,
+        "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "timed_out": end == End::TimedOut,
+        "output_file": output.file().map(|path| path.display().to_string()),
+    });
+    let result = ToolResult {
+        text,
+        parts: Vec::new(),
+        json: Some(Json::verbatim(json.to_string())),
+        truncated: output.truncated(),
+    };
+    Outcome { outcome, result }
+}

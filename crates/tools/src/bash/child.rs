@@ -1,0 +1,210 @@
+//! One command as a process group: started, watched, stopped as a whole.
+//!
+//! Invariants: stdout and stderr share one pipe, so their order is kept; a group that is dropped is killed; after a stop
+//! nothing of the group lives longer than [`GRACE`].
+
+use super::output::{Live, Output};
+use crate::place::Workplace;
+use domain::tool::Progress;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How long a group may take to end after it was asked to.
+pub const GRACE: Duration = Duration::from_millis(200);
+/// How long output is awaited after the command itself ended: something it left behind may hold the pipe open.
+const DRAIN: Duration = Duration::from_millis(100);
+/// Far enough away to mean never.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+const CHUNK: usize = 16 * 1024;
+
+/// What a command may do beside running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Leave {
+    /// Use the network.
+    pub(crate) network: bool,
+    /// Run outside of the sandbox.
+    pub(crate) unsandboxed: bool,
+}
+
+/// How watching a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Exited(ExitStatus),
+    TimedOut,
+    Cancelled,
+}
+
+/// A process group that does not outlive this value.
+#[derive(Debug)]
+struct Group(Option<Pid>);
+
+impl Group {
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.0 {
+            // The group may be gone already, which is what we want.
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// A running command.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    group: Group,
+    pipe: pipe::Receiver,
+}
+
+/// Where output goes while a command runs.
+pub(crate) struct Sink {
+    pub(crate) output: Arc<Mutex<Output>>,
+    /// Where live output goes; `None` when nobody wants it.
+    pub(crate) progress: Option<mpsc::Sender<Progress>>,
+    pub(crate) live: Live,
+}
+
+impl Sink {
+    fn take(&mut self, bytes: &[u8]) {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        if let Some(progress) = &self.progress {
+            self.live.push(bytes);
+            if !self.live.is_empty()
+                && let Ok(permit) = progress.try_reserve()
+            {
+                permit.send(Progress::Output(self.live.take()));
+            }
+        }
+    }
+}
+
+impl Running {
+    /// Starts `line` in a shell, in its own process group, with a cleaned environment and no stdin.
+    pub(crate) fn start(line: &str, cwd: &Path, place: &Workplace, leave: Leave) -> io::Result<Running> {
+        let (reader, writer) = io::pipe()?;
+        let mut command = shell(place, leave);
+        command
+            .arg("-c")
+            .arg(line)
+            .current_dir(cwd)
+            .env_clear()
+            .envs(crate::env::cleaned(std::env::vars_os()))
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer)
+            .process_group(0);
+        let child = command.spawn()?;
+        // The command holds our ends of the pipe: with them open the pipe would never end.
+        drop(command);
+        let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok(Running { child, group: Group(pid), pipe: pipe::Receiver::from_owned_fd(reader.into())? })
+    }
+
+    /// Watches until the command ends, the time is over or `cancel` fires. What still lives then is stopped behind our back.
+    pub(crate) async fn watch(
+        mut self,
+        sink: &mut Sink,
+        time: Option<Duration>,
+        cancel: &CancellationToken,
+    ) -> End {
+        let deadline = Instant::now() + time.unwrap_or(FOREVER);
+        let mut drained = Instant::now() + FOREVER;
+        let mut exited = None;
+        let mut open = true;
+        let mut chunk = vec![0; CHUNK];
+        let end = loop {
+            if let Some(status) = exited
+                && !open
+            {
+                break End::Exited(status);
+            }
+            let waiting = sink.progress.clone().filter(|_| !sink.live.is_empty());
+            let step = async {
+                tokio::select! {
+                    count = self.pipe.read(&mut chunk), if open => Step::Read(count.unwrap_or(0)),
+                    status = self.child.wait(), if exited.is_none() => Step::Exit(status),
+                    room = room(waiting.as_ref()), if waiting.is_some() => Step::Room(room),
+                }
+            };
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => break End::Cancelled,
+                () = tokio::time::sleep_until(deadline) => break End::TimedOut,
+                () = tokio::time::sleep_until(drained), if exited.is_some() => open = false,
+                step = step => match step {
+                    Step::Read(0) => open = false,
+                    Step::Read(count) => sink.take(chunk.get(..count).unwrap_or_default()),
+                    Step::Exit(Ok(status)) => {
+                        exited = Some(status);
+                        drained = Instant::now() + DRAIN;
+                    }
+                    Step::Exit(Err(_)) => break End::Cancelled,
+                    Step::Room(Some(permit)) => permit.send(Progress::Output(sink.live.take())),
+                    Step::Room(None) => sink.progress = None,
+                },
+            }
+        };
+        if let Some(progress) = &sink.progress
+            && !sink.live.is_empty()
+        {
+            // A reader that is far behind finds the rest in the result.
+            let _ = progress.try_send(Progress::Output(sink.live.take()));
+        }
+        if !matches!(end, End::Exited(_)) {
+            self.stop();
+        }
+        end
+    }
+
+    /// Asks the group to end, and makes it end after a grace time, without keeping the caller.
+    fn stop(mut self) {
+        self.group.signal(Signal::TERM);
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+            // Members of the group that outlived their leader are still there.
+            self.group.signal(Signal::KILL);
+            let _ = self.child.wait().await;
+        });
+    }
+}
+
+enum Step<'a> {
+    Read(usize),
+    Exit(io::Result<ExitStatus>),
+    Room(Option<mpsc::Permit<'a, Progress>>),
+}
+
+async fn room(progress: Option<&mpsc::Sender<Progress>>) -> Option<mpsc::Permit<'_, Progress>> {
+    match progress {
+        Some(progress) => progress.reserve().await.ok(),
+        None => None,
+    }
+}
+
+fn shell(place: &Workplace, leave: Leave) -> Command {
+    let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
+        .into_iter()
+        .find(|path| Path::new(path).exists());
+    let program = OsStr::new(program.unwrap_or("/bin/sh"));
+    match place.guard() {
+        Some(guard) if leave.unsandboxed => guard.bare(program).into(),
+        Some(guard) => guard.command(program, &[place.root().to_owned()], leave.network).into(),
+        None => Command::new(program),
+    }
+}

@@ -1,0 +1,254 @@
+//! What a command printed: head and tail kept for the model, the whole kept in a file, both bounded.
+//!
+//! Invariant: the bytes in memory never pass [`KEPT`], the bytes on disk never pass [`MAX_SPILL`].
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Bytes of output that the model gets to see.
+pub const KEPT: usize = 50 * 1024;
+/// Bytes of output kept in a file.
+pub const MAX_SPILL: u64 = 10 * 1024 * 1024;
+/// Files with long outputs that are kept; past it the oldest goes.
+pub const MAX_FILES: usize = 64;
+
+const HEAD: usize = KEPT / 2;
+const TAIL: usize = KEPT - HEAD;
+
+/// Collects output as it comes.
+#[derive(Debug)]
+pub(crate) struct Output {
+    dir: PathBuf,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+    spill: Spill,
+}
+
+#[derive(Debug)]
+enum Spill {
+    None,
+    Open { file: File, path: PathBuf, written: u64 },
+    Failed,
+}
+
+impl Output {
+    /// Nothing yet; a long output would go to a file in `dir`.
+    pub(crate) fn new(dir: &Path) -> Output {
+        Output { dir: dir.to_owned(), head: Vec::new(), tail: VecDeque::new(), total: 0, spill: Spill::None }
+    }
+
+    /// Takes the next bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let before = self.total;
+        self.total += bytes.len() as u64;
+        if self.total > KEPT as u64 {
+            if before <= KEPT as u64 {
+                self.open();
+            }
+            self.write(bytes);
+        }
+        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(room);
+        self.head.extend_from_slice(first);
+        self.tail.extend(rest);
+        let excess = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..excess);
+    }
+
+    /// Whether bytes were left out of [`Output::text`].
+    pub(crate) fn truncated(&self) -> bool {
+        self.total > KEPT as u64
+    }
+
+    /// The file with the whole output, when there is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match &self.spill {
+            Spill::Open { path, .. } => Some(path),
+            Spill::None | Spill::Failed => None,
+        }
+    }
+
+    /// The output for the model.
+    pub(crate) fn text(&self) -> String {
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        if !self.truncated() {
+            let all = [self.head.as_slice(), &tail].concat();
+            return String::from_utf8_lossy(&all).into_owned();
+        }
+        let left_out = self.total - (self.head.len() + tail.len()) as u64;
+        let whole = match &self.spill {
+            Spill::Open { path, written, .. } if *written < self.total => {
+                format!("the first {written} bytes are in {}, use read", path.display())
+            }
+            Spill::Open { path, .. } => format!("the whole is in {}, use read", path.display()),
+            Spill::None | Spill::Failed => "it could not be kept".to_owned(),
+        };
+        format!(
+            "{}\n… ({left_out} of {} bytes left out; {whole}) …\n{}",
+            String::from_utf8_lossy(&self.head),
+            self.total,
+            String::from_utf8_lossy(&tail)
+        )
+    }
+
+    /// Starts the file with what came so far: up to here head and tail hold everything.
+    fn open(&mut self) {
+        self.spill = match create(&self.dir) {
+            Ok((file, path)) => Spill::Open { file, path, written: 0 },
+            Err(_) => Spill::Failed,
+        };
+        let head = std::mem::take(&mut self.head);
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        self.write(&head);
+        self.write(&tail);
+        self.head = head;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let Spill::Open { file, written, .. } = &mut self.spill else { return };
+        let room = usize::try_from(MAX_SPILL.saturating_sub(*written)).unwrap_or(usize::MAX);
+        let piece = bytes.get(..room.min(bytes.len())).unwrap_or_default();
+        if file.write_all(piece).is_ok() {
+            *written += piece.len() as u64;
+        } else {
+            self.spill = Spill::Failed;
+        }
+    }
+}
+
+fn create(dir: &Path) -> std::io::Result<(File, PathBuf)> {
+    std::fs::create_dir_all(dir)?;
+    prune(dir)?;
+    let file = tempfile::Builder::new().prefix("output-").suffix(".txt").tempfile_in(dir)?;
+    let (file, path) = file.keep().map_err(|error| error.error)?;
+    Ok((file, path))
+}
+
+/// Removes the oldest outputs so that one more has room.
+fn prune(dir: &Path) -> std::io::Result<()> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with("output-") {
+            files.push((entry.metadata()?.modified()?, entry.path()));
+        }
+    }
+    files.sort();
+    let excess = (files.len() + 1).saturating_sub(MAX_FILES);
+    for (_, path) in files.into_iter().take(excess) {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// Live output on its way to the person: whole characters, bounded when nobody takes it.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    bytes: Vec<u8>,
+}
+
+/// Bytes of live output that wait for a slow reader; past it the older half is dropped (the result still has it).
+const MAX_WAITING: usize = 64 * 1024;
+
+impl Live {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() > MAX_WAITING {
+            let cut = self.bytes.len() - MAX_WAITING / 2;
+            self.bytes.drain(..cut);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.whole() == 0
+    }
+
+    /// Everything up to the last whole character.
+    pub(crate) fn take(&mut self) -> String {
+        let whole = self.whole();
+        let bytes: Vec<u8> = self.bytes.drain(..whole).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// How many bytes make whole characters; a torn one at the end waits for its rest.
+    fn whole(&self) -> usize {
+        let length = self.bytes.len();
+        for back in 1..=3.min(length) {
+            let Some(byte) = self.bytes.get(length - back) else { break };
+            let needs = match byte {
+                0xC0..=0xDF => 2,
+                0xE0..=0xEF => 3,
+                0xF0..=0xF7 => 4,
+                0x80..=0xBF => continue,
+                _ => break,
+            };
+            return if needs > back { length - back } else { length };
+        }
+        length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn long_output_keeps_both_ends_and_the_whole_in_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut output = Output::new(dir.path());
+        let mut whole = Vec::new();
+        for number in 0..20_000 {
+            let line = format!("line {number}\n");
+            whole.extend_from_slice(line.as_bytes());
+            output.push(line.as_bytes());
+        }
+        let text = output.text();
+        assert!(output.truncated());
+        assert!(text.len() < KEPT + 500, "{}", text.len());
+        assert!(text.starts_with("line 0\n") && text.ends_with("line 19999\n"));
+        assert_eq!(std::fs::read(output.file().unwrap()).unwrap(), whole);
+    }
+
+    #[test]
+    fn the_file_is_bounded_and_said_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut output = Output::new(dir.path());
+        let chunk = vec![b'x'; 1024 * 1024];
+        for _ in 0..12 {
+            output.push(&chunk);
+        }
+        assert_eq!(std::fs::metadata(output.file().unwrap()).unwrap().len(), MAX_SPILL);
+        assert!(output.text().contains("the first 10485760 bytes are in"));
+    }
+
+    #[test]
+    fn old_files_make_room() {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..MAX_FILES + 3 {
+            create(dir.path()).unwrap();
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), MAX_FILES);
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_of_text_gives_the_same_text(text in "\\PC{0,40}", cuts in prop::collection::vec(0usize..200, 0..6)) {
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.sort_unstable();
+            cuts.push(bytes.len());
+            let (mut live, mut start, mut told) = (Live::default(), 0, String::new());
+            for cut in cuts {
+                live.push(&bytes[start..cut]);
+                told.push_str(&live.take());
+                start = cut;
+            }
+            prop_assert_eq!(told, text);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Where tools work: the workspace, the working directory, what was read, what runs in the background.
+//!
+//! Paths are resolved component by component with every symbolic link followed, also for files that do not exist yet,
+//! and compared by components, never as text. Clones share one memory of what was read.
+
+use crate::bash::Jobs;
+use crate::sandbox::Guard;
+use crate::tool::ToolError;
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many files' digests are remembered; past it the oldest is forgotten, as if never read.
+pub const MAX_SEEN: usize = 4096;
+/// How many symbolic links one path may take, as in the kernel.
+const MAX_LINKS: usize = 40;
+/// Parts of a workspace that change what programs do there, so that writing them is never routine.
+const STEERING: &[&str] =
+    &[".git", ".hg", ".parlor", ".claude", ".agents", ".mcp.json", ".vscode", ".envrc", ".husky", ".cargo"];
+
+/// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
+#[derive(Debug, Clone)]
+pub struct Workplace {
+    root: Arc<Path>,
+    workdir: Arc<Path>,
+    outputs: Arc<Path>,
+    guard: Option<Arc<Guard>>,
+    seen: Arc<Mutex<Seen>>,
+    jobs: Arc<Jobs>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    digests: HashMap<PathBuf, String>,
+    order: VecDeque<PathBuf>,
+}
+
+impl Workplace {
+    /// A workplace whose workspace is `root` (it must exist) and whose long outputs are kept under `outputs` (made when
+    /// needed; it should lie in the user's data directory, never in the project).
+    pub fn new(root: &Path, outputs: &Path) -> Result<Workplace, ToolError> {
+        let root: Arc<Path> = root.canonicalize().map_err(ToolError::io(root))?.into();
+        if !root.is_dir() {
+            return Err(ToolError::path(&root, "is no directory"));
+        }
+        let outputs = std::path::absolute(outputs).map_err(ToolError::io(outputs))?;
+        Ok(Workplace {
+            workdir: root.clone(),
+            root,
+            outputs: real(&outputs)?.into(),
+            guard: None,
+            seen: Arc::default(),
+            jobs: Arc::default(),
+        })
+    }
+
+    /// The same workplace with another working directory (relative ones start at the workspace).
+    pub fn at(&self, workdir: &Path) -> Result<Workplace, ToolError> {
+        let workdir = self.root.join(workdir);
+        let workdir = workdir.canonicalize().map_err(ToolError::io(&workdir))?;
+        if !workdir.is_dir() {
+            return Err(ToolError::path(&workdir, "is no directory"));
+        }
+        Ok(Workplace { workdir: workdir.into(), ..self.clone() })
+    }
+
+    /// The same workplace with commands run by `guard`.
+    #[must_use]
+    pub fn guarded(self, guard: Guard) -> Workplace {
+        Workplace { guard: Some(Arc::new(guard)), ..self }
+    }
+
+    /// The workspace, canonical.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What relative paths start from, canonical.
+    pub fn workdir(&self) -> &Path {
+        &self.workdir
+    }
+
+    /// Where long outputs are kept.
+    pub fn outputs(&self) -> &Path {
+        &self.outputs
+    }
+
+    /// What runs commands on our behalf; `None` means that they run unguarded.
+    pub fn guard(&self) -> Option<&Guard> {
+        self.guard.as_deref()
+    }
+
+    /// The commands that run in the background.
+    pub fn jobs(&self) -> &Arc<Jobs> {
+        &self.jobs
+    }
+
+    /// Where `text` leads: absolute, every link followed. The file itself need not exist.
+    pub fn resolve(&self, text: &str) -> Result<PathBuf, ToolError> {
+        let plain = Path::new(text);
+        if text.is_empty() {
+            return Err(ToolError::path(plain, "the path is empty"));
+        }
+        let start = match (text.strip_prefix("~/"), std::env::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ if text == "~" => std::env::home_dir().unwrap_or_else(|| plain.to_owned()),
+            _ => self.workdir.join(plain),
+        };
+        real(&start)
+    }
+
+    /// Whether a resolved path lies in the workspace.
+    pub fn inside(&self, path: &Path) -> bool {
+        path.starts_with(&self.root)
+    }
+
+    /// Whether a resolved path may be read without asking: the workspace and our own kept outputs.
+    pub fn readable(&self, path: &Path) -> bool {
+        self.inside(path) || path.starts_with(&self.outputs)
+    }
+
+    /// The part of the workspace that makes writing `path` more than routine, if there is one.
+    pub fn steering(&self, path: &Path) -> Option<String> {
+        let inner = path.strip_prefix(&self.root).ok()?;
+        inner.components().find_map(|component| {
+            let name = component.as_os_str().to_str()?;
+            STEERING.iter().any(|known| name.eq_ignore_ascii_case(known)).then(|| name.to_owned())
+        })
+    }
+
+    /// The path as a person would say it: relative to the working directory where that is shorter.
+    pub fn show(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.workdir) {
+            Ok(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
+            Ok(inner) => inner.display().to_string(),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
+    /// Remembers what a file held when the model saw or wrote it.
+    pub fn saw(&self, path: &Path, digest: String) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.digests.insert(path.to_owned(), digest).is_none() {
+            seen.order.push_back(path.to_owned());
+        }
+        if seen.order.len() > MAX_SEEN
+            && let Some(oldest) = seen.order.pop_front()
+        {
+            seen.digests.remove(&oldest);
+        }
+    }
+
+    /// What the file held when the model last saw it; `None` when it never did.
+    pub fn last_seen(&self, path: &Path) -> Option<String> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).digests.get(path).cloned()
+    }
+}
+
+/// Follows every link of an absolute path. What does not exist is kept as it is, but nothing can step back out of it.
+fn real(path: &Path) -> Result<PathBuf, ToolError> {
+    let mut rest: Vec<OsString> = pieces(path);
+    let mut here = PathBuf::from("/");
+    let mut missing = false;
+    let mut links = 0;
+    while let Some(piece) = rest.pop() {
+        if piece == ".." {
+            if missing {
+                return Err(ToolError::path(path, "steps back out of a directory that does not exist"));
+            }
+            here.pop();
+            continue;
+        }
+        let next = here.join(&piece);
+        if missing {
+            here = next;
+            continue;
+        }
+        match std::fs::symlink_metadata(&next) {
+            Ok(meta) if meta.is_symlink() => {
+                links += 1;
+                if links > MAX_LINKS {
+                    return Err(ToolError::path(path, "too many symbolic links"));
+                }
+                let target = std::fs::read_link(&next).map_err(ToolError::io(&next))?;
+                if target.is_absolute() {
+                    here = PathBuf::from("/");
+                }
+                rest.extend(pieces(&target));
+            }
+            Ok(_) => here = next,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                missing = true;
+                here = next;
+            }
+            Err(error) => return Err(ToolError::Io { path: next, source: error }),
+        }
+    }
+    Ok(here)
+}
+
+/// The components of a path, last first, without root and `.`.
+fn pieces(path: &Path) -> Vec<OsString> {
+    let mut pieces: Vec<OsString> = path
+        .components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+        })
+        .collect();
+    pieces.reverse();
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_and_steps_back_cannot_hide_where_a_path_leads() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let root = base.join("work");
+        std::fs::create_dir_all(root.join("sub")).unwrap();
+        std::fs::create_dir(base.join("work-twin")).unwrap();
+        symlink("/etc", root.join("etc")).unwrap();
+        symlink("../work-twin/new", root.join("dangling")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        symlink("sub", root.join("fine")).unwrap();
+        let place = Workplace::new(&root, &base.join("out")).unwrap();
+        let cases = [
+            ("sub/new.txt", true),
+            ("./sub/../new/deep.txt", true),
+            ("fine/x", true),
+            ("etc/passwd", false),
+            ("etc/new-file", false),
+            ("dangling", false),
+            ("../work-twin/x", false),
+            ("..", false),
+            ("sub/../../x", false),
+            ("/", false),
+            ("~", false),
+        ];
+        for (text, inside) in cases {
+            let path = place.resolve(text).unwrap();
+            assert_eq!(place.inside(&path), inside, "{text} -> {}", path.display());
+        }
+        for bad in ["", "loop", "new/../../x", "nul\0byte"] {
+            assert!(place.resolve(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn relative_paths_start_at_the_working_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("sub")).unwrap();
+        let place = Workplace::new(dir.path(), &dir.path().join("out")).unwrap();
+        let below = place.at(Path::new("sub")).unwrap();
+        assert_eq!(below.resolve("x").unwrap(), place.root().join("sub/x"));
+        assert!(below.inside(&below.resolve("../x").unwrap()));
+        assert!(place.at(Path::new("missing")).is_err());
+    }
+
+    #[test]
+    fn what_was_seen_is_bounded_and_shared() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Workplace::new(dir.path(), dir.path()).unwrap();
+        let twin = place.clone();
+        for number in 0..=MAX_SEEN {
+            place.saw(Path::new(&format!("/f{number}")), "d".into());
+        }
+        assert_eq!(twin.last_seen(Path::new("/f0")), None);
+        assert_eq!(twin.last_seen(Path::new("/f1")), Some("d".into()));
+    }
+}

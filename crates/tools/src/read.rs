@@ -1,0 +1,222 @@
+//! `read`: a text file with line numbers, a page at a time, or a picture. Remembers what the file held.
+
+use crate::args::{Args, PATH};
+use crate::digest;
+use crate::place::Workplace;
+use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
+use base64::Engine as _;
+use domain::ask::Risk;
+use domain::content::Part;
+use domain::tool::ToolResult;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+
+/// Lines of one page unless the call says otherwise.
+pub const PAGE_LINES: u64 = 2000;
+/// Bytes of one page.
+pub const PAGE_BYTES: usize = 50 * 1024;
+/// Characters of one line; the rest is cut and said so.
+pub const MAX_LINE: usize = 2000;
+/// Largest picture, in bytes of the file.
+pub const MAX_IMAGE: u64 = 5 * 1024 * 1024;
+/// How far into a file we look for bytes that text never holds.
+const PROBE: usize = 8 * 1024;
+
+const NAME: &str = "read";
+
+/// Reads a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Read;
+
+impl Tool for Read {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: NAME.into(),
+            description: format!(
+                "Read a file. Text comes with line numbers, at most {PAGE_LINES} lines or {} KB at a time: use `offset` \
+                 (first line, from 1) and `limit` for the rest. Pictures (png, jpeg, gif, webp) are shown. Relative \
+                 paths start at the working directory.",
+                PAGE_BYTES / 1024
+            ),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The file"},
+                    "offset": {"type": "integer", "minimum": 1, "description": "First line, from 1"},
+                    "limit": {"type": "integer", "minimum": 1, "description": "How many lines"}
+                },
+                "required": ["path"]
+            }),
+            read_only: true,
+        }
+    }
+
+    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+        let wanted = Wanted::parse(args)?;
+        let path = place.resolve(wanted.path)?;
+        let mut plan = Plan::reading(NAME, args, place, format!("read {}", place.show(&path)));
+        plan.digest = digest::action(NAME, args, place.workdir(), &[(path.clone(), None)]);
+        if !place.readable(&path) {
+            plan.raise(Risk::High, format!("reads {}, outside the workspace", path.display()));
+        }
+        Ok(plan)
+    }
+
+    fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
+        blocking(port, move || {
+            let wanted = Wanted::parse(&plan.args)?;
+            let path = plan.place.resolve(wanted.path)?;
+            read(&path, &wanted, &plan.place)
+        })
+    }
+}
+
+struct Wanted<'a> {
+    path: &'a str,
+    offset: u64,
+    limit: u64,
+}
+
+impl<'a> Wanted<'a> {
+    fn parse(args: &'a Value) -> Result<Wanted<'a>, ToolError> {
+        let args = Args::new(NAME, args);
+        Ok(Wanted {
+            path: args.text(PATH)?,
+            offset: args.count_opt(&["offset", "start", "start_line"])?.unwrap_or(1).max(1),
+            limit: args.count_opt(&["limit", "lines", "line_count"])?.unwrap_or(PAGE_LINES).max(1),
+        })
+    }
+}
+
+fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
+    let meta = std::fs::metadata(path).map_err(ToolError::io(path))?;
+    if meta.is_dir() {
+        return Err(ToolError::path(path, "is a directory: use ls"));
+    }
+    if !meta.is_file() {
+        // A pipe or a device could block for ever.
+        return Err(ToolError::path(path, "is not a plain file"));
+    }
+    let mut probe = Vec::with_capacity(PROBE);
+    let file = File::open(path).map_err(ToolError::io(path))?;
+    file.take(PROBE as u64).read_to_end(&mut probe).map_err(ToolError::io(path))?;
+    if let Some(mime) = picture(&probe) {
+        return image(path, mime, meta.len());
+    }
+    if probe.contains(&0) {
+        let why = format!(
+            "holds binary data ({} bytes): look at it with a command such as `file` or `xxd`",
+            meta.len()
+        );
+        return Err(ToolError::path(path, why));
+    }
+    if let Some(digest) = digest::of_file(path).map_err(ToolError::io(path))? {
+        place.saw(path, digest);
+    }
+    page(path, wanted).map_err(ToolError::io(path))
+}
+
+fn page(path: &Path, wanted: &Wanted<'_>) -> std::io::Result<ToolResult> {
+    let mut reader = BufReader::new(File::open(path)?);
+    let mut text = String::new();
+    let mut number = 0_u64;
+    let mut line = Vec::new();
+    let end = wanted.offset.saturating_add(wanted.limit);
+    loop {
+        line.clear();
+        let whole = take_line(&mut reader, &mut line)?;
+        if whole == 0 {
+            break;
+        }
+        number += 1;
+        if number < wanted.offset {
+            continue;
+        }
+        if number >= end || text.len() >= PAGE_BYTES {
+            let _ = write!(text, "\n(more follows: go on with offset {number})");
+            return Ok(ToolResult { truncated: true, ..ToolResult::text(text) });
+        }
+        put_line(&mut text, number, &line, whole);
+    }
+    if number == 0 {
+        return Ok(ToolResult::text("(the file is empty)"));
+    }
+    if text.is_empty() {
+        text = format!("(the file has {number} lines: offset {} is past its end)", wanted.offset);
+    }
+    Ok(ToolResult::text(text))
+}
+
+/// Reads one line, keeps a bounded piece of it and tells how long it was, newline included; 0 at the end.
+fn take_line(reader: &mut impl std::io::BufRead, line: &mut Vec<u8>) -> std::io::Result<usize> {
+    // Four bytes make the longest character.
+    const KEEP: u64 = MAX_LINE as u64 * 4 + 1;
+    let mut whole = reader.by_ref().take(KEEP).read_until(b'\n', line)?;
+    while whole > 0 && line.last() != Some(&b'\n') {
+        let buffer = reader.fill_buf()?;
+        if buffer.is_empty() {
+            break;
+        }
+        let (count, ended) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (at + 1, true),
+            None => (buffer.len(), false),
+        };
+        reader.consume(count);
+        whole += count;
+        if ended {
+            break;
+        }
+    }
+    Ok(whole)
+}
+
+fn put_line(text: &mut String, number: u64, line: &[u8], whole: usize) {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    match line.char_indices().nth(MAX_LINE) {
+        None => {
+            let _ = write!(text, "{number:>6}\t{line}");
+        }
+        Some((cut, _)) => {
+            let _ = write!(
+                text,
+                "{number:>6}\t{}… (line of {whole} bytes, cut)",
+                line.get(..cut).unwrap_or_default()
+            );
+        }
+    }
+}
+
+fn image(path: &Path, mime: &str, length: u64) -> Result<ToolResult, ToolError> {
+    if length > MAX_IMAGE {
+        let why = format!(
+            "the picture has {length} bytes, more than {MAX_IMAGE}: make a smaller copy and read that"
+        );
+        return Err(ToolError::path(path, why));
+    }
+    let bytes = std::fs::read(path).map_err(ToolError::io(path))?;
+    let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    let part = Part::Image { mime: mime.into(), base64: base64.into() };
+    Ok(ToolResult { parts: vec![part], ..ToolResult::text(format!("({mime}, {length} bytes)")) })
+}
+
+/// The media type of a picture, by its first bytes; the name of the file proves nothing.
+fn picture(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if head.starts_with(b"\xff\xd8\xff") {
+        Some("image/jpeg")
+    } else if head.starts_with(b"GIF87a") || head.starts_with(b"GIF89a") {
+        Some("image/gif")
+    } else if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
+        Some("image/webp")
+    } else {
+        None
+    }
+}

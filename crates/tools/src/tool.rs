@@ -1,0 +1,251 @@
+//! What a tool is: a spec for the model, a plan for the person, a run for the machine.
+//!
+//! Invariants: a plan changes nothing; its digest covers everything that a consent was given for (tool, arguments,
+//! working directory, the files it would touch as they are now). The caller compares digests once more before a run.
+
+use crate::place::Workplace;
+use domain::ask::{ActionDigest, Assessment, Preview, Risk};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::pin::Pin;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// A boxed future, so that tools can be kept as trait objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What the model is told about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// The name it is called by.
+    pub name: String,
+    /// What it does and when to take it.
+    pub description: String,
+    /// JSON schema of the arguments.
+    pub schema: Value,
+    /// Whether no call of it ever changes anything, so that several may run at once.
+    pub read_only: bool,
+}
+
+/// What kind of act a plan is: what rules and policy look at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deed {
+    /// Looks at files only.
+    Read,
+    /// Writes one file.
+    Write {
+        /// The file, canonical.
+        path: PathBuf,
+    },
+    /// Anything else: only a rule for the whole tool can cover it.
+    Other,
+}
+
+/// The rules that "always" would add, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleOffer {
+    /// Shown to the person: "run commands that start with `cargo test`".
+    pub words: String,
+    /// What would be remembered.
+    pub rules: Vec<crate::policy::Rule>,
+}
+
+/// What a call would do. Nothing has happened yet.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The tool's name.
+    pub tool: String,
+    /// The arguments as the model wrote them.
+    pub args: Value,
+    /// Where it would happen.
+    pub place: Workplace,
+    /// One short line for a person.
+    pub title: String,
+    /// How dangerous it is, and why.
+    pub assessment: Assessment,
+    /// What the person may look at before deciding.
+    pub preview: Option<Preview>,
+    /// What a consent is bound to.
+    pub digest: ActionDigest,
+    /// What "always" would mean; `None` when it should be asked each time.
+    pub rule: Option<RuleOffer>,
+    /// Whether this call changes nothing.
+    pub read_only: bool,
+    /// What policy and rules look at.
+    pub deed: Deed,
+}
+
+impl Plan {
+    /// A plan that reads only and harms nothing; the digest covers tool, arguments and working directory.
+    pub fn reading(tool: &str, args: &Value, place: &Workplace, title: impl Into<String>) -> Plan {
+        Plan {
+            tool: tool.to_owned(),
+            args: args.clone(),
+            place: place.clone(),
+            title: one_line(&title.into()),
+            assessment: Assessment { risk: Risk::Low, reasons: Vec::new(), reversible: true },
+            preview: None,
+            digest: crate::digest::action(tool, args, place.workdir(), &[]),
+            rule: None,
+            read_only: true,
+            deed: Deed::Read,
+        }
+    }
+
+    /// Raises the risk, never lowers it, and says why.
+    pub fn raise(&mut self, risk: Risk, reason: impl Into<String>) {
+        self.assessment.risk = self.assessment.risk.max(risk);
+        self.assessment.reasons.push(reason.into());
+    }
+}
+
+/// What a running tool has in its hands.
+#[derive(Debug, Clone)]
+pub struct Port {
+    /// Where live output goes.
+    pub progress: mpsc::Sender<Progress>,
+    /// Says when to stop.
+    pub cancel: CancellationToken,
+}
+
+/// How a run ended, and what it gave back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Done, failed or cancelled.
+    pub outcome: ToolOutcome,
+    /// What the model and the person get to see.
+    pub result: ToolResult,
+}
+
+impl Outcome {
+    /// It worked.
+    pub fn done(result: ToolResult) -> Outcome {
+        Outcome { outcome: ToolOutcome::Done, result }
+    }
+
+    /// It did not work; `why` also says what to do next.
+    pub fn failed(why: impl Into<String>) -> Outcome {
+        Outcome { outcome: ToolOutcome::Failed, result: ToolResult::text(why) }
+    }
+
+    /// It was stopped.
+    pub fn cancelled() -> Outcome {
+        Outcome { outcome: ToolOutcome::Cancelled, result: ToolResult::text("cancelled") }
+    }
+}
+
+impl From<Result<ToolResult, ToolError>> for Outcome {
+    fn from(result: Result<ToolResult, ToolError>) -> Outcome {
+        match result {
+            Ok(result) => Outcome::done(result),
+            Err(error) => Outcome::failed(error.to_string()),
+        }
+    }
+}
+
+/// Why a call cannot be planned or done. The text is for the model: it says what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// The arguments do not fit.
+    #[error("{tool}: {why}")]
+    Args {
+        /// The tool.
+        tool: String,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+    /// The file system said no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// The path cannot be used for this.
+    #[error("{}: {why}", path.display())]
+    Path {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what to do instead.
+        why: String,
+    },
+    /// The file is not the one that was read.
+    #[error("{} changed since it was read: read it again, then repeat the change", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What was shown is no longer what would happen.
+    #[error("{tool}: the files changed since this call was shown: plan it again")]
+    Stale {
+        /// The tool.
+        tool: String,
+    },
+}
+
+impl ToolError {
+    pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> ToolError {
+        let path = path.to_owned();
+        move |source| ToolError::Io { path, source }
+    }
+
+    pub(crate) fn path(path: &std::path::Path, why: impl Into<String>) -> ToolError {
+        ToolError::Path { path: path.to_owned(), why: why.into() }
+    }
+}
+
+/// One use of a tool: `plan` looks, `run` does.
+pub trait Tool: Send + Sync {
+    /// What the model is told.
+    fn spec(&self) -> Spec;
+    /// What this call would do. May read files, so call it where blocking is allowed. Never changes anything.
+    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError>;
+    /// Does what was planned. Ends soon after `port.cancel` fires.
+    fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome>;
+}
+
+/// Whether `plan` still says what would happen: plans once more and compares digests. To be called just before a run.
+pub fn still_valid(tool: &dyn Tool, plan: &Plan) -> Result<(), ToolError> {
+    let again = tool.plan(&plan.args, &plan.place)?;
+    if again.digest == plan.digest { Ok(()) } else { Err(ToolError::Stale { tool: plan.tool.clone() }) }
+}
+
+/// Longest title, in characters.
+const MAX_TITLE: usize = 120;
+
+/// Text as one bounded line, without control characters that could fool the eye.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for (count, c) in text.chars().enumerate() {
+        if count >= MAX_TITLE {
+            line.push('…');
+            break;
+        }
+        line.push(if c.is_control() { ' ' } else { c });
+    }
+    line
+}
+
+/// Runs blocking work of a tool; a cancel answers at once although the work may still end in the background.
+pub(crate) fn blocking(
+    port: Port,
+    work: impl FnOnce() -> Result<ToolResult, ToolError> + Send + 'static,
+) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move {
+        if port.cancel.is_cancelled() {
+            return Outcome::cancelled();
+        }
+        let task = tokio::task::spawn_blocking(work);
+        tokio::select! {
+            biased;
+            ended = task => match ended {
+                Ok(result) => Outcome::from(result),
+                Err(_) => Outcome::failed("the tool broke down; try another way"),
+            },
+            () = port.cancel.cancelled() => Outcome::cancelled(),
+        }
+    })
+}

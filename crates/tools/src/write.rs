@@ -1,0 +1,205 @@
+//! `write`: a whole file, written beside its place and moved there in one step. Keeps the mode of what it replaces.
+//!
+//! A file that changed since the model saw it is not overwritten; one that the model never saw is, but the person is told.
+
+use crate::args::{Args, PATH};
+use crate::digest;
+use crate::place::Workplace;
+use crate::policy::{Matcher, Rule};
+use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, blocking};
+use domain::ask::{Preview, Risk};
+use domain::content::Part;
+use domain::tool::ToolResult;
+use serde_json::{Value, json};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// Largest text one call writes.
+pub const MAX_WRITE: usize = 10 * 1024 * 1024;
+/// Largest file that is compared line by line for a diff.
+pub const MAX_DIFFED: usize = 2 * 1024 * 1024;
+/// Largest diff that is shown; the rest is cut and said so.
+pub const MAX_DIFF: usize = 100 * 1024;
+
+const NAME: &str = "write";
+
+/// Writes a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Write;
+
+impl Tool for Write {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: NAME.into(),
+            description:
+                "Write a whole file, making directories as needed. Takes the place of what is there: read a \
+                          file before overwriting it, and use edit for small changes."
+                    .into(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The file"},
+                    "content": {"type": "string", "description": "All of its text"}
+                },
+                "required": ["path", "content"]
+            }),
+            read_only: false,
+        }
+    }
+
+    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+        let (path, content) = wanted(args, place)?;
+        let old = Old::look(&path)?;
+        old.not_changed_since_seen(&path, place)?;
+        let mut plan = plan_change(NAME, args, place, &path, &old, content);
+        let verb = if old.digest.is_some() { "overwrite" } else { "write" };
+        plan.title = crate::tool::one_line(&format!("{verb} {}", place.show(&path)));
+        if old.digest.is_some() && place.last_seen(&path).is_none() {
+            plan.raise(Risk::Medium, "replaces a file that was not read in this session");
+        }
+        Ok(plan)
+    }
+
+    fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
+        blocking(port, move || {
+            let (path, content) = wanted(&plan.args, &plan.place)?;
+            let old = Old::look(&path)?;
+            old.not_changed_since_seen(&path, &plan.place)?;
+            put(&path, content.as_bytes(), &old, &plan.place)?;
+            let shown = plan.place.show(&path);
+            let lines = content.lines().count();
+            let diff = diff(&shown, old.text.as_deref().unwrap_or_default(), content);
+            let parts = diff.map(|text| Part::Diff { path: Some(shown.clone()), text }).into_iter().collect();
+            Ok(ToolResult { parts, ..ToolResult::text(format!("wrote {shown} ({lines} lines)")) })
+        })
+    }
+}
+
+fn wanted<'a>(args: &'a Value, place: &Workplace) -> Result<(std::path::PathBuf, &'a str), ToolError> {
+    let args = Args::new(NAME, args);
+    let path = place.resolve(args.text(PATH)?)?;
+    let content = args.text(&["content", "contents", "text", "file_text"])?;
+    if content.len() > MAX_WRITE {
+        return Err(args.wrong(format!("`content` has {} bytes, more than {MAX_WRITE}", content.len())));
+    }
+    Ok((path, content))
+}
+
+/// What is at a path before it is changed.
+pub(crate) struct Old {
+    /// `None` when there is no file.
+    pub(crate) digest: Option<String>,
+    /// The text, when it is text and not too long.
+    pub(crate) text: Option<String>,
+}
+
+impl Old {
+    pub(crate) fn look(path: &Path) -> Result<Old, ToolError> {
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Old { digest: None, text: None });
+            }
+            Err(error) => return Err(ToolError::Io { path: path.to_owned(), source: error }),
+        };
+        if meta.is_dir() {
+            return Err(ToolError::path(path, "is a directory: name a file"));
+        }
+        if !meta.is_file() {
+            return Err(ToolError::path(path, "is not a plain file"));
+        }
+        if meta.len() > MAX_WRITE as u64 {
+            return Ok(Old { digest: digest::of_file(path).map_err(ToolError::io(path))?, text: None });
+        }
+        // One read for both, so that the digest is the digest of the text that is shown.
+        let bytes = std::fs::read(path).map_err(ToolError::io(path))?;
+        Ok(Old { digest: Some(digest::hex(&bytes)), text: String::from_utf8(bytes).ok() })
+    }
+
+    pub(crate) fn not_changed_since_seen(&self, path: &Path, place: &Workplace) -> Result<(), ToolError> {
+        match (place.last_seen(path), &self.digest) {
+            (Some(seen), Some(now)) if seen != *now => Err(ToolError::Changed { path: path.to_owned() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The plan of changing one file from what it holds to `content`.
+pub(crate) fn plan_change(
+    tool: &str,
+    args: &Value,
+    place: &Workplace,
+    path: &Path,
+    old: &Old,
+    content: &str,
+) -> Plan {
+    let mut plan = Plan::reading(tool, args, place, "");
+    let shown = place.show(path);
+    plan.read_only = false;
+    plan.deed = Deed::Write { path: path.to_owned() };
+    plan.digest = digest::action(tool, args, place.workdir(), &[(path.to_owned(), old.digest.clone())]);
+    plan.preview = match diff(&shown, old.text.as_deref().unwrap_or_default(), content) {
+        Some(text) => Some(Preview::Diff { path: shown.clone(), text }),
+        None => Some(Preview::Text(format!("{} bytes of text in {shown}", content.len()))),
+    };
+    if !place.inside(path) {
+        plan.raise(Risk::High, format!("writes {}, outside the workspace", path.display()));
+    } else if let Some(part) = place.steering(path) {
+        plan.raise(Risk::High, format!("changes `{part}`, which steers what programs do here"));
+    } else {
+        plan.raise(Risk::Medium, if old.digest.is_some() { "changes a file" } else { "makes a file" });
+        if let Some(dir) = path.parent() {
+            let words = format!("write files under {}", dir.display());
+            plan.rule = Some(RuleOffer {
+                words,
+                rules: vec![Rule { tool: None, matcher: Matcher::Under { dir: dir.to_owned() } }],
+            });
+        }
+    }
+    if old.digest.is_some() && old.text.is_none() {
+        plan.raise(Risk::High, "replaces a file that holds more than plain text");
+        plan.assessment.reversible = false;
+    }
+    plan
+}
+
+/// Writes `content` beside `path` and moves it there. Refuses when the file is no longer the one in `old`.
+pub(crate) fn put(path: &Path, content: &[u8], old: &Old, place: &Workplace) -> Result<(), ToolError> {
+    let fail = || ToolError::io(path);
+    let Some(dir) = path.parent() else { return Err(ToolError::path(path, "is not a file")) };
+    std::fs::create_dir_all(dir).map_err(fail())?;
+    let mut builder = tempfile::Builder::new();
+    let mode = std::fs::metadata(path).ok().map(|meta| meta.permissions());
+    // A new file gets what the user's umask leaves of this.
+    let fresh = std::fs::Permissions::from_mode(0o666);
+    let mut file = builder.prefix(".parlor-").permissions(fresh).tempfile_in(dir).map_err(fail())?;
+    file.write_all(content).map_err(fail())?;
+    if let Some(mode) = mode {
+        file.as_file().set_permissions(mode).map_err(fail())?;
+    }
+    file.as_file().sync_all().map_err(fail())?;
+    if digest::of_file(path).map_err(fail())? != old.digest {
+        return Err(ToolError::Changed { path: path.to_owned() });
+    }
+    file.persist(path).map_err(|error| ToolError::Io { path: path.to_owned(), source: error.error })?;
+    place.saw(path, digest::hex(content));
+    Ok(())
+}
+
+/// A unified diff; `None` when the texts are too long to be compared.
+pub(crate) fn diff(shown: &str, old: &str, new: &str) -> Option<String> {
+    if old.len() > MAX_DIFFED || new.len() > MAX_DIFFED {
+        return None;
+    }
+    let diff =
+        similar::TextDiff::configure().timeout(std::time::Duration::from_millis(500)).diff_lines(old, new);
+    let (before, after) = (format!("a/{shown}"), format!("b/{shown}"));
+    let mut text = diff.unified_diff().context_radius(3).header(&before, &after).to_string();
+    if text.len() > MAX_DIFF {
+        let cut = (0..=MAX_DIFF).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(cut);
+        text.push_str("\n(the diff is longer: cut here)\n");
+    }
+    Some(text)
+}

@@ -1,0 +1,132 @@
+//! read, write, edit, ls: what they show, keep and refuse.
+
+use crate::room::Room;
+use domain::ask::{Preview, Risk};
+use domain::content::Part;
+use serde_json::json;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use tools::still_valid;
+
+#[tokio::test]
+async fn reads_pages_with_line_numbers() {
+    let room = Room::new();
+    let text: String = (1..=5000).map(|n| format!("line {n}\n")).collect();
+    room.put("a.txt", &text);
+    let page = room.done("read", json!({"file_path": "a.txt", "offset": 3, "limit": 2})).await;
+    assert_eq!(page, "     3\tline 3\n     4\tline 4\n(more follows: go on with offset 5)");
+    let page = room.call("read", json!({"path": "a.txt"})).await.result;
+    assert!(
+        page.truncated && page.text.contains("  2000\tline 2000\n(more follows: go on with offset 2001)")
+    );
+    assert!(room.done("read", json!({"path": "a.txt", "offset": 9000})).await.contains("has 5000 lines"));
+    room.put("empty", "");
+    assert_eq!(room.done("read", json!({"path": "empty"})).await, "(the file is empty)");
+}
+
+#[tokio::test]
+async fn a_huge_line_is_cut_and_a_huge_file_is_paged() {
+    let room = Room::new();
+    room.put("long", &format!("{}\nnext\n", "é".repeat(300_000)));
+    let page = room.done("read", json!({"path": "long"})).await;
+    assert!(page.contains("(line of 600001 bytes, cut)") && page.ends_with("     2\tnext"), "{}", page.len());
+    room.put("big", &"some words in a line\n".repeat(200_000));
+    let page = room.call("read", json!({"path": "big", "limit": 1_000_000})).await.result;
+    assert!(page.truncated && page.text.len() < 60_000);
+}
+
+#[tokio::test]
+async fn pictures_by_content_binaries_and_odd_files_politely() {
+    let room = Room::new();
+    std::fs::write(room.path("pic.txt"), b"\x89PNG\r\n\x1a\n....").unwrap();
+    let result = room.call("read", json!({"path": "pic.txt"})).await.result;
+    assert!(matches!(result.parts.as_slice(), [Part::Image { mime, .. }] if mime == "image/png"));
+    std::fs::write(room.path("blob"), b"ab\0cd").unwrap();
+    assert!(room.failed("read", json!({"path": "blob"})).await.contains("binary data"));
+    assert!(room.failed("read", json!({"path": "."})).await.contains("use ls"));
+    assert!(room.failed("read", json!({"path": "missing"})).await.contains("No such file"));
+    assert!(room.failed("read", json!({"path": "/dev/zero"})).await.contains("not a plain file"));
+}
+
+#[tokio::test]
+async fn outside_the_workspace_is_high_risk_also_through_links() {
+    let room = Room::new();
+    symlink("/etc", room.path("etc")).unwrap();
+    symlink(room.dir.path().join("secret"), room.path("link")).unwrap();
+    room.put("in.txt", "x");
+    assert_eq!(room.risk("read", &json!({"path": "in.txt"})), Risk::Low);
+    for path in ["/etc/passwd", "etc/passwd", "../x", "~/.ssh/id", "link"] {
+        assert_eq!(room.risk("read", &json!({"path": path})), Risk::High, "{path}");
+        assert_eq!(room.risk("write", &json!({"path": path, "content": ""})), Risk::High, "{path}");
+    }
+    assert_eq!(room.risk("ls", &json!({"path": "etc"})), Risk::High);
+    assert_eq!(room.risk("write", &json!({"path": ".git/hooks/pre-commit", "content": ""})), Risk::High);
+    assert_eq!(room.risk("write", &json!({"path": "new.txt", "content": ""})), Risk::Medium);
+}
+
+#[tokio::test]
+async fn writes_atomically_keep_the_mode_and_show_a_diff() {
+    let room = Room::new();
+    room.put("run.sh", "one\ntwo\n");
+    std::fs::set_permissions(room.path("run.sh"), std::fs::Permissions::from_mode(0o751)).unwrap();
+    room.done("read", json!({"path": "run.sh"})).await;
+    let args = json!({"path": "run.sh", "content": "one\nthree\n"});
+    let plan = room.plan("write", &args).unwrap();
+    let Some(Preview::Diff { text, .. }) = plan.preview else { panic!("no diff") };
+    assert!(text.contains("-two\n+three\n"), "{text}");
+    let result = room.call("write", args).await.result;
+    assert!(matches!(result.parts.as_slice(), [Part::Diff { .. }]));
+    assert_eq!(room.get("run.sh"), "one\nthree\n");
+    assert_eq!(std::fs::metadata(room.path("run.sh")).unwrap().permissions().mode() & 0o777, 0o751);
+    room.done("write", json!({"path": "new/deep/x", "content": "hi"})).await;
+    assert_eq!(room.get("new/deep/x"), "hi");
+    assert_eq!(std::fs::read_dir(room.place.root()).unwrap().count(), 2, "nothing is left behind");
+    assert!(room.failed("write", json!({"path": "new", "content": ""})).await.contains("is a directory"));
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
+    let room = Room::new();
+    room.put("a", "one\n");
+    let args = json!({"path": "a", "content": "mine\n"});
+    let plan = room.plan("write", &args).unwrap();
+    assert!(plan.assessment.reasons.iter().any(|why| why.contains("not read")), "{:?}", plan.assessment);
+    room.done("read", json!({"path": "a"})).await;
+    let plan = room.plan("write", &args).unwrap();
+    room.put("a", "theirs\n");
+    let tool = room.tool("write");
+    assert!(still_valid(&*tool, &plan).is_err());
+    let told = tool.run(plan, crate::room::port().0).await.result.text;
+    assert!(told.contains("read it again"), "{told}");
+    assert!(room.failed("write", args.clone()).await.contains("read it again"));
+    assert_eq!(room.get("a"), "theirs\n");
+    room.done("read", json!({"path": "a"})).await;
+    room.done("write", args).await;
+    room.done("write", json!({"path": "a", "content": "again\n"})).await;
+}
+
+#[tokio::test]
+async fn a_consent_is_bound_to_the_file_as_it_was_shown() {
+    let room = Room::new();
+    let args = json!({"path": "a", "content": "mine\n"});
+    let plan = room.plan("write", &args).unwrap();
+    still_valid(&*room.tool("write"), &plan).unwrap();
+    room.put("a", "theirs\n");
+    assert!(still_valid(&*room.tool("write"), &plan).is_err());
+    let plan = room.plan("write", &args).unwrap();
+    std::fs::remove_file(room.path("a")).unwrap();
+    symlink("/etc/hosts", room.path("a")).unwrap();
+    assert!(still_valid(&*room.tool("write"), &plan).is_err(), "a link in its place is another action");
+}
+
+#[tokio::test]
+async fn lists_what_git_would_see() {
+    let room = Room::new();
+    for name in ["src/main.rs", "target/x.o", ".hidden", "b.txt"] {
+        room.put(name, "");
+    }
+    room.put(".gitignore", "target\n");
+    assert_eq!(room.done("ls", json!({})).await, ".gitignore\n.hidden\nb.txt\nsrc/");
+    assert_eq!(room.done("ls", json!({"all": true})).await, ".gitignore\n.hidden\nb.txt\nsrc/\ntarget/");
+    assert!(room.done("ls", json!({"depth": 2})).await.contains("src/main.rs"));
+    assert_eq!(room.done("ls", json!({"path": "b.txt"})).await, "b.txt (0 bytes)");
+}
