@@ -1,1 +1,24 @@
-//! TODO
+//! Transports: bytes to and from a peer over stdio, a child process, a Unix socket (or two), or memory.
+//!
+//! Every transport gives the same thing, a [`LinkIo`]: frames come in through a bounded channel, lines go out through a
+//! bounded backlog that never blocks the sender. Nothing here reads a message; roles do that.
+//!
+//! Invariants: bad input never ends a link; nothing is unbounded; no task outlives its [`Tasks`]; no child process
+//! outlives its handle.
+
+pub mod child;
+mod failure;
+mod lane_io;
+pub mod memory;
+mod outgoing;
+pub mod stdio;
+mod tasks;
+pub mod unix;
+
+pub use dialects::role::Lane;
+pub use failure::LinkError;
+pub use lane_io::{
+    AsyncSink, AsyncSource, Ending, INCOMING_FRAMES, Incoming, Limits, LinkIo, Sink, Source, Wiring,
+};
+pub use outgoing::{Backlog, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES, Outgoing, Unsent};
+pub use tasks::{Shutdown, Tasks};

@@ -1,0 +1,231 @@
+//! What every transport gives: a [`LinkIo`], wired from one source and one sink per lane.
+//!
+//! Invariants: per lane, frames come in order, and exactly one `Closed` comes last (none if the link is shut down from
+//! our side); the reader never waits for the writer; a bad line is a frame like any other.
+
+use std::future::Future;
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use wire::lines::{Frame, Framer, MAX_LINE};
+
+use crate::Lane;
+use crate::outgoing::{self, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES, Outgoing};
+use crate::tasks::{Shutdown, Tasks};
+
+/// Frames read and not yet taken. Few, since each may be as long as a line may be; past it the peer has to wait.
+pub const INCOMING_FRAMES: usize = 16;
+
+/// How much is read at once.
+pub(crate) const READ_BYTES: usize = 64 * 1024;
+
+/// How long tasks that were told to end may take; they do nothing that lasts.
+const END_WITHIN: Duration = Duration::from_millis(100);
+
+/// The bounds of one link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest line accepted, in bytes.
+    pub line: usize,
+    /// Bytes that may wait to be written.
+    pub backlog_bytes: usize,
+    /// Lines that may wait to be written.
+    pub backlog_lines: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line: MAX_LINE, backlog_bytes: MAX_BACKLOG_BYTES, backlog_lines: MAX_BACKLOG_LINES }
+    }
+}
+
+/// What comes in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Incoming {
+    /// A line, or what was wrong with it.
+    Frame {
+        /// Where it came in.
+        lane: Lane,
+        /// The line.
+        frame: Frame,
+    },
+    /// The lane's last word.
+    Closed {
+        /// Which.
+        lane: Lane,
+        /// Why.
+        reason: Ending,
+    },
+}
+
+/// How a lane ended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The peer closed it.
+    #[error("the peer closed the link")]
+    Eof,
+    /// Reading failed.
+    #[error("reading from the peer failed: {0}")]
+    ReadFailed(String),
+    /// Writing had failed before the peer closed it.
+    #[error("writing to the peer failed: {0}")]
+    WriteFailed(String),
+}
+
+/// One link's input and output. Dropping it ends its tasks at once; [`LinkIo::shutdown`] ends them in order.
+#[derive(Debug)]
+pub struct LinkIo {
+    /// What the peer says. Ends (`None`) when every lane is closed.
+    pub incoming: mpsc::Receiver<Incoming>,
+    /// What we say.
+    pub outgoing: Outgoing,
+    readers: Tasks,
+    writers: Tasks,
+}
+
+impl LinkIo {
+    /// Writes what waits and closes the writing side, at most `within`; then ends all tasks. What the peer still says
+    /// is not heard.
+    pub async fn shutdown(mut self, within: Duration) -> Shutdown {
+        let deadline = Instant::now() + within;
+        self.outgoing.close_after_flush();
+        self.writers.settle(within).await;
+        let left = deadline.saturating_duration_since(Instant::now()).max(END_WITHIN);
+        self.writers.shutdown(left).await + self.readers.shutdown(left).await
+    }
+}
+
+/// Bytes from a peer.
+pub trait Source: Send + 'static {
+    /// The next bytes; empty at the end.
+    fn read(&mut self) -> impl Future<Output = io::Result<&[u8]>> + Send;
+}
+
+/// Bytes to a peer.
+pub trait Sink: Send + 'static {
+    /// Writes and flushes all of `bytes`, and may take the buffer.
+    fn write(&mut self, bytes: &mut Vec<u8>) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Closes the writing side, so that the peer sees the end.
+    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send;
+}
+
+/// A source from any asynchronous reader.
+#[derive(Debug)]
+pub struct AsyncSource<R> {
+    reader: R,
+    buffer: Box<[u8]>,
+}
+
+impl<R> AsyncSource<R> {
+    /// Reads from `reader`.
+    pub fn new(reader: R) -> Self {
+        Self { reader, buffer: vec![0; READ_BYTES].into() }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static> Source for AsyncSource<R> {
+    async fn read(&mut self) -> io::Result<&[u8]> {
+        let count = self.reader.read(&mut self.buffer).await?;
+        Ok(&self.buffer[..count])
+    }
+}
+
+/// A sink from any asynchronous writer.
+#[derive(Debug)]
+pub struct AsyncSink<W>(pub W);
+
+impl<W: AsyncWrite + Send + Unpin + 'static> Sink for AsyncSink<W> {
+    async fn write(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        self.0.write_all(bytes).await?;
+        self.0.flush().await
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        match self.0.shutdown().await {
+            // The peer was faster; closed is what was wanted.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            outcome => outcome,
+        }
+    }
+}
+
+/// Builds a [`LinkIo`]: add the lanes, then start. For transports, also those outside this crate.
+pub struct Wiring {
+    limits: Limits,
+    lanes: Vec<(Lane, Arc<OnceLock<String>>)>,
+    readers: Vec<Start<mpsc::Sender<Incoming>>>,
+    writers: Vec<Start<outgoing::Queue>>,
+}
+
+/// Starts one half of a lane in the tasks, once its channel exists.
+type Start<T> = Box<dyn FnOnce(&mut Tasks, T) + Send>;
+
+impl Wiring {
+    /// No lanes yet.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, lanes: Vec::new(), readers: Vec::new(), writers: Vec::new() }
+    }
+
+    /// Adds a lane.
+    #[must_use]
+    pub fn lane(mut self, lane: Lane, source: impl Source, sink: impl Sink) -> Self {
+        let broken = Arc::new(OnceLock::new());
+        let framer = Framer::with_cap(self.limits.line);
+        self.lanes.push((lane, broken.clone()));
+        self.readers.push(Box::new(move |tasks, incoming| {
+            tasks.spawn(read_lane(lane, source, framer, incoming, broken));
+        }));
+        self.writers.push(Box::new(move |tasks, queue| tasks.spawn(outgoing::write_lane(queue, sink))));
+        self
+    }
+
+    /// Starts the readers and writers. Must be called within a tokio runtime.
+    pub fn start(self) -> LinkIo {
+        let (outgoing, queues) = Outgoing::new(&self.lanes, self.limits);
+        let (sender, incoming) = mpsc::channel(INCOMING_FRAMES);
+        let (mut readers, mut writers) = (Tasks::new(), Tasks::new());
+        for (start, queue) in self.writers.into_iter().zip(queues) {
+            start(&mut writers, queue);
+        }
+        for start in self.readers {
+            start(&mut readers, sender.clone());
+        }
+        LinkIo { incoming, outgoing, readers, writers }
+    }
+}
+
+async fn read_lane(
+    lane: Lane,
+    mut source: impl Source,
+    mut framer: Framer,
+    incoming: mpsc::Sender<Incoming>,
+    broken: Arc<OnceLock<String>>,
+) {
+    // A failed send means that nobody listens any more: then there is nothing left to do.
+    let reason = loop {
+        match source.read().await {
+            Ok([]) => break Ending::Eof,
+            Ok(bytes) => framer.push(bytes),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => break Ending::ReadFailed(error.to_string()),
+        }
+        for frame in framer.by_ref() {
+            if incoming.send(Incoming::Frame { lane, frame }).await.is_err() {
+                return;
+            }
+        }
+    };
+    while let Some(frame) = framer.finish() {
+        if incoming.send(Incoming::Frame { lane, frame }).await.is_err() {
+            return;
+        }
+    }
+    let reason = broken.get().cloned().map_or(reason, Ending::WriteFailed);
+    let _ = incoming.send(Incoming::Closed { lane, reason }).await;
+}

@@ -1,0 +1,194 @@
+//! Unix stream sockets: listening, accepting, connecting; one socket, or two for a dialect with a lane for events.
+//!
+//! Invariants: a socket is never reachable with a wider mode than 0600; a live socket is never stolen; only a socket we
+//! bound is removed at the end; processes of other users are not talked to, in either direction.
+
+mod bind;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::getuid;
+use tokio::net::UnixStream;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::lane_io::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
+use crate::{Lane, LinkError};
+
+/// How long connecting is tried by default: the runtime may just be starting.
+pub const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+
+/// Pause between two attempts to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Pause after accepting failed for want of resources.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Who is at the other end, as the system says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// Its user.
+    pub uid: u32,
+    /// Its process, where the system tells.
+    pub pid: Option<i32>,
+}
+
+/// A listening socket. Dropping it removes the socket file, if it is still ours.
+#[derive(Debug)]
+pub struct Listener {
+    socket: tokio::net::UnixListener,
+    /// Dropped after `socket`: the file goes when nobody answers any more.
+    file: bind::SocketFile,
+}
+
+/// A connection taken by a listener.
+#[derive(Debug)]
+pub struct Accepted {
+    /// Who it is; always of our user.
+    pub peer: Peer,
+    stream: UnixStream,
+}
+
+impl Listener {
+    /// Listens on `path`. Makes missing directories (0700), removes a socket that nobody answers on, refuses one that
+    /// somebody does. Must be called within a tokio runtime.
+    pub async fn bind(path: &Path) -> Result<Self, LinkError> {
+        bind::bind(path).await
+    }
+
+    /// Where it listens.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The next connection of our own user; others are closed unheard. Cancel-safe.
+    pub async fn accept(&self) -> Result<Accepted, LinkError> {
+        loop {
+            let stream = match self.socket.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) if is_passing(&error) => continue,
+                Err(error) if is_shortage(&error) => {
+                    sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+                Err(source) => return Err(LinkError::Accept { path: self.path().to_owned(), source }),
+            };
+            // A peer that is gone before it can be named is no loss.
+            if let Ok(peer) = peer_of(&stream)
+                && peer.uid == getuid().as_raw()
+            {
+                return Ok(Accepted { peer, stream });
+            }
+        }
+    }
+}
+
+impl Accepted {
+    /// The connection as a link with this one lane.
+    pub fn into_link(self, lane: Lane, limits: Limits) -> LinkIo {
+        add(Wiring::new(limits), lane, self.stream).start()
+    }
+
+    /// The connection as one more lane of a link.
+    pub fn add_to(self, wiring: Wiring, lane: Lane) -> Wiring {
+        add(wiring, lane, self.stream)
+    }
+}
+
+/// Two listeners, at `path` and at `path.events`.
+#[derive(Debug)]
+pub struct Listeners {
+    /// At `path`.
+    pub commands: Listener,
+    /// At `path.events`.
+    pub events: Listener,
+}
+
+impl Listeners {
+    /// Listens on both, or on neither.
+    pub async fn bind(path: &Path) -> Result<Self, LinkError> {
+        let commands = Listener::bind(path).await?;
+        let events = Listener::bind(&events_path(path)).await?;
+        Ok(Self { commands, events })
+    }
+}
+
+/// Where events are found beside a command socket.
+pub fn events_path(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".events");
+    name.into()
+}
+
+/// Connects to `path`, trying again until `within` has passed while nobody listens there yet.
+pub async fn connect(path: &Path, lane: Lane, limits: Limits, within: Duration) -> Result<LinkIo, LinkError> {
+    let stream = reach(path, within).await?;
+    Ok(add(Wiring::new(limits), lane, stream).start())
+}
+
+/// Connects to `path` and `path.events`, as one link with two lanes.
+pub async fn connect_two(
+    path: &Path,
+    lanes: (Lane, Lane),
+    limits: Limits,
+    within: Duration,
+) -> Result<LinkIo, LinkError> {
+    // Events first: what happens because of the first command is then heard.
+    let events = reach(&events_path(path), within).await?;
+    let commands = reach(path, within).await?;
+    Ok(add(add(Wiring::new(limits), lanes.0, commands), lanes.1, events).start())
+}
+
+async fn reach(path: &Path, within: Duration) -> Result<UnixStream, LinkError> {
+    let deadline = Instant::now() + within;
+    let failed = |source| LinkError::Connect { path: path.to_owned(), within, source };
+    loop {
+        let error = match timeout_at(deadline, UnixStream::connect(path)).await {
+            Ok(Ok(stream)) => {
+                let peer = peer_of(&stream).map_err(failed)?;
+                // The administrator may serve everyone; nobody else may read what is typed here.
+                if peer.uid != getuid().as_raw() && peer.uid != 0 {
+                    return Err(LinkError::ForeignPeer { path: path.to_owned(), uid: peer.uid });
+                }
+                return Ok(stream);
+            }
+            Ok(Err(error)) => error,
+            Err(_) => io::ErrorKind::TimedOut.into(),
+        };
+        let not_yet = matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::WouldBlock
+        );
+        if !not_yet || Instant::now() + CONNECT_PAUSE >= deadline {
+            return Err(failed(error));
+        }
+        sleep(CONNECT_PAUSE).await;
+    }
+}
+
+fn add(wiring: Wiring, lane: Lane, stream: UnixStream) -> Wiring {
+    let (read, write) = stream.into_split();
+    wiring.lane(lane, AsyncSource::new(read), AsyncSink(write))
+}
+
+fn peer_of(stream: &UnixStream) -> io::Result<Peer> {
+    let cred = stream.peer_cred()?;
+    Ok(Peer { uid: cred.uid(), pid: cred.pid() })
+}
+
+/// The connection failed, not the listener.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
+}
+
+/// No file descriptors or no memory, now.
+fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let code = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(code, Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM))
+}
