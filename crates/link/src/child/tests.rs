@@ -1,3 +1,5 @@
+//! Real programs (`sh`, `cat`): lines, last words, and that nothing is left running. Conditions are polled, never waited out.
+
 use super::*;
 use crate::lane_io::{Ending, Incoming};
 use std::sync::Mutex;

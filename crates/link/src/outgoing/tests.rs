@@ -1,3 +1,5 @@
+//! The backlog and its writer, over memory and over a sink that can be stuck.
+
 use super::*;
 use crate::lane_io::{Ending, Incoming, LinkIo};
 use crate::memory;

@@ -1,3 +1,5 @@
+//! Real sockets, each in its own directory.
+
 use super::*;
 use crate::lane_io::{Ending, Incoming};
 use std::fs;

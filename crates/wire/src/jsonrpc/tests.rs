@@ -1,3 +1,5 @@
+//! Tables of lines and what they are taken for, and properties of reading and writing.
+
 use super::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Tables and properties of framing: any cut, resuming after bad lines, bounded memory.
+
 use super::*;
 use proptest::prelude::*;
 
