@@ -8,7 +8,7 @@ use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::Event;
 use domain::fact::Fact;
 use domain::ids::{Millis, SessionId};
-use domain::port::Ticket;
+use domain::port::{Abilities, Ticket};
 use domain::signal::{Board, Signal};
 use domain::state::State;
 use std::sync::Arc;
@@ -281,31 +281,6 @@ pub struct Seen<'a> {
     pub state: &'a State,
     /// The peer's ids of what is open.
     pub names: &'a Names,
-}
-
-/// What a foreign runtime can do, once the handshake told; the UI greys out the rest.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Abilities {
-    /// Its name and version, in words.
-    pub name: String,
-    /// It takes steers.
-    pub steer: bool,
-    /// It takes follow-ups.
-    pub follow_up: bool,
-    /// It can stop a run.
-    pub cancel: bool,
-    /// It lists and opens sessions.
-    pub sessions: bool,
-    /// It branches.
-    pub branch: bool,
-    /// It lists and sets models.
-    pub models: bool,
-    /// It lists MCP servers.
-    pub servers: bool,
-    /// It lists skills.
-    pub skills: bool,
-    /// It asks before tools run.
-    pub consent: bool,
 }
 
 /// We play the UI: a foreign runtime is at the other end.

@@ -6,13 +6,14 @@
 use crate::ask::Closing;
 use crate::command::{Command, PromptOptions, Receipt, Refusal};
 use crate::content::Input;
-use crate::event::{Body, Failure};
+use crate::event::{Body, Event, Failure};
 use crate::fact::Fact;
-use crate::ids::{AskId, EntryId, Ids, RunId, SessionId, TurnId};
+use crate::ids::{AskId, EntryId, Ids, Millis, RunId, SessionId, TurnId};
 use crate::session::{ModelRef, Policy};
-use crate::signal::{Signal, UiContext};
+use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
 use crate::tool::ToolRun;
+use std::sync::Arc;
 
 /// Correlates a command with its receipt or refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -156,4 +157,97 @@ pub enum Report {
         /// How.
         with: Result<Receipt, Refusal>,
     },
+}
+
+/// What a runtime can do, once the handshake told; the UI greys out the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Abilities {
+    /// Its name and version, in words.
+    pub name: String,
+    /// It takes steers.
+    pub steer: bool,
+    /// It takes follow-ups.
+    pub follow_up: bool,
+    /// It can stop a run.
+    pub cancel: bool,
+    /// It lists and opens sessions.
+    pub sessions: bool,
+    /// It branches.
+    pub branch: bool,
+    /// It lists and sets models.
+    pub models: bool,
+    /// It lists MCP servers.
+    pub servers: bool,
+    /// It lists skills.
+    pub skills: bool,
+    /// It asks before tools run.
+    pub consent: bool,
+}
+
+impl Abilities {
+    /// What our own runtime can do: everything.
+    pub fn all(name: impl Into<String>) -> Abilities {
+        Abilities {
+            name: name.into(),
+            steer: true,
+            follow_up: true,
+            cancel: true,
+            sessions: true,
+            branch: true,
+            models: true,
+            servers: true,
+            skills: true,
+            consent: true,
+        }
+    }
+}
+
+/// What a UI of ours hears. A remote one gets the same over the native dialect.
+#[derive(Debug, Clone)]
+pub enum News {
+    /// The UI now sees this session and it is the current one; the replay builds its state from nothing.
+    Attached {
+        /// Which session.
+        session: SessionId,
+        /// Bodies whose fold is its state.
+        replay: Vec<(Millis, Body)>,
+        /// The lasting signals.
+        board: Board,
+        /// What the runtime behind it can do.
+        abilities: Abilities,
+    },
+    /// Something happened. Streams may arrive with several deltas in one; numbers only rise.
+    Happened {
+        /// In which session.
+        session: SessionId,
+        /// What.
+        event: Arc<Event>,
+    },
+    /// A one-way word.
+    Signal {
+        /// From which session.
+        session: SessionId,
+        /// What.
+        signal: Signal,
+    },
+    /// A command of this UI is settled.
+    Settled {
+        /// Which.
+        ticket: Ticket,
+        /// How.
+        with: Result<Receipt, Refusal>,
+    },
+    /// How the way to the runtime is.
+    Link(LinkState),
+}
+
+/// How the way to a runtime is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkState {
+    /// Being set up.
+    Connecting,
+    /// Usable.
+    Up,
+    /// Gone; the text says why and what happens next.
+    Lost(String),
 }
