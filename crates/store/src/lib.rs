@@ -1,1 +1,23 @@
-//! TODO
+//! Sessions that stay: an append-only log of events per session, and what can be rebuilt from it (lists, search, snapshots).
+//!
+//! [`Store`] is the whole contract; it is synchronous and knows no runtime. [`MemoryStore`] keeps nothing after the program.
+//! What is *not* here: sessions as they run (the hub), the written form of an event (`record`), export formats.
+//!
+//! Invariants: events of a session are appended in order, without a gap, by one writer at a time; what was appended with
+//! [`Durability::Now`] is on disk when the call returns; damage costs the damaged records and never the whole session.
+
+#![warn(missing_docs)]
+
+mod contract;
+mod error;
+mod memory;
+mod projection;
+mod recovery;
+mod words;
+
+pub use contract::{
+    Appended, Damage, Durability, Found, Listing, MAX_FOUND, Opened, SNIPPET_CHARS, Store, TEND_EVERY,
+};
+pub use error::StoreError;
+pub use memory::MemoryStore;
+pub use recovery::{Recovery, Resumable, Standing, recover};

@@ -1,0 +1,168 @@
+//! The contract of a store: what the hub may ask of it, and in which words it answers.
+
+use crate::StoreError;
+use domain::command::History;
+use domain::event::Event;
+use domain::ids::{EntryId, Millis, Seq, SessionId};
+use domain::session::SessionSummary;
+use domain::state::State;
+use std::time::Duration;
+
+/// How often [`Store::tend`] wants to be called while a session is open.
+pub const TEND_EVERY: Duration = Duration::from_millis(500);
+/// Most hits of one search.
+pub const MAX_FOUND: usize = 200;
+/// Longest piece of text shown around a hit, in characters.
+pub const SNIPPET_CHARS: usize = 160;
+
+/// When an append must be on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// When the call returns: for everything that is acknowledged ([`domain::event::Body::is_durable`]).
+    Now,
+    /// Soon, together with others: for streaming text and progress. Lost at most back to the last [`Store::tend`].
+    Soon,
+}
+
+/// What an append leaves to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Appended {
+    /// The log has grown enough since the last snapshot: call [`Store::snapshot`] when it suits.
+    pub snapshot_due: bool,
+}
+
+/// A session that was opened for writing.
+#[derive(Debug, Clone, Default)]
+pub struct Opened {
+    /// As the log has it. An interrupted run is still open in it: see [`crate::recover`].
+    pub state: State,
+    /// What could not be read, if anything; the rest is whole.
+    pub damage: Option<Damage>,
+}
+
+/// What was damaged in a session and how it was dealt with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Numbers of the events that could not be read, as first and last.
+    pub lost: Vec<(Seq, Seq)>,
+    /// Readable events that no longer fit because something before them is missing.
+    pub unfit: u64,
+    /// For the person.
+    pub message: String,
+}
+
+/// Which sessions to list, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listing {
+    /// Of this project only.
+    pub project: Option<String>,
+    /// Words that must occur in its title or in one of its entries.
+    pub search: Option<String>,
+    /// How many at most.
+    pub limit: Option<usize>,
+}
+
+/// A hit of a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// In which session.
+    pub session: SessionId,
+    /// Its title.
+    pub title: String,
+    /// In which entry.
+    pub entry: EntryId,
+    /// When the entry was made.
+    pub at: Millis,
+    /// The text around the hit.
+    pub snippet: String,
+}
+
+/// Where sessions are kept. Calls may block on a disk: a shell gives the store a thread of its own.
+///
+/// Writing needs the session to be open here ([`Store::create`] or [`Store::open`]); reading does not.
+pub trait Store: Send {
+    /// Makes a session and opens it for writing. It stands in lists once its first event is appended.
+    ///
+    /// # Errors
+    /// When there is one of this id, or the disk says no.
+    fn create(&mut self, session: &SessionId) -> Result<(), StoreError>;
+
+    /// Opens a session for writing, alone: no other program can until [`Store::close`]. Repairs what is damaged.
+    ///
+    /// # Errors
+    /// When there is no such session, another program writes it, or the disk says no.
+    fn open(&mut self, session: &SessionId) -> Result<Opened, StoreError>;
+
+    /// Appends events, all or none. The first must follow the last one that was appended.
+    ///
+    /// # Errors
+    /// When the session is not open here (any more), the numbers do not follow, or the disk says no. Nothing was appended then,
+    /// and the same events may be tried again.
+    fn append(
+        &mut self,
+        session: &SessionId,
+        events: &[Event],
+        durability: Durability,
+    ) -> Result<Appended, StoreError>;
+
+    /// Keeps `state`, which stands for all events up to its number, so that opening need not read them.
+    ///
+    /// # Errors
+    /// When the session is not open here, `state` is not at its last event, or the disk says no. The log is untouched.
+    fn snapshot(&mut self, session: &SessionId, state: &State) -> Result<(), StoreError>;
+
+    /// Writes what was appended [`Durability::Soon`] and keeps the right to write. Call it every [`TEND_EVERY`].
+    ///
+    /// # Errors
+    /// When the disk says no; what waits is kept for the next call.
+    fn tend(&mut self) -> Result<(), StoreError>;
+
+    /// Writes what waits and lets go of the right to write.
+    ///
+    /// # Errors
+    /// When the disk says no. The session is no longer open here either way.
+    fn close(&mut self, session: &SessionId) -> Result<(), StoreError>;
+
+    /// The session as it stands, for reading; it may be open elsewhere.
+    ///
+    /// # Errors
+    /// When there is no such session, or the disk says no.
+    fn load(&self, session: &SessionId) -> Result<Opened, StoreError>;
+
+    /// Up to `limit` events after `after`, in order. Damaged ones are left out.
+    ///
+    /// # Errors
+    /// When there is no such session, or the disk says no.
+    fn events(&self, session: &SessionId, after: Seq, limit: usize) -> Result<Vec<Event>, StoreError>;
+
+    /// The events of the last `max_runs` runs, at most the newest `max_events`.
+    ///
+    /// # Errors
+    /// When there is no such session, or the disk says no.
+    fn history(&self, session: &SessionId, max_runs: usize, max_events: usize)
+    -> Result<History, StoreError>;
+
+    /// Sessions, newest first. Never reads a log.
+    ///
+    /// # Errors
+    /// When the disk says no.
+    fn list(&self, listing: &Listing) -> Result<Vec<SessionSummary>, StoreError>;
+
+    /// One session in short.
+    ///
+    /// # Errors
+    /// When there is no such session, or the disk says no.
+    fn summary(&self, session: &SessionId) -> Result<SessionSummary, StoreError>;
+
+    /// The entries in which every word of `text` begins a word, newest first, at most [`MAX_FOUND`].
+    ///
+    /// # Errors
+    /// When the disk says no.
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError>;
+
+    /// Takes a session away for good.
+    ///
+    /// # Errors
+    /// When there is no such session, another program writes it, or the disk says no.
+    fn delete(&mut self, session: &SessionId) -> Result<(), StoreError>;
+}

@@ -1,0 +1,132 @@
+//! What a store cannot do, in words for the person, with what to do next.
+
+use domain::command::{Refusal, RefusalKind};
+use domain::ids::{Seq, SessionId};
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a store said no.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// No such session.
+    #[error("there is no session {0}")]
+    Unknown(SessionId),
+    /// There is one already.
+    #[error("there is already a session {0}")]
+    Exists(SessionId),
+    /// Another program writes it.
+    #[error("session {session} is open in another program (process {pid})")]
+    Busy {
+        /// Which.
+        session: SessionId,
+        /// Who.
+        pid: u32,
+    },
+    /// It is not open here for writing, or another program has taken it over.
+    #[error("session {0} is not open for writing here")]
+    NotOpen(SessionId),
+    /// The numbers do not follow.
+    #[error("event {} of session {session} came where {} was due", got.0, expected.0)]
+    OutOfOrder {
+        /// Which session.
+        session: SessionId,
+        /// What should have come.
+        expected: Seq,
+        /// What came.
+        got: Seq,
+    },
+    /// The file was written by a newer version.
+    #[error("{} has format {found}; this version knows formats up to {known}", path.display())]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// The file is something else.
+    #[error("{} is not a session store", path.display())]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// It cannot be written.
+    #[error("{} cannot be written", path.display())]
+    ReadOnly {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// No room.
+    #[error("no space left for {}", path.display())]
+    Full {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The file is damaged.
+    #[error("{} is damaged: {detail}", path.display())]
+    Corrupt {
+        /// Which file.
+        path: PathBuf,
+        /// How.
+        detail: String,
+    },
+    /// Another program is in the middle of a long write.
+    #[error("{} is locked by another program", path.display())]
+    Locked {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Anything else the disk says.
+    #[error("{} cannot be used: {detail}", path.display())]
+    Disk {
+        /// Which file.
+        path: PathBuf,
+        /// What it says.
+        detail: String,
+    },
+}
+
+impl StoreError {
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            StoreError::Unknown(_) => "`parlor sessions list` shows the sessions there are",
+            StoreError::Exists(_) => "open it, or take another id",
+            StoreError::Busy { .. } => "close it there, or attach to that program instead",
+            StoreError::NotOpen(_) => "open it again; another program may have taken it over",
+            StoreError::OutOfOrder { .. } => "this is a defect of Parlor; please report it",
+            StoreError::Newer { .. } => "update Parlor, or set PARLOR_DATA_DIR to another directory",
+            StoreError::Foreign { .. } => "move the file away, or set PARLOR_DATA_DIR to another directory",
+            StoreError::ReadOnly { .. } => {
+                "make the directory writable, or set PARLOR_DATA_DIR to another one"
+            }
+            StoreError::Full { .. } => "free some space; nothing that was stored is harmed",
+            StoreError::Corrupt { .. } => {
+                "keep a copy of the file, then `parlor doctor`; what can be read can still be exported"
+            }
+            StoreError::Locked { .. } => "try again in a moment",
+            StoreError::Disk { .. } => "look at the disk and its permissions, then try again",
+        }
+    }
+
+    /// The same as a refusal of a command.
+    pub fn to_refusal(&self) -> Refusal {
+        let kind = match self {
+            StoreError::Unknown(_) => RefusalKind::SessionUnknown,
+            StoreError::Exists(_) => RefusalKind::Invalid,
+            StoreError::OutOfOrder { .. } => RefusalKind::Internal,
+            StoreError::Busy { .. }
+            | StoreError::NotOpen(_)
+            | StoreError::Newer { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::ReadOnly { .. }
+            | StoreError::Full { .. }
+            | StoreError::Corrupt { .. }
+            | StoreError::Locked { .. }
+            | StoreError::Disk { .. } => RefusalKind::Storage,
+        };
+        Refusal::new(kind, self.to_string()).hint(self.hint())
+    }
+}

@@ -1,0 +1,240 @@
+//! What lists and searches show, kept up to date event by event. Pure; can be rebuilt from the log at any time.
+//!
+//! Only what is still open is remembered between events, so a long session costs no more than a short one.
+
+use domain::content::{Part, Role, TextKind};
+use domain::event::{Body, Event};
+use domain::ids::{EntryId, MessageId, Millis, RunId, Seq, SessionId};
+use domain::session::SessionSummary;
+use domain::state::{EntryKind, Message, State};
+use std::collections::BTreeMap;
+
+/// Longest title taken from a prompt, in characters.
+const TITLE_CHARS: usize = 60;
+/// Longest prompt kept in a summary, in characters.
+const PROMPT_CHARS: usize = 400;
+/// Longest text of one entry that can be searched, in bytes.
+pub(crate) const MAX_SEARCHED: usize = 256 * 1024;
+
+/// The projection of one session.
+#[derive(Debug, Clone)]
+pub(crate) struct Projection {
+    summary: SessionSummary,
+    titled: bool,
+    open: BTreeMap<MessageId, OpenMessage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct OpenMessage {
+    role: Role,
+    at: Millis,
+    first: Seq,
+    text: String,
+}
+
+/// What an event adds to the projections that are kept in tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// An entry is finished and can be found.
+    Entry(FoundEntry),
+    /// A run began.
+    RunBegan(RunId),
+}
+
+/// An entry that can be found by its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FoundEntry {
+    /// Which.
+    pub(crate) id: EntryId,
+    /// When it was made.
+    pub(crate) at: Millis,
+    /// First and last of the events that it is made of; the first is 0 when it is not known.
+    pub(crate) events: (Seq, Seq),
+    /// Its text.
+    pub(crate) text: String,
+}
+
+impl Projection {
+    /// Of a session without events.
+    pub(crate) fn new(session: &SessionId) -> Projection {
+        let summary = SessionSummary {
+            id: session.clone(),
+            title: "new session".to_owned(),
+            cwd: String::new(),
+            project: String::new(),
+            created_at: Millis(0),
+            updated_at: Millis(0),
+            messages: 0,
+            last_prompt: None,
+            last_run: None,
+            running: false,
+            usage: domain::content::Usage::default(),
+        };
+        Projection { summary, titled: false, open: BTreeMap::new() }
+    }
+
+    /// Of a session as it stands.
+    pub(crate) fn of(session: &SessionId, state: &State) -> Projection {
+        let mut projection = Projection::new(session);
+        let messages = state.open_messages().into_iter().filter_map(|id| state.message(id));
+        projection.open = messages.map(|m| (m.id, OpenMessage::of(m, state))).collect();
+        let said = |m: &Message| m.role == Role::User && m.finish.is_some();
+        let prompted =
+            state.entries.values().any(|entry| matches!(&entry.kind, EntryKind::Message(m) if said(m)));
+        projection.titled = state.settings.title.is_some() || prompted;
+        projection.summary = SessionSummary {
+            id: session.clone(),
+            title: state.title(),
+            cwd: state.settings.cwd.clone(),
+            project: state.settings.project.clone(),
+            created_at: state.created_at,
+            updated_at: state.updated_at,
+            messages: state.stats().messages,
+            last_prompt: state.last_prompt().map(|prompt| cut(&prompt, PROMPT_CHARS)),
+            last_run: state.runs.last().map(|run| run.id),
+            running: state.open_run().is_some(),
+            usage: state.usage,
+        };
+        projection
+    }
+
+    /// In short.
+    pub(crate) fn summary(&self) -> &SessionSummary {
+        &self.summary
+    }
+
+    /// Takes the next event in.
+    pub(crate) fn take(&mut self, event: &Event) -> Option<Change> {
+        let summary = &mut self.summary;
+        summary.updated_at = event.at;
+        match &event.body {
+            Body::SessionOpened { cwd, project, .. } => {
+                summary.created_at = event.at;
+                summary.cwd.clone_from(cwd);
+                summary.project.clone_from(project);
+                None
+            }
+            Body::Renamed { title } => {
+                summary.title.clone_from(title);
+                self.titled = true;
+                None
+            }
+            Body::RunStarted { run } => {
+                summary.last_run = Some(*run);
+                summary.running = true;
+                Some(Change::RunBegan(*run))
+            }
+            Body::RunEnded { .. } => {
+                summary.running = false;
+                None
+            }
+            Body::StepEnded { usage, .. } => {
+                summary.usage = summary.usage.plus(*usage);
+                None
+            }
+            Body::MessageStarted { message, role, .. } => {
+                if *role != Role::System {
+                    summary.messages += 1;
+                }
+                let open = OpenMessage { role: *role, at: event.at, first: event.seq, text: String::new() };
+                self.open.insert(*message, open);
+                None
+            }
+            Body::MessageDelta { message, kind: TextKind::Text, text } => {
+                self.more(*message, text);
+                None
+            }
+            Body::PartAdded { message, part } => {
+                match part {
+                    Part::Text(text) => self.more(*message, text),
+                    Part::Code { text, .. } | Part::Diff { text, .. } => {
+                        self.more(*message, &format!("\n{text}\n"));
+                    }
+                    Part::Thought { .. } | Part::Image { .. } | Part::Tool(_) | Part::Opaque { .. } => {}
+                }
+                None
+            }
+            Body::MessageEnded { message, .. } => self.ended(*message, event.seq),
+            Body::Compacted { entry, compaction, .. } => {
+                Some(whole(*entry, event, compaction.summary.clone()))
+            }
+            Body::Noticed { entry, text, .. } => Some(whole(*entry, event, text.clone())),
+            Body::MessageDelta { kind: TextKind::Thought, .. }
+            | Body::ModelChosen { .. }
+            | Body::PolicyChosen { .. }
+            | Body::ToolsChosen { .. }
+            | Body::LeafMoved { .. }
+            | Body::TurnStarted { .. }
+            | Body::TurnEnded { .. }
+            | Body::StepStarted { .. }
+            | Body::ToolProposed { .. }
+            | Body::ToolDecided { .. }
+            | Body::ToolStarted { .. }
+            | Body::ToolProgress { .. }
+            | Body::ToolEnded { .. }
+            | Body::AskOpened(_)
+            | Body::AskClosed { .. }
+            | Body::Queued { .. }
+            | Body::QueueEdited { .. }
+            | Body::Unqueued { .. }
+            | Body::QueueModeSet { .. }
+            | Body::ContextMeasured { .. }
+            | Body::PlanChanged { .. }
+            | Body::Retrying { .. }
+            | Body::Rebased(_) => None,
+        }
+    }
+
+    fn more(&mut self, message: MessageId, text: &str) {
+        if let Some(open) = self.open.get_mut(&message) {
+            let room = MAX_SEARCHED.saturating_sub(open.text.len());
+            open.text.push_str(head(text, room));
+        }
+    }
+
+    fn ended(&mut self, message: MessageId, last: Seq) -> Option<Change> {
+        let open = self.open.remove(&message)?;
+        if open.role == Role::User {
+            self.summary.last_prompt = Some(cut(&open.text, PROMPT_CHARS));
+            if !self.titled {
+                self.titled = true;
+                self.summary.title = title_of(&open.text);
+            }
+        }
+        if open.text.trim().is_empty() {
+            return None;
+        }
+        let events = (open.first, last);
+        Some(Change::Entry(FoundEntry { id: message.into(), at: open.at, events, text: open.text }))
+    }
+}
+
+impl OpenMessage {
+    fn of(message: &Message, state: &State) -> OpenMessage {
+        let at = state.entries.get(&message.id.into()).map_or(Millis(0), |entry| entry.at);
+        OpenMessage { role: message.role, at, first: Seq(0), text: message.text() }
+    }
+}
+
+fn whole(entry: EntryId, event: &Event, text: String) -> Change {
+    Change::Entry(FoundEntry { id: entry, at: event.at, events: (event.seq, event.seq), text })
+}
+
+fn title_of(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("new session").trim();
+    let mut title = cut(line, TITLE_CHARS);
+    if title.len() < line.len() {
+        title.push('…');
+    }
+    title
+}
+
+/// As much of the beginning as fits into `room` bytes.
+fn head(text: &str, room: usize) -> &str {
+    let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}
