@@ -14,15 +14,26 @@ use domain::state::State;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which of a wire's byte streams: most have one, nous has two (commands, events).
+/// Which of a link's byte streams. Most wires have one. nous has two kinds (commands, events) and any number of connections
+/// of each, all served by one role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Lane(pub u8);
+pub struct Lane(pub u32);
 
 impl Lane {
-    /// The only lane, or the one that commands go over.
+    /// The only lane, or the first one that commands go over.
     pub const MAIN: Lane = Lane(0);
-    /// The second lane of wires that have one.
+    /// The first lane of the second kind, on wires that have it.
     pub const EVENTS: Lane = Lane(1);
+
+    /// The lane of the `number`th connection on the main (0) or the second (1) kind.
+    pub fn connection(kind: Lane, number: u32) -> Lane {
+        Lane((kind.0 & 1) | (number << 1))
+    }
+
+    /// [`Lane::MAIN`] or [`Lane::EVENTS`]: which kind it is.
+    pub fn kind(self) -> Lane {
+        Lane(self.0 & 1)
+    }
 }
 
 /// One line as the framing saw it.
@@ -265,13 +276,15 @@ pub struct Answers {
     pub consent: bool,
     /// Anything else.
     pub other: bool,
+    /// How long a question may wait on this wire; `None` means for ever.
+    pub deadline: Option<Duration>,
 }
 
 impl Answers {
     /// Everything.
-    pub const ALL: Answers = Answers { consent: true, other: true };
+    pub const ALL: Answers = Answers { consent: true, other: true, deadline: None };
     /// Nothing: the wire has no asks.
-    pub const NONE: Answers = Answers { consent: false, other: false };
+    pub const NONE: Answers = Answers { consent: false, other: false, deadline: None };
 }
 
 /// What a UI role may look at.

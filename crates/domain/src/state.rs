@@ -383,4 +383,43 @@ impl State {
         self.seq = event.seq;
         Ok(())
     }
+
+    /// Folds an event that may stand for several: a slow UI gets streams with deltas merged into the newest.
+    ///
+    /// # Errors
+    /// When the event is not newer than the last one, or names something that is not there.
+    pub fn follow(&mut self, event: &Event) -> Result<(), NotApplied> {
+        if event.seq <= self.seq {
+            return Err(NotApplied::OutOfOrder { expected: self.seq.next(), got: event.seq });
+        }
+        self.apply(event.at, &event.body)?;
+        self.seq = event.seq;
+        Ok(())
+    }
+
+    /// A state that holds only the path to `leaf`, with nothing open: what a branch begins with.
+    pub fn branch_at(&self, leaf: Option<EntryId>) -> State {
+        let mut branch = self.clone();
+        for body in self.close_run(Outcome::Interrupted) {
+            // What a state says closes it can be applied to it.
+            let _ = branch.apply(self.updated_at, &body);
+        }
+        let path: Vec<EntryId> = branch.path_to(leaf).iter().map(|entry| entry.id).collect();
+        let mut kept =
+            State { settings: branch.settings.clone(), created_at: branch.created_at, ..State::default() };
+        branch.entries.retain(|id, _| path.binary_search(id).is_ok());
+        let messages = branch.entries.values().filter_map(|entry| match &entry.kind {
+            EntryKind::Message(message) => Some(message),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        });
+        let runs: std::collections::BTreeSet<RunId> = messages.filter_map(|message| message.run).collect();
+        branch.runs.retain(|run| runs.contains(&run.id));
+        branch.tools.retain(|_, tool| branch.entries.contains_key(&tool.message.into()));
+        (branch.asks, branch.queues, branch.plan) = (Vec::new(), Queues::default(), Vec::new());
+        branch.leaf = leaf.filter(|id| branch.entries.contains_key(id));
+        for (at, body) in branch.replay() {
+            let _ = kept.apply(at, &body);
+        }
+        kept
+    }
 }

@@ -85,7 +85,7 @@ impl State {
                 self.start_message(at, *message, *parent, *role, *turn, *step)?;
             }
             Body::MessageDelta { .. } | Body::PartAdded { .. } | Body::MessageEnded { .. } => {
-                self.apply_message(body)?
+                self.apply_message(body)?;
             }
             Body::ToolProposed { .. }
             | Body::ToolDecided { .. }
