@@ -8,7 +8,7 @@ use crate::command::{Command, PromptOptions, Receipt, Refusal};
 use crate::content::Input;
 use crate::event::{Body, Event, Failure};
 use crate::fact::Fact;
-use crate::ids::{AskId, EntryId, Ids, Millis, RunId, SessionId, TurnId};
+use crate::ids::{AskId, EntryId, Ids, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
 use crate::session::{ModelRef, Policy};
 use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
@@ -54,6 +54,17 @@ pub struct TurnBrief {
     pub ui_context: UiContext,
     /// The entry that the turn's first message hangs off.
     pub leaf: Option<EntryId>,
+    /// Set when the turn goes on in the middle of a step, after a crash: its consents are still open.
+    pub resume: Option<Resume>,
+}
+
+/// Where a turn goes on after a crash: a step whose tools still wait for consent under the same ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resume {
+    /// Which step.
+    pub step: StepId,
+    /// The asks that are open and the tools they are about, oldest first.
+    pub consents: Vec<(AskId, ToolRunId)>,
 }
 
 /// What the hub tells an engine.

@@ -1,0 +1,566 @@
+//! The hub's core: sessions, runs, queues, asks and who is attached, as one state machine without I/O.
+//!
+//! [`Core::step`] takes one input and says what is to be done ([`Out`]), in order. Who runs it appends to the store first and then
+//! performs the rest, so that nothing is told before it is kept. Invariants: only [`Core::emit`] changes a session's state; every
+//! command is settled exactly once; what an engine says of a run that is over is dropped.
+
+mod asks;
+mod book;
+mod follow;
+mod runs;
+mod sessions;
+
+use crate::shelf::Shelf;
+use dialects::role::Answers;
+use domain::ask::Ask;
+use domain::canon::Canon;
+use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::event::{Body, Event, Failure, Outcome};
+use domain::grammar::Grammar;
+use domain::ids::{EntryId, Ids, Millis, RunId, SessionId, UiId};
+use domain::port::{Abilities, Order, Report, Ticket};
+use domain::signal::{Board, Level, Signal, UiContext};
+use domain::state::State;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub use book::Standing;
+
+/// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
+pub const CANCEL_GRACE_MS: u64 = 2_000;
+/// Most UIs attached at once.
+pub const MAX_UIS: usize = 256;
+
+/// Who does the runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Our agent: told each turn's input.
+    Driven,
+    /// A foreign runtime: its facts go through the canon.
+    Followed,
+    /// A runtime on a lossless wire: its events are taken as they are.
+    Mirrored,
+}
+
+/// What the hub starts with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Who does the runs.
+    pub engine: Engine,
+    /// Working directory of new sessions.
+    pub cwd: String,
+    /// Project root of new sessions.
+    pub project: String,
+    /// How tools get their consent in new sessions.
+    pub policy: domain::session::Policy,
+    /// A number no other process starts with, for session ids.
+    pub salt: u64,
+}
+
+/// Something that came in.
+#[derive(Debug)]
+pub enum In {
+    /// A UI is there.
+    Arrived {
+        /// Its number.
+        ui: UiId,
+        /// Its name, for the record.
+        name: String,
+        /// What it can answer.
+        answers: Answers,
+        /// What it may do.
+        standing: Standing,
+    },
+    /// What a UI can answer has changed, for instance with its handshake.
+    Answers {
+        /// Which UI.
+        ui: UiId,
+        /// What.
+        answers: Answers,
+    },
+    /// A UI wants something.
+    Command {
+        /// Which UI.
+        ui: UiId,
+        /// Its ticket.
+        ticket: Ticket,
+        /// About which session.
+        target: Target,
+        /// What.
+        command: Command,
+    },
+    /// A UI is gone.
+    Left {
+        /// Which.
+        ui: UiId,
+    },
+    /// The engine says something.
+    Report(Report),
+    /// A lossless runtime behind us showed its session.
+    Mirror {
+        /// Which session.
+        session: SessionId,
+        /// Its state.
+        state: Box<State>,
+        /// Its lasting signals.
+        board: Board,
+    },
+    /// A lossless runtime behind us told an event.
+    MirrorEvent {
+        /// In which session.
+        session: SessionId,
+        /// The event.
+        event: Arc<Event>,
+    },
+    /// What the runtime behind us can do.
+    Abilities(Abilities),
+    /// Time has passed.
+    Tick,
+}
+
+/// Something to be done.
+#[derive(Debug)]
+pub enum Out {
+    /// Keep these, before anything after is told.
+    Append {
+        /// Of which session.
+        session: SessionId,
+        /// The events.
+        event: Arc<Event>,
+    },
+    /// The UI now sees the session; `current` if it is where it works now.
+    Attach {
+        /// Which UI.
+        ui: UiId,
+        /// Which session.
+        session: SessionId,
+    },
+    /// The UI no longer sees the session.
+    Detach {
+        /// Which UI.
+        ui: UiId,
+        /// Which session.
+        session: SessionId,
+    },
+    /// Tell an event to a UI.
+    Event {
+        /// Which UI.
+        ui: UiId,
+        /// In which session.
+        session: SessionId,
+        /// The event.
+        event: Arc<Event>,
+    },
+    /// Tell a one-way word to a UI.
+    Signal {
+        /// Which UI.
+        ui: UiId,
+        /// In which session.
+        session: SessionId,
+        /// The word.
+        signal: Signal,
+    },
+    /// A command of a UI is settled.
+    Settle {
+        /// Which UI.
+        ui: UiId,
+        /// Its ticket.
+        ticket: Ticket,
+        /// How.
+        with: Result<Receipt, Refusal>,
+    },
+    /// Tell the engine.
+    Order(Order),
+    /// Call with [`In::Tick`] at this time.
+    Wake(Millis),
+    /// Take a session away for good.
+    Delete(SessionId),
+    /// For the log.
+    Log(String),
+}
+
+/// A session that is open here.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) state: State,
+    pub(crate) board: Board,
+    ids: Ids,
+    canon: Option<Canon>,
+    /// When a run that was asked to stop is closed by force.
+    cancel_by: Option<Millis>,
+    ui_context: UiContext,
+    grammar: Option<Grammar>,
+}
+
+#[derive(Debug)]
+struct Ui {
+    name: String,
+    current: Option<SessionId>,
+    seen: BTreeSet<SessionId>,
+    answers: Answers,
+    standing: Standing,
+}
+
+/// What to do when the engine settles a command.
+#[derive(Debug)]
+struct Consulted {
+    ui: UiId,
+    ticket: Ticket,
+    session: SessionId,
+    command: Command,
+}
+
+/// The hub's core.
+#[derive(Debug)]
+pub struct Core {
+    setup: Setup,
+    abilities: Abilities,
+    sessions: BTreeMap<SessionId, Live>,
+    uis: BTreeMap<UiId, Ui>,
+    consulted: BTreeMap<Ticket, Consulted>,
+    next_ticket: u64,
+    next_session: u64,
+    /// Where a foreign runtime's conversation stands.
+    ground: Option<SessionId>,
+    accepted: bool,
+    now: Millis,
+    out: Vec<Out>,
+}
+
+impl Core {
+    /// An empty hub.
+    pub fn new(setup: Setup) -> Core {
+        Core {
+            setup,
+            abilities: Abilities::all("parlor"),
+            sessions: BTreeMap::new(),
+            uis: BTreeMap::new(),
+            consulted: BTreeMap::new(),
+            next_ticket: 0,
+            next_session: 0,
+            ground: None,
+            accepted: true,
+            now: Millis(0),
+            out: Vec::new(),
+        }
+    }
+
+    /// Makes the session that a foreign runtime's conversation stands in.
+    pub fn ground(&mut self, now: Millis) -> (Option<SessionId>, Vec<Out>) {
+        self.now = now.max(self.now);
+        if self.ground.is_none() {
+            self.ground = self.create(None, None, None).ok();
+        }
+        (self.ground.clone(), std::mem::take(&mut self.out))
+    }
+
+    /// Whether the last report was taken; `false` when its run is over or being stopped.
+    pub fn accepted(&self) -> bool {
+        self.accepted
+    }
+
+    /// Takes one input at a time; gives what is to be done, in order.
+    pub fn step(&mut self, now: Millis, input: In, shelf: &mut dyn Shelf) -> Vec<Out> {
+        // A clock that jumps back must not make deadlines wait longer than they are.
+        self.now = now.max(self.now);
+        self.accepted = true;
+        match input {
+            In::Arrived { ui, name, answers, standing } => {
+                let fresh = Ui { name, current: None, seen: BTreeSet::new(), answers, standing };
+                self.arrived(ui, fresh);
+            }
+            In::Answers { ui, answers } => {
+                if let Some(ui) = self.uis.get_mut(&ui) {
+                    ui.answers = answers;
+                }
+            }
+            In::Command { ui, ticket, target, command } => {
+                if let Err(refusal) = self.command(ui, ticket, target, command, shelf) {
+                    self.settle(ui, ticket, Err(refusal));
+                }
+            }
+            In::Left { ui } => self.left(ui),
+            In::Report(report) => self.report(report),
+            In::Mirror { session, state, board } => self.mirror(session, *state, board),
+            In::MirrorEvent { session, event } => self.mirror_event(&session, event),
+            In::Abilities(abilities) => self.abilities = abilities,
+            In::Tick => self.tick(),
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    /// A session that is open here.
+    pub fn state(&self, session: &SessionId) -> Option<&State> {
+        self.sessions.get(session).map(|live| &live.state)
+    }
+
+    /// The lasting signals of a session that is open here.
+    pub fn board(&self, session: &SessionId) -> Option<&Board> {
+        self.sessions.get(session).map(|live| &live.board)
+    }
+
+    /// Where a UI works now.
+    pub fn current(&self, ui: UiId) -> Option<&SessionId> {
+        self.uis.get(&ui)?.current.as_ref()
+    }
+
+    /// The peer's ids of what is open in a followed session.
+    pub fn names(&self, session: &SessionId) -> Option<&domain::canon::Names> {
+        self.sessions.get(session)?.canon.as_ref().map(Canon::names)
+    }
+
+    /// What the runtime behind us can do.
+    pub fn abilities(&self) -> &Abilities {
+        &self.abilities
+    }
+
+    /// The sessions that are open here.
+    pub fn open_sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.sessions.keys()
+    }
+
+    fn command(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        target: Target,
+        command: Command,
+        shelf: &mut dyn Shelf,
+    ) -> Result<(), Refusal> {
+        self.may(ui, &command)?;
+        if self.setup.engine == Engine::Mirrored {
+            let session = match target {
+                Target::Session(session) => Some(session),
+                Target::Current => self.current(ui).cloned(),
+            };
+            return self.consult(ui, ticket, session.unwrap_or_else(|| SessionId::from_number(0)), command);
+        }
+        match command {
+            Command::ListSessions { .. }
+            | Command::History { .. }
+            | Command::DeleteSession { .. }
+            | Command::NewSession { .. }
+            | Command::OpenSession { .. }
+            | Command::BranchSession { .. }
+            | Command::ExportSession { .. }
+            | Command::LoadSession { .. } => self.session_command(ui, ticket, &target, command, shelf),
+            command => {
+                let session = self.target(ui, &target, shelf)?;
+                self.in_session(ui, ticket, session, command)
+            }
+        }
+    }
+
+    fn in_session(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        command: Command,
+    ) -> Result<(), Refusal> {
+        if self.setup.engine == Engine::Followed && self.is_theirs(&command) {
+            return self.consult(ui, ticket, session, command);
+        }
+        match command {
+            Command::Prompt { input, options } => self.prompt(ui, ticket, session, input, options),
+            Command::Enqueue { kind, input } => self.enqueue(ui, ticket, &session, kind, input),
+            Command::EditQueued { item, input } => self.edit_queued(ui, ticket, &session, item, input),
+            Command::DropQueued { item } => self.drop_queued(ui, ticket, &session, item),
+            Command::SetQueueMode { kind, mode } => {
+                self.emit(&session, Body::QueueModeSet { kind, mode });
+                self.done(ui, ticket)
+            }
+            Command::Cancel { run, .. } => self.cancel(ui, ticket, &session, run),
+            Command::Answer { ask, answer } => self.answer(ui, ticket, &session, ask, answer),
+            Command::CloseSession => self.close_session(ui, ticket, &session),
+            Command::RenameSession { title } => {
+                self.emit(&session, Body::Renamed { title });
+                self.done(ui, ticket)
+            }
+            Command::ClearSession => self.set_leaf(ui, ticket, &session, None),
+            Command::SetLeaf { leaf } => self.set_leaf(ui, ticket, &session, leaf),
+            Command::Stats => {
+                let stats = self.live(&session)?.state.stats();
+                self.settle(ui, ticket, Ok(Receipt::Stats(stats)));
+                Ok(())
+            }
+            Command::SetPolicy { policy } => {
+                self.emit(&session, Body::PolicyChosen { policy });
+                self.done(ui, ticket)
+            }
+            Command::UpdateContext(context) => {
+                self.live_mut(&session)?.ui_context = context;
+                self.done(ui, ticket)
+            }
+            Command::Compact { .. } | Command::SetModel { .. } => {
+                self.idle(&session)?;
+                self.consult(ui, ticket, session, command)
+            }
+            Command::ListModels { .. }
+            | Command::ListServers
+            | Command::ListSkills { .. }
+            | Command::ListTools
+            | Command::SetTools { .. }
+            | Command::SaveSession { .. }
+            | Command::Extension { .. } => self.consult(ui, ticket, session, command),
+            Command::ListSessions { .. }
+            | Command::History { .. }
+            | Command::DeleteSession { .. }
+            | Command::NewSession { .. }
+            | Command::OpenSession { .. }
+            | Command::BranchSession { .. }
+            | Command::ExportSession { .. }
+            | Command::LoadSession { .. } => {
+                Err(Refusal::new(RefusalKind::Internal, "this command names its own session"))
+            }
+        }
+    }
+
+    fn report(&mut self, report: Report) {
+        match report {
+            Report::Happened { session, run, body } => self.happened(&session, run, body),
+            Report::TurnDone { session, run, turn, end } => self.turn_done(&session, run, turn, end),
+            Report::Said { session, fact } => self.said(&session, fact),
+            Report::Signal { session, signal } => self.signal(&session, signal),
+            Report::Settled { ticket, with } => self.consult_settled(ticket, with),
+        }
+    }
+
+    fn tick(&mut self) {
+        let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
+        for session in sessions {
+            self.expire_asks(&session);
+            self.force_cancel(&session);
+        }
+        self.wake();
+    }
+
+    /// Asks for the next call at the earliest deadline.
+    fn wake(&mut self) {
+        let deadlines = self.sessions.values().flat_map(|live| [live.state.next_deadline(), live.cancel_by]);
+        if let Some(at) = deadlines.flatten().min() {
+            self.out.push(Out::Wake(at));
+        }
+    }
+
+    /// Something happened: the only place where a session changes.
+    fn emit(&mut self, session: &SessionId, body: Body) {
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        let event = Event { seq: live.state.seq.next(), at: self.now.max(live.state.updated_at), body };
+        if let Err(why) = live.state.fold(&event) {
+            self.out.push(Out::Log(format!("dropped in {session}: {why}: {:?}", event.body)));
+            self.accepted = false;
+            return;
+        }
+        if let Some(grammar) = &mut live.grammar
+            && let Err(violation) = grammar.check(&event)
+        {
+            self.out.push(Out::Log(format!("grammar in {session}: {violation}")));
+            debug_assert!(false, "{violation}: {event:?}");
+        }
+        self.publish(session, Arc::new(event));
+    }
+
+    fn publish(&mut self, session: &SessionId, event: Arc<Event>) {
+        self.out.push(Out::Append { session: session.clone(), event: event.clone() });
+        for (ui, seat) in &self.uis {
+            if seat.seen.contains(session) {
+                self.out.push(Out::Event { ui: *ui, session: session.clone(), event: event.clone() });
+            }
+        }
+    }
+
+    fn emit_all(&mut self, session: &SessionId, bodies: Vec<Body>) {
+        for body in bodies {
+            self.emit(session, body);
+        }
+    }
+
+    /// A word that belongs to the conversation.
+    fn notice(&mut self, session: &SessionId, level: Level, failure: &Failure) {
+        let Some(live) = self.sessions.get(session) else { return };
+        let text = match &failure.hint {
+            Some(hint) => format!("{}\n{hint}", failure.message),
+            None => failure.message.clone(),
+        };
+        let (entry, parent) = (EntryId(live.ids.next()), live.state.leaf);
+        let run = live.state.open_run().map(|run| run.id);
+        self.emit(session, Body::Noticed { entry, parent, run, level, code: failure.code.clone(), text });
+    }
+
+    fn signal(&mut self, session: &SessionId, signal: Signal) {
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        live.board.take(&signal);
+        for (ui, seat) in &self.uis {
+            if seat.seen.contains(session) {
+                self.out.push(Out::Signal { ui: *ui, session: session.clone(), signal: signal.clone() });
+            }
+        }
+    }
+
+    fn settle(&mut self, ui: UiId, ticket: Ticket, with: Result<Receipt, Refusal>) {
+        self.out.push(Out::Settle { ui, ticket, with });
+    }
+
+    fn done(&mut self, ui: UiId, ticket: Ticket) -> Result<(), Refusal> {
+        self.settle(ui, ticket, Ok(Receipt::Done));
+        Ok(())
+    }
+
+    fn live(&self, session: &SessionId) -> Result<&Live, Refusal> {
+        self.sessions.get(session).ok_or_else(|| no_session(session.as_str()))
+    }
+
+    fn live_mut(&mut self, session: &SessionId) -> Result<&mut Live, Refusal> {
+        self.sessions.get_mut(session).ok_or_else(|| no_session(session.as_str()))
+    }
+
+    fn idle(&self, session: &SessionId) -> Result<(), Refusal> {
+        match self.live(session)?.state.open_run() {
+            None => Ok(()),
+            Some(_) => {
+                Err(Refusal::new(RefusalKind::Busy, "a run is under way")
+                    .hint("wait for its end or cancel it"))
+            }
+        }
+    }
+}
+
+impl Live {
+    fn new(state: State, engine: Engine) -> Live {
+        let ids = Ids::after(state.last_id);
+        let canon = (engine == Engine::Followed).then(|| Canon::new(ids.clone(), &state));
+        // A stream can only be watched from its first event.
+        let grammar = (cfg!(debug_assertions) && state.seq.0 == 0).then(Grammar::new);
+        Live {
+            state,
+            board: Board::default(),
+            ids,
+            canon,
+            cancel_by: None,
+            ui_context: UiContext::default(),
+            grammar,
+        }
+    }
+
+    fn open_run(&self, run: RunId) -> bool {
+        self.state.open_run().is_some_and(|open| open.id == run)
+    }
+
+    fn ask(&self, id: domain::ids::AskId) -> Option<&Ask> {
+        self.state.ask(id)
+    }
+}
+
+fn no_session(id: &str) -> Refusal {
+    Refusal::new(RefusalKind::SessionUnknown, format!("there is no session {id}"))
+        .hint("list the sessions to see which there are")
+}
+
+/// What a run that is closed by the hub itself ends with.
+fn closed_by_hub(cancelled: bool) -> Outcome {
+    if cancelled { Outcome::Cancelled } else { Outcome::Interrupted }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Asks: opened by an engine, closed once by an answer, a deadline, a cancel, or because nobody can be asked.
+
+use super::{Core, Engine};
+use domain::ask::{Answer, Ask, AskKind, Closing};
+use domain::command::Refusal;
+use domain::event::Body;
+use domain::ids::{AskId, Millis, SessionId, UiId};
+use domain::port::{Order, Ticket};
+
+impl Core {
+    /// An engine asks: gives the ask its deadline, or closes it at once when nobody who sees it could answer.
+    pub(super) fn open_ask(&mut self, session: &SessionId, mut ask: Ask) {
+        let consent = matches!(ask.kind, AskKind::Consent(_));
+        if ask.deadline.is_none() {
+            ask.deadline = self.deadline(session, consent);
+        }
+        let id = ask.id;
+        self.emit(session, Body::AskOpened(ask));
+        if self.watched(session) && !self.attended(session, consent) {
+            self.close_ask(session, id, Closing::Unattended, None);
+        }
+        self.wake();
+    }
+
+    /// The latest that any UI which can answer allows; `None` when one of them waits for ever.
+    fn deadline(&self, session: &SessionId, consent: bool) -> Option<Millis> {
+        let able = self.uis.values().filter(|seat| {
+            seat.seen.contains(session) && if consent { seat.answers.consent } else { seat.answers.other }
+        });
+        let waits: Option<Vec<u64>> = able
+            .map(|seat| seat.answers.deadline.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
+            .collect();
+        waits?.into_iter().max().map(|longest| Millis(self.now.0.saturating_add(longest)))
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: &SessionId,
+        ask: AskId,
+        answer: Answer,
+    ) -> Result<(), Refusal> {
+        let by = self.by(ui);
+        let closing = self.live(session)?.state.close_with(ask, &answer, by.clone())?;
+        let secret = Closing::Answered { answer, by };
+        self.close_ask(session, ask, closing, Some(secret));
+        self.done(ui, ticket)
+    }
+
+    /// Closes an ask in the record and tells the engine; `full` is what the engine hears when the record must hold less.
+    pub(super) fn close_ask(
+        &mut self,
+        session: &SessionId,
+        ask: AskId,
+        closing: Closing,
+        full: Option<Closing>,
+    ) {
+        let Some(live) = self.sessions.get(session) else { return };
+        if live.ask(ask).is_none() {
+            return;
+        }
+        self.emit(session, Body::AskClosed { ask, closing: closing.clone() });
+        if self.setup.engine == Engine::Followed {
+            let bodies = match self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) {
+                Some(canon) => canon.ask_closed(ask, &closing),
+                None => Vec::new(),
+            };
+            self.emit_all(session, bodies);
+        }
+        let closing = full.unwrap_or(closing);
+        self.out.push(super::Out::Order(Order::AskClosed { session: session.clone(), ask, closing }));
+    }
+
+    pub(super) fn expire_asks(&mut self, session: &SessionId) {
+        let expired = match self.sessions.get(session) {
+            Some(live) => live.state.expired_asks(self.now),
+            None => Vec::new(),
+        };
+        for ask in expired {
+            self.close_ask(session, ask, Closing::Expired, None);
+        }
+    }
+
+    /// Closes the asks that nobody left can answer. With no UI at all they wait for one to come back.
+    pub(super) fn unattended(&mut self, session: &SessionId) {
+        if !self.watched(session) {
+            return;
+        }
+        let Some(live) = self.sessions.get(session) else { return };
+        let asks: Vec<(AskId, bool)> =
+            live.state.asks.iter().map(|ask| (ask.id, matches!(ask.kind, AskKind::Consent(_)))).collect();
+        for (ask, consent) in asks {
+            if !self.attended(session, consent) {
+                self.close_ask(session, ask, Closing::Unattended, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Who is attached and what each may do.
+
+use super::{Core, Out, Ui};
+use domain::command::{Command, Refusal, RefusalKind};
+use domain::ids::{SessionId, UiId};
+
+/// What a UI may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standing {
+    /// Everything.
+    #[default]
+    Controller,
+    /// Answer asks and look.
+    Approver,
+    /// Look.
+    Observer,
+}
+
+impl Core {
+    /// Whether the UI may give this command.
+    pub(super) fn may(&self, ui: UiId, command: &Command) -> Result<(), Refusal> {
+        let Some(seat) = self.uis.get(&ui) else {
+            return Err(Refusal::new(RefusalKind::NotAllowed, "this UI is not attached"));
+        };
+        let looks = matches!(
+            command,
+            Command::ListSessions { .. }
+                | Command::History { .. }
+                | Command::Stats
+                | Command::ListModels { .. }
+                | Command::ListServers
+                | Command::ListSkills { .. }
+                | Command::ListTools
+                | Command::ExportSession { .. }
+                | Command::OpenSession { .. }
+                | Command::CloseSession
+        );
+        let allowed = match seat.standing {
+            Standing::Controller => true,
+            Standing::Approver => looks || matches!(command, Command::Answer { .. }),
+            Standing::Observer => looks,
+        };
+        if allowed {
+            return Ok(());
+        }
+        let refusal = Refusal::new(RefusalKind::NotAllowed, "this UI may only watch");
+        Err(refusal.hint("attach as a controller to take part"))
+    }
+
+    /// The UI's name, for the record.
+    pub(super) fn by(&self, ui: UiId) -> Option<String> {
+        self.uis.get(&ui).map(|seat| seat.name.clone())
+    }
+
+    /// Lets a UI see a session and work there.
+    pub(super) fn attach(&mut self, ui: UiId, session: &SessionId) {
+        let Some(seat) = self.uis.get_mut(&ui) else { return };
+        let moved = seat.current.as_ref() != Some(session);
+        seat.current = Some(session.clone());
+        let new = seat.seen.insert(session.clone());
+        if new || moved {
+            self.out.push(Out::Attach { ui, session: session.clone() });
+        }
+    }
+
+    pub(super) fn detach(&mut self, ui: UiId, session: &SessionId) {
+        let Some(seat) = self.uis.get_mut(&ui) else { return };
+        if seat.current.as_ref() == Some(session) {
+            seat.current = None;
+        }
+        if seat.seen.remove(session) {
+            self.out.push(Out::Detach { ui, session: session.clone() });
+        }
+    }
+
+    /// A UI is there. In front of a foreign runtime there is one conversation, and everybody sees it.
+    pub(super) fn arrived(&mut self, ui: UiId, seat: Ui) {
+        self.uis.insert(ui, seat);
+        if let Some(ground) = self.ground.clone() {
+            self.attach(ui, &ground);
+        }
+    }
+
+    pub(super) fn left(&mut self, ui: UiId) {
+        self.uis.remove(&ui);
+        self.consulted.retain(|_, consulted| consulted.ui != ui);
+        let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
+        for session in sessions {
+            self.unattended(&session);
+        }
+    }
+
+    /// Whether somebody who sees the session could answer such an ask.
+    pub(super) fn attended(&self, session: &SessionId, consent: bool) -> bool {
+        self.uis.values().any(|seat| {
+            let answers = if consent { seat.answers.consent } else { seat.answers.other };
+            answers && seat.seen.contains(session) && seat.standing != Standing::Observer
+        })
+    }
+
+    /// Whether anybody sees the session at all.
+    pub(super) fn watched(&self, session: &SessionId) -> bool {
+        self.uis.values().any(|seat| seat.seen.contains(session))
+    }
+}

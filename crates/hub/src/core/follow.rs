@@ -1,0 +1,178 @@
+//! Foreign runtimes: commands are passed on, facts go through the canon, events of lossless wires are mirrored.
+
+use super::{Consulted, Core, Engine, Live, Out};
+use domain::command::{Command, Receipt, Refusal};
+use domain::event::{Body, Event, Leaving, Outcome};
+use domain::fact::{Fact, Said};
+use domain::ids::{SessionId, UiId};
+use domain::port::{Order, Ticket};
+use domain::queue::QueueKind;
+use domain::signal::Board;
+use domain::state::State;
+use std::sync::Arc;
+
+impl Core {
+    /// Whether a foreign runtime must be asked; the rest the hub supplies.
+    pub(super) fn is_theirs(&self, command: &Command) -> bool {
+        match command {
+            Command::Enqueue { kind: QueueKind::Steer, .. } => self.abilities.steer,
+            Command::Enqueue { kind: QueueKind::FollowUp, .. } => self.abilities.follow_up,
+            Command::SetQueueMode { .. } => self.abilities.steer,
+            Command::Answer { .. }
+            | Command::EditQueued { .. }
+            | Command::DropQueued { .. }
+            | Command::Stats => false,
+            Command::SetPolicy { .. } | Command::CloseSession => false,
+            Command::SetLeaf { .. } => self.abilities.branch,
+            _ => true,
+        }
+    }
+
+    pub(super) fn consult(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        command: Command,
+    ) -> Result<(), Refusal> {
+        if let (Command::Cancel { .. }, Engine::Followed) = (&command, self.setup.engine)
+            && let Some(run) = self.live(&session)?.state.open_run().map(|run| run.id)
+        {
+            // The questions of a run that is being stopped must not be answered any more, whatever the runtime does.
+            self.stop(&session, run);
+        }
+        let needs_context = matches!(command, Command::Compact { .. } | Command::SaveSession { .. });
+        let context = match self.live(&session) {
+            Ok(live) if needs_context => live.state.context_path().into_iter().cloned().collect(),
+            _ => Vec::new(),
+        };
+        self.next_ticket += 1;
+        let consult = Ticket(self.next_ticket);
+        let consulted = Consulted { ui, ticket, session: session.clone(), command: command.clone() };
+        self.consulted.insert(consult, consulted);
+        self.out.push(Out::Order(Order::Consult { ticket: consult, session, command, context }));
+        Ok(())
+    }
+
+    pub(super) fn consult_settled(&mut self, ticket: Ticket, with: Result<Receipt, Refusal>) {
+        let Some(Consulted { ui, ticket, session, command }) = self.consulted.remove(&ticket) else { return };
+        match (&with, &command) {
+            (Ok(Receipt::Model(model)), Command::SetModel { .. }) if self.setup.engine == Engine::Driven => {
+                self.emit(&session, Body::ModelChosen { model: model.clone() });
+            }
+            (Ok(_), Command::SetTools { tools }) if self.setup.engine == Engine::Driven => {
+                self.emit(&session, Body::ToolsChosen { tools: tools.clone() });
+            }
+            (Ok(Receipt::Session { session: summary, .. }), _) if self.setup.engine == Engine::Followed => {
+                if !self.sessions.contains_key(&summary.id) {
+                    let opened = self.create(Some(summary.cwd.clone()), None, Some(summary.id.clone()));
+                    debug_assert!(opened.is_ok());
+                }
+                self.ground = Some(summary.id.clone());
+                self.attach(ui, &summary.id);
+            }
+            (Ok(Receipt::Leaf(leaf)), _) if self.setup.engine == Engine::Followed => {
+                self.emit(&session, Body::LeafMoved { leaf: *leaf });
+                if let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) {
+                    canon.move_leaf(*leaf);
+                }
+            }
+            (Err(_), Command::Cancel { .. }) => {
+                if let Some(live) = self.sessions.get_mut(&session) {
+                    live.cancel_by = None;
+                }
+            }
+            _ => {}
+        }
+        self.settle(ui, ticket, with);
+    }
+
+    /// A foreign runtime said something.
+    pub(super) fn said(&mut self, session: &SessionId, fact: Fact) {
+        let now = self.now;
+        let ends = matches!(fact.said, Said::RunEnded(_) | Said::Lost);
+        let Some(canon) = self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) else { return };
+        let bodies = canon.take(now, fact);
+        for body in bodies {
+            match body {
+                Body::AskOpened(ask) => self.open_ask(session, ask),
+                Body::RunEnded { run, outcome } => {
+                    let cancelled = self.sessions.get(session).is_some_and(|live| live.cancel_by.is_some());
+                    let outcome = match outcome {
+                        // Some runtimes end a cancelled run as if nothing had happened.
+                        Outcome::Done if cancelled => Outcome::Cancelled,
+                        outcome => outcome,
+                    };
+                    if let Some(live) = self.sessions.get_mut(session) {
+                        live.cancel_by = None;
+                    }
+                    if outcome == Outcome::Cancelled {
+                        let left: Vec<_> = match self.sessions.get(session) {
+                            Some(live) => live.state.queues.all().map(|(_, w)| w.id).collect(),
+                            None => Vec::new(),
+                        };
+                        for item in left {
+                            self.emit(session, Body::Unqueued { item, leaving: Leaving::Cleared });
+                        }
+                    }
+                    self.emit(session, Body::RunEnded { run, outcome });
+                }
+                body => self.emit(session, body),
+            }
+        }
+        if ends {
+            self.prompt_next(session);
+        }
+    }
+
+    /// The runtime has no queue of its own: what waits here becomes its next prompt.
+    fn prompt_next(&mut self, session: &SessionId) {
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        if live.state.open_run().is_some() {
+            return;
+        }
+        let Some(taken) = live.state.queues.next_turn() else { return };
+        if let Some(canon) = &mut live.canon {
+            canon.expect_cause(taken.cause);
+            canon.waiting(Vec::new());
+        }
+        for item in taken.items {
+            self.emit(session, Body::Unqueued { item, leaving: Leaving::Taken });
+        }
+        self.next_ticket += 1;
+        let order = Order::Consult {
+            ticket: Ticket(self.next_ticket),
+            session: session.clone(),
+            command: Command::Prompt {
+                input: taken.input,
+                options: domain::command::PromptOptions::default(),
+            },
+            context: Vec::new(),
+        };
+        self.out.push(Out::Order(order));
+    }
+
+    /// A lossless runtime showed a session: every UI here goes where it is.
+    pub(super) fn mirror(&mut self, session: SessionId, state: State, board: Board) {
+        let mut live = Live::new(state, Engine::Mirrored);
+        live.board = board;
+        live.grammar = None;
+        self.sessions.insert(session.clone(), live);
+        self.ground = Some(session.clone());
+        let uis: Vec<UiId> = self.uis.keys().copied().collect();
+        for ui in uis {
+            if let Some(seat) = self.uis.get_mut(&ui) {
+                seat.seen.remove(&session);
+            }
+            self.attach(ui, &session);
+        }
+    }
+
+    pub(super) fn mirror_event(&mut self, session: &SessionId, event: Arc<Event>) {
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        match live.state.follow(&event) {
+            Ok(()) => self.publish(session, event),
+            Err(why) => self.out.push(Out::Log(format!("mirror of {session}: {why}"))),
+        }
+    }
+}

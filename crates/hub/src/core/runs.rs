@@ -1,0 +1,312 @@
+//! Runs of our own engine: started by a prompt, turn after turn while inputs wait, closed on every path.
+
+use super::{Core, Out, closed_by_hub};
+use domain::command::{PromptOptions, Receipt, Refusal, RefusalKind, WhenBusy};
+use domain::content::{Input, Role};
+use domain::event::{Body, Cause, Finish, Leaving, Outcome};
+use domain::ids::{MessageId, QueuedId, RunId, SessionId, TurnId, UiId};
+use domain::port::{Order, Resume, Ticket, TurnBrief, TurnEnd};
+use domain::queue::{MAX_QUEUED, QueueKind};
+use domain::session::RunSummary;
+use domain::signal::Level;
+use domain::state::EntryKind;
+
+impl Core {
+    pub(super) fn prompt(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        input: Input,
+        options: PromptOptions,
+    ) -> Result<(), Refusal> {
+        let live = self.live(&session)?;
+        if let Some(run) = live.state.open_run() {
+            let run = run.id;
+            return match options.when_busy {
+                WhenBusy::Refuse => self.idle(&session),
+                WhenBusy::Queue => self.add_waiting(ui, ticket, &session, QueueKind::FollowUp, input, run),
+            };
+        }
+        if input.text.trim().is_empty() && input.attachments.is_empty() {
+            return Err(Refusal::new(RefusalKind::Invalid, "the prompt is empty"));
+        }
+        if let Some(from) = options.from {
+            self.check_entry(&session, from)?;
+            self.emit(&session, Body::LeafMoved { leaf: Some(from) });
+        }
+        let run = RunId::mint(&self.live(&session)?.ids);
+        self.settle(ui, ticket, Ok(Receipt::Started { session: session.clone(), run }));
+        self.emit(&session, Body::RunStarted { run });
+        self.begin_turn(&session, run, Cause::Prompt, input, options);
+        Ok(())
+    }
+
+    fn begin_turn(
+        &mut self,
+        session: &SessionId,
+        run: RunId,
+        cause: Cause,
+        input: Input,
+        options: PromptOptions,
+    ) {
+        let Some(live) = self.sessions.get(session) else { return };
+        let (turn, message) = (TurnId::mint(&live.ids), MessageId::mint(&live.ids));
+        let parent = live.state.leaf;
+        self.emit(session, Body::TurnStarted { run, turn, cause });
+        self.emit(
+            session,
+            Body::MessageStarted { message, parent, role: Role::User, turn: Some(turn), step: None },
+        );
+        for part in input.parts() {
+            self.emit(session, Body::PartAdded { message, part });
+        }
+        self.emit(session, Body::MessageEnded { message, finish: Finish::Complete });
+        let Some(brief) = self.brief(session, run, turn, input, options, None) else { return };
+        let waits = self.sessions.get(session).is_some_and(|live| !live.state.queues.steer.is_empty());
+        self.out.push(Out::Order(Order::Turn(Box::new(brief))));
+        self.out.push(Out::Order(Order::SteerWaits { session: session.clone(), waits }));
+    }
+
+    /// Everything that the engine needs for a turn.
+    pub(super) fn brief(
+        &self,
+        session: &SessionId,
+        run: RunId,
+        turn: TurnId,
+        input: Input,
+        options: PromptOptions,
+        resume: Option<Resume>,
+    ) -> Option<TurnBrief> {
+        let attended = !self.watched(session) || self.attended(session, true);
+        let live = self.sessions.get(session)?;
+        let state = &live.state;
+        let context: Vec<_> = state.context_path().into_iter().cloned().collect();
+        let messages = context.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Message(message) => Some(message),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        });
+        let tools = messages.flat_map(|m| m.tools()).filter_map(|id| state.tool(id).cloned()).collect();
+        let brief = TurnBrief {
+            session: session.clone(),
+            run,
+            turn,
+            ids: live.ids.clone(),
+            tools,
+            input,
+            options,
+            cwd: state.settings.cwd.clone(),
+            project: state.settings.project.clone(),
+            model: state.settings.model.clone(),
+            policy: state.settings.policy,
+            active_tools: state.settings.tools.clone(),
+            attended,
+            ui_context: live.ui_context.clone(),
+            leaf: state.leaf,
+            context,
+            resume,
+        };
+        Some(brief)
+    }
+
+    /// Something that our engine did.
+    pub(super) fn happened(&mut self, session: &SessionId, run: Option<RunId>, body: Body) {
+        let Some(live) = self.sessions.get(session) else { return };
+        if run.is_some_and(|run| !live.open_run(run)) {
+            self.accepted = false;
+            return;
+        }
+        match body {
+            Body::AskOpened(ask) if live.cancel_by.is_some() => {
+                // The run is being stopped: nothing may be asked, and so allowed, any more.
+                self.accepted = false;
+                let closing = domain::ask::Closing::Withdrawn;
+                self.out.push(Out::Order(Order::AskClosed {
+                    session: session.clone(),
+                    ask: ask.id,
+                    closing,
+                }));
+            }
+            Body::ToolStarted { .. } if live.cancel_by.is_some() => {
+                self.accepted = false;
+            }
+            Body::AskOpened(ask) => self.open_ask(session, ask),
+            body => self.emit(session, body),
+        }
+    }
+
+    /// Our engine has finished a turn: the next input that waits, or the end of the run.
+    pub(super) fn turn_done(&mut self, session: &SessionId, run: RunId, turn: TurnId, end: TurnEnd) {
+        let Some(live) = self.sessions.get(session) else { return };
+        if !live.open_run(run)
+            || live.state.open_run().and_then(|r| r.open_turn()).map(|t| t.id) != Some(turn)
+        {
+            return;
+        }
+        let outcome = match end {
+            _ if live.cancel_by.is_some() => Outcome::Cancelled,
+            TurnEnd::Done => Outcome::Done,
+            TurnEnd::Cancelled => Outcome::Cancelled,
+            TurnEnd::Failed(failure) => {
+                self.notice(session, Level::Error, &failure);
+                Outcome::Failed(failure)
+            }
+        };
+        if outcome != Outcome::Done {
+            return self.end_run(session, outcome);
+        }
+        let Some(live) = self.sessions.get(session) else { return };
+        let Some(taken) = live.state.queues.next_turn() else { return self.end_run(session, Outcome::Done) };
+        let closing = [live.state.withdraw_asks(), live.state.close_turn(&Outcome::Done)].concat();
+        self.emit_all(session, closing);
+        for item in taken.items {
+            self.emit(session, Body::Unqueued { item, leaving: Leaving::Taken });
+        }
+        self.begin_turn(session, run, taken.cause, taken.input, PromptOptions::default());
+    }
+
+    pub(super) fn end_run(&mut self, session: &SessionId, outcome: Outcome) {
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        live.cancel_by = None;
+        let bodies = live.state.close_run(outcome);
+        self.emit_all(session, bodies);
+    }
+
+    pub(super) fn cancel(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: &SessionId,
+        wanted: Option<RunId>,
+    ) -> Result<(), Refusal> {
+        let live = self.live(session)?;
+        let open = live.state.open_run().map(|run| run.id);
+        if let Some(wanted) = wanted.filter(|wanted| Some(*wanted) != open) {
+            // A late cancel of a run that is over must not touch the one under way.
+            let Some(run) = live.state.run(wanted) else {
+                return Err(Refusal::new(RefusalKind::RunUnknown, format!("there is no {wanted}")));
+            };
+            let outcome = run.ended.as_ref().map(|(_, outcome)| outcome.clone());
+            self.settle(ui, ticket, Ok(Receipt::Cancelling { run: RunSummary { run: wanted, outcome } }));
+            return Ok(());
+        }
+        let Some(run) = open else {
+            return Err(Refusal::new(RefusalKind::NoRun, "no run is under way"));
+        };
+        self.settle(ui, ticket, Ok(Receipt::Cancelling { run: RunSummary { run, outcome: None } }));
+        if self.live(session)?.cancel_by.is_none() {
+            self.stop(session, run);
+        }
+        Ok(())
+    }
+
+    /// Stops a run: asks first, so that nothing that was asked can still be allowed.
+    pub(super) fn stop(&mut self, session: &SessionId, run: RunId) {
+        let by = domain::ids::Millis(self.now.0 + super::CANCEL_GRACE_MS);
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        live.cancel_by = Some(by);
+        let asks: Vec<_> =
+            live.state.asks.iter().filter(|ask| ask.run == Some(run)).map(|ask| ask.id).collect();
+        for ask in asks {
+            self.close_ask(session, ask, domain::ask::Closing::Withdrawn, None);
+        }
+        self.out.push(Out::Order(Order::Cancel { session: session.clone(), run }));
+        self.wake();
+    }
+
+    /// Closes a cancelled run whose engine does not end it.
+    pub(super) fn force_cancel(&mut self, session: &SessionId) {
+        let due = self.sessions.get(session).and_then(|live| live.cancel_by).is_some_and(|by| by <= self.now);
+        if due {
+            let bodies = match self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) {
+                Some(canon) => canon.close(closed_by_hub(true)),
+                None => Vec::new(),
+            };
+            self.emit_all(session, bodies);
+            self.end_run(session, closed_by_hub(true));
+        }
+    }
+
+    pub(super) fn enqueue(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: &SessionId,
+        kind: QueueKind,
+        input: Input,
+    ) -> Result<(), Refusal> {
+        match self.live(session)?.state.open_run().map(|run| run.id) {
+            Some(run) if self.live(session)?.cancel_by.is_none() => {
+                self.add_waiting(ui, ticket, session, kind, input, run)
+            }
+            _ => Err(Refusal::new(RefusalKind::NoRun, "no run is under way").hint("send a prompt instead")),
+        }
+    }
+
+    fn add_waiting(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: &SessionId,
+        kind: QueueKind,
+        input: Input,
+        run: RunId,
+    ) -> Result<(), Refusal> {
+        let live = self.live(session)?;
+        if live.state.queues.of(kind).len() >= MAX_QUEUED {
+            return Err(Refusal::new(RefusalKind::TooMany, format!("{MAX_QUEUED} inputs wait already")));
+        }
+        let (item, by) = (QueuedId::mint(&live.ids), self.by(ui));
+        self.emit(session, Body::Queued { item, kind, input, by });
+        self.settle(ui, ticket, Ok(Receipt::Queued { item, run }));
+        self.queue_changed(session);
+        Ok(())
+    }
+
+    /// Tells whoever must know that the queues look different now.
+    fn queue_changed(&mut self, session: &SessionId) {
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        let waiting = live.state.queues.all().map(|(_, w)| w.id).collect();
+        let waits = !live.state.queues.steer.is_empty();
+        if let Some(canon) = &mut live.canon {
+            canon.waiting(waiting);
+        } else {
+            self.out.push(Out::Order(Order::SteerWaits { session: session.clone(), waits }));
+        }
+    }
+
+    pub(super) fn edit_queued(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: &SessionId,
+        item: QueuedId,
+        input: Input,
+    ) -> Result<(), Refusal> {
+        self.check_waiting(session, item)?;
+        self.emit(session, Body::QueueEdited { item, input });
+        self.done(ui, ticket)
+    }
+
+    pub(super) fn drop_queued(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: &SessionId,
+        item: QueuedId,
+    ) -> Result<(), Refusal> {
+        self.check_waiting(session, item)?;
+        self.emit(session, Body::Unqueued { item, leaving: Leaving::Dropped });
+        self.queue_changed(session);
+        self.done(ui, ticket)
+    }
+
+    fn check_waiting(&self, session: &SessionId, item: QueuedId) -> Result<(), Refusal> {
+        let waits = self.live(session)?.state.queues.all().any(|(_, waiting)| waiting.id == item);
+        let gone = || {
+            Refusal::new(RefusalKind::QueuedUnknown, "this input no longer waits")
+                .hint("it may have been taken already")
+        };
+        waits.then_some(()).ok_or_else(gone)
+    }
+}
