@@ -10,7 +10,7 @@ pub const MAX_ERROR_TEXT: usize = 2_000;
 
 /// A response that failed. Its text is capped and free of keys.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{source_name}: {kind}{}{}", .status.map(|s| format!(" (HTTP {s})")).unwrap_or_default(), Tail(.message))]
+#[error("{source_name}: {kind}{}", Tail(self))]
 pub struct ModelError {
     /// What sort of failure.
     pub kind: ErrorKind,
@@ -22,13 +22,21 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// The provider's words, capped and redacted; may be empty.
     pub message: String,
+    /// The provider says that trying again is pointless (such as an account without credit).
+    pub permanent: bool,
 }
 
-struct Tail<'a>(&'a str);
+struct Tail<'a>(&'a ModelError);
 
 impl fmt::Display for Tail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
+        if let Some(status) = self.0.status {
+            write!(f, " (HTTP {status})")?;
+        }
+        if let Some(wait) = self.0.retry_after {
+            write!(f, ", asks to wait {} s", wait.as_secs_f64().ceil())?;
+        }
+        if self.0.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.0.message) }
     }
 }
 
@@ -94,6 +102,7 @@ impl ModelError {
             status: None,
             retry_after: None,
             message: cap(&redact(message.as_ref(), None)),
+            permanent: false,
         }
     }
 
@@ -103,10 +112,16 @@ impl ModelError {
         Self { status: Some(status), ..self }
     }
 
-    /// The same with the wait the provider asked for.
+    /// The same with the wait the provider asked for; `None` keeps what is known.
     #[must_use]
     pub fn with_retry_after(self, retry_after: Option<Duration>) -> Self {
-        Self { retry_after, ..self }
+        Self { retry_after: retry_after.or(self.retry_after), ..self }
+    }
+
+    /// The same, marked as not worth another attempt unless `again`.
+    #[must_use]
+    pub(crate) fn retryable(self, again: bool) -> Self {
+        Self { permanent: self.permanent || !again, ..self }
     }
 
     /// The same without this key in its text.
@@ -118,10 +133,11 @@ impl ModelError {
 
     /// Trying again later may help.
     pub fn is_transient(&self) -> bool {
-        matches!(
+        let passing = matches!(
             self.kind,
             ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Network | ErrorKind::Timeout { .. }
-        )
+        );
+        passing && !self.permanent
     }
 
     /// What the person can do next, one sentence.
@@ -137,7 +153,7 @@ impl ModelError {
             (ErrorKind::ContextOverflow, _) => {
                 "compact the conversation, start a new one, or switch to a model with a larger window"
             }
-            (ErrorKind::BadRequest, Some(404)) => {
+            (ErrorKind::BadRequest, Some(300..400 | 404)) => {
                 "`parlor models` lists what is there; check the model's name and the base URL"
             }
             (ErrorKind::BadRequest, _) => {

@@ -9,21 +9,27 @@
 //! - A cancelled or dropped stream does nothing more: its task ends and its connection is closed.
 //! - No key appears in `Debug`, `Display` or an error (see [`Secret`]).
 
+pub mod catalog;
 mod chat;
 mod delta;
 mod emit;
 mod error;
+mod http;
 mod name;
 pub mod offline;
+mod provider;
 mod reply;
+mod retry;
 pub mod scripted;
 mod secret;
+pub mod sse;
 
 pub use chat::{ChatMessage, Content, Effort, Kept, Request, ToolArgs, ToolCall, ToolSpec};
 pub use delta::{Delta, StopReason, Usage};
 pub use error::{ErrorKind, MAX_ERROR_TEXT, ModelError, Wait};
 pub use name::{ModelInfo, ModelName, Price};
 pub use reply::Reply;
+pub use retry::Limits;
 pub use secret::{Secret, redact};
 
 use tokio::sync::mpsc;

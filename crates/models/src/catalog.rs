@@ -1,0 +1,339 @@
+//! Which models there are, and how to get one: by name, or by what the environment offers.
+//!
+//! The environment is handed in, so that choosing is pure and testable; nothing here reads the process's own. Only
+//! [`Catalog::choose`] and [`Catalog::list`] touch the network, and only for a bounded time.
+
+mod known;
+mod listing;
+mod providers;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use crate::offline::Offline;
+use crate::provider::Remote;
+use crate::scripted::{ScriptError, Scripted};
+use crate::{Limits, Model, ModelError, ModelInfo, ModelName, http};
+use listing::Found;
+use providers::{Environment, PROVIDERS, Provider};
+
+/// How long a local server may take to say that it is there.
+pub const PROBE_TIME: Duration = Duration::from_millis(400);
+/// How long a provider may take to list its models.
+pub const LIST_TIME: Duration = Duration::from_secs(6);
+/// Bytes of a script file at most.
+const MAX_SCRIPT: u64 = 4 * 1024 * 1024;
+/// The model of last resort, and the provider that holds it.
+const OFFLINE: &str = "offline";
+/// The provider whose models are script files.
+const SCRIPTED: &str = "scripted";
+
+/// Why a model cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogError {
+    /// Neither `provider/name` nor a known provider or model.
+    #[error("`{text}` is no model: write it as provider/name")]
+    BadName {
+        /// What was given.
+        text: String,
+    },
+    /// The half before the slash is unknown.
+    #[error("there is no provider `{provider}`")]
+    UnknownProvider {
+        /// What was given.
+        provider: String,
+    },
+    /// The provider needs a key.
+    #[error("{provider} needs a key: {variable} is not set")]
+    NoKey {
+        /// Which provider.
+        provider: &'static str,
+        /// The variable to set.
+        variable: &'static str,
+    },
+    /// The base URL is none.
+    #[error("{variable} is no web address")]
+    BadBaseUrl {
+        /// Which provider.
+        provider: &'static str,
+        /// The variable that holds it.
+        variable: &'static str,
+    },
+    /// The machine cannot speak HTTP.
+    #[error(transparent)]
+    NoClient(#[from] ModelError),
+    /// The script file cannot be read.
+    #[error("cannot read the script {path}: {why}")]
+    NoScript {
+        /// Which file.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// The script has a mistake.
+    #[error("the script {path} has a mistake in {mistake}")]
+    BadScript {
+        /// Which file.
+        path: String,
+        /// Where and what.
+        mistake: ScriptError,
+    },
+}
+
+impl CatalogError {
+    /// What the person can do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::BadName { .. } => "`parlor models` lists what is there".to_owned(),
+            Self::UnknownProvider { .. } => format!("known are {}", provider_ids().join(", ")),
+            Self::NoKey { variable, .. } => {
+                format!("set {variable}, or use `--model offline/offline` to try everything without a key")
+            }
+            Self::BadBaseUrl { variable, .. } => {
+                format!("set {variable} to something like http://localhost:8000/v1")
+            }
+            Self::NoClient(error) => error.hint().to_owned(),
+            Self::NoScript { .. } => "check the path after `scripted/`".to_owned(),
+            Self::BadScript { .. } => "correct that line of the script".to_owned(),
+        }
+    }
+}
+
+/// The names that may stand before the slash.
+pub fn provider_ids() -> Vec<&'static str> {
+    [OFFLINE, SCRIPTED].into_iter().chain(PROVIDERS.iter().map(|provider| provider.id)).collect()
+}
+
+/// One provider as `parlor doctor` shows it. Holds no key, only where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderState {
+    /// The name before the slash.
+    pub provider: &'static str,
+    /// The variable that holds the key, if one is set.
+    pub key_from: Option<&'static str>,
+    /// Where requests go, without user and password; or what is wrong.
+    pub address: Result<String, CatalogError>,
+    /// Lives on this machine and asks for no key.
+    pub local: bool,
+    /// The environment offers it (a local server may still not answer).
+    pub offered: bool,
+}
+
+/// One line of `parlor models`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Its name.
+    pub name: ModelName,
+    /// What is known of it.
+    pub info: ModelInfo,
+    /// The provider itself named it; else it comes from the built-in table.
+    pub confirmed: bool,
+}
+
+/// All that could be found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listing {
+    /// Models, by provider in the order of preference; `offline/offline` comes last.
+    pub models: Vec<Listed>,
+    /// Providers that could not be asked, and why.
+    pub troubles: Vec<ModelError>,
+}
+
+/// Finds and opens models.
+#[derive(Default)]
+pub struct Catalog {
+    env: Environment,
+    limits: Limits,
+    client: OnceLock<Result<reqwest::Client, ModelError>>,
+    /// What servers told about their models.
+    learned: Mutex<BTreeMap<ModelName, ModelInfo>>,
+}
+
+/// Shows no value of the environment: some are keys.
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalog").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl Catalog {
+    /// A catalog for this environment (such as `std::env::vars()`).
+    pub fn new(env: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { env: env.into_iter().collect(), ..Self::default() }
+    }
+
+    /// The same with other waits and attempts.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The full name for what a person typed: `provider/name`, a provider alone, or the name of a known model alone.
+    pub fn resolve(&self, text: &str) -> Result<ModelName, CatalogError> {
+        let text = text.trim();
+        if text == OFFLINE {
+            return Ok(ModelName::new(OFFLINE, OFFLINE));
+        }
+        if let Some(name) = ModelName::parse(text) {
+            if matches!(name.provider.as_str(), OFFLINE | SCRIPTED) {
+                return Ok(name);
+            }
+            return match providers::find(&name.provider) {
+                Some(provider) => Ok(ModelName::new(provider.id, name.name)),
+                None => Err(CatalogError::UnknownProvider { provider: name.provider }),
+            };
+        }
+        if let Some(provider) = providers::find(text)
+            && let Some(model) = provider.default_model
+        {
+            return Ok(ModelName::new(provider.id, model));
+        }
+        let maker = known::maker_of(text);
+        let provider =
+            maker.and_then(|maker| PROVIDERS.iter().find(|provider| provider.maker == Some(maker)));
+        match provider {
+            Some(provider) => Ok(ModelName::new(provider.id, text)),
+            None => Err(CatalogError::BadName { text: text.to_owned() }),
+        }
+    }
+
+    /// Opens a model by what a person typed. Asks nobody; a wrong name shows at the first request.
+    pub fn open(&self, text: &str) -> Result<Arc<dyn Model>, CatalogError> {
+        let name = self.resolve(text)?;
+        match name.provider.as_str() {
+            OFFLINE => return Ok(Arc::new(Offline::default())),
+            SCRIPTED => return open_script(name),
+            _ => {}
+        }
+        let provider = providers::find(&name.provider)
+            .ok_or_else(|| CatalogError::UnknownProvider { provider: name.provider.clone() })?;
+        let target = provider.target(&self.env)?;
+        let info = self.info(provider, &name);
+        Ok(Arc::new(Remote { name, info, target, limits: self.limits, client: self.client()? }))
+    }
+
+    /// What the environment offers without asking anybody; `None` when there is no key.
+    pub fn configured(&self) -> Option<ModelName> {
+        let ready =
+            PROVIDERS.iter().filter(|provider| !provider.is_local() && provider.is_offered(&self.env));
+        ready.filter_map(|provider| Some(ModelName::new(provider.id, provider.default_model?))).next()
+    }
+
+    /// The model to use when nobody said which: by key, else a local server that answers, else `offline/offline`.
+    pub async fn choose(&self) -> ModelName {
+        if let Some(name) = self.configured() {
+            return name;
+        }
+        let local = PROVIDERS.iter().filter(|provider| provider.is_local() && provider.is_offered(&self.env));
+        let answers = self.ask(local, PROBE_TIME).await;
+        let first = answers.into_iter().find_map(|(provider, found)| {
+            let found = found.ok()?.into_iter().next()?;
+            Some(ModelName::new(provider.id, found.name))
+        });
+        first.unwrap_or_else(|| ModelName::new(OFFLINE, OFFLINE))
+    }
+
+    /// All models that can be had now. Every provider that is offered is asked at the same time.
+    pub async fn list(&self) -> Listing {
+        let offered = PROVIDERS.iter().filter(|provider| provider.is_offered(&self.env));
+        let mut listing = Listing::default();
+        for (provider, found) in self.ask(offered, LIST_TIME).await {
+            match found {
+                Ok(found) => listing.models.extend(found.into_iter().map(|found| {
+                    let name = ModelName::new(provider.id, found.name);
+                    Listed { info: self.info(provider, &name), name, confirmed: true }
+                })),
+                Err(error) => {
+                    // A local server at its usual address that is not there is no trouble, it is the usual case.
+                    if provider.is_local() && provider.base(&self.env).is_none() {
+                        continue;
+                    }
+                    listing.troubles.push(error);
+                    let names = provider.maker.into_iter().flat_map(known::names);
+                    listing.models.extend(names.map(|name| {
+                        let name = ModelName::new(provider.id, name);
+                        Listed { info: self.info(provider, &name), name, confirmed: false }
+                    }));
+                }
+            }
+        }
+        let offline = Offline::default();
+        listing.models.push(Listed { name: offline.name().clone(), info: offline.info(), confirmed: true });
+        listing
+    }
+
+    /// What is configured and what is missing, for `parlor doctor`.
+    pub fn providers(&self) -> Vec<ProviderState> {
+        let state = |provider: &'static Provider| ProviderState {
+            provider: provider.id,
+            key_from: provider.key(&self.env).map(|(variable, _)| variable),
+            address: provider.target(&self.env).map(|target| providers::shown(&target.base_url)),
+            local: provider.is_local(),
+            offered: provider.is_offered(&self.env),
+        };
+        PROVIDERS.iter().map(state).collect()
+    }
+
+    /// Asks several providers at once; the answers come back in the order of the providers.
+    async fn ask(
+        &self,
+        providers: impl Iterator<Item = &'static Provider>,
+        time: Duration,
+    ) -> Vec<(&'static Provider, Result<Vec<Found>, ModelError>)> {
+        let client = match self.client() {
+            Ok(client) => client,
+            Err(error) => return providers.map(|provider| (provider, Err(error.clone()))).collect(),
+        };
+        let mut tasks = JoinSet::new();
+        for (at, provider) in providers.enumerate() {
+            // A bad address shows in `providers()`; there is nobody to ask.
+            let Ok(target) = provider.target(&self.env) else { continue };
+            let client = client.clone();
+            tasks.spawn(async move {
+                let found = listing::ask(&client, &target, provider.id, time).await;
+                (at, provider, found)
+            });
+        }
+        let mut answers = tasks.join_all().await;
+        answers.sort_by_key(|(at, ..)| *at);
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, provider, found) in &answers {
+            for found in found.iter().flatten() {
+                let name = ModelName::new(provider.id, &found.name);
+                let mut info = known::info(provider.maker, &found.name);
+                info.context_window = info.context_window.or(found.window);
+                info.max_output = info.max_output.or(found.output);
+                learned.insert(name, info);
+            }
+        }
+        answers.into_iter().map(|(_, provider, found)| (provider, found)).collect()
+    }
+
+    fn info(&self, provider: &Provider, name: &ModelName) -> ModelInfo {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        learned.get(name).cloned().unwrap_or_else(|| known::info(provider.maker, &name.name))
+    }
+
+    fn client(&self) -> Result<reqwest::Client, ModelError> {
+        self.client.get_or_init(http::client).clone()
+    }
+}
+
+fn open_script(name: ModelName) -> Result<Arc<dyn Model>, CatalogError> {
+    use std::io::Read as _;
+    let path = name.name.clone();
+    let mut text = String::new();
+    std::fs::File::open(&path)
+        .and_then(|file| file.take(MAX_SCRIPT).read_to_string(&mut text))
+        .map_err(|error| CatalogError::NoScript { path: path.clone(), why: error.to_string() })?;
+    let model = Scripted::parse(&text).map_err(|mistake| CatalogError::BadScript { path, mistake })?;
+    Ok(Arc::new(model.named(name)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! The providers: what they speak, where they live, which variables of the environment belong to them. Pure.
+
+use std::collections::BTreeMap;
+
+use super::CatalogError;
+use super::known::Maker;
+use crate::Secret;
+use crate::provider::{Login, Target, Wire};
+
+/// The environment as it was handed in.
+pub(super) type Environment = BTreeMap<String, String>;
+
+/// One provider.
+#[derive(Debug)]
+pub(super) struct Provider {
+    /// The name before the slash.
+    pub(super) id: &'static str,
+    pub(super) speaks: Speaks,
+    pub(super) maker: Option<Maker>,
+    /// Variables that may hold the key, first wins.
+    pub(super) keys: &'static [&'static str],
+    /// Variables that may hold the base URL, first wins.
+    pub(super) bases: &'static [&'static str],
+    pub(super) default_base: &'static str,
+    /// What is taken when only the provider is named.
+    pub(super) default_model: Option<&'static str>,
+    /// When it counts as offered by the environment.
+    pub(super) offered: Offered,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaks {
+    Anthropic,
+    /// Responses at OpenAI itself, Chat Completions anywhere else: compatible servers rarely know the former.
+    OpenAi,
+    Chat,
+    Responses,
+    Gemini,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Offered {
+    /// With a key.
+    WithKey,
+    /// A local server that answers at its usual address.
+    IfAnswers,
+    /// A local server whose address is set. Its usual port is too common to knock at unasked.
+    IfSet,
+    /// Only by name.
+    ByName,
+}
+
+const OPENAI: &str = "https://api.openai.com/v1";
+const OPENAI_KEYS: &[&str] = &["OPENAI_API_KEY"];
+const OPENAI_BASES: &[&str] = &["OPENAI_BASE_URL", "OPENAI_API_BASE"];
+
+const fn compatible(
+    id: &'static str,
+    keys: &'static [&'static str],
+    bases: &'static [&'static str],
+    default_base: &'static str,
+    offered: Offered,
+) -> Provider {
+    Provider {
+        id,
+        speaks: Speaks::Chat,
+        maker: None,
+        keys,
+        bases,
+        default_base,
+        default_model: None,
+        offered,
+    }
+}
+
+/// All of them, in the order in which the environment is searched.
+pub(super) static PROVIDERS: [Provider; 14] = [
+    Provider {
+        id: "anthropic",
+        speaks: Speaks::Anthropic,
+        maker: Some(Maker::Anthropic),
+        keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+        bases: &["ANTHROPIC_BASE_URL"],
+        default_base: "https://api.anthropic.com",
+        default_model: Some("claude-sonnet-4-5"),
+        offered: Offered::WithKey,
+    },
+    Provider {
+        id: "openai",
+        speaks: Speaks::OpenAi,
+        maker: Some(Maker::OpenAi),
+        keys: OPENAI_KEYS,
+        bases: OPENAI_BASES,
+        default_base: OPENAI,
+        default_model: Some("gpt-5"),
+        offered: Offered::WithKey,
+    },
+    Provider {
+        id: "gemini",
+        speaks: Speaks::Gemini,
+        maker: Some(Maker::Google),
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        bases: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
+        default_base: "https://generativelanguage.googleapis.com",
+        default_model: Some("gemini-2.5-pro"),
+        offered: Offered::WithKey,
+    },
+    compatible(
+        "openrouter",
+        &["OPENROUTER_API_KEY"],
+        &["OPENROUTER_BASE_URL"],
+        "https://openrouter.ai/api/v1",
+        Offered::WithKey,
+    ),
+    compatible(
+        "groq",
+        &["GROQ_API_KEY"],
+        &["GROQ_BASE_URL"],
+        "https://api.groq.com/openai/v1",
+        Offered::WithKey,
+    ),
+    compatible(
+        "deepseek",
+        &["DEEPSEEK_API_KEY"],
+        &["DEEPSEEK_BASE_URL"],
+        "https://api.deepseek.com/v1",
+        Offered::WithKey,
+    ),
+    compatible(
+        "mistral",
+        &["MISTRAL_API_KEY"],
+        &["MISTRAL_BASE_URL"],
+        "https://api.mistral.ai/v1",
+        Offered::WithKey,
+    ),
+    compatible("xai", &["XAI_API_KEY"], &["XAI_BASE_URL"], "https://api.x.ai/v1", Offered::WithKey),
+    compatible("ollama", &["OLLAMA_API_KEY"], &["OLLAMA_HOST"], "http://127.0.0.1:11434", Offered::IfAnswers),
+    compatible(
+        "llamacpp",
+        &["LLAMACPP_API_KEY"],
+        &["LLAMACPP_BASE_URL"],
+        "http://127.0.0.1:8080/v1",
+        Offered::IfSet,
+    ),
+    compatible("vllm", &["VLLM_API_KEY"], &["VLLM_BASE_URL"], "http://127.0.0.1:8000/v1", Offered::IfSet),
+    compatible(
+        "lmstudio",
+        &["LMSTUDIO_API_KEY"],
+        &["LMSTUDIO_BASE_URL"],
+        "http://127.0.0.1:1234/v1",
+        Offered::IfSet,
+    ),
+    Provider {
+        id: "openai-chat",
+        speaks: Speaks::Chat,
+        maker: Some(Maker::OpenAi),
+        keys: OPENAI_KEYS,
+        bases: OPENAI_BASES,
+        default_base: OPENAI,
+        default_model: Some("gpt-5"),
+        offered: Offered::ByName,
+    },
+    Provider {
+        id: "openai-responses",
+        speaks: Speaks::Responses,
+        maker: Some(Maker::OpenAi),
+        keys: OPENAI_KEYS,
+        bases: OPENAI_BASES,
+        default_base: OPENAI,
+        default_model: Some("gpt-5"),
+        offered: Offered::ByName,
+    },
+];
+
+/// A provider by its name or another name people use for it.
+pub(super) fn find(id: &str) -> Option<&'static Provider> {
+    let id = match id {
+        "google" => "gemini",
+        "claude" => "anthropic",
+        "llama.cpp" => "llamacpp",
+        other => other,
+    };
+    PROVIDERS.iter().find(|provider| provider.id == id)
+}
+
+impl Provider {
+    /// The variable that holds the key.
+    pub(super) fn key(&self, env: &Environment) -> Option<(&'static str, Secret)> {
+        set(self.keys, env).map(|(variable, value)| (variable, Secret::new(value)))
+    }
+
+    /// The variable that holds the base URL.
+    pub(super) fn base(&self, env: &Environment) -> Option<(&'static str, String)> {
+        set(self.bases, env).map(|(variable, value)| (variable, value.to_owned()))
+    }
+
+    /// Lives on this machine unless told otherwise, and asks for no key.
+    pub(super) fn is_local(&self) -> bool {
+        matches!(self.offered, Offered::IfAnswers | Offered::IfSet)
+    }
+
+    /// The environment offers it; whether a local server really answers shows when it is asked.
+    pub(super) fn is_offered(&self, env: &Environment) -> bool {
+        match self.offered {
+            Offered::WithKey => self.key(env).is_some(),
+            Offered::IfAnswers => true,
+            Offered::IfSet => self.base(env).is_some(),
+            Offered::ByName => false,
+        }
+    }
+
+    /// Where and how to reach it.
+    pub(super) fn target(&self, env: &Environment) -> Result<Target, CatalogError> {
+        let base = self.base(env);
+        let key = self.key(env);
+        if key.is_none() && base.is_none() && !self.is_local() {
+            return Err(CatalogError::NoKey { provider: self.id, variable: self.keys[0] });
+        }
+        let base_url = match &base {
+            Some((variable, text)) => {
+                self.address(text).ok_or(CatalogError::BadBaseUrl { provider: self.id, variable })?
+            }
+            None => self.address(self.default_base).unwrap_or_default(),
+        };
+        let official = base_url == OPENAI;
+        let wire = match self.speaks {
+            Speaks::Anthropic => Wire::Anthropic,
+            Speaks::OpenAi if official => Wire::OpenAiResponses,
+            Speaks::OpenAi | Speaks::Chat => Wire::OpenAiChat { official },
+            Speaks::Responses => Wire::OpenAiResponses,
+            Speaks::Gemini => Wire::Gemini,
+        };
+        let login = match key {
+            None => Login::Open,
+            Some(("ANTHROPIC_AUTH_TOKEN", key)) => Login::Bearer(key),
+            Some((_, key)) => Login::Key(key),
+        };
+        Ok(Target { wire, base_url, login })
+    }
+
+    /// The base URL in the form the wire expects; `None` when it is no web address.
+    fn address(&self, text: &str) -> Option<String> {
+        let text = text.trim().trim_end_matches('/');
+        if self.id == "ollama" {
+            return ollama_address(text);
+        }
+        if !(text.starts_with("http://") || text.starts_with("https://")) {
+            return None;
+        }
+        Some(match self.speaks {
+            Speaks::Anthropic => text.strip_suffix("/v1").unwrap_or(text).to_owned(),
+            Speaks::Gemini if !text.rsplit('/').next().is_some_and(|last| last.starts_with("v1")) => {
+                format!("{text}/v1beta")
+            }
+            Speaks::Gemini | Speaks::OpenAi | Speaks::Chat | Speaks::Responses => text.to_owned(),
+        })
+    }
+}
+
+/// `OLLAMA_HOST` is what the server listens on: a host, a port, both, or a URL.
+fn ollama_address(text: &str) -> Option<String> {
+    let text = text.strip_suffix("/v1").unwrap_or(text);
+    let (scheme, host) = text.split_once("://").unwrap_or(("http", text));
+    if !matches!(scheme, "http" | "https") || host.contains(char::is_whitespace) {
+        return None;
+    }
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) && !port.is_empty() => (name, port),
+        _ if scheme == "https" => (host, "443"),
+        _ => (host, "11434"),
+    };
+    // Listening everywhere means: reachable here.
+    let name = if matches!(name, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { name };
+    Some(format!("{scheme}://{name}:{port}/v1"))
+}
+
+fn set<'a>(variables: &'static [&'static str], env: &'a Environment) -> Option<(&'static str, &'a str)> {
+    variables.iter().find_map(|variable| {
+        let value = env.get(*variable)?.trim();
+        (!value.is_empty()).then_some((*variable, value))
+    })
+}
+
+/// An address for people: without user name and password.
+pub(super) fn shown(base_url: &str) -> String {
+    match base_url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) =
+                rest.split_once('/').map_or((rest, String::new()), |(h, p)| (h, format!("/{p}")));
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            format!("{scheme}://{host}{path}")
+        }
+        None => base_url.to_owned(),
+    }
+}

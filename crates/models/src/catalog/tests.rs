@@ -1,0 +1,127 @@
+//! Tables: environment → choice, name → model, variables → addresses.
+
+use expect_test::expect;
+
+use super::*;
+
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
+fn catalog(env: Variables<'_>) -> Catalog {
+    Catalog::new(env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+}
+
+#[test]
+fn the_environment_decides() {
+    let table: [(Variables<'_>, Option<&str>); 7] = [
+        (&[], None),
+        (&[("ANTHROPIC_API_KEY", "  ")], None),
+        (&[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")], Some("anthropic/claude-sonnet-4-5")),
+        (&[("OPENAI_API_KEY", "k")], Some("openai/gpt-5")),
+        (&[("GOOGLE_API_KEY", "k")], Some("gemini/gemini-2.5-pro")),
+        (&[("ANTHROPIC_AUTH_TOKEN", "k")], Some("anthropic/claude-sonnet-4-5")),
+        (&[("OLLAMA_HOST", "localhost")], None),
+    ];
+    for (env, want) in table {
+        assert_eq!(catalog(env).configured().map(|name| name.to_string()).as_deref(), want, "{env:?}");
+    }
+}
+
+#[test]
+fn names_are_resolved() {
+    let catalog = catalog(&[]);
+    let line = |text: &str| match catalog.resolve(text) {
+        Ok(name) => format!("{text} -> {name}\n"),
+        Err(error) => format!("{text} -> {error} ({})\n", error.hint()),
+    };
+    let texts = [
+        "offline",
+        "offline/offline",
+        "anthropic",
+        "claude-opus-4-5",
+        "google/gemini-2.5-flash",
+        "openrouter/meta/llama-3",
+        "nobody/x",
+        "gibberish",
+        "",
+    ];
+    expect![[r#"
+        offline -> offline/offline
+        offline/offline -> offline/offline
+        anthropic -> anthropic/claude-sonnet-4-5
+        claude-opus-4-5 -> anthropic/claude-opus-4-5
+        google/gemini-2.5-flash -> gemini/gemini-2.5-flash
+        openrouter/meta/llama-3 -> openrouter/meta/llama-3
+        nobody/x -> there is no provider `nobody` (known are offline, scripted, anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, ollama, llamacpp, vllm, lmstudio, openai-chat, openai-responses)
+        gibberish -> `gibberish` is no model: write it as provider/name (`parlor models` lists what is there)
+         -> `` is no model: write it as provider/name (`parlor models` lists what is there)
+    "#]].assert_eq(&texts.map(line).concat());
+}
+
+#[test]
+fn addresses_and_keys() {
+    let table: [(&str, Variables<'_>); 12] = [
+        ("anthropic", &[("ANTHROPIC_API_KEY", "topsecret")]),
+        ("anthropic", &[("ANTHROPIC_AUTH_TOKEN", "topsecret"), ("ANTHROPIC_BASE_URL", "http://proxy:1/v1/")]),
+        ("openai", &[("OPENAI_API_KEY", "topsecret")]),
+        ("openai", &[("OPENAI_BASE_URL", "http://localhost:9/v1")]),
+        ("openai-responses", &[("OPENAI_BASE_URL", "http://localhost:9/v1")]),
+        ("openai", &[("OPENAI_API_KEY", "topsecret"), ("OPENAI_BASE_URL", "localhost")]),
+        ("gemini", &[("GEMINI_API_KEY", "topsecret"), ("GEMINI_BASE_URL", "http://h:1")]),
+        ("gemini", &[]),
+        ("ollama", &[]),
+        ("ollama", &[("OLLAMA_HOST", "0.0.0.0:1234")]),
+        ("ollama", &[("OLLAMA_HOST", "https://far.example")]),
+        ("vllm", &[("VLLM_BASE_URL", "http://me:topsecret@h:8000/v1")]),
+    ];
+    let lines = table.map(|(id, env)| {
+        let env: Environment = env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        match providers::find(id).unwrap().target(&env) {
+            Ok(target) => {
+                format!("{id}: {:?} {} {:?}\n", target.wire, providers::shown(&target.base_url), target.login)
+            }
+            Err(error) => format!("{id}: {error} ({})\n", error.hint()),
+        }
+    });
+    let text = lines.concat();
+    assert!(!text.contains("topsecret"), "{text}");
+    expect![[r#"
+        anthropic: Anthropic https://api.anthropic.com Key(Secret(***))
+        anthropic: Anthropic http://proxy:1 Bearer(Secret(***))
+        openai: OpenAiResponses https://api.openai.com/v1 Key(Secret(***))
+        openai: OpenAiChat { official: false } http://localhost:9/v1 Open
+        openai-responses: OpenAiResponses http://localhost:9/v1 Open
+        openai: OPENAI_BASE_URL is no web address (set OPENAI_BASE_URL to something like http://localhost:8000/v1)
+        gemini: Gemini http://h:1/v1beta Key(Secret(***))
+        gemini: gemini needs a key: GEMINI_API_KEY is not set (set GEMINI_API_KEY, or use `--model offline/offline` to try everything without a key)
+        ollama: OpenAiChat { official: false } http://127.0.0.1:11434/v1 Open
+        ollama: OpenAiChat { official: false } http://127.0.0.1:1234/v1 Open
+        ollama: OpenAiChat { official: false } https://far.example:443/v1 Open
+        vllm: OpenAiChat { official: false } http://h:8000/v1 Open
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn models_open_without_asking_anybody() {
+    let catalog = catalog(&[("ANTHROPIC_API_KEY", "topsecret")]);
+    assert_eq!(catalog.open("offline").unwrap().name().to_string(), "offline/offline");
+    let model = catalog.open("anthropic/claude-sonnet-4-5").unwrap();
+    assert_eq!(model.info().context_window, Some(200_000));
+    assert!(matches!(
+        catalog.open("openai/gpt-5"),
+        Err(CatalogError::NoKey { variable: "OPENAI_API_KEY", .. })
+    ));
+    assert!(!format!("{catalog:?}").contains("topsecret"));
+}
+
+#[test]
+fn scripts_open_by_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("demo.txt");
+    std::fs::write(&path, "model text \"hi\"").unwrap();
+    let name = format!("scripted/{}", path.display());
+    assert_eq!(catalog(&[]).open(&name).unwrap().name().to_string(), name);
+    std::fs::write(&path, "model oops").unwrap();
+    let error = catalog(&[]).open(&name).err().unwrap();
+    assert!(error.to_string().contains("line 1: unknown cue"), "{error}");
+    assert!(matches!(catalog(&[]).open("scripted/nowhere.txt"), Err(CatalogError::NoScript { .. })));
+}

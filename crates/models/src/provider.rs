@@ -1,0 +1,304 @@
+//! A model on the network: one wire, one address, one key.
+//!
+//! Each wire is a pure file (request → JSON, events → deltas); this file is the only one that moves bytes. It retries
+//! before the first delta only, watches for silence, and drops the connection on cancel.
+
+mod anthropic;
+mod calls;
+mod failure;
+mod gemini;
+mod history;
+mod json;
+mod openai_chat;
+mod openai_responses;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use failure::failure;
+
+use crate::emit::{Emit, Halt, produce};
+use crate::http::{self, Call, HeaderText};
+use crate::retry::{Limits, wait_before_next};
+use crate::{
+    Delta, Deltas, ErrorKind, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason, Wait, sse,
+};
+
+/// The language a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Chat Completions, of OpenAI itself or a compatible server.
+    OpenAiChat {
+        /// OpenAI's own server, which knows newer fields.
+        official: bool,
+    },
+    /// OpenAI Responses.
+    OpenAiResponses,
+    /// Gemini `streamGenerateContent`.
+    Gemini,
+}
+
+/// How the key goes into a header.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Login {
+    /// No key.
+    Open,
+    /// The wire's own header.
+    Key(Secret),
+    /// `Authorization: Bearer`.
+    Bearer(Secret),
+}
+
+impl Login {
+    pub(crate) fn secret(&self) -> Option<&Secret> {
+        match self {
+            Self::Open => None,
+            Self::Key(key) | Self::Bearer(key) => Some(key),
+        }
+    }
+}
+
+/// Where and how a provider is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Target {
+    pub(crate) wire: Wire,
+    /// Without a slash at the end.
+    pub(crate) base_url: String,
+    pub(crate) login: Login,
+}
+
+impl Target {
+    /// A call of a path below the base URL.
+    pub(crate) fn call(&self, path: &str, body: Option<&Value>) -> Call {
+        let mut headers = vec![("content-type", HeaderText::Plain("application/json"))];
+        match (&self.login, self.wire) {
+            (Login::Open, _) => {}
+            (Login::Key(key), Wire::Anthropic) => headers.push(("x-api-key", HeaderText::Key(key.clone()))),
+            (Login::Key(key), Wire::Gemini) => headers.push(("x-goog-api-key", HeaderText::Key(key.clone()))),
+            (Login::Key(key) | Login::Bearer(key), _) => {
+                headers.push(("authorization", HeaderText::Bearer(key.clone())));
+            }
+        }
+        if self.wire == Wire::Anthropic {
+            headers.push(("anthropic-version", HeaderText::Plain("2023-06-01")));
+        }
+        Call { url: format!("{}{path}", self.base_url), headers, body: body.map(Value::to_string) }
+    }
+}
+
+/// What a wire needs to write a request.
+pub(crate) struct Draft<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) info: &'a ModelInfo,
+    pub(crate) request: &'a Request,
+}
+
+/// Reads the events of one response. Pure.
+pub(crate) trait Reader: Send {
+    /// Takes one event. A failure without source; the caller fills it in.
+    fn read(&mut self, event: &sse::Event, out: &mut Vec<Delta>) -> Result<(), ModelError>;
+
+    /// Set when the response is complete; nothing more is read then.
+    fn done(&self) -> Option<StopReason>;
+
+    /// The server closed the stream. Whether what arrived is a complete response.
+    fn closed(&mut self, out: &mut Vec<Delta>) -> Option<StopReason>;
+}
+
+impl Wire {
+    fn draft(self, draft: &Draft<'_>) -> (String, Value) {
+        match self {
+            Self::Anthropic => ("/v1/messages".to_owned(), anthropic::body(draft)),
+            Self::OpenAiChat { official } => {
+                ("/chat/completions".to_owned(), openai_chat::body(draft, official))
+            }
+            Self::OpenAiResponses => ("/responses".to_owned(), openai_responses::body(draft)),
+            Self::Gemini => {
+                (format!("/models/{}:streamGenerateContent?alt=sse", draft.model), gemini::body(draft))
+            }
+        }
+    }
+
+    fn reader(self) -> Box<dyn Reader> {
+        let seed = dice();
+        match self {
+            Self::Anthropic => Box::new(anthropic::Messages::new(seed)),
+            Self::OpenAiChat { .. } => Box::new(openai_chat::Chunks::new(seed)),
+            Self::OpenAiResponses => Box::new(openai_responses::Items::new(seed)),
+            Self::Gemini => Box::new(gemini::Candidates::new(seed)),
+        }
+    }
+}
+
+/// A model on the network.
+#[derive(Debug, Clone)]
+pub(crate) struct Remote {
+    pub(crate) name: ModelName,
+    pub(crate) info: ModelInfo,
+    pub(crate) target: Target,
+    pub(crate) limits: Limits,
+    pub(crate) client: reqwest::Client,
+}
+
+impl Model for Remote {
+    fn name(&self) -> &ModelName {
+        &self.name
+    }
+
+    fn info(&self) -> ModelInfo {
+        self.info.clone()
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> Deltas {
+        let remote = self.clone();
+        produce(
+            self.name.to_string(),
+            cancel,
+            move |emit| async move { remote.respond(&request, &emit).await },
+        )
+    }
+}
+
+impl Remote {
+    async fn respond(&self, request: &Request, emit: &Emit) -> Result<(), Halt> {
+        let messages = history::mend(&request.messages);
+        let request = Request { messages, ..request.clone() };
+        let (path, body) =
+            self.target.wire.draft(&Draft { model: &self.name.name, info: &self.info, request: &request });
+        let call = self.target.call(&path, Some(&body));
+        let mut failed = 0;
+        loop {
+            let mut spoke = false;
+            let error = match self.attempt(&call, emit, &mut spoke).await {
+                Err(Halt::Failed(error)) => self.signed(error),
+                other => return other,
+            };
+            failed += 1;
+            let wait = if spoke { None } else { wait_before_next(&error, failed, &self.limits, dice()) };
+            let Some(wait) = wait else { return Err(error.into()) };
+            let delta = Delta::Retrying {
+                attempt: failed + 1,
+                max: self.limits.attempts,
+                delay_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                reason: error.to_string(),
+                status: error.status,
+                source: self.name.to_string(),
+            };
+            emit.send(delta).await?;
+            emit.pause(wait).await?;
+        }
+    }
+
+    /// One attempt. `spoke` is set as soon as a delta went out: from then on nothing is repeated.
+    async fn attempt(&self, call: &Call, emit: &Emit, spoke: &mut bool) -> Result<(), Halt> {
+        let deadline = Instant::now() + self.limits.first_byte;
+        let source = self.name.to_string();
+        let sent =
+            self.watch(emit, deadline, Wait::FirstByte, http::send(&self.client, call, &source)).await?;
+        let mut response = sent?;
+        let status = response.status().as_u16();
+        if !response.status().is_success() || !is_event_stream(&response) {
+            let asked = http::retry_after(response.headers(), SystemTime::now());
+            let may_retry = response.headers().get("x-should-retry").is_none_or(|value| value != "false");
+            let body = emit.until_stopped(http::error_body(response)).await?;
+            return Err(failure(status, &body).with_retry_after(asked).retryable(may_retry).into());
+        }
+
+        let mut reader = self.target.wire.reader();
+        let mut parser = sse::Parser::default();
+        let (mut events, mut out) = (Vec::new(), Vec::new());
+        let mut deadline = deadline;
+        let mut which = Wait::FirstByte;
+        let stop = loop {
+            let piece = self.watch(emit, deadline, which, response.chunk()).await?;
+            let piece = piece.map_err(|error| {
+                ModelError::new(ErrorKind::Network, &source, http::describe(&error.without_url()))
+            })?;
+            let closed = piece.is_none();
+            match piece {
+                Some(bytes) => parser
+                    .push(&bytes, &mut events)
+                    .map_err(|error| ModelError::new(ErrorKind::Protocol, &source, error.to_string()))?,
+                None => events.extend(std::mem::take(&mut parser).finish()),
+            }
+            let mut failed = None;
+            for event in events.drain(..) {
+                failed = reader.read(&event, &mut out).err();
+                if failed.is_some() || reader.done().is_some() {
+                    break;
+                }
+            }
+            let stop = reader.done().or_else(|| if closed { reader.closed(&mut out) } else { None });
+            for delta in out.drain(..) {
+                // Counts do not count: the next attempt replaces them.
+                *spoke |= !matches!(delta, Delta::Usage(_));
+                emit.send(delta).await?;
+            }
+            match (stop, failed) {
+                (_, Some(error)) => return Err(error.into()),
+                (Some(stop), None) => break stop,
+                (None, None) if closed => {
+                    let text = "the connection closed before the answer was complete";
+                    return Err(ModelError::new(ErrorKind::Network, &source, text).into());
+                }
+                (None, None) => {}
+            }
+            which = Wait::Idle;
+            deadline = Instant::now() + self.limits.idle;
+        };
+        // Dropped before the last delta: whoever sees `Done` may rely on the connection being gone.
+        drop(response);
+        emit.send(Delta::Done { stop }).await
+    }
+
+    /// Runs one wait under cancel and watchdog.
+    async fn watch<T>(
+        &self,
+        emit: &Emit,
+        deadline: Instant,
+        which: Wait,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Halt> {
+        let timed = emit.until_stopped(tokio::time::timeout_at(deadline, work)).await?;
+        timed.map_err(|_| {
+            let limit = match which {
+                Wait::FirstByte => self.limits.first_byte,
+                Wait::Idle => self.limits.idle,
+            };
+            let text = format!("nothing arrived for {}", in_words(limit));
+            ModelError::new(ErrorKind::Timeout { which }, self.name.to_string(), text).into()
+        })
+    }
+
+    /// The error with this model's name, without its key.
+    fn signed(&self, error: ModelError) -> ModelError {
+        let source_name = self.name.to_string();
+        ModelError { source_name, ..error }.without(self.target.login.secret())
+    }
+}
+
+/// A page or a JSON document is no answer, whatever the status says; servers that give no type get the benefit.
+fn is_event_stream(response: &reqwest::Response) -> bool {
+    let kind =
+        response.headers().get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    !(kind.starts_with("application/json") || kind.starts_with("text/html"))
+}
+
+fn in_words(time: Duration) -> String {
+    if time >= Duration::from_secs(1) {
+        format!("{} s", time.as_secs())
+    } else {
+        format!("{} ms", time.as_millis())
+    }
+}
+
+/// A number nobody can foresee, for jitter and made-up ids; needs no strength.
+fn dice() -> u64 {
+    RandomState::new().build_hasher().finish()
+}

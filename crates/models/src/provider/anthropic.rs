@@ -1,0 +1,309 @@
+//! Anthropic Messages. Pure: request → body, events → deltas.
+//!
+//! Thinking blocks come with a signature and must go back unchanged, before everything else of their message; they
+//! are kept whole (`wire` = `anthropic`). Cache marks are set where a next request will begin with the same words.
+
+use serde_json::{Map, Value, json};
+
+use super::calls::Calls;
+use super::failure::failure_in_stream;
+use super::json::{count, text};
+use super::{Draft, Reader};
+use crate::{
+    ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, ToolCall, Usage, sse,
+};
+
+const WIRE: &str = "anthropic";
+/// The answer's bound where neither the caller nor the table knows one; the wire demands a number.
+const DEFAULT_MAX_TOKENS: u32 = 8_192;
+/// Names of models that take a thinking budget and a temperature; all later ones think by effort only.
+const BUDGET_MODELS: [&str; 8] =
+    ["claude-3", "opus-4-0", "sonnet-4-0", "opus-4-1", "opus-4-2", "sonnet-4-2", "4-5", "claude-2"];
+
+/// Writes the request.
+pub(super) fn body(draft: &Draft<'_>) -> Value {
+    let request = draft.request;
+    let mut max_tokens = request.max_tokens.or(draft.info.max_output).unwrap_or(DEFAULT_MAX_TOKENS);
+    let mut body = Map::new();
+    body.insert("model".into(), json!(draft.model));
+    body.insert("stream".into(), json!(true));
+    if let Some(system) = request.system.as_deref().filter(|system| !system.is_empty()) {
+        body.insert(
+            "system".into(),
+            json!([{ "type": "text", "text": system, "cache_control": cache_mark() }]),
+        );
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(
+            |tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }),
+        );
+        let mut tools: Vec<Value> = tools.collect();
+        mark_last(&mut tools);
+        body.insert("tools".into(), Value::Array(tools));
+    }
+    let by_budget = BUDGET_MODELS.iter().any(|old| draft.model.contains(old));
+    let thinks = draft.info.thinking && request.thinking != Effort::Off;
+    if thinks && by_budget {
+        let budget = match request.thinking {
+            Effort::Off | Effort::Low => 2_048,
+            Effort::Medium => 8_192,
+            Effort::High => 24_576,
+        };
+        // The budget is part of the bound, so a small bound grows to leave room for the answer.
+        max_tokens = max_tokens.max(budget + 1_024);
+        body.insert("thinking".into(), json!({ "type": "enabled", "budget_tokens": budget }));
+    } else if thinks {
+        body.insert("thinking".into(), json!({ "type": "adaptive" }));
+        body.insert("output_config".into(), json!({ "effort": effort(request.thinking) }));
+    }
+    if let Some(temperature) = request.temperature.filter(|_| by_budget && !thinks) {
+        body.insert("temperature".into(), json!(temperature));
+    }
+    body.insert("max_tokens".into(), json!(max_tokens));
+    body.insert("messages".into(), Value::Array(messages(&request.messages)));
+    Value::Object(body)
+}
+
+fn effort(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Off | Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+    }
+}
+
+fn cache_mark() -> Value {
+    json!({ "type": "ephemeral" })
+}
+
+fn mark_last(blocks: &mut [Value]) {
+    if let Some(Value::Object(block)) = blocks.last_mut() {
+        block.insert("cache_control".into(), cache_mark());
+    }
+}
+
+/// Results and prompts in a row are one message of the person: the wire wants roles to take turns.
+fn messages(messages: &[ChatMessage]) -> Vec<Value> {
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in messages {
+        let (role, blocks) = match message {
+            ChatMessage::User { content } => ("user", pieces(content)),
+            ChatMessage::Tool { call_id, content, is_error, .. } => {
+                let block = json!({
+                    "type": "tool_result", "tool_use_id": safe_id(call_id), "content": pieces(content), "is_error": is_error,
+                });
+                ("user", vec![block])
+            }
+            ChatMessage::Assistant { content, tool_calls, kept } => {
+                ("assistant", spoken(content, tool_calls, kept))
+            }
+        };
+        match turns.last_mut() {
+            Some((last, all)) if *last == role => all.extend(blocks),
+            _ => turns.push((role, blocks)),
+        }
+    }
+    if let Some((_, blocks)) = turns.last_mut() {
+        mark_last(blocks);
+    }
+    turns.retain(|(_, blocks)| !blocks.is_empty());
+    turns.into_iter().map(|(role, blocks)| json!({ "role": role, "content": blocks })).collect()
+}
+
+fn spoken(content: &[Content], calls: &[ToolCall], kept: &[Kept]) -> Vec<Value> {
+    let mut blocks: Vec<Value> =
+        kept.iter().filter(|kept| kept.wire == WIRE).map(|kept| kept.value.clone()).collect();
+    blocks.extend(pieces(content));
+    blocks.extend(calls.iter().map(|call| {
+        json!({ "type": "tool_use", "id": safe_id(&call.id), "name": call.name, "input": call.args.to_object() })
+    }));
+    blocks
+}
+
+/// The wire refuses empty texts.
+fn pieces(content: &[Content]) -> Vec<Value> {
+    let blocks = content.iter().filter_map(|piece| match piece {
+        Content::Text(text) if text.trim().is_empty() => None,
+        Content::Text(text) => Some(json!({ "type": "text", "text": text })),
+        Content::Image { mime, base64 } => Some(json!({
+            "type": "image", "source": { "type": "base64", "media_type": mime, "data": base64 },
+        })),
+    });
+    blocks.collect()
+}
+
+/// Ids of other providers may hold characters that this one refuses.
+fn safe_id(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
+}
+
+/// Reads the events.
+#[derive(Debug)]
+pub(super) struct Messages {
+    blocks: Vec<(u64, Block)>,
+    calls: Calls,
+    usage: Usage,
+    stop: Option<StopReason>,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Block {
+    /// Kept whole: a thinking block that grows.
+    Thinking(Map<String, Value>),
+    Tool,
+    Other,
+}
+
+impl Reader for Messages {
+    fn read(&mut self, event: &sse::Event, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let value: Value = serde_json::from_str(&event.data).map_err(|error| {
+            ModelError::new(ErrorKind::Protocol, "", format!("an event is not JSON: {error}"))
+        })?;
+        let index = count(&value, "/index");
+        match text(&value, "/type").unwrap_or(&event.name) {
+            "message_start" => self.count(&value["message"]["usage"], out),
+            "content_block_start" => self.open(index, &value["content_block"], out)?,
+            "content_block_delta" => self.grow(index, &value["delta"], out)?,
+            "content_block_stop" => self.close(index, out),
+            "message_delta" => {
+                if let Some(reason) = text(&value, "/delta/stop_reason") {
+                    self.stop = Some(stop_reason(reason));
+                }
+                self.count(&value["usage"], out);
+            }
+            "message_stop" => {
+                self.calls.close_all(out);
+                self.ended = true;
+            }
+            "error" => return Err(failure_in_stream(&value["error"])),
+            // `ping`, and whatever the wire learns later.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn done(&self) -> Option<StopReason> {
+        self.ended.then(|| self.stop.clone().unwrap_or(StopReason::EndTurn))
+    }
+
+    fn closed(&mut self, _out: &mut Vec<Delta>) -> Option<StopReason> {
+        None
+    }
+}
+
+impl Messages {
+    /// `seed` keeps the made-up ids of two responses apart.
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            blocks: Vec::new(),
+            calls: Calls::new(seed),
+            usage: Usage::default(),
+            stop: None,
+            ended: false,
+        }
+    }
+
+    fn open(&mut self, index: u64, block: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let kind = match text(block, "/type").unwrap_or_default() {
+            "thinking" | "redacted_thinking" => {
+                let thought = text(block, "/thinking").unwrap_or_default();
+                if !thought.is_empty() {
+                    out.push(Delta::Thought(thought.to_owned()));
+                }
+                Block::Thinking(block.as_object().cloned().unwrap_or_default())
+            }
+            "tool_use" => {
+                let (id, name) =
+                    (text(block, "/id").unwrap_or_default(), text(block, "/name").unwrap_or_default());
+                self.calls.start(&index.to_string(), id, name, out)?;
+                // Some compatible servers give all arguments at once.
+                if let Some(input) = block["input"].as_object().filter(|input| !input.is_empty()) {
+                    self.calls.args(&index.to_string(), &Value::Object(input.clone()).to_string(), out)?;
+                }
+                Block::Tool
+            }
+            _ => {
+                let words = text(block, "/text").unwrap_or_default();
+                if !words.is_empty() {
+                    out.push(Delta::Text(words.to_owned()));
+                }
+                Block::Other
+            }
+        };
+        self.blocks.retain(|(open, _)| *open != index);
+        self.blocks.push((index, kind));
+        Ok(())
+    }
+
+    fn grow(&mut self, index: u64, delta: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        if let Some(words) = text(delta, "/text") {
+            out.push(Delta::Text(words.to_owned()));
+        }
+        if let Some(fragment) = text(delta, "/partial_json") {
+            self.calls.args(&index.to_string(), fragment, out)?;
+        }
+        for field in ["thinking", "signature"] {
+            let Some(more) = delta.get(field).and_then(Value::as_str) else { continue };
+            if field == "thinking" && !more.is_empty() {
+                out.push(Delta::Thought(more.to_owned()));
+            }
+            let block = self.blocks.iter_mut().find(|(open, _)| *open == index);
+            if let Some((_, Block::Thinking(kept))) = block {
+                match kept.entry(field).or_insert_with(|| Value::String(String::new())) {
+                    Value::String(text) => text.push_str(more),
+                    other => *other = Value::String(more.to_owned()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, index: u64, out: &mut Vec<Delta>) {
+        let Some(at) = self.blocks.iter().position(|(open, _)| *open == index) else { return };
+        match self.blocks.remove(at).1 {
+            Block::Thinking(block) => {
+                // Without its signature the provider would refuse the block.
+                let whole = block.contains_key("data") || block.get("signature").is_some_and(|s| s != "");
+                if whole {
+                    out.push(Delta::Keep(Kept { wire: WIRE.to_owned(), value: Value::Object(block) }));
+                }
+            }
+            Block::Tool => self.calls.close(&index.to_string(), None, out),
+            Block::Other => {}
+        }
+    }
+
+    /// Counts come in two events, each with what it knows; a missing one keeps the old.
+    fn count(&mut self, usage: &Value, out: &mut Vec<Delta>) {
+        if !usage.is_object() {
+            return;
+        }
+        if usage.get("input_tokens").is_some_and(Value::is_u64) {
+            self.usage.cache_read = count(usage, "/cache_read_input_tokens");
+            self.usage.cache_write = count(usage, "/cache_creation_input_tokens");
+            self.usage.input = count(usage, "/input_tokens")
+                .saturating_add(self.usage.cache_read)
+                .saturating_add(self.usage.cache_write);
+        }
+        if usage.get("output_tokens").is_some_and(Value::is_u64) {
+            self.usage.output = count(usage, "/output_tokens");
+        }
+        if let Some(thinking) =
+            usage.pointer("/output_tokens_details/thinking_tokens").and_then(Value::as_u64)
+        {
+            self.usage.reasoning = thinking;
+        }
+        out.push(Delta::Usage(self.usage));
+    }
+}
+
+fn stop_reason(reason: &str) -> StopReason {
+    match reason {
+        "end_turn" | "stop_sequence" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "refusal" => StopReason::Refusal,
+        other => StopReason::Other(other.to_owned()),
+    }
+}
