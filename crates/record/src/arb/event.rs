@@ -1,0 +1,222 @@
+//! Strategies for events.
+
+use super::ask::{digest, scope};
+use super::{
+    ask, closing, few, input, json, level, maybe, mode, model_ref, number, one_of, part, policy, queue_kind,
+    role, text, text_kind, usage,
+};
+use domain::event::{
+    Base, Body, Cause, Compaction, Event, Failure, Finish, Leaving, Outcome, PlanItem, PlanState, Trigger,
+};
+use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
+use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
+use proptest::prelude::*;
+
+/// Events.
+pub fn event() -> BoxedStrategy<Event> {
+    (number(), number(), body())
+        .prop_map(|(seq, at, body)| Event { seq: Seq(seq), at: Millis(at), body })
+        .boxed()
+}
+
+/// How a run ends.
+pub fn outcome() -> BoxedStrategy<Outcome> {
+    prop_oneof![
+        one_of(&[Outcome::Done, Outcome::Cancelled, Outcome::Interrupted, Outcome::Lost]),
+        (text(), text(), maybe(text())).prop_map(|(code, message, hint)| Outcome::Failed(Failure {
+            code,
+            message,
+            hint
+        })),
+    ]
+    .boxed()
+}
+
+/// How a message ends.
+pub fn finish() -> BoxedStrategy<Finish> {
+    one_of(&[Finish::Complete, Finish::Length, Finish::Interrupted, Finish::Failed])
+}
+
+/// Summaries.
+pub fn compaction() -> BoxedStrategy<Compaction> {
+    let trigger = one_of(&[Trigger::Manual, Trigger::Threshold, Trigger::Overflow]);
+    (text(), maybe(number()), number(), trigger)
+        .prop_map(|(summary, first, tokens_before, trigger)| Compaction {
+            summary,
+            first_kept: first.map(EntryId),
+            tokens_before,
+            trigger,
+        })
+        .boxed()
+}
+
+/// What tools give back.
+pub fn tool_result() -> BoxedStrategy<ToolResult> {
+    (text(), few(part()), maybe(json()), any::<bool>())
+        .prop_map(|(text, parts, json, truncated)| ToolResult { text, parts, json, truncated })
+        .boxed()
+}
+
+fn decision() -> BoxedStrategy<Decision> {
+    let by = prop_oneof![
+        Just(Decider::Policy),
+        text().prop_map(Decider::Rule),
+        maybe(text()).prop_map(Decider::Person),
+        Just(Decider::Foreign),
+    ];
+    (any::<bool>(), by, scope(), maybe(text()), maybe(digest()))
+        .prop_map(|(allowed, by, scope, reason, digest)| Decision { allowed, by, scope, reason, digest })
+        .boxed()
+}
+
+/// What happens.
+pub fn body() -> BoxedStrategy<Body> {
+    prop_oneof![
+        3 => of_session(),
+        3 => of_run(),
+        3 => of_message(),
+        3 => of_tool(),
+        2 => of_ask_and_queue(),
+    ]
+    .boxed()
+}
+
+fn of_session() -> BoxedStrategy<Body> {
+    let item = (text(), one_of(&[PlanState::Pending, PlanState::Active, PlanState::Done]))
+        .prop_map(|(text, state)| PlanItem { text, state });
+    let parent = maybe((text(), maybe(number())));
+    let base = (number(), number(), number(), usage(), maybe((number(), number())));
+    prop_oneof![
+        (text(), text(), parent).prop_map(|(cwd, project, parent)| Body::SessionOpened {
+            cwd,
+            project,
+            parent: parent.map(|(session, at)| (session, at.map(EntryId))),
+        }),
+        text().prop_map(|title| Body::Renamed { title }),
+        model_ref().prop_map(|model| Body::ModelChosen { model }),
+        policy().prop_map(|policy| Body::PolicyChosen { policy }),
+        maybe(few(text())).prop_map(|tools| Body::ToolsChosen { tools }),
+        maybe(number()).prop_map(|leaf| Body::LeafMoved { leaf: leaf.map(EntryId) }),
+        (number(), number()).prop_map(|(used, window)| Body::ContextMeasured { used, window }),
+        (number(), maybe(number()), compaction()).prop_map(|(entry, parent, compaction)| Body::Compacted {
+            entry: EntryId(entry),
+            parent: parent.map(EntryId),
+            compaction,
+        }),
+        few(item).prop_map(|items| Body::PlanChanged { items }),
+        (number(), maybe(number()), maybe(number()), level(), text(), text()).prop_map(
+            |(entry, parent, run, level, code, text)| Body::Noticed {
+                entry: EntryId(entry),
+                parent: parent.map(EntryId),
+                run: run.map(RunId),
+                level,
+                code,
+                text,
+            }
+        ),
+        base.prop_map(|(seq, at, last_id, usage, context)| {
+            Body::Rebased(Box::new(Base { seq: Seq(seq), updated_at: Millis(at), last_id, usage, context }))
+        }),
+    ]
+    .boxed()
+}
+
+fn of_run() -> BoxedStrategy<Body> {
+    let cause = one_of(&[Cause::Prompt, Cause::Steer, Cause::FollowUp]);
+    prop_oneof![
+        number().prop_map(|run| Body::RunStarted { run: RunId(run) }),
+        (number(), outcome()).prop_map(|(run, outcome)| Body::RunEnded { run: RunId(run), outcome }),
+        (number(), number(), cause).prop_map(|(run, turn, cause)| Body::TurnStarted {
+            run: RunId(run),
+            turn: TurnId(turn),
+            cause,
+        }),
+        number().prop_map(|turn| Body::TurnEnded { turn: TurnId(turn) }),
+        (number(), number(), maybe(model_ref())).prop_map(|(turn, step, model)| Body::StepStarted {
+            turn: TurnId(turn),
+            step: StepId(step),
+            model,
+        }),
+        (number(), usage()).prop_map(|(step, usage)| Body::StepEnded { step: StepId(step), usage }),
+        (any::<u32>(), any::<u32>(), number(), text()).prop_map(|(attempt, max, delay_ms, reason)| {
+            Body::Retrying { attempt, max, delay_ms, reason }
+        }),
+    ]
+    .boxed()
+}
+
+fn of_message() -> BoxedStrategy<Body> {
+    prop_oneof![
+        (number(), maybe(number()), role(), maybe(number()), maybe(number())).prop_map(
+            |(message, parent, role, turn, step)| Body::MessageStarted {
+                message: MessageId(message),
+                parent: parent.map(EntryId),
+                role,
+                turn: turn.map(TurnId),
+                step: step.map(StepId),
+            }
+        ),
+        (number(), text_kind(), text()).prop_map(|(message, kind, text)| Body::MessageDelta {
+            message: MessageId(message),
+            kind,
+            text,
+        }),
+        (number(), part()).prop_map(|(message, part)| Body::PartAdded { message: MessageId(message), part }),
+        (number(), finish())
+            .prop_map(|(message, finish)| Body::MessageEnded { message: MessageId(message), finish }),
+    ]
+    .boxed()
+}
+
+fn of_tool() -> BoxedStrategy<Body> {
+    let outcome = one_of(&[
+        ToolOutcome::Done,
+        ToolOutcome::Failed,
+        ToolOutcome::Denied,
+        ToolOutcome::Skipped,
+        ToolOutcome::Cancelled,
+        ToolOutcome::Unknown,
+    ]);
+    let progress = prop_oneof![
+        text().prop_map(Progress::Output),
+        text().prop_map(Progress::Replace),
+        (maybe(any::<u8>()), text()).prop_map(|(percent, message)| Progress::Status { percent, message }),
+    ];
+    prop_oneof![
+        (number(), number(), text(), json()).prop_map(|(tool, message, name, args)| Body::ToolProposed {
+            tool: ToolRunId(tool),
+            message: MessageId(message),
+            name,
+            args,
+        }),
+        (number(), decision())
+            .prop_map(|(tool, decision)| Body::ToolDecided { tool: ToolRunId(tool), decision }),
+        number().prop_map(|tool| Body::ToolStarted { tool: ToolRunId(tool) }),
+        (number(), progress)
+            .prop_map(|(tool, progress)| Body::ToolProgress { tool: ToolRunId(tool), progress }),
+        (number(), outcome, tool_result()).prop_map(|(tool, outcome, result)| Body::ToolEnded {
+            tool: ToolRunId(tool),
+            outcome,
+            result,
+        }),
+    ]
+    .boxed()
+}
+
+fn of_ask_and_queue() -> BoxedStrategy<Body> {
+    let leaving = one_of(&[Leaving::Taken, Leaving::Dropped, Leaving::Cleared]);
+    prop_oneof![
+        ask().prop_map(Body::AskOpened),
+        (number(), closing()).prop_map(|(ask, closing)| Body::AskClosed { ask: AskId(ask), closing }),
+        (number(), queue_kind(), input(), maybe(text())).prop_map(|(item, kind, input, by)| Body::Queued {
+            item: QueuedId(item),
+            kind,
+            input,
+            by,
+        }),
+        (number(), input()).prop_map(|(item, input)| Body::QueueEdited { item: QueuedId(item), input }),
+        (number(), leaving).prop_map(|(item, leaving)| Body::Unqueued { item: QueuedId(item), leaving }),
+        (queue_kind(), mode()).prop_map(|(kind, mode)| Body::QueueModeSet { kind, mode }),
+    ]
+    .boxed()
+}

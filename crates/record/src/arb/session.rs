@@ -1,0 +1,117 @@
+//! Strategies for sessions, models, signals and what runtimes can do.
+
+use super::{few, maybe, number, one_of, text, usage};
+use domain::ids::{Millis, RunId, SessionId};
+use domain::port::Abilities;
+use domain::queue::{Mode, QueueKind};
+use domain::session::{ModelRef, Policy, SessionSummary};
+use domain::signal::{Board, Level, Place, Signal, UiContext};
+use proptest::prelude::*;
+
+/// Session ids.
+pub fn session_id() -> BoxedStrategy<SessionId> {
+    number().prop_map(SessionId::from_number).boxed()
+}
+
+/// Models.
+pub fn model_ref() -> BoxedStrategy<ModelRef> {
+    (text(), text()).prop_map(|(provider, name)| ModelRef { provider, name }).boxed()
+}
+
+/// Policy modes.
+pub fn policy() -> BoxedStrategy<Policy> {
+    one_of(&[Policy::ReadOnly, Policy::Ask, Policy::AutoEdit, Policy::Full])
+}
+
+/// Queues.
+pub fn queue_kind() -> BoxedStrategy<QueueKind> {
+    one_of(&[QueueKind::Steer, QueueKind::FollowUp])
+}
+
+/// Queue modes.
+pub fn mode() -> BoxedStrategy<Mode> {
+    one_of(&[Mode::OneAtATime, Mode::All])
+}
+
+/// How loud.
+pub fn level() -> BoxedStrategy<Level> {
+    one_of(&[Level::Info, Level::Success, Level::Warning, Level::Error])
+}
+
+/// Sessions in a list.
+pub fn session_summary() -> BoxedStrategy<SessionSummary> {
+    let names = (session_id(), text(), text(), text());
+    let times = (number(), number(), number());
+    (names, times, maybe(text()), maybe(number()), any::<bool>(), usage())
+        .prop_map(|((id, title, cwd, project), (created, updated, messages), prompt, run, running, usage)| {
+            SessionSummary {
+                id,
+                title,
+                cwd,
+                project,
+                created_at: Millis(created),
+                updated_at: Millis(updated),
+                messages,
+                last_prompt: prompt,
+                last_run: run.map(RunId),
+                running,
+                usage,
+            }
+        })
+        .boxed()
+}
+
+fn place() -> BoxedStrategy<Place> {
+    one_of(&[Place::Above, Place::Below])
+}
+
+/// One-way words.
+pub fn signal() -> BoxedStrategy<Signal> {
+    prop_oneof![
+        (level(), text()).prop_map(|(level, text)| Signal::Notify { level, text }),
+        (text(), maybe(text())).prop_map(|(key, text)| Signal::Status { key, text }),
+        maybe(text()).prop_map(Signal::Working),
+        (text(), few(text()), place()).prop_map(|(key, lines, place)| Signal::Widget { key, lines, place }),
+        text().prop_map(Signal::Title),
+        text().prop_map(Signal::EditorText),
+        (text(), any::<u16>(), text(), maybe(text())).prop_map(|(text, confidence, source, context)| {
+            Signal::Suggestion { text, confidence, source, context }
+        }),
+    ]
+    .boxed()
+}
+
+/// Boards that signals have drawn.
+pub fn board() -> BoxedStrategy<Board> {
+    proptest::collection::vec(signal(), 0..8)
+        .prop_map(|signals| {
+            let mut board = Board::default();
+            for signal in &signals {
+                board.take(signal);
+            }
+            board
+        })
+        .boxed()
+}
+
+/// What a UI knows.
+pub fn ui_context() -> BoxedStrategy<UiContext> {
+    (maybe(text()), maybe(text()), maybe(text()), maybe((text(), text())), few(text()))
+        .prop_map(|(cwd, workspace_root, active_file, selection, notes)| UiContext {
+            cwd,
+            workspace_root,
+            active_file,
+            selection,
+            notes,
+        })
+        .boxed()
+}
+
+/// What a runtime can do.
+pub fn abilities() -> BoxedStrategy<Abilities> {
+    (text(), any::<[bool; 9]>())
+        .prop_map(|(name, [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent])| {
+            Abilities { name, steer, follow_up, cancel, sessions, branch, models, servers, skills, consent }
+        })
+        .boxed()
+}

@@ -1,0 +1,93 @@
+//! Parts, roles, inputs, usage.
+
+use crate::written::{self, mirrored};
+use domain::content::{Input, Json, Part, Role, TextKind, Usage};
+use domain::ids::ToolRunId;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Role", rename_all = "snake_case")]
+enum RoleMirror {
+    User,
+    Assistant,
+    System,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "TextKind", rename_all = "snake_case")]
+enum TextKindMirror {
+    Text,
+    Thought,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Part", rename_all = "snake_case")]
+enum PartMirror {
+    Text(String),
+    Thought {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+    Image {
+        mime: String,
+        #[serde(with = "written")]
+        base64: Arc<str>,
+    },
+    Code {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        language: Option<String>,
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
+    Diff {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        text: String,
+    },
+    Tool(#[serde(with = "written")] ToolRunId),
+    Opaque {
+        kind: String,
+        #[serde(with = "written")]
+        json: Json,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Input")]
+struct InputMirror {
+    #[serde(default)]
+    text: String,
+    #[serde(with = "written", default, skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<Part>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Usage")]
+struct UsageMirror {
+    #[serde(default, skip_serializing_if = "zero")]
+    input: u64,
+    #[serde(default, skip_serializing_if = "zero")]
+    output: u64,
+    #[serde(default, skip_serializing_if = "zero")]
+    cache_read: u64,
+    #[serde(default, skip_serializing_if = "zero")]
+    cache_write: u64,
+    #[serde(default, skip_serializing_if = "zero")]
+    cost_micros: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn zero(number: &u64) -> bool {
+    *number == 0
+}
+
+mirrored!(
+    Role => RoleMirror,
+    TextKind => TextKindMirror,
+    Part => PartMirror,
+    Input => InputMirror,
+    Usage => UsageMirror,
+);

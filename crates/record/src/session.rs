@@ -1,0 +1,156 @@
+//! Sessions, models, servers, skills and tools as lists show them.
+
+use crate::written::{self, mirrored};
+use domain::content::Usage;
+use domain::event::Outcome;
+use domain::ids::{Millis, RunId, SessionId};
+use domain::session::{
+    ModelEntry, ModelRef, Policy, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry,
+    SkillList, Stats, ToolEntry,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ModelRef")]
+struct ModelRefMirror {
+    provider: String,
+    name: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Policy", rename_all = "snake_case")]
+enum PolicyMirror {
+    ReadOnly,
+    Ask,
+    AutoEdit,
+    Full,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SessionSummary")]
+struct SessionSummaryMirror {
+    #[serde(with = "written")]
+    id: SessionId,
+    title: String,
+    cwd: String,
+    project: String,
+    #[serde(with = "written")]
+    created_at: Millis,
+    #[serde(with = "written")]
+    updated_at: Millis,
+    #[serde(default)]
+    messages: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_prompt: Option<String>,
+    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    last_run: Option<RunId>,
+    #[serde(default)]
+    running: bool,
+    #[serde(with = "written", default)]
+    usage: Usage,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Stats")]
+struct StatsMirror {
+    messages: u64,
+    turns: u64,
+    runs: u64,
+    tools: u64,
+    #[serde(with = "written")]
+    usage: Usage,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ModelEntry")]
+struct ModelEntryMirror {
+    #[serde(with = "written")]
+    model: ModelRef,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context_window: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_output: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    price_input: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    price_output: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ServerState", rename_all = "snake_case")]
+enum ServerStateMirror {
+    Disabled,
+    Connecting,
+    Ready,
+    Failed(String),
+    AuthRequired,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ServerEntry")]
+struct ServerEntryMirror {
+    id: String,
+    http: bool,
+    from_project: bool,
+    #[serde(with = "written")]
+    state: ServerState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tools: Option<u64>,
+    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    connected_at: Option<Millis>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SkillEntry")]
+struct SkillEntryMirror {
+    id: String,
+    name: String,
+    description: String,
+    path: String,
+    from_project: bool,
+    #[serde(with = "written")]
+    modified_at: Millis,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SkillList")]
+struct SkillListMirror {
+    #[serde(with = "written")]
+    skills: Vec<SkillEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<(String, String)>,
+    #[serde(default)]
+    truncated: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ToolEntry")]
+struct ToolEntryMirror {
+    name: String,
+    description: String,
+    source: String,
+    active: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "RunSummary")]
+struct RunSummaryMirror {
+    #[serde(with = "written")]
+    run: RunId,
+    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
+}
+
+mirrored!(
+    ModelRef => ModelRefMirror,
+    Policy => PolicyMirror,
+    SessionSummary => SessionSummaryMirror,
+    Stats => StatsMirror,
+    ModelEntry => ModelEntryMirror,
+    ServerState => ServerStateMirror,
+    ServerEntry => ServerEntryMirror,
+    SkillEntry => SkillEntryMirror,
+    SkillList => SkillListMirror,
+    ToolEntry => ToolEntryMirror,
+    RunSummary => RunSummaryMirror,
+);

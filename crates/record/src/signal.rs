@@ -1,0 +1,134 @@
+//! Signals, the board, what a UI knows about where the person works; queues' kinds and modes.
+
+use crate::written::{self, mirrored};
+use domain::port::Abilities;
+use domain::queue::{Mode, QueueKind};
+use domain::signal::{Board, Level, Place, Signal, UiContext};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Level", rename_all = "snake_case")]
+enum LevelMirror {
+    Info,
+    Success,
+    Warning,
+    Error,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Place", rename_all = "snake_case")]
+enum PlaceMirror {
+    Above,
+    Below,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "QueueKind", rename_all = "snake_case")]
+enum QueueKindMirror {
+    Steer,
+    FollowUp,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Mode", rename_all = "snake_case")]
+enum ModeMirror {
+    #[serde(rename = "one_at_a_time")]
+    OneAtATime,
+    All,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Signal", rename_all = "snake_case")]
+enum SignalMirror {
+    Notify {
+        #[serde(with = "written")]
+        level: Level,
+        text: String,
+    },
+    Status {
+        key: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    Working(Option<String>),
+    Widget {
+        key: String,
+        lines: Vec<String>,
+        #[serde(with = "written")]
+        place: Place,
+    },
+    Title(String),
+    EditorText(String),
+    Suggestion {
+        text: String,
+        confidence: u16,
+        source: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Board")]
+struct BoardMirror {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    status: BTreeMap<String, String>,
+    #[serde(with = "written", default, skip_serializing_if = "BTreeMap::is_empty")]
+    widgets: BTreeMap<String, (Place, Vec<String>)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    working: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "UiContext")]
+struct UiContextMirror {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workspace_root: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    active_file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    selection: Option<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Abilities")]
+struct AbilitiesMirror {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    steer: bool,
+    #[serde(default)]
+    follow_up: bool,
+    #[serde(default)]
+    cancel: bool,
+    #[serde(default)]
+    sessions: bool,
+    #[serde(default)]
+    branch: bool,
+    #[serde(default)]
+    models: bool,
+    #[serde(default)]
+    servers: bool,
+    #[serde(default)]
+    skills: bool,
+    #[serde(default)]
+    consent: bool,
+}
+
+mirrored!(
+    Level => LevelMirror,
+    Place => PlaceMirror,
+    QueueKind => QueueKindMirror,
+    Mode => ModeMirror,
+    Signal => SignalMirror,
+    Board => BoardMirror,
+    UiContext => UiContextMirror,
+    Abilities => AbilitiesMirror,
+);

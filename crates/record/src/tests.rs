@@ -1,0 +1,144 @@
+//! Everything comes back as it was written; the written names stand still; what is odd is told apart.
+
+use super::*;
+use domain::ask::Answer;
+use domain::command::Command;
+use domain::content::Json;
+use domain::event::{Body, Event};
+use domain::ids::{
+    AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId,
+};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+fn comes_back<T: Written + PartialEq + std::fmt::Debug>(value: &T) -> Result<(), TestCaseError> {
+    let line = encode(value);
+    prop_assert!(!line.contains(['\n', '\r']), "{line}");
+    let read = decode::<T>(&line);
+    prop_assert_eq!(read.as_ref(), Ok(value), "{}", line);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn events_come_back(event in arb::event()) {
+        comes_back(&event)?;
+        comes_back(&(event.at, event.body))?;
+    }
+
+    #[test]
+    fn commands_come_back(command in arb::command(), target in arb::target()) {
+        comes_back(&command)?;
+        comes_back(&target)?;
+    }
+
+    #[test]
+    fn settlements_come_back(settlement in arb::settlement()) {
+        comes_back(&settlement)?;
+    }
+
+    #[test]
+    fn signals_come_back(signal in arb::signal(), board in arb::board(), abilities in arb::abilities()) {
+        comes_back(&signal)?;
+        comes_back(&board)?;
+        comes_back(&abilities)?;
+    }
+
+    #[test]
+    fn summaries_come_back(summary in arb::session_summary()) {
+        comes_back(&summary)?;
+    }
+
+    #[test]
+    fn no_text_makes_reading_fall_over(text in "\\PC{0,40}") {
+        let _ = decode::<Event>(&text);
+        let _ = decode::<Command>(&text);
+        let _ = decode::<Json>(&text);
+    }
+}
+
+fn written(value: &impl Written, expected: Expect) {
+    expected.assert_eq(&encode(value));
+}
+
+#[test]
+fn the_written_names_stand_still() {
+    let delta = Body::MessageDelta {
+        message: MessageId(7),
+        kind: domain::content::TextKind::Text,
+        text: "hi \"you\"\n".to_owned(),
+    };
+    written(
+        &Event { seq: Seq(12), at: Millis(99), body: delta },
+        expect![[
+            r#"{"seq":12,"at":99,"body":{"message_delta":{"message":7,"kind":"text","text":"hi \"you\"\n"}}}"#
+        ]],
+    );
+    written(
+        &Body::ToolProposed {
+            tool: ToolRunId(9),
+            message: MessageId(7),
+            name: "read".to_owned(),
+            args: Json::verbatim(r#"{"path": "a"}"#),
+        },
+        expect![[r#"{"tool_proposed":{"tool":9,"message":7,"name":"read","args":{"path": "a"}}}"#]],
+    );
+    written(
+        &Command::Answer { ask: AskId(3), answer: Answer::Deny { reason: Some("no".to_owned()) } },
+        expect![[r#"{"answer":{"ask":3,"answer":{"deny":{"reason":"no"}}}}"#]],
+    );
+    written(&Command::CloseSession, expect![[r#""close_session""#]]);
+}
+
+/// The names of all bodies, in one place where a change of a name is seen.
+#[test]
+fn the_tags_of_bodies_stand_still() {
+    use domain::queue::{Mode, QueueKind};
+    let tag = |body: &Body| {
+        let line = encode(body);
+        let end = line[2..].find('"').unwrap_or(0) + 2;
+        line[2..end].to_owned()
+    };
+    let (run, turn, step, message, tool) = (RunId(1), TurnId(2), StepId(3), MessageId(4), ToolRunId(5));
+    let bodies = [
+        Body::RunStarted { run },
+        Body::TurnStarted { run, turn, cause: domain::event::Cause::Prompt },
+        Body::StepStarted { turn, step, model: None },
+        Body::MessageEnded { message, finish: domain::event::Finish::Complete },
+        Body::ToolStarted { tool },
+        Body::AskClosed { ask: AskId(6), closing: domain::ask::Closing::Expired },
+        Body::Unqueued { item: QueuedId(7), leaving: domain::event::Leaving::Taken },
+        Body::QueueModeSet { kind: QueueKind::FollowUp, mode: Mode::OneAtATime },
+        Body::LeafMoved { leaf: Some(EntryId(8)) },
+        Body::Rebased(Box::default()),
+    ];
+    let tags = bodies.iter().map(tag).collect::<Vec<_>>().join(" ");
+    expect!["run_started turn_started step_started message_ended tool_started ask_closed unqueued queue_mode_set leaf_moved rebased"]
+        .assert_eq(&tags);
+}
+
+#[test]
+fn a_tag_that_is_not_known_is_named_and_a_field_is_ignored() {
+    let error = decode::<Body>(r#"{"teleported":{"to":"mars"}}"#).unwrap_err();
+    assert!(error.to_string().contains("unknown variant `teleported`"), "{error}");
+    let more = decode::<Body>(r#"{"run_started":{"run":1,"since":"v2"}}"#);
+    assert_eq!(more, Ok(Body::RunStarted { run: RunId(1) }));
+}
+
+#[test]
+fn a_session_id_with_a_path_is_not_read() {
+    assert!(decode::<SessionId>(r#""sess-../../etc/passwd""#).is_err());
+    assert_eq!(decode::<SessionId>(r#""sess-12345678""#), Ok(SessionId::parse("sess-12345678").unwrap()));
+}
+
+#[test]
+fn payloads_are_values_and_come_back_verbatim() {
+    for text in ["{\"a\" : 1.0}", "[1e999]", "\"\\u0041\"", "null", "{\n}", " 1", "{\"$verbatim\":\"x\"}"] {
+        let line = encode(&Json::verbatim(text));
+        assert!(!line.contains('\n'), "{line}");
+        assert_eq!(decode::<Json>(&line), Ok(Json::verbatim(text)), "{line}");
+    }
+    // Whoever breaks the promise that it is JSON breaks no line.
+    assert_eq!(encode(&Json::verbatim("{oops")), r#""{oops""#);
+    assert_eq!(decode::<Json>(r#"{"$verbatim":"{oops"}"#), Ok(Json::verbatim(r#""{oops""#)));
+}
