@@ -21,10 +21,6 @@ use crate::{Limits, Model, ModelError, ModelInfo, ModelName, http};
 use listing::Found;
 use providers::{Environment, PROVIDERS, Provider};
 
-/// How long a local server may take to say that it is there.
-pub const PROBE_TIME: Duration = Duration::from_millis(400);
-/// How long a provider may take to list its models.
-pub const LIST_TIME: Duration = Duration::from_secs(6);
 /// Bytes of a script file at most.
 const MAX_SCRIPT: u64 = 4 * 1024 * 1024;
 /// The model of last resort, and the provider that holds it.
@@ -107,6 +103,11 @@ impl CatalogError {
 /// The names that may stand before the slash.
 pub fn provider_ids() -> Vec<&'static str> {
     [OFFLINE, SCRIPTED].into_iter().chain(PROVIDERS.iter().map(|provider| provider.id)).collect()
+}
+
+/// The variables of the environment that may hold a key: child processes that do not need them must not get them.
+pub fn key_variables() -> Vec<&'static str> {
+    providers::key_variables()
 }
 
 /// One provider as `parlor doctor` shows it. Holds no key, only where it comes from.
@@ -219,30 +220,38 @@ impl Catalog {
 
     /// What the environment offers without asking anybody; `None` when there is no key.
     pub fn configured(&self) -> Option<ModelName> {
-        let ready =
+        let keyed =
             PROVIDERS.iter().filter(|provider| !provider.is_local() && provider.is_offered(&self.env));
-        ready.filter_map(|provider| Some(ModelName::new(provider.id, provider.default_model?))).next()
+        let keyed = keyed.filter(|provider| provider.key(&self.env).is_some());
+        keyed.filter_map(|provider| Some(ModelName::new(provider.id, provider.default_model?))).next()
     }
 
-    /// The model to use when nobody said which: by key, else a local server that answers, else `offline/offline`.
+    /// The model to use when nobody said which: by key, else a server that answers, else `offline/offline`.
+    ///
+    /// A server at an address of its own is asked what it has, since it need not have the provider's usual model.
     pub async fn choose(&self) -> ModelName {
-        if let Some(name) = self.configured() {
-            return name;
-        }
-        let local = PROVIDERS.iter().filter(|provider| provider.is_local() && provider.is_offered(&self.env));
-        let answers = self.ask(local, PROBE_TIME).await;
+        let configured = self.configured();
+        let own = |provider: &Provider| provider.base(&self.env).is_some();
+        let asked = match configured.as_ref().and_then(|name| providers::find(&name.provider)) {
+            Some(provider) if own(provider) => vec![provider],
+            Some(_) => vec![],
+            None => PROVIDERS.iter().filter(|provider| provider.is_offered(&self.env)).collect(),
+        };
+        let answers = self.ask(asked.into_iter(), self.limits.probe).await;
         let first = answers.into_iter().find_map(|(provider, found)| {
-            let found = found.ok()?.into_iter().next()?;
-            Some(ModelName::new(provider.id, found.name))
+            let found = found.ok()?;
+            let usual = found.iter().find(|found| Some(found.name.as_str()) == provider.default_model);
+            let name = usual.or_else(|| found.first())?.name.clone();
+            Some(ModelName::new(provider.id, name))
         });
-        first.unwrap_or_else(|| ModelName::new(OFFLINE, OFFLINE))
+        first.or(configured).unwrap_or_else(|| ModelName::new(OFFLINE, OFFLINE))
     }
 
     /// All models that can be had now. Every provider that is offered is asked at the same time.
     pub async fn list(&self) -> Listing {
         let offered = PROVIDERS.iter().filter(|provider| provider.is_offered(&self.env));
         let mut listing = Listing::default();
-        for (provider, found) in self.ask(offered, LIST_TIME).await {
+        for (provider, found) in self.ask(offered, self.limits.list).await {
             match found {
                 Ok(found) => listing.models.extend(found.into_iter().map(|found| {
                     let name = ModelName::new(provider.id, found.name);
@@ -285,6 +294,10 @@ impl Catalog {
         providers: impl Iterator<Item = &'static Provider>,
         time: Duration,
     ) -> Vec<(&'static Provider, Result<Vec<Found>, ModelError>)> {
+        let mut providers = providers.peekable();
+        if providers.peek().is_none() {
+            return Vec::new();
+        }
         let client = match self.client() {
             Ok(client) => client,
             Err(error) => return providers.map(|provider| (provider, Err(error.clone()))).collect(),

@@ -302,3 +302,6 @@ fn in_words(time: Duration) -> String {
 fn dice() -> u64 {
     RandomState::new().build_hasher().finish()
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use crate::ModelError;
+use crate::{ErrorKind, ModelError};
 
-/// The waits and attempts of one response. The defaults suit people; tests and slow servers set their own.
+/// Attempts at a server that says nothing.
+const MAX_SILENT_ATTEMPTS: u32 = 2;
+
+/// The waits and attempts of requests. The defaults suit people; tests and slow servers set their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// From the request to the first byte of the answer.
@@ -19,6 +22,10 @@ pub struct Limits {
     pub max_delay: Duration,
     /// The longest wait a provider may ask for; past it the person is told instead.
     pub max_retry_after: Duration,
+    /// How long a server may take to say that it is there, when a model is chosen.
+    pub probe: Duration,
+    /// How long a provider may take to list its models.
+    pub list: Duration,
 }
 
 impl Default for Limits {
@@ -31,6 +38,8 @@ impl Default for Limits {
             base_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(20),
             max_retry_after: Duration::from_secs(90),
+            probe: Duration::from_millis(700),
+            list: Duration::from_secs(6),
         }
     }
 }
@@ -44,7 +53,12 @@ pub(crate) fn wait_before_next(
     limits: &Limits,
     dice: u64,
 ) -> Option<Duration> {
-    if failed >= limits.attempts || !error.is_transient() {
+    // A server that was silent for minutes gets one more chance, not a quarter of an hour.
+    let attempts = match error.kind {
+        ErrorKind::Timeout { .. } => limits.attempts.min(MAX_SILENT_ATTEMPTS),
+        _ => limits.attempts,
+    };
+    if failed >= attempts || !error.is_transient() {
         return None;
     }
     if let Some(asked) = error.retry_after {
@@ -59,7 +73,7 @@ pub(crate) fn wait_before_next(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
+    use crate::Wait;
 
     #[test]
     fn waits() {
@@ -77,6 +91,8 @@ mod tests {
         let asked = |secs| busy.clone().with_retry_after(Some(Duration::from_secs(secs)));
         assert_eq!(wait(&asked(7), 1, 99), millis(7_000));
         assert_eq!(wait(&asked(3600), 1, 0), None, "too long to wait silently");
+        let silent = ModelError::new(ErrorKind::Timeout { which: Wait::FirstByte }, "a/b", "");
+        assert_eq!((wait(&silent, 1, 0), wait(&silent, 2, 0)), (millis(250), None));
         assert_eq!(wait(&ModelError::new(ErrorKind::BadRequest, "a/b", ""), 1, 0), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of models by name. Pure.
 //!
-//! Numbers were taken from the providers' public pages and checked in November 2026 against what was published up to
-//! early 2026; prices are US dollars per million tokens for plain requests (no batch, no long-context surcharge).
+//! Numbers as the providers published them by early 2026: US dollars per million tokens for plain requests (no batch, no
+//! surcharge for long prompts). They change; a wrong one is an edit of one line here.
 //! A model that is not here works all the same; its window and price are simply unknown.
 
 use crate::{ModelInfo, Price};

@@ -40,7 +40,7 @@ pub(super) enum Speaks {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Offered {
-    /// With a key.
+    /// With a key, or with an address of its own (a gateway may ask for none).
     WithKey,
     /// A local server that answers at its usual address.
     IfAnswers,
@@ -172,6 +172,14 @@ pub(super) static PROVIDERS: [Provider; 14] = [
     },
 ];
 
+/// All variables that may hold a key.
+pub(super) fn key_variables() -> Vec<&'static str> {
+    let mut all: Vec<&str> = PROVIDERS.iter().flat_map(|provider| provider.keys).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// A provider by its name or another name people use for it.
 pub(super) fn find(id: &str) -> Option<&'static Provider> {
     let id = match id {
@@ -202,7 +210,7 @@ impl Provider {
     /// The environment offers it; whether a local server really answers shows when it is asked.
     pub(super) fn is_offered(&self, env: &Environment) -> bool {
         match self.offered {
-            Offered::WithKey => self.key(env).is_some(),
+            Offered::WithKey => self.key(env).is_some() || self.base(env).is_some(),
             Offered::IfAnswers => true,
             Offered::IfSet => self.base(env).is_some(),
             Offered::ByName => false,

@@ -27,6 +27,16 @@ fn the_environment_decides() {
 }
 
 #[test]
+fn variables_with_keys_are_known() {
+    let all = key_variables();
+    for name in
+        ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
+    {
+        assert!(all.contains(&name), "{name}");
+    }
+}
+
+#[test]
 fn names_are_resolved() {
     let catalog = catalog(&[]);
     let line = |text: &str| match catalog.resolve(text) {

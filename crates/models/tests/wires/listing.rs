@@ -88,6 +88,22 @@ async fn without_a_key_a_local_server_that_answers_is_chosen() {
 }
 
 #[tokio::test]
+async fn a_server_at_its_own_address_is_asked_what_it_has() {
+    let table = [
+        (r#"{"data":[{"id":"own"},{"id":"gpt-5"}]}"#, KEY, "openai/gpt-5"),
+        (r#"{"data":[{"id":"own"}]}"#, KEY, "openai/own"),
+        (r#"{"data":[{"id":"own"}]}"#, "", "openai/own"),
+        ("nonsense", KEY, "openai/gpt-5"),
+    ];
+    for (list, key, want) in table {
+        let server = Server::start(vec![json(list)]).await;
+        let none = nowhere();
+        let env = [("OPENAI_API_KEY", key), ("OPENAI_BASE_URL", &server.url), ("OLLAMA_HOST", &none)];
+        assert_eq!(catalog(&env, limits()).choose().await.to_string(), want, "{list}");
+    }
+}
+
+#[tokio::test]
 async fn the_environment_is_explained() {
     let env = [
         ("OPENAI_API_KEY", KEY),

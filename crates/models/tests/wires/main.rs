@@ -28,7 +28,7 @@ pub(crate) const TEARS: [usize; 6] = [1, 2, 3, 17, 100, 100_000];
 
 /// No waiting to speak of, and patience only where a test needs it.
 pub(crate) fn limits() -> Limits {
-    Limits { base_delay: Duration::from_millis(1), ..Limits::default() }
+    Limits { base_delay: Duration::from_millis(1), probe: Duration::from_secs(60), ..Limits::default() }
 }
 
 pub(crate) fn catalog(env: &[(&str, &str)], limits: Limits) -> Catalog {
