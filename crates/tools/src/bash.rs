@@ -11,9 +11,10 @@ pub use output::{KEPT, MAX_FILES, MAX_SPILL};
 use crate::args::{Args, COMMAND};
 use crate::digest;
 use crate::place::Workplace;
+use crate::shell;
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError};
 use child::{End, Leave, Running, Sink};
-use domain::ask::{Preview, Risk};
+use domain::ask::{Assessment, Preview, Risk};
 use domain::content::Json;
 use domain::tool::{ToolOutcome, ToolResult};
 use output::{Live, Output};
@@ -65,6 +66,28 @@ impl<'a> Wanted<'a> {
         })
     }
 
+    /// What the call asks for beside the command itself. It is no longer what a rule was given for.
+    fn more(&self, plan: &mut Plan, at: &Workplace) {
+        let mut asked = |reason: String| {
+            plan.raise(Risk::High, reason);
+            plan.read_only = false;
+            plan.rule = None;
+            plan.deed = Deed::Other;
+        };
+        if self.leave.unsandboxed {
+            asked("runs outside of the sandbox".to_owned());
+        }
+        if self.leave.network {
+            asked("asks for the network".to_owned());
+        }
+        if !at.inside(at.workdir()) {
+            asked(format!("runs in {}, outside the workspace", at.workdir().display()));
+        }
+        if self.background {
+            plan.raise(Risk::Low, "goes on in the background");
+        }
+    }
+
     fn place(&self, place: &Workplace) -> Result<Workplace, ToolError> {
         match self.workdir {
             None => Ok(place.clone()),
@@ -104,12 +127,20 @@ impl Tool for Bash {
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
         let wanted = Wanted::parse(args)?;
         let at = wanted.place(place)?;
+        let judgement = shell::judge(wanted.line, &at);
         let mut plan = Plan::reading(NAME, args, place, format!("run `{}`", wanted.line.trim()));
-        plan.read_only = false;
         plan.digest = digest::action(NAME, args, at.workdir(), &[]);
-        plan.preview = Some(Preview::Command { line: wanted.line.to_owned(), inner: Vec::new() });
-        plan.deed = Deed::Other;
-        plan.raise(Risk::High, "runs a command");
+        let inner = judgement.inner.iter().map(|inner| inner.shown.clone()).collect();
+        plan.preview = Some(Preview::Command { line: wanted.line.to_owned(), inner });
+        plan.assessment = Assessment {
+            risk: judgement.risk,
+            reasons: judgement.reasons.clone(),
+            reversible: judgement.reversible,
+        };
+        plan.read_only = judgement.read_only() && !wanted.background;
+        plan.rule = crate::policy::offer(&judgement);
+        plan.deed = Deed::Command(Box::new(judgement));
+        wanted.more(&mut plan, &at);
         Ok(plan)
     }
 

@@ -17,7 +17,6 @@ const KEPT: &[&str] = &[
     "TMPDIR",
     "TMP",
     "TEMP",
-    "PWD",
     "HOSTNAME",
     "EDITOR",
     "PAGER",

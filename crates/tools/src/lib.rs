@@ -15,6 +15,7 @@ pub mod place;
 pub mod policy;
 pub mod read;
 pub mod sandbox;
+pub mod shell;
 pub mod tool;
 pub mod toolbox;
 pub mod write;

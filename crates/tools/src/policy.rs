@@ -1,21 +1,83 @@
-//! Whether a planned call may run: remembered rules and policy modes.
+//! Whether a planned call may run: policy modes and remembered rules. Pure; the files are in [`book`].
+//!
+//! Invariants: a rule covers a command line only when it covers every command inside it and nothing is in doubt; nothing
+//! critical is ever covered by a rule or a mode. To look again at what is pending, decide again.
 
+pub mod book;
+
+use crate::shell::{Cover, Inner, Judgement, barred, rule_words};
+use crate::tool::{Deed, Plan, RuleOffer};
+use domain::ask::Risk;
+use domain::tool::Decider;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-/// What a person allowed for good, for one project.
+pub use book::{Rules, RulesError};
+
+/// How much may happen without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Only looking; everything else is denied.
+    ReadOnly,
+    /// Looking is free, everything else is asked.
+    #[default]
+    Ask,
+    /// Looking and writing files of the workspace are free, commands are asked.
+    AutoEdit,
+    /// Everything is free but what cannot be undone.
+    Full,
+}
+
+impl Mode {
+    /// All modes, the strictest first.
+    pub const ALL: [Mode; 4] = [Mode::ReadOnly, Mode::Ask, Mode::AutoEdit, Mode::Full];
+
+    /// The name in configs and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::ReadOnly => "read-only",
+            Mode::Ask => "ask",
+            Mode::AutoEdit => "auto-edit",
+            Mode::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text is not a policy mode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no policy mode: use read-only, ask, auto-edit or full")]
+pub struct NotAMode(pub String);
+
+impl FromStr for Mode {
+    type Err = NotAMode;
+    fn from_str(text: &str) -> Result<Mode, NotAMode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == text).ok_or_else(|| NotAMode(text.to_owned()))
+    }
+}
+
+/// What a person allowed for more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rule {
     /// The tool it is for; `None` when the matcher alone says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Which of its calls.
+    /// Which calls.
+    #[serde(flatten)]
     pub matcher: Matcher,
 }
 
 /// Which calls a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "allow", rename_all = "snake_case")]
 pub enum Matcher {
     /// Every call of the tool.
     Whole,
@@ -34,4 +96,159 @@ pub enum Matcher {
         /// The directory, canonical.
         dir: PathBuf,
     },
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.matcher {
+            Matcher::Whole => write!(f, "use {}", self.tool.as_deref().unwrap_or("nothing")),
+            Matcher::Prefix { words } => write!(f, "run commands that start with `{}`", words.join(" ")),
+            Matcher::Exact { words } => write!(f, "run exactly `{}`", words.join(" ")),
+            Matcher::Under { dir } => write!(f, "write files under {}", dir.display()),
+        }
+    }
+}
+
+impl Rule {
+    /// Every call of one tool, as for tools of an MCP server.
+    pub fn whole(tool: &str) -> Rule {
+        Rule { tool: Some(tool.to_owned()), matcher: Matcher::Whole }
+    }
+
+    fn covers_words(&self, said: &[String]) -> bool {
+        match &self.matcher {
+            Matcher::Prefix { words } => !words.is_empty() && said.starts_with(words) && !barred(said),
+            Matcher::Exact { words } => said == words.as_slice(),
+            Matcher::Whole | Matcher::Under { .. } => false,
+        }
+    }
+
+    fn covers_file(&self, path: &Path) -> bool {
+        matches!(&self.matcher, Matcher::Under { dir } if path.starts_with(dir))
+    }
+}
+
+/// What policy says of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may run.
+    Allow(Decider),
+    /// It may not; the reason is for the model.
+    Deny(String),
+    /// A person must say. Where nobody can be asked, that means no.
+    Ask,
+}
+
+/// Decides on one plan. Call it again when the mode or the rules changed while it was pending.
+pub fn decide(mode: Mode, plan: &Plan, rules: &[Rule]) -> Verdict {
+    let risk = plan.assessment.risk;
+    if plan.read_only && risk == Risk::Low {
+        return Verdict::Allow(Decider::Policy);
+    }
+    if mode == Mode::ReadOnly && !plan.read_only {
+        return Verdict::Deny(format!(
+            "{} is not allowed in read-only mode: only look, or say what you would do",
+            plan.tool
+        ));
+    }
+    if risk == Risk::Critical {
+        return Verdict::Ask;
+    }
+    if let Some(rule) = covering(plan, rules) {
+        return Verdict::Allow(Decider::Rule(rule));
+    }
+    let free = match mode {
+        Mode::ReadOnly => false,
+        Mode::Ask => risk == Risk::Low,
+        Mode::AutoEdit => {
+            risk == Risk::Low || risk == Risk::Medium && matches!(plan.deed, Deed::Write { .. })
+        }
+        Mode::Full => true,
+    };
+    if free { Verdict::Allow(Decider::Policy) } else { Verdict::Ask }
+}
+
+/// The rules that cover a plan, in words.
+fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
+    let whole = || {
+        let rule = rules
+            .iter()
+            .find(|rule| rule.matcher == Matcher::Whole && rule.tool.as_ref() == Some(&plan.tool));
+        rule.map(Rule::to_string)
+    };
+    match &plan.deed {
+        Deed::Command(judgement) => cover_line(judgement, rules),
+        Deed::Write { path } => {
+            // What leaves the workspace or steers programs is asked each time.
+            if plan.assessment.risk > Risk::Medium {
+                return None;
+            }
+            rules.iter().find(|rule| rule.covers_file(path)).map(Rule::to_string).or_else(whole)
+        }
+        Deed::Read => None,
+        Deed::Other => whole().filter(|_| plan.tool != "bash"),
+    }
+}
+
+fn cover_line(judgement: &Judgement, rules: &[Rule]) -> Option<String> {
+    if !judgement.doubts.is_empty() || judgement.inner.is_empty() {
+        return None;
+    }
+    let mut used: Vec<String> = Vec::new();
+    for inner in &judgement.inner {
+        for rule in cover_inner(inner, rules)? {
+            let words = rule.to_string();
+            if !used.contains(&words) {
+                used.push(words);
+            }
+        }
+    }
+    Some(used.join(", "))
+}
+
+fn cover_inner<'r>(inner: &Inner, rules: &'r [Rule]) -> Option<Vec<&'r Rule>> {
+    let mut used = Vec::new();
+    match &inner.cover {
+        Cover::Never => return None,
+        Cover::Free => {}
+        Cover::Words(words) => used.push(rules.iter().find(|rule| rule.covers_words(words))?),
+    }
+    for path in &inner.writes {
+        used.push(rules.iter().find(|rule| rule.covers_file(path))?);
+    }
+    Some(used)
+}
+
+/// The rules that would cover a command line from now on; `None` when it must be asked each time.
+pub fn offer(judgement: &Judgement) -> Option<RuleOffer> {
+    if !judgement.doubts.is_empty() || judgement.risk == Risk::Critical {
+        return None;
+    }
+    let mut rules: Vec<Rule> = Vec::new();
+    for inner in &judgement.inner {
+        let matcher = match &inner.cover {
+            Cover::Never => return None,
+            Cover::Free => None,
+            Cover::Words(words) => Some(match rule_words(words) {
+                Some(prefix) => Matcher::Prefix { words: prefix },
+                None => Matcher::Exact { words: words.clone() },
+            }),
+        };
+        let dirs = inner
+            .writes
+            .iter()
+            .filter_map(|path| path.parent())
+            .map(|dir| Matcher::Under { dir: dir.to_owned() });
+        for matcher in matcher.into_iter().chain(dirs) {
+            let rule = Rule { tool: None, matcher };
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+    }
+    if rules.is_empty() {
+        return None;
+    }
+    let words: Vec<String> = rules.iter().map(Rule::to_string).collect();
+    Some(RuleOffer { words: words.join(", "), rules })
 }

@@ -38,6 +38,8 @@ pub enum Deed {
         /// The file, canonical.
         path: PathBuf,
     },
+    /// Runs a command line.
+    Command(Box<crate::shell::Judgement>),
     /// Anything else: only a rule for the whole tool can cover it.
     Other,
 }

@@ -1,8 +1,14 @@
 //! Tools at work, on real files and real processes.
 
+#[cfg(test)]
 #[path = "it/bash.rs"]
 mod bash;
+#[cfg(test)]
+#[path = "it/consent.rs"]
+mod consent;
+#[cfg(test)]
 #[path = "it/files.rs"]
 mod files;
+#[cfg(test)]
 #[path = "it/room.rs"]
 mod room;

@@ -1,0 +1,72 @@
+//! What a bash line would really run: every simple command inside it, and how dangerous each is.
+//!
+//! Not a shell: a careful reader. It understands the plain part of the language and says "cannot tell" (a doubt) to
+//! everything odd. Invariant: a doubt may be needless, but a line without doubts runs nothing beside what is listed.
+
+mod judge;
+mod parse;
+mod table;
+#[cfg(test)]
+mod tests;
+mod unwrap;
+
+pub use judge::{Cover, Inner, Judgement, judge};
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Word {
+    /// What it will be; `None` when only the shell will know.
+    pub(crate) text: Option<String>,
+    /// As it was written.
+    pub(crate) raw: String,
+    /// Whether it is a pattern for file names.
+    pub(crate) glob: bool,
+    /// Whether it starts in someone's home.
+    pub(crate) tilde: bool,
+}
+
+/// One simple command as it stands in the line, wrappers such as `env` included.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Simple {
+    /// `NAME=value` before the command, or alone.
+    pub(crate) assigns: Vec<(String, Word)>,
+    /// The command and its arguments; empty when there are only assignments or redirections.
+    pub(crate) words: Vec<Word>,
+    /// Files that are opened for writing.
+    pub(crate) writes: Vec<Word>,
+    /// Files that are opened for reading.
+    pub(crate) reads: Vec<Word>,
+}
+
+/// What was found in a line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Script {
+    /// Every simple command, also those in substitutions.
+    pub(crate) commands: Vec<Simple>,
+    /// What could not be understood.
+    pub(crate) doubts: Vec<String>,
+}
+
+/// The first words that make a useful rule for this command; `None` when only the exact command does.
+pub(crate) fn rule_words(words: &[String]) -> Option<Vec<String>> {
+    let name = words.first()?.as_str();
+    let verb = words.get(1).map(String::as_str).filter(|verb| !verb.starts_with(['-', '+']));
+    if name == "git" {
+        let verb = verb.filter(|verb| table::GIT_ROUTINE.contains(verb))?;
+        return Some(vec![name.to_owned(), verb.to_owned()]).filter(|_| !barred(words));
+    }
+    let runs_anything = table::RUNNERS.contains(&name)
+        || verb.is_some_and(|verb| table::RUNNER_VERBS.contains(&(name, verb)))
+        || !table::BUILDS.contains(&name);
+    if runs_anything || barred(words) {
+        return None;
+    }
+    if !table::VERBS.contains(&name) {
+        return Some(vec![name.to_owned()]);
+    }
+    // `npm run` alone would cover every script.
+    let count = if verb? == "run" && name != "cargo" { 3 } else { 2 };
+    words.get(..count).map(<[String]>::to_vec)
+}
+
+pub(crate) use table::barred;

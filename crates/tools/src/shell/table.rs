@@ -1,0 +1,599 @@
+//! What is known of programs: which only look, which of their options do more, which use the network, which destroy.
+//!
+//! A program that is not here is not harmless. Options are matched generously: any abbreviation, any letter of a cluster.
+
+/// Built-ins that change how everything after them is understood, or run text that is not in the line.
+pub(super) const CHANGES_SHELL: &[&str] = &[
+    "eval",
+    "source",
+    ".",
+    "alias",
+    "unalias",
+    "trap",
+    "shopt",
+    "enable",
+    "hash",
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "unset",
+    "read",
+    "mapfile",
+    "readarray",
+    "let",
+    "getopts",
+    "bind",
+    "complete",
+    "pushd",
+    "popd",
+    "fc",
+    "history",
+    "suspend",
+    "setsid",
+    "coproc",
+    "caller",
+    "disown",
+    "umask",
+    "ulimit",
+];
+
+/// A program that only looks, unless an option says otherwise.
+pub(super) struct Looker {
+    pub(super) name: &'static str,
+    /// Letters that do more than look.
+    pub(super) short: &'static str,
+    /// Long options that do more than look.
+    pub(super) long: &'static [&'static str],
+    /// How many plain arguments there may be: some programs write to the second.
+    pub(super) most: usize,
+    /// Whether its arguments name files.
+    pub(super) files: bool,
+}
+
+const fn looker(name: &'static str) -> Looker {
+    Looker { name, short: "", long: &[], most: usize::MAX, files: true }
+}
+
+const fn with(name: &'static str, short: &'static str, long: &'static [&'static str]) -> Looker {
+    Looker { name, short, long, most: usize::MAX, files: true }
+}
+
+const fn talker(name: &'static str) -> Looker {
+    Looker { name, short: "", long: &[], most: usize::MAX, files: false }
+}
+
+const LISTED: &[&str] = &["--files0-from"];
+
+/// Programs that only look.
+pub(super) const LOOKERS: &[Looker] = &[
+    looker("ls"),
+    looker("cat"),
+    looker("head"),
+    looker("tail"),
+    with("wc", "", LISTED),
+    with("du", "", LISTED),
+    looker("df"),
+    talker("pwd"),
+    talker("echo"),
+    talker("true"),
+    talker("false"),
+    talker(":"),
+    talker("sleep"),
+    talker("seq"),
+    talker("whoami"),
+    talker("id"),
+    talker("uname"),
+    talker("nproc"),
+    talker("arch"),
+    Looker { short: "Fb", long: &["--file", "--boot"], most: 0, ..talker("hostname") },
+    Looker { short: "sf", long: &["--set", "--file"], most: 1, ..talker("date") },
+    Looker { short: "v", ..talker("printf") },
+    talker("basename"),
+    talker("dirname"),
+    looker("realpath"),
+    looker("readlink"),
+    looker("stat"),
+    with("file", "Cfmz", &["--compile", "--files-from", "--magic-file", "--uncompress"]),
+    with("sort", "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
+    Looker { most: 1, ..looker("uniq") },
+    looker("cut"),
+    talker("tr"),
+    looker("rev"),
+    looker("nl"),
+    looker("tac"),
+    looker("paste"),
+    looker("join"),
+    looker("comm"),
+    looker("cmp"),
+    with("diff", "rlN", &["--recursive", "--paginate", "--new-file", "--from-file", "--to-file"]),
+    looker("fold"),
+    looker("fmt"),
+    looker("expand"),
+    looker("column"),
+    with("md5sum", "c", &["--check"]),
+    with("sha1sum", "c", &["--check"]),
+    with("sha256sum", "c", &["--check"]),
+    with("sha512sum", "c", &["--check"]),
+    with("cksum", "c", &["--check"]),
+    talker("which"),
+    talker("type"),
+    with("tree", "olR", &["--fromfile", "--output"]),
+    with("grep", "Rf", &["--dereference-recursive", "--file"]),
+    with("egrep", "Rf", &["--dereference-recursive", "--file"]),
+    with("fgrep", "Rf", &["--dereference-recursive", "--file"]),
+    with("rg", "Lzf", &["--pre", "--follow", "--search-zip", "--hostname-bin", "--file", "--ignore-file"]),
+    with("fd", "xXLl", &["--exec", "--exec-batch", "--follow", "--list-details", "--base-directory"]),
+    Looker { most: 1, ..with("xxd", "r", &["--revert"]) },
+    looker("od"),
+    looker("hexdump"),
+    looker("strings"),
+];
+
+/// What `find` may be asked without doing more than look.
+pub(super) const FIND_LOOKS: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-type",
+    "-maxdepth",
+    "-mindepth",
+    "-size",
+    "-mtime",
+    "-mmin",
+    "-newer",
+    "-print",
+    "-print0",
+    "-not",
+    "-o",
+    "-or",
+    "-a",
+    "-and",
+    "-regex",
+    "-iregex",
+    "-empty",
+    "-prune",
+    "-perm",
+    "-user",
+    "-group",
+    "-ls",
+    "-depth",
+    "-xdev",
+    "-links",
+    "-atime",
+    "-ctime",
+];
+
+/// What git may be asked without doing more than look.
+pub(super) const GIT_LOOKS: &[&str] = &[
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "rev-parse",
+    "ls-files",
+    "ls-tree",
+    "describe",
+    "shortlog",
+    "cat-file",
+    "rev-list",
+    "merge-base",
+    "name-rev",
+    "grep",
+    "show-ref",
+];
+/// Options of git that run or write something. Two dashes may be abbreviated.
+pub(super) const GIT_LONG: &[&str] = &[
+    "--output",
+    "--ext-diff",
+    "--textconv",
+    "--open-files-in-pager",
+    "--exec",
+    "--upload-pack",
+    "--filters",
+    "--show-signature",
+];
+/// Single-dash options of git that run something.
+pub(super) const GIT_SHORT: &str = "O";
+/// Plain forms of git commands that would change something with other arguments.
+pub(super) const GIT_LISTS: &[&[&str]] = &[
+    &["branch"],
+    &["branch", "-a"],
+    &["branch", "-v"],
+    &["branch", "-vv"],
+    &["branch", "-r"],
+    &["branch", "--list"],
+    &["branch", "--show-current"],
+    &["tag"],
+    &["tag", "-l"],
+    &["tag", "--list"],
+    &["remote"],
+    &["remote", "-v"],
+    &["stash", "list"],
+    &["worktree", "list"],
+];
+
+/// Parts of a repository's own config that make git run programs.
+pub(super) const GIT_RUNS: &[&str] = &[
+    "fsmonitor",
+    "external",
+    "textconv",
+    "filter",
+    "command",
+    "pager",
+    "include",
+    "program",
+    "hookspath",
+    "sshcommand",
+    "editor",
+    "askpass",
+    "helper",
+    "driver",
+    "worktree",
+    "gitproxy",
+    "proxy",
+];
+
+/// Programs that reach out.
+pub(super) const NETWORK: &[&str] = &[
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "netcat",
+    "ssh",
+    "scp",
+    "sftp",
+    "rsync",
+    "ftp",
+    "telnet",
+    "ping",
+    "dig",
+    "nslookup",
+    "host",
+    "traceroute",
+    "socat",
+    "openssl",
+    "http",
+    "https",
+    "xh",
+    "aria2c",
+    "gh",
+    "glab",
+    "aws",
+    "gcloud",
+    "az",
+    "kubectl",
+    "helm",
+    "terraform",
+    "docker",
+    "podman",
+    "npx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "ssh-copy-id",
+    "rclone",
+    "git-lfs",
+];
+/// Commands of programs that reach out: the program and its first argument.
+pub(super) const NETWORK_VERBS: &[(&str, &[&str])] = &[
+    ("git", &["push", "pull", "fetch", "clone", "ls-remote", "submodule", "svn", "send-email"]),
+    (
+        "cargo",
+        &["install", "fetch", "update", "publish", "add", "search", "login", "owner", "yank", "vendor"],
+    ),
+    ("npm", &["install", "i", "ci", "add", "publish", "update", "exec", "audit", "login", "create", "init"]),
+    ("pnpm", &["install", "i", "add", "publish", "update", "dlx", "create"]),
+    ("yarn", &["install", "add", "publish", "upgrade", "dlx", "create"]),
+    ("bun", &["install", "i", "add", "publish", "update", "x", "create"]),
+    ("pip", &["install", "download"]),
+    ("pip3", &["install", "download"]),
+    ("uv", &["sync", "add", "pip", "tool", "lock", "publish", "self"]),
+    ("poetry", &["install", "add", "update", "publish"]),
+    ("go", &["get", "install", "mod", "work"]),
+    ("gem", &["install", "update", "push"]),
+    ("bundle", &["install", "update"]),
+    ("composer", &["install", "update", "require"]),
+    ("rustup", &["update", "install", "toolchain", "component", "target", "self"]),
+];
+
+/// Programs that change the system.
+pub(super) const SYSTEM: &[&str] = &[
+    "apt",
+    "apt-get",
+    "dpkg",
+    "dnf",
+    "yum",
+    "rpm",
+    "brew",
+    "pacman",
+    "apk",
+    "snap",
+    "flatpak",
+    "systemctl",
+    "service",
+    "crontab",
+    "at",
+    "mount",
+    "umount",
+    "kill",
+    "pkill",
+    "killall",
+    "useradd",
+    "usermod",
+    "userdel",
+    "passwd",
+    "chsh",
+    "iptables",
+    "nft",
+    "sysctl",
+    "modprobe",
+    "insmod",
+    "launchctl",
+    "defaults",
+    "loginctl",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "systemd-run",
+];
+
+/// Programs that destroy.
+pub(super) const DESTROYS: &[&str] = &[
+    "dd", "shred", "wipefs", "fdisk", "sfdisk", "parted", "mkswap", "shutdown", "reboot", "halt", "poweroff",
+    "init", "telinit", "eval", "srm",
+];
+
+/// Programs that change files named in their arguments.
+pub(super) const CHANGES_FILES: &[&str] = &[
+    "mkdir", "touch", "cp", "mv", "ln", "tee", "patch", "truncate", "install", "rm", "rmdir", "unlink",
+    "sed", "chmod", "chown", "chgrp", "tar", "zip", "unzip", "gzip", "gunzip",
+];
+
+/// Programs that build, check or test what is in the workspace; with them one word more belongs to the rule.
+pub(super) const BUILDS: &[&str] = &[
+    "cargo",
+    "make",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "go",
+    "git",
+    "just",
+    "mvn",
+    "gradle",
+    "./gradlew",
+    "dotnet",
+    "mix",
+    "swift",
+    "zig",
+    "cmake",
+    "ninja",
+    "meson",
+    "bazel",
+    "deno",
+    "rustup",
+    "pytest",
+    "tox",
+    "uv",
+    "poetry",
+    "rustfmt",
+    "rustc",
+    "gcc",
+    "tsc",
+    "eslint",
+    "prettier",
+    "ruff",
+    "black",
+    "mypy",
+    "jest",
+    "vitest",
+    "pip",
+    "docker",
+    "kubectl",
+    "gh",
+];
+/// Of those: the ones whose first argument says what they do.
+pub(super) const VERBS: &[&str] = &[
+    "cargo", "npm", "pnpm", "yarn", "bun", "go", "git", "just", "make", "dotnet", "mix", "swift", "zig",
+    "bazel", "deno", "rustup", "uv", "poetry", "pip", "docker", "kubectl", "gh",
+];
+
+/// Programs that run any text or program they are given: a rule for them covers exactly one command line.
+pub(super) const RUNNERS: &[&str] = &[
+    "python",
+    "python3",
+    "node",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "deno",
+    "bun",
+    "awk",
+    "gawk",
+    "mawk",
+    "sh",
+    "bash",
+    "dash",
+    "ash",
+    "zsh",
+    "find",
+    "fd",
+    "xargs",
+    "env",
+    "npx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "parallel",
+    "watch",
+    "script",
+    "strace",
+    "ltrace",
+    "gdb",
+    "lldb",
+    "expect",
+    "flock",
+    "tmux",
+    "screen",
+    "ssh",
+    "docker",
+    "podman",
+    "vim",
+    "vi",
+    "nvim",
+    "emacs",
+    "ed",
+    "ex",
+    "sed",
+    "tar",
+    "git",
+    "make",
+    "rm",
+    "mv",
+    "cp",
+    "ln",
+    "tee",
+    "dd",
+    "chmod",
+    "chown",
+    "install",
+    "kill",
+    "crontab",
+    "at",
+    "osascript",
+    "java",
+    "rsync",
+    "zip",
+    "openssl",
+    "socat",
+    "nc",
+    "ncat",
+    "curl",
+    "wget",
+    "sqlite3",
+    "psql",
+    "mysql",
+    "less",
+    "more",
+    "man",
+    "sort",
+    "rg",
+    "tree",
+    "jq",
+];
+/// Verbs that run any text or program they are given, or hide what they do behind an alias.
+pub(super) const RUNNER_VERBS: &[(&str, &str)] = &[
+    ("npm", "exec"),
+    ("pnpm", "exec"),
+    ("pnpm", "dlx"),
+    ("yarn", "dlx"),
+    ("yarn", "exec"),
+    ("bun", "x"),
+    ("uv", "run"),
+    ("uv", "tool"),
+    ("poetry", "run"),
+    ("go", "run"),
+    ("go", "generate"),
+    ("deno", "run"),
+    ("deno", "eval"),
+    ("docker", "run"),
+    ("docker", "exec"),
+    ("kubectl", "exec"),
+    ("git", "config"),
+    ("git", "bisect"),
+    ("git", "rebase"),
+    ("git", "submodule"),
+    ("git", "filter-branch"),
+    ("gh", "alias"),
+    ("gh", "extension"),
+];
+
+/// What git does to the workspace alone, so that a rule may cover it with any arguments.
+pub(super) const GIT_ROUTINE: &[&str] = &["add", "commit", "merge", "mv", "stash", "tag", "branch", "switch"];
+
+/// Options that make a build tool run or obey something else: no rule by first words covers them.
+pub(super) const BARRED: &[(&str, &[&str])] = &[
+    ("cargo", &["config", "Z", "C", "manifest-path", "lockfile-path"]),
+    ("npm", &["prefix", "script-shell", "C", "node-options", "userconfig", "globalconfig", "workspace-root"]),
+    ("pnpm", &["prefix", "script-shell", "C", "dir", "shell-emulator"]),
+    ("yarn", &["cwd", "use-yarnrc"]),
+    (
+        "go",
+        &[
+            "exec", "toolexec", "overlay", "vettool", "modfile", "C", "ldflags", "gcflags", "asmflags",
+            "pkgdir", "o",
+        ],
+    ),
+    ("pytest", &["c", "p", "rootdir", "o", "override-ini", "confcutdir", "import-mode"]),
+    (
+        "eslint",
+        &[
+            "c",
+            "config",
+            "rulesdir",
+            "plugin",
+            "resolve-plugins-relative-to",
+            "parser",
+            "f",
+            "format",
+            "o",
+            "output-file",
+        ],
+    ),
+    ("prettier", &["config", "plugin"]),
+    (
+        "git",
+        &["exec", "upload-pack", "receive-pack", "gpg-sign", "S", "F", "template", "edit", "e", "p", "patch"],
+    ),
+    ("dotnet", &["property", "p"]),
+];
+
+/// Variables before a command that cannot change what it runs.
+pub(super) const HARMLESS_VARIABLES: &[&str] = &[
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CARGO_TERM_COLOR",
+    "CI",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "COLUMNS",
+];
+
+/// The name of a program in one of the system's own directories; any other path stays what it is.
+pub(super) fn base(name: &str) -> &str {
+    name.strip_prefix("/usr/bin/").or_else(|| name.strip_prefix("/bin/")).unwrap_or(name)
+}
+
+/// Whether `arg` is, or abbreviates, or clusters one of the options.
+pub(super) fn has_option(arg: &str, short: &str, long: &[&str]) -> bool {
+    if let Some(rest) = arg.strip_prefix("--") {
+        let name = arg.split('=').next().unwrap_or(arg);
+        return !rest.is_empty() && long.iter().any(|option| option.starts_with(name));
+    }
+    arg.strip_prefix('-').is_some_and(|letters| letters.chars().any(|letter| short.contains(letter)))
+}
+
+/// Whether a build tool gets an option that makes it run or obey something else.
+pub(crate) fn barred(words: &[String]) -> bool {
+    let Some((name, args)) = words.split_first() else { return true };
+    let Some((_, options)) = BARRED.iter().find(|(program, _)| program == name) else { return false };
+    // What comes after `--` is for the program that is built, not for the tool.
+    args.iter().take_while(|arg| *arg != "--").filter(|arg| arg.starts_with('-')).any(|arg| {
+        let bare = arg.trim_start_matches('-');
+        let said = bare.split('=').next().unwrap_or(bare);
+        options.iter().any(|option| {
+            if option.len() == 1 { !arg.starts_with("--") && bare.contains(option) } else { said == *option }
+        })
+    })
+}
