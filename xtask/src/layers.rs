@@ -88,7 +88,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "hub",
         why: "sessions, runs, queues, asks and the attached UIs; knows no dialect by name",
-        uses: &["domain", "store", "dialects", "link"],
+        uses: &["domain", "store", "dialects", "link", "wire"],
         outside: Outside::Any,
     },
     Layer {

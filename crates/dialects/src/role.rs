@@ -8,7 +8,7 @@ use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::Event;
 use domain::fact::Fact;
 use domain::ids::{Millis, SessionId};
-use domain::port::{Abilities, Ticket};
+use domain::port::{Abilities, News, Ticket};
 use domain::signal::{Board, Signal};
 use domain::state::State;
 use std::sync::Arc;
@@ -120,6 +120,8 @@ pub enum Effect {
     },
     /// A foreign runtime said something (UI roles only).
     Fact(Fact),
+    /// A runtime on a lossless wire told its news; they are mirrored instead of canonised (UI roles only).
+    News(Box<News>),
     /// A foreign runtime sent a one-way word (UI roles only).
     Signal(Signal),
     /// A command that was given to this role is settled (UI roles only).

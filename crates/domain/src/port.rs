@@ -214,7 +214,7 @@ impl Abilities {
 }
 
 /// What a UI of ours hears. A remote one gets the same over the native dialect.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// The UI now sees this session and it is the current one; the replay builds its state from nothing.
     Attached {

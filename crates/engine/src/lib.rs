@@ -1,1 +1,14 @@
-//! TODO
+//! Our agent: does the turns that the hub orders, with a model and tools, and reports what happens.
+//!
+//! One task per turn; the agent's own task only routes orders. Invariants: a tool runs only after its start was kept; after a
+//! cancel nothing starts; every tool that was proposed ends.
+
+mod agent;
+mod chat;
+mod port;
+mod seat;
+mod turn;
+
+pub use agent::{Agent, ORDERS, Setup};
+pub use port::{REPORTS, Reported};
+pub use seat::ModelSource;

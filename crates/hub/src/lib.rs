@@ -4,3 +4,8 @@
 
 pub mod core;
 pub mod shelf;
+mod shell;
+
+pub use shell::{
+    EngineSeat, Guest, Hub, INBOX, LOCAL_NEWS, LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped,
+};

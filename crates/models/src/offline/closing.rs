@@ -9,8 +9,15 @@ const MAX_QUOTE: usize = 4_000;
 /// Characters of one prompt in a summary.
 const MAX_SUMMARY_LINE: usize = 200;
 /// How a result begins when the person (or a rule) did not allow the call.
-const DECLINED: [&str; 6] =
-    ["the person declined", "declined", "denied", "the person denied", "rejected", "not allowed"];
+const DECLINED: [&str; 7] = [
+    "the person declined",
+    "declined",
+    "denied",
+    "permission denied",
+    "the person denied",
+    "rejected",
+    "not allowed",
+];
 
 /// What to say about the results.
 pub(super) struct News {

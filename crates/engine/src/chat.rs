@@ -1,0 +1,98 @@
+//! The conversation as a model reads it: entries to chat messages. Pure.
+
+use domain::content::{Part, Role};
+use domain::state::{Entry, EntryKind, Message};
+use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
+use models::{ChatMessage, Content, Kept, ToolArgs, ToolCall};
+
+/// Marks an opaque part as something a provider wants back unchanged.
+pub(crate) const KEPT: &str = "kept";
+
+/// Turns the path that goes to the model into chat messages.
+pub(crate) fn messages(entries: &[Entry], tools: &[ToolRun]) -> Vec<ChatMessage> {
+    let mut chat = Vec::new();
+    for entry in entries {
+        match &entry.kind {
+            EntryKind::Message(message) => add_message(&mut chat, message, tools),
+            EntryKind::Compaction(compaction) => {
+                chat.push(ChatMessage::user(format!(
+                    "Summary of our conversation so far:\n{}",
+                    compaction.summary
+                )));
+            }
+            EntryKind::Notice { .. } => {}
+        }
+    }
+    chat
+}
+
+fn add_message(chat: &mut Vec<ChatMessage>, message: &Message, tools: &[ToolRun]) {
+    let content = content(&message.parts);
+    match message.role {
+        Role::User | Role::System => chat.push(ChatMessage::User { content }),
+        Role::Assistant => {
+            let runs: Vec<&ToolRun> =
+                message.tools().filter_map(|id| tools.iter().find(|tool| tool.id == id)).collect();
+            let tool_calls: Vec<ToolCall> = runs.iter().map(|run| call(run)).collect();
+            if content.is_empty() && tool_calls.is_empty() {
+                return;
+            }
+            let kept = message.parts.iter().filter_map(kept).collect();
+            chat.push(ChatMessage::Assistant { content, tool_calls, kept });
+            for run in runs {
+                chat.push(answer(run));
+            }
+        }
+    }
+}
+
+fn content(parts: &[Part]) -> Vec<Content> {
+    let piece = |part: &Part| match part {
+        Part::Text(text) if text.is_empty() => None,
+        Part::Text(text) => Some(Content::Text(text.clone())),
+        Part::Code { language, text, .. } => {
+            Some(Content::Text(format!("```{}\n{text}\n```", language.as_deref().unwrap_or_default())))
+        }
+        Part::Diff { text, .. } => Some(Content::Text(format!("```diff\n{text}\n```"))),
+        Part::Image { mime, base64 } => {
+            Some(Content::Image { mime: mime.clone(), base64: base64.to_string() })
+        }
+        Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => None,
+    };
+    parts.iter().filter_map(piece).collect()
+}
+
+fn kept(part: &Part) -> Option<Kept> {
+    match part {
+        Part::Opaque { kind, json } if kind == KEPT => serde_json::from_str(json.as_str()).ok(),
+        _ => None,
+    }
+}
+
+pub(crate) fn call(run: &ToolRun) -> ToolCall {
+    ToolCall { id: call_id(run.id), name: run.name.clone(), args: ToolArgs::read(run.args.as_str()) }
+}
+
+/// Providers accept only letters, digits, `-` and `_` in ids of calls; ours are such.
+pub(crate) fn call_id(id: domain::ids::ToolRunId) -> String {
+    format!("call_{}", id.0)
+}
+
+/// What the model reads of a tool that ended (or never did: every call must have an answer).
+pub(crate) fn answer(run: &ToolRun) -> ChatMessage {
+    let result = run.result.as_ref();
+    let mut text = result.map(|result| result.text.clone()).unwrap_or_default();
+    let failed = !matches!(run.phase, ToolPhase::Ended(ToolOutcome::Done));
+    if text.is_empty() && failed {
+        "This tool did not run.".clone_into(&mut text);
+    }
+    let mut content = vec![Content::Text(text)];
+    let images = result.iter().flat_map(|result| &result.parts).filter_map(|part| match part {
+        Part::Image { mime, base64 } => {
+            Some(Content::Image { mime: mime.clone(), base64: base64.to_string() })
+        }
+        _ => None,
+    });
+    content.extend(images);
+    ChatMessage::Tool { call_id: call_id(run.id), name: run.name.clone(), content, is_error: failed }
+}

@@ -1,0 +1,71 @@
+//! What the agent keeps for a session between turns: rules, the workplace, the way to a turn under way.
+
+use domain::ask::Closing;
+use domain::command::Refusal;
+use domain::ids::{AskId, RunId};
+use domain::session::{ModelEntry, ModelRef};
+use models::Model;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tools::Workplace;
+use tools::policy::Rules;
+
+/// Where models come from.
+pub trait ModelSource: Send + Sync {
+    /// The model of this name; the default one for `None`.
+    ///
+    /// # Errors
+    /// When there is none; the refusal says what to do.
+    fn resolve(&self, wanted: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal>;
+
+    /// The models there are.
+    fn list(&self) -> Vec<ModelEntry>;
+}
+
+/// The asks of one session that a turn waits for.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Asked(Arc<Mutex<BTreeMap<AskId, oneshot::Sender<Closing>>>>);
+
+impl Asked {
+    /// Waits for an ask; register before it is reported, so that no answer can be missed.
+    pub(crate) fn wait_for(&self, ask: AskId) -> oneshot::Receiver<Closing> {
+        let (sender, receiver) = oneshot::channel();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(ask, sender);
+        receiver
+    }
+
+    pub(crate) fn close(&self, ask: AskId, closing: Closing) {
+        if let Some(waiting) = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&ask) {
+            let _ = waiting.send(closing);
+        }
+    }
+}
+
+/// Whether a steer waits.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Steered(Arc<AtomicBool>);
+
+impl Steered {
+    pub(crate) fn set(&self, waits: bool) {
+        self.0.store(waits, Ordering::Relaxed);
+    }
+
+    pub(crate) fn waits(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The rules of one project, shared by the sessions that work in it.
+pub(crate) type SharedRules = Arc<Mutex<Rules>>;
+
+/// What the agent keeps for a session.
+pub(crate) struct Seat {
+    pub(crate) asked: Asked,
+    pub(crate) steered: Steered,
+    pub(crate) place: Workplace,
+    pub(crate) rules: SharedRules,
+    pub(crate) under_way: Option<(RunId, CancellationToken)>,
+}

@@ -1,0 +1,311 @@
+//! The tool calls of a step: planned, decided, run. Reading ones run together, the others in order.
+
+use super::Turn;
+use super::step::{Call, Done};
+use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
+use domain::content::Json;
+use domain::event::Body;
+use domain::ids::{AskId, ToolRunId};
+use domain::session::Policy;
+use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use std::sync::{Arc, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+use tools::policy::{Mode, Verdict};
+use tools::{Outcome, Plan, Tool};
+
+/// Pieces of live output that may wait; past it the tool waits.
+const PROGRESS: usize = 64;
+
+/// A call that is ready to be decided on, or why it cannot be.
+enum Planned {
+    Ready(Arc<dyn Tool>, Box<Plan>),
+    Impossible(String),
+}
+
+/// How a decision went.
+enum Decided {
+    Run,
+    Not(Outcome),
+    /// Denied without a reason: the turn stops.
+    Stop(Outcome),
+}
+
+impl Turn {
+    /// Runs the calls of a step.
+    pub(super) async fn run_calls(&self, calls: &[Call]) -> Done {
+        let mut done = Done { outcomes: Vec::new(), stop: false };
+        let mut at = 0;
+        while at < calls.len() {
+            let skip = self.skips(&done);
+            if let Some(why) = skip {
+                self.skip(&calls[at], why, &mut done).await;
+                at += 1;
+                continue;
+            }
+            let planned = self.plan(&calls[at]).await;
+            let reads = matches!(&planned, Planned::Ready(_, plan) if self.reads_freely(plan));
+            if !reads {
+                let (outcome, stop) = self.one(&calls[at], planned, None).await;
+                done.outcomes.push((calls[at].id, outcome));
+                done.stop |= stop;
+                at += 1;
+                continue;
+            }
+            let mut together = vec![(&calls[at], planned)];
+            at += 1;
+            while at < calls.len() {
+                let next = self.plan(&calls[at]).await;
+                if !matches!(&next, Planned::Ready(_, plan) if self.reads_freely(plan)) {
+                    break;
+                }
+                together.push((&calls[at], next));
+                at += 1;
+            }
+            let ids: Vec<ToolRunId> = together.iter().map(|(call, _)| call.id).collect();
+            let running = together.into_iter().map(|(call, planned)| self.one(call, planned, None));
+            let outcomes = futures_join(running).await;
+            done.outcomes.extend(ids.into_iter().zip(outcomes.into_iter().map(|(outcome, _)| outcome)));
+        }
+        done
+    }
+
+    /// Runs the calls whose consents a crash left open.
+    pub(super) async fn run_resumed(&self, calls: &[(AskId, Call)]) -> Done {
+        let mut done = Done { outcomes: Vec::new(), stop: false };
+        // Registered all at once, before the first is waited for: any of them may be answered first.
+        let waits: Vec<_> = calls.iter().map(|(ask, _)| self.asked.wait_for(*ask)).collect();
+        for ((ask, call), wait) in calls.iter().zip(waits) {
+            let planned = self.plan(call).await;
+            let (outcome, stop) = self.one(call, planned, Some((*ask, wait))).await;
+            done.outcomes.push((call.id, outcome));
+            done.stop |= stop;
+        }
+        done
+    }
+
+    fn skips(&self, done: &Done) -> Option<&'static str> {
+        if self.cancel.is_cancelled() {
+            Some("Not run: the run was cancelled.")
+        } else if done.stop {
+            Some("Not run: the person denied the call before it.")
+        } else if self.steered.waits() && !done.outcomes.is_empty() {
+            Some("Skipped: the person has said something new.")
+        } else {
+            None
+        }
+    }
+
+    async fn skip(&self, call: &Call, why: &str, done: &mut Done) {
+        let outcome = if self.cancel.is_cancelled() { ToolOutcome::Cancelled } else { ToolOutcome::Skipped };
+        let result = ToolResult::text(why);
+        self.port
+            .emit(Body::ToolEnded { tool: call.id, outcome: outcome.clone(), result: result.clone() })
+            .await;
+        done.outcomes.push((call.id, Outcome { outcome, result }));
+    }
+
+    async fn plan(&self, call: &Call) -> Planned {
+        let Some(tool) = self.toolbox.get(&call.call.name) else {
+            let names: Vec<&str> = self.toolbox.names().collect();
+            return Planned::Impossible(format!(
+                "There is no tool {}. There are: {}.",
+                call.call.name,
+                names.join(", ")
+            ));
+        };
+        let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.clone());
+        match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
+            Ok(Ok(plan)) => Planned::Ready(tool, Box::new(plan)),
+            Ok(Err(why)) => Planned::Impossible(why.to_string()),
+            Err(_) => Planned::Impossible("The tool broke while it looked at its arguments.".to_owned()),
+        }
+    }
+
+    fn reads_freely(&self, plan: &Plan) -> bool {
+        plan.read_only && matches!(self.verdict(plan), Verdict::Allow(_))
+    }
+
+    fn verdict(&self, plan: &Plan) -> Verdict {
+        let mode = match self.brief.policy {
+            Policy::ReadOnly => Mode::ReadOnly,
+            Policy::Ask => Mode::Ask,
+            Policy::AutoEdit => Mode::AutoEdit,
+            Policy::Full => Mode::Full,
+        };
+        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).all();
+        tools::policy::decide(mode, plan, &rules)
+    }
+
+    /// One call from its plan to its end; `true` when the turn must stop.
+    async fn one(
+        &self,
+        call: &Call,
+        planned: Planned,
+        open: Option<(AskId, oneshot::Receiver<Closing>)>,
+    ) -> (Outcome, bool) {
+        let (tool, plan) = match planned {
+            Planned::Ready(tool, plan) => (tool, *plan),
+            Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
+        };
+        let decided = match (open, self.verdict(&plan)) {
+            (Some((ask, closing)), _) => self.asked_about(call.id, ask, closing, tool.as_ref(), &plan).await,
+            (None, Verdict::Allow(by)) => {
+                let decision = yes(by, Scope::Once, &plan);
+                self.record(call.id, decision, Decided::Run).await
+            }
+            (None, Verdict::Deny(reason)) => self.deny(call.id, Decider::Policy, Some(reason)).await,
+            (None, Verdict::Ask) => self.ask(call.id, tool.as_ref(), &plan).await,
+        };
+        match decided {
+            Decided::Run => {
+                let outcome = self.execute(call.id, tool.as_ref(), plan).await;
+                (self.end(call.id, outcome).await, false)
+            }
+            Decided::Not(outcome) => (self.end(call.id, outcome).await, false),
+            Decided::Stop(outcome) => (self.end(call.id, outcome).await, true),
+        }
+    }
+
+    async fn ask(&self, id: ToolRunId, tool: &dyn Tool, plan: &Plan) -> Decided {
+        let ask = AskId::mint(&self.brief.ids);
+        let consent = Consent {
+            tool: id,
+            name: plan.tool.clone(),
+            args: Json::verbatim(plan.args.to_string()),
+            preview: plan.preview.clone(),
+            assessment: plan.assessment.clone(),
+            digest: plan.digest.clone(),
+            rule: plan.rule.as_ref().map(|rule| rule.words.clone()),
+            takes_reason: true,
+        };
+        let closing = self.asked.wait_for(ask);
+        let title = plan.title.clone();
+        let run = Some(self.brief.run);
+        let asked = Ask { id: ask, run, title, kind: AskKind::Consent(Box::new(consent)), deadline: None };
+        if !self.port.emit_kept(Body::AskOpened(asked)).await {
+            return Decided::Not(Outcome::cancelled());
+        }
+        self.asked_about(id, ask, closing, tool, plan).await
+    }
+
+    async fn asked_about(
+        &self,
+        id: ToolRunId,
+        _ask: AskId,
+        closing: oneshot::Receiver<Closing>,
+        tool: &dyn Tool,
+        plan: &Plan,
+    ) -> Decided {
+        let closing = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Decided::Not(Outcome::cancelled()),
+            closing = closing => closing.unwrap_or(Closing::Withdrawn),
+        };
+        match closing {
+            Closing::Answered { answer: Answer::Allow { scope, .. }, by } => {
+                self.remember(scope, plan);
+                if let Err(why) = tools::still_valid(tool, plan) {
+                    let reason = format!("{why} Look again before you try once more.");
+                    return self.deny(id, Decider::Policy, Some(reason)).await;
+                }
+                let decision = yes(Decider::Person(by), scope, plan);
+                self.record(id, decision, Decided::Run).await
+            }
+            Closing::Answered { answer: Answer::Deny { reason: Some(reason) }, by } => {
+                self.deny(id, Decider::Person(by), Some(reason)).await
+            }
+            Closing::Answered { by, .. } => match self.deny(id, Decider::Person(by), None).await {
+                Decided::Not(outcome) => Decided::Stop(outcome),
+                decided => decided,
+            },
+            Closing::Withdrawn => Decided::Not(Outcome::cancelled()),
+            Closing::Expired => {
+                self.deny(id, Decider::Policy, Some("nobody answered in time".to_owned())).await
+            }
+            Closing::Unattended => {
+                self.deny(id, Decider::Policy, Some("nobody could be asked".to_owned())).await
+            }
+        }
+    }
+
+    fn remember(&self, scope: Scope, plan: &Plan) {
+        let Some(offer) = &plan.rule else { return };
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        match scope {
+            Scope::Once => {}
+            Scope::Session => rules.add_for_session(&offer.rules),
+            Scope::Always => {
+                // A rule that cannot be written still holds for this session.
+                if rules.add_for_project(&offer.rules).is_err() {
+                    rules.add_for_session(&offer.rules);
+                }
+            }
+        }
+    }
+
+    async fn deny(&self, id: ToolRunId, by: Decider, reason: Option<String>) -> Decided {
+        let text = match &reason {
+            Some(reason) => format!("Permission denied: {reason}"),
+            None => "Permission denied.".to_owned(),
+        };
+        let decision = Decision { allowed: false, by, scope: Scope::Once, reason, digest: None };
+        let outcome = Outcome { outcome: ToolOutcome::Denied, result: ToolResult::text(text) };
+        self.record(id, decision, Decided::Not(outcome)).await
+    }
+
+    async fn record(&self, tool: ToolRunId, decision: Decision, then: Decided) -> Decided {
+        if self.port.emit_kept(Body::ToolDecided { tool, decision }).await {
+            then
+        } else {
+            Decided::Not(Outcome::cancelled())
+        }
+    }
+
+    /// Runs a tool, once its start is kept: whatever happens later, the record says that it may have run.
+    async fn execute(&self, id: ToolRunId, tool: &dyn Tool, plan: Plan) -> Outcome {
+        if self.cancel.is_cancelled() || !self.port.emit_kept(Body::ToolStarted { tool: id }).await {
+            return Outcome::cancelled();
+        }
+        let (progress, mut pieces) = mpsc::channel(PROGRESS);
+        let running = tool.run(plan, tools::Port { progress, cancel: self.cancel.clone() });
+        let telling = async {
+            while let Some(progress) = pieces.recv().await {
+                self.port.emit(Body::ToolProgress { tool: id, progress }).await;
+            }
+        };
+        let (outcome, ()) = tokio::join!(running, telling);
+        outcome
+    }
+
+    async fn end(&self, tool: ToolRunId, outcome: Outcome) -> Outcome {
+        let (how, result) = (outcome.outcome.clone(), outcome.result.clone());
+        self.port.emit_kept(Body::ToolEnded { tool, outcome: how, result }).await;
+        outcome
+    }
+}
+
+fn yes(by: Decider, scope: Scope, plan: &Plan) -> Decision {
+    Decision { allowed: true, by, scope, reason: None, digest: Some(plan.digest.clone()) }
+}
+
+/// Waits for all, in order of the list; each makes progress while the others wait.
+async fn futures_join<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut waiting: Vec<_> = futures.into_iter().map(|future| Some(Box::pin(future))).collect();
+    let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
+    std::future::poll_fn(move |cx| {
+        for (slot, output) in waiting.iter_mut().zip(&mut outputs) {
+            if let Some(future) = slot
+                && let std::task::Poll::Ready(ready) = future.as_mut().poll(cx)
+            {
+                *output = Some(ready);
+                *slot = None;
+            }
+        }
+        if waiting.iter().all(Option::is_none) {
+            std::task::Poll::Ready(outputs.iter_mut().filter_map(Option::take).collect())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await
+}

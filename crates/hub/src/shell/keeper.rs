@@ -1,0 +1,185 @@
+//! Keeps what happened: one append per session and round. A store that fails does not stop the conversation: it goes on in memory,
+//! says so, and what could not be written is tried again.
+
+use super::{Log, Trouble};
+use crate::core::Core;
+use crate::shelf::Shelf;
+use domain::command::{ExportFormat, History, Refusal, RefusalKind};
+use domain::event::{Body, Event};
+use domain::ids::SessionId;
+use domain::session::SessionSummary;
+use domain::signal::{Level, Signal};
+use domain::state::State;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::{Durability, Listing, Opened, Store, StoreError};
+
+/// Events of one session that may wait for a store that fails; past it the session stays in memory only.
+const MAX_UNSAVED: usize = 100_000;
+
+pub(super) struct Keeper {
+    store: Box<dyn Store>,
+    keeps: bool,
+    waiting: BTreeMap<SessionId, Vec<Event>>,
+    open: BTreeSet<SessionId>,
+    failing: BTreeSet<SessionId>,
+}
+
+impl Keeper {
+    pub(super) fn new(store: Box<dyn Store>, keeps: bool) -> Keeper {
+        Keeper { store, keeps, waiting: BTreeMap::new(), open: BTreeSet::new(), failing: BTreeSet::new() }
+    }
+
+    /// Whether the store wants to be tended.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub(super) fn add(&mut self, session: SessionId, event: Arc<Event>) {
+        if self.keeps {
+            let waiting = self.waiting.entry(session).or_default();
+            if waiting.len() < MAX_UNSAVED {
+                waiting.push(Arc::unwrap_or_clone(event));
+            }
+        }
+    }
+
+    /// Writes what waits. A session in which nothing was said yet is not worth keeping.
+    pub(super) fn commit(&mut self, core: &Core, log: &Log) -> Option<Trouble> {
+        let mut trouble = None;
+        for (session, events) in &mut self.waiting {
+            let worth = self.open.contains(session) || events.iter().any(|event| is_said(&event.body));
+            if events.is_empty() || !worth {
+                continue;
+            }
+            let durable = events.iter().any(|event| event.body.is_durable());
+            let durability = if durable { Durability::Now } else { Durability::Soon };
+            let created = if self.open.contains(session) { Ok(()) } else { self.store.create(session) };
+            match created.and_then(|()| self.store.append(session, events, durability)) {
+                Ok(appended) => {
+                    events.clear();
+                    self.open.insert(session.clone());
+                    if appended.snapshot_due
+                        && let Some(state) = core.state(session)
+                        && let Err(why) = self.store.snapshot(session, state)
+                    {
+                        log(&format!("snapshot of {session}: {why}"));
+                    }
+                    if self.failing.remove(session) {
+                        trouble = Some(recovered(session));
+                    }
+                }
+                Err(why) => {
+                    log(&format!("store: {session}: {why}"));
+                    if self.failing.insert(session.clone()) {
+                        trouble = Some(failed(session, &why));
+                    }
+                }
+            }
+        }
+        self.waiting.retain(|_, events| !events.is_empty());
+        trouble
+    }
+
+    pub(super) fn tend(&mut self, log: &Log) {
+        if self.is_busy()
+            && let Err(why) = self.store.tend()
+        {
+            log(&format!("store: {why}"));
+        }
+    }
+
+    pub(super) fn delete(&mut self, session: &SessionId, log: &Log) {
+        self.waiting.remove(session);
+        if self.open.remove(session) {
+            let _ = self.store.close(session);
+        }
+        match self.store.delete(session) {
+            Ok(()) | Err(StoreError::Unknown(_)) => {}
+            Err(why) => log(&format!("store: {why}")),
+        }
+    }
+
+    pub(super) fn close(&mut self, log: &Log) {
+        for session in std::mem::take(&mut self.open) {
+            if let Err(why) = self.store.close(&session) {
+                log(&format!("store: {why}"));
+            }
+        }
+    }
+}
+
+/// Whether somebody said or did something that a person would miss.
+fn is_said(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::MessageStarted { .. } | Body::RunStarted { .. } | Body::Renamed { .. } | Body::Compacted { .. }
+    )
+}
+
+fn failed(session: &SessionId, why: &StoreError) -> Trouble {
+    let text = format!(
+        "Not saved: {why}. The conversation goes on in memory and will be written when that works again."
+    );
+    Trouble { session: session.clone(), signal: Signal::Notify { level: Level::Error, text } }
+}
+
+fn recovered(session: &SessionId) -> Trouble {
+    let text = "Saved again: everything is written.".to_owned();
+    Trouble { session: session.clone(), signal: Signal::Notify { level: Level::Success, text } }
+}
+
+impl Shelf for Keeper {
+    fn open(&mut self, session: &SessionId) -> Result<Option<Opened>, Refusal> {
+        match self.store.open(session) {
+            Ok(opened) => {
+                self.open.insert(session.clone());
+                Ok(Some(opened))
+            }
+            Err(StoreError::Unknown(_)) => Ok(None),
+            Err(why) => Err(why.to_refusal()),
+        }
+    }
+
+    fn holds(&self, session: &SessionId) -> Result<bool, Refusal> {
+        match self.store.summary(session) {
+            Ok(_) => Ok(true),
+            Err(StoreError::Unknown(_)) => Ok(false),
+            Err(why) => Err(why.to_refusal()),
+        }
+    }
+
+    fn list(
+        &self,
+        project: Option<&str>,
+        limit: Option<u64>,
+        search: Option<&str>,
+    ) -> Result<Vec<SessionSummary>, Refusal> {
+        let listing = Listing {
+            project: project.map(str::to_owned),
+            search: search.map(str::to_owned),
+            limit: limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
+        };
+        self.store.list(&listing).map_err(|why| why.to_refusal())
+    }
+
+    fn history(&self, session: &SessionId, max_runs: u64, max_events: u64) -> Result<History, Refusal> {
+        let (max_runs, max_events) =
+            (max_runs.try_into().unwrap_or(usize::MAX), max_events.try_into().unwrap_or(usize::MAX));
+        match self.store.history(session, max_runs, max_events) {
+            Ok(history) => Ok(history),
+            Err(StoreError::Unknown(_)) => {
+                Err(Refusal::new(RefusalKind::SessionUnknown, format!("there is no session {session}")))
+            }
+            Err(why) => Err(why.to_refusal()),
+        }
+    }
+
+    fn export(&self, _session: &SessionId, _state: &State, _format: ExportFormat) -> Result<String, Refusal> {
+        Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot export sessions"))
+    }
+
+    fn load_file(&self, _path: &str, _project: &str) -> Result<State, Refusal> {
+        Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot load sessions from files"))
+    }
+}

@@ -1,0 +1,274 @@
+//! A foreign runtime behind a UI role: lines in, facts or news out; orders in, lines out.
+
+use super::{Inbox, RemoteSeat, Shell, Timers, due, line};
+use crate::core::{Core, In};
+use dialects::role::{Cx, Effect, Hello, Lane, Seen, UiRole};
+use domain::ask::{Answer, Closing};
+use domain::canon::Names;
+use domain::command::{Command, Receipt};
+use domain::fact::{Fact, Said};
+use domain::ids::{AskId, SessionId};
+use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
+use domain::signal::{Level, Signal};
+use domain::state::State;
+use link::{Incoming, Outgoing};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Tickets of answers, which nobody waits for.
+const ANSWER: Ticket = Ticket(u64::MAX - 1);
+
+pub(super) struct Remote {
+    role: Box<dyn UiRole>,
+    outgoing: Outgoing,
+    hello: Hello,
+    timers: Timers,
+    session: Option<SessionId>,
+    abilities: Option<Abilities>,
+    lossless: bool,
+    /// What a lossless runtime shows, folded to know when it drifts from us.
+    lost: bool,
+    empty: State,
+    no_names: Names,
+}
+
+impl Remote {
+    pub(super) fn new(seat: RemoteSeat, inbox: mpsc::Sender<Inbox>) -> Remote {
+        let RemoteSeat { role, mut link, hello, lossless } = seat;
+        let outgoing = link.outgoing.clone();
+        tokio::spawn(async move {
+            while let Some(incoming) = link.incoming.recv().await {
+                if inbox.send(Inbox::FromRemote(incoming)).await.is_err() {
+                    break;
+                }
+            }
+            link.shutdown(super::LAST_WORDS).await;
+        });
+        Remote {
+            role,
+            outgoing,
+            hello,
+            timers: Timers::new(),
+            session: None,
+            abilities: None,
+            lossless,
+            lost: false,
+            empty: State::new(),
+            no_names: Names::default(),
+        }
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Instant> {
+        self.timers.values().min().copied()
+    }
+
+    fn seen<'a>(&'a self, core: &'a Core) -> Seen<'a> {
+        let session = self.session.as_ref();
+        let state = session.and_then(|session| core.state(session)).unwrap_or(&self.empty);
+        let names = session.and_then(|session| core.names(session)).unwrap_or(&self.no_names);
+        Seen { state, names }
+    }
+}
+
+impl Shell {
+    pub(super) fn open_remote(&mut self) {
+        let Some(lossless) = self.remote.as_ref().map(|remote| remote.lossless) else { return };
+        if !lossless {
+            let (session, outs) = self.core.ground(self.clock.now());
+            self.sort(outs);
+            if let Some(remote) = &mut self.remote {
+                remote.session = session;
+            }
+        }
+        self.call_remote(|role, cx, _, hello| role.open(cx, hello));
+    }
+
+    pub(super) fn fire_remote(&mut self, instant: Instant) {
+        let due = match &mut self.remote {
+            Some(remote) => due(&mut remote.timers, instant),
+            None => Vec::new(),
+        };
+        for key in due {
+            self.call_remote(|role, cx, seen, _| role.timer(cx, seen, key));
+        }
+    }
+
+    pub(super) fn from_remote(&mut self, incoming: Incoming) {
+        match incoming {
+            Incoming::Frame { lane, frame } => {
+                if let Some(line) = line(frame) {
+                    self.call_remote(|role, cx, seen, _| role.line(cx, seen, lane, line));
+                }
+            }
+            Incoming::Closed { lane, reason } if lane == Lane::MAIN => {
+                self.call_remote(|role, cx, seen, _| role.closed(cx, seen));
+                self.remote_lost(&reason.to_string());
+            }
+            Incoming::Closed { .. } => {}
+        }
+    }
+
+    fn remote_lost(&mut self, why: &str) {
+        let Some(remote) = &mut self.remote else { return };
+        if std::mem::replace(&mut remote.lost, true) {
+            return;
+        }
+        let session = remote.session.clone();
+        if let Some(session) = session {
+            self.decide(In::Report(Report::Said { session: session.clone(), fact: Fact::new(Said::Lost) }));
+            let text = format!("The runtime is gone: {why}");
+            let signal = Signal::Notify { level: Level::Error, text };
+            self.decide(In::Report(Report::Signal { session, signal }));
+        }
+        for seat in self.seats.values() {
+            seat.link_state(LinkState::Lost(why.to_owned()));
+        }
+    }
+
+    pub(super) fn order_remote(&mut self, order: Order) {
+        match order {
+            Order::Consult { ticket, command, .. } => {
+                self.call_remote(|role, cx, seen, _| role.command(cx, seen, ticket, command));
+            }
+            Order::AskClosed { ask, closing, .. } => self.answer_remote(ask, closing),
+            // The cancel itself went as a command; turns and steers are for our own engine.
+            Order::Cancel { .. } | Order::Turn(_) | Order::SteerWaits { .. } | Order::Forget { .. } => {}
+        }
+    }
+
+    /// The runtime waits for an answer whatever became of the question here.
+    fn answer_remote(&mut self, ask: AskId, closing: Closing) {
+        let answer = match closing {
+            Closing::Answered { answer, .. } => answer,
+            Closing::Withdrawn | Closing::Unattended => Answer::Dismissed,
+            Closing::Expired => Answer::Dismissed,
+        };
+        let command = Command::Answer { ask, answer };
+        self.call_remote(|role, cx, seen, _| role.command(cx, seen, ANSWER, command));
+    }
+
+    fn call_remote(&mut self, call: impl FnOnce(&mut dyn UiRole, &mut Cx<'_>, Seen<'_>, &Hello)) {
+        let Some(mut remote) = self.remote.take() else { return };
+        let mut effects = Vec::new();
+        {
+            // The role is taken out while it looks at the rest of its seat.
+            let mut role = std::mem::replace(&mut remote.role, Box::new(Away));
+            let mut cx = Cx { now: self.clock.now(), effects: &mut effects };
+            call(role.as_mut(), &mut cx, remote.seen(&self.core), &remote.hello);
+            remote.role = role;
+        }
+        let abilities = remote.role.abilities();
+        if abilities != remote.abilities {
+            remote.abilities.clone_from(&abilities);
+            if let Some(abilities) = abilities {
+                self.work.push_back(In::Abilities(abilities));
+            }
+        }
+        self.remote = Some(remote);
+        for effect in effects {
+            self.perform_remote(effect);
+        }
+    }
+
+    fn perform_remote(&mut self, effect: Effect) {
+        let Some(remote) = &mut self.remote else { return };
+        match effect {
+            Effect::Send { lane, line } => {
+                if let Err(why) = remote.outgoing.try_send(lane, line) {
+                    (self.log)(&format!("runtime: {why}"));
+                }
+            }
+            Effect::SendAlone { lane, line, pause } => {
+                if let Err(why) = remote.outgoing.try_send_alone(lane, line, pause) {
+                    (self.log)(&format!("runtime: {why}"));
+                }
+            }
+            Effect::Timer { key, after } => {
+                remote.timers.insert(key, Instant::now() + after);
+            }
+            Effect::CancelTimer(key) => {
+                remote.timers.remove(&key);
+            }
+            Effect::Fact(fact) => {
+                if let Some(session) = remote.session.clone() {
+                    self.work.push_back(In::Report(Report::Said { session, fact }));
+                }
+            }
+            Effect::Signal(signal) => {
+                if let Some(session) = remote.session.clone() {
+                    self.work.push_back(In::Report(Report::Signal { session, signal }));
+                }
+            }
+            Effect::Settle { ticket: ANSWER, with } => {
+                if let Err(refusal) = with {
+                    (self.log)(&format!("answer: {refusal}"));
+                }
+            }
+            Effect::Settle { ticket, with } => {
+                if let Ok(Receipt::Session { session, .. }) = &with
+                    && !remote.lossless
+                {
+                    remote.session = Some(session.id.clone());
+                }
+                self.work.push_back(In::Report(Report::Settled { ticket, with }));
+            }
+            Effect::News(news) => self.news(*news),
+            Effect::Drift(drift) => {
+                (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw))
+            }
+            Effect::Loss(loss) => (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what)),
+            Effect::Log(line) => (self.log)(&line),
+            Effect::Close(reason) => {
+                remote.outgoing.close_after_flush();
+                if let dialects::role::Reason::Unusable(why) = reason {
+                    self.remote_lost(&why);
+                }
+            }
+            Effect::Command { .. } => (self.log)("runtime: a UI role acted as a runtime role"),
+        }
+    }
+
+    /// News of a lossless runtime.
+    fn news(&mut self, news: News) {
+        match news {
+            News::Attached { session, replay, board, abilities } => {
+                let mut state = State::new();
+                for (at, body) in replay {
+                    if let Err(why) = state.apply(at, &body) {
+                        (self.log)(&format!("runtime: its snapshot of {session} does not hold: {why}"));
+                    }
+                }
+                if let Some(remote) = &mut self.remote {
+                    remote.session = Some(session.clone());
+                }
+                self.work.push_back(In::Abilities(abilities));
+                self.work.push_back(In::Mirror { session, state: Box::new(state), board });
+            }
+            News::Happened { session, event } => self.work.push_back(In::MirrorEvent { session, event }),
+            News::Signal { session, signal } => {
+                self.work.push_back(In::Report(Report::Signal { session, signal }))
+            }
+            News::Settled { ticket, with } => {
+                self.work.push_back(In::Report(Report::Settled { ticket, with }))
+            }
+            News::Link(state) => {
+                for seat in self.seats.values() {
+                    seat.link_state(state.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Stands in while the real role is being called.
+struct Away;
+
+impl UiRole for Away {
+    fn open(&mut self, _: &mut Cx<'_>, _: &Hello) {}
+    fn line(&mut self, _: &mut Cx<'_>, _: Seen<'_>, _: Lane, _: dialects::role::Line) {}
+    fn command(&mut self, _: &mut Cx<'_>, _: Seen<'_>, _: Ticket, _: Command) {}
+    fn closed(&mut self, _: &mut Cx<'_>, _: Seen<'_>) {}
+    fn abilities(&self) -> Option<Abilities> {
+        None
+    }
+}

@@ -1,0 +1,452 @@
+//! One UI's seat: its role, its connections, and what it still has to be told.
+//!
+//! Telling happens only while the link has room. What waits is merged where it is streaming text or output, and past the bound the
+//! UI is disconnected: it can come back and goes on from where it was.
+
+use super::{Guest, Hub, Inbox, Log, Timers, due};
+use crate::core::{Core, In};
+use dialects::role::{Answers, Cx, Effect, Greeting, Lane, Line, RuntimeRole, View};
+use domain::command::{Receipt, Refusal};
+use domain::event::{Body, Event};
+use domain::ids::{Millis, Seq, SessionId, UiId};
+use domain::port::{LinkState, News, Ticket};
+use domain::signal::Signal;
+use domain::tool::Progress;
+use link::Outgoing;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Most tells that may wait for one UI.
+const MAX_WAITING: usize = 20_000;
+/// Most bytes of streamed text that may wait for one UI.
+const MAX_WAITING_BYTES: usize = 8 * 1024 * 1024;
+
+/// Something to be told to one UI.
+#[derive(Debug)]
+pub(super) enum Tell {
+    Attach(SessionId),
+    Detach(SessionId),
+    Event(SessionId, Arc<Event>),
+    Signal(SessionId, Signal),
+    Settle(Ticket, Box<Result<Receipt, Refusal>>),
+}
+
+pub(super) struct Seat {
+    kind: Kind,
+    waiting: VecDeque<Tell>,
+    waiting_bytes: usize,
+    /// Up to where each session was told; an attach tells the state, so older events that still wait are skipped.
+    told: BTreeMap<SessionId, Seq>,
+    /// Somebody is watching for room.
+    watched: bool,
+}
+
+enum Kind {
+    Role(RoleSeat),
+    Local(mpsc::Sender<News>),
+}
+
+struct RoleSeat {
+    role: Box<dyn RuntimeRole>,
+    greeting: Greeting,
+    links: BTreeMap<Lane, Outgoing>,
+    opened: bool,
+    closing: bool,
+    timers: Timers,
+    answers: Answers,
+    name: String,
+}
+
+impl Seat {
+    pub(super) fn role(guest: Guest) -> Seat {
+        let answers = guest.role.can_answer();
+        let seat = RoleSeat {
+            role: guest.role,
+            greeting: guest.greeting,
+            links: BTreeMap::new(),
+            opened: false,
+            closing: false,
+            timers: Timers::new(),
+            answers,
+            name: guest.name,
+        };
+        Seat::new(Kind::Role(seat))
+    }
+
+    pub(super) fn local(news: mpsc::Sender<News>) -> Seat {
+        Seat::new(Kind::Local(news))
+    }
+
+    fn new(kind: Kind) -> Seat {
+        Seat { kind, waiting: VecDeque::new(), waiting_bytes: 0, told: BTreeMap::new(), watched: false }
+    }
+
+    /// Adds something to tell; `false` when too much waits already.
+    pub(super) fn push(&mut self, tell: Tell) -> bool {
+        if let (Some(Tell::Event(last, before)), Tell::Event(session, event)) = (self.waiting.back(), &tell)
+            && last == session
+            && let Some(merged) = merge(before, event)
+        {
+            self.waiting_bytes += size(&event.body);
+            self.waiting.pop_back();
+            self.waiting.push_back(Tell::Event(session.clone(), Arc::new(merged)));
+            return self.waiting_bytes <= MAX_WAITING_BYTES;
+        }
+        if let Tell::Event(_, event) = &tell {
+            self.waiting_bytes += size(&event.body);
+        }
+        self.waiting.push_back(tell);
+        self.waiting.len() <= MAX_WAITING && self.waiting_bytes <= MAX_WAITING_BYTES
+    }
+
+    pub(super) fn drained(&mut self) {
+        self.watched = false;
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Instant> {
+        match &self.kind {
+            Kind::Role(seat) => seat.timers.values().min().copied(),
+            Kind::Local(_) => None,
+        }
+    }
+
+    /// Tells what waits while there is room; `false` when the UI is gone.
+    pub(super) fn pump(
+        &mut self,
+        ui: UiId,
+        now: Millis,
+        core: &Core,
+        work: &mut VecDeque<In>,
+        log: &Log,
+        hub: &Hub,
+    ) -> bool {
+        while !self.waiting.is_empty() {
+            match self.room() {
+                Room::Gone => return false,
+                Room::None => {
+                    self.watch(ui, hub);
+                    return true;
+                }
+                Room::Some => {}
+            }
+            let Some(tell) = self.waiting.pop_front() else { break };
+            if let Tell::Event(_, event) = &tell {
+                self.waiting_bytes = self.waiting_bytes.saturating_sub(size(&event.body));
+            }
+            if !self.tell(ui, now, core, tell, work, log) {
+                return false;
+            }
+        }
+        self.waiting_bytes = if self.waiting.is_empty() { 0 } else { self.waiting_bytes };
+        true
+    }
+
+    fn room(&self) -> Room {
+        match &self.kind {
+            Kind::Role(seat) if seat.closing => Room::Gone,
+            Kind::Role(seat) if !seat.opened => Room::None,
+            Kind::Role(seat) => {
+                let full = seat.links.values().any(|link| {
+                    let backlog = link.backlog();
+                    backlog.lines > link::MAX_BACKLOG_LINES / 2 || backlog.bytes > link::MAX_BACKLOG_BYTES / 2
+                });
+                if full { Room::None } else { Room::Some }
+            }
+            Kind::Local(news) if news.is_closed() => Room::Gone,
+            Kind::Local(news) => {
+                if news.capacity() == 0 {
+                    Room::None
+                } else {
+                    Room::Some
+                }
+            }
+        }
+    }
+
+    /// Wakes the hub when there is room again.
+    fn watch(&mut self, ui: UiId, hub: &Hub) {
+        if self.watched {
+            return;
+        }
+        let inbox = hub.inbox.clone();
+        match &self.kind {
+            Kind::Role(seat) => {
+                let links: Vec<Outgoing> = seat.links.values().cloned().collect();
+                if links.is_empty() {
+                    return;
+                }
+                tokio::spawn(async move {
+                    for link in links {
+                        link.drained().await;
+                    }
+                    let _ = inbox.send(Inbox::Drained(ui)).await;
+                });
+            }
+            Kind::Local(news) => {
+                let news = news.clone();
+                tokio::spawn(async move {
+                    drop(news.reserve().await);
+                    let _ = inbox.send(Inbox::Drained(ui)).await;
+                });
+            }
+        }
+        self.watched = true;
+    }
+
+    fn tell(
+        &mut self,
+        ui: UiId,
+        now: Millis,
+        core: &Core,
+        tell: Tell,
+        work: &mut VecDeque<In>,
+        log: &Log,
+    ) -> bool {
+        match &tell {
+            Tell::Attach(session) => {
+                let Some(state) = core.state(session) else { return true };
+                self.told.insert(session.clone(), state.seq);
+            }
+            Tell::Detach(session) => {
+                self.told.remove(session);
+            }
+            Tell::Event(session, event) => {
+                let told = self.told.entry(session.clone()).or_default();
+                if event.seq <= *told {
+                    return true;
+                }
+                *told = event.seq;
+            }
+            Tell::Signal(..) | Tell::Settle(..) => {}
+        }
+        match &mut self.kind {
+            Kind::Local(news) => tell_local(news, core, tell),
+            Kind::Role(seat) => {
+                let view = |session| view(core, ui, session);
+                seat.call(ui, now, work, log, |role, cx| match &tell {
+                    Tell::Attach(session) => {
+                        if let Some(view) = view(session) {
+                            role.attached(cx, view);
+                        }
+                    }
+                    Tell::Detach(session) => role.detached(cx, session),
+                    Tell::Event(session, event) => {
+                        if let Some(view) = view(session) {
+                            role.event(cx, view, event);
+                        }
+                    }
+                    Tell::Signal(session, signal) => {
+                        if let Some(view) = view(session) {
+                            role.signal(cx, view, signal);
+                        }
+                    }
+                    Tell::Settle(ticket, with) => {
+                        let view = core.current(ui).and_then(view);
+                        role.settled(cx, view, *ticket, (**with).clone());
+                    }
+                })
+            }
+        }
+    }
+
+    pub(super) fn connected(
+        &mut self,
+        ui: UiId,
+        now: Millis,
+        lane: Lane,
+        outgoing: Outgoing,
+        work: &mut VecDeque<In>,
+        log: &Log,
+    ) {
+        let Kind::Role(seat) = &mut self.kind else { return };
+        seat.links.insert(lane, outgoing);
+        let first = !std::mem::replace(&mut seat.opened, true);
+        let greeting = seat.greeting.clone();
+        seat.call(ui, now, work, log, |role, cx| {
+            if first {
+                role.open(cx, &greeting);
+            }
+            role.lane(cx, lane, true);
+        });
+    }
+
+    pub(super) fn line(
+        &mut self,
+        ui: UiId,
+        now: Millis,
+        lane: Lane,
+        line: Line,
+        work: &mut VecDeque<In>,
+        log: &Log,
+    ) -> bool {
+        let Kind::Role(seat) = &mut self.kind else { return true };
+        seat.call(ui, now, work, log, |role, cx| role.line(cx, lane, line))
+    }
+
+    /// A connection ended; `false` when it was the one that the UI lives on.
+    pub(super) fn disconnected(
+        &mut self,
+        ui: UiId,
+        now: Millis,
+        lane: Lane,
+        work: &mut VecDeque<In>,
+        log: &Log,
+    ) -> bool {
+        let Kind::Role(seat) = &mut self.kind else { return true };
+        seat.links.remove(&lane);
+        seat.call(ui, now, work, log, |role, cx| role.lane(cx, lane, false));
+        lane != Lane::MAIN
+    }
+
+    pub(super) fn fire(
+        &mut self,
+        ui: UiId,
+        instant: Instant,
+        now: Millis,
+        work: &mut VecDeque<In>,
+        log: &Log,
+    ) {
+        let Kind::Role(seat) = &mut self.kind else { return };
+        for key in due(&mut seat.timers, instant) {
+            seat.call(ui, now, work, log, |role, cx| role.timer(cx, key));
+        }
+    }
+
+    /// Tells a UI of this process how the way to the runtime is.
+    pub(super) fn link_state(&self, state: LinkState) {
+        if let Kind::Local(news) = &self.kind {
+            let _ = news.try_send(News::Link(state));
+        }
+    }
+
+    pub(super) fn close(&mut self, now: Millis) {
+        if let Kind::Role(seat) = &mut self.kind {
+            let mut effects = Vec::new();
+            seat.role.closed(&mut Cx { now, effects: &mut effects });
+            for link in seat.links.values() {
+                link.close_after_flush();
+            }
+        }
+    }
+}
+
+enum Room {
+    Some,
+    None,
+    Gone,
+}
+
+impl RoleSeat {
+    /// Calls the role and performs what it wants; `false` when the link is to be closed.
+    fn call(
+        &mut self,
+        ui: UiId,
+        now: Millis,
+        work: &mut VecDeque<In>,
+        log: &Log,
+        call: impl FnOnce(&mut dyn RuntimeRole, &mut Cx<'_>),
+    ) -> bool {
+        let mut effects = Vec::new();
+        call(self.role.as_mut(), &mut Cx { now, effects: &mut effects });
+        let answers = self.role.can_answer();
+        if answers != self.answers {
+            self.answers = answers;
+            work.push_back(In::Answers { ui, answers });
+        }
+        for effect in effects {
+            match effect {
+                Effect::Send { lane, line } => self.send(lane, |link| link.try_send(lane, line), log),
+                Effect::SendAlone { lane, line, pause } => {
+                    self.send(lane, |link| link.try_send_alone(lane, line, pause), log);
+                }
+                Effect::Command { ticket, target, command } => {
+                    work.push_back(In::Command { ui, ticket, target, command });
+                }
+                Effect::Timer { key, after } => {
+                    self.timers.insert(key, Instant::now() + after);
+                }
+                Effect::CancelTimer(key) => {
+                    self.timers.remove(&key);
+                }
+                Effect::Drift(drift) => {
+                    log(&format!("{}: drift at {}: {}: {}", self.name, drift.place, drift.what, drift.raw))
+                }
+                Effect::Loss(loss) => log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what)),
+                Effect::Log(line) => log(&line),
+                Effect::Close(_) => self.closing = true,
+                Effect::Fact(_) | Effect::News(_) | Effect::Signal(_) | Effect::Settle { .. } => {
+                    log(&format!("{}: a runtime role acted as a UI role", self.name));
+                }
+            }
+        }
+        !self.closing
+    }
+
+    fn send(&mut self, lane: Lane, send: impl FnOnce(&Outgoing) -> Result<(), link::Unsent>, log: &Log) {
+        let Some(link) = self.links.get(&lane) else { return };
+        match send(link) {
+            Ok(()) | Err(link::Unsent::Closed) => {}
+            Err(why) => {
+                log(&format!("{}: {why}; disconnected", self.name));
+                self.closing = true;
+            }
+        }
+    }
+}
+
+fn view<'a>(core: &'a Core, ui: UiId, session: &'a SessionId) -> Option<View<'a>> {
+    let (state, board) = (core.state(session)?, core.board(session)?);
+    Some(View { session, state, board, current: core.current(ui) == Some(session) })
+}
+
+fn tell_local(news: &mpsc::Sender<News>, core: &Core, tell: Tell) -> bool {
+    let told = match tell {
+        Tell::Attach(session) => {
+            let (Some(state), Some(board)) = (core.state(&session), core.board(&session)) else {
+                return true;
+            };
+            News::Attached {
+                replay: state.replay(),
+                board: board.clone(),
+                abilities: core.abilities().clone(),
+                session,
+            }
+        }
+        Tell::Detach(_) => return true,
+        Tell::Event(session, event) => News::Happened { session, event },
+        Tell::Signal(session, signal) => News::Signal { session, signal },
+        Tell::Settle(ticket, with) => News::Settled { ticket, with: *with },
+    };
+    !matches!(news.try_send(told), Err(mpsc::error::TrySendError::Closed(_)))
+}
+
+/// Two deltas of one stream as one, with the number of the newer.
+fn merge(before: &Event, after: &Event) -> Option<Event> {
+    let body = match (&before.body, &after.body) {
+        (
+            Body::MessageDelta { message, kind, text },
+            Body::MessageDelta { message: message_2, kind: kind_2, text: more },
+        ) if message == message_2 && kind == kind_2 => {
+            Body::MessageDelta { message: *message, kind: *kind, text: format!("{text}{more}") }
+        }
+        (
+            Body::ToolProgress { tool, progress: Progress::Output(text) },
+            Body::ToolProgress { tool: tool_2, progress: Progress::Output(more) },
+        ) if tool == tool_2 => {
+            Body::ToolProgress { tool: *tool, progress: Progress::Output(format!("{text}{more}")) }
+        }
+        _ => return None,
+    };
+    Some(Event { seq: after.seq, at: after.at, body })
+}
+
+fn size(body: &Body) -> usize {
+    match body {
+        Body::MessageDelta { text, .. } | Body::ToolProgress { progress: Progress::Output(text), .. } => {
+            text.len()
+        }
+        _ => 64,
+    }
+}
