@@ -1,36 +1,68 @@
-//! The guard that runs commands on our behalf.
+//! The sandbox: commands run by a guard, which is our own binary under another first argument.
+//!
+//! The guard limits itself (Landlock: write only where allowed, no TCP unless allowed), starts the command, and stays as
+//! its parent. When the command ends, when it is asked to stop, or when our own process dies in whatever way, it ends every
+//! process that came from the command, also those that left the process group. It is no container: reading is not limited.
+
+mod guard;
+mod limits;
+
+pub use guard::{GuardError, run_guard};
+pub use limits::{Status, status};
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How a command is run: through a guard program that is our own binary with another first argument.
+/// What a guarded command may do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Leash {
+    /// Directories it may write in, beside temp.
+    pub writable: Vec<PathBuf>,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// Whether it may do what the user may: only the watch over its processes stays.
+    pub free: bool,
+}
+
+/// How commands are run: the guard program and what is always writable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
-    /// Our own binary.
-    pub program: PathBuf,
-    /// The arguments that make it a guard, such as `__guard`.
-    pub lead: Vec<OsString>,
-    /// What else may be written, beside the workspace and temp.
-    pub writable: Vec<PathBuf>,
+    program: PathBuf,
+    lead: Vec<OsString>,
+    writable: Vec<PathBuf>,
 }
 
 impl Guard {
-    /// A command that runs `program` with no orphan left behind, but free to write and to use the network.
-    pub fn bare(&self, program: &OsStr) -> Command {
-        self.command(program, &[PathBuf::from("/")], true)
+    /// A guard: `program` is our own binary, `lead` the arguments that make it call [`run_guard`] with the rest.
+    pub fn new(program: &Path, lead: &[&str]) -> Guard {
+        Guard {
+            program: program.to_owned(),
+            lead: lead.iter().map(OsString::from).collect(),
+            writable: Vec::new(),
+        }
     }
 
-    /// A command that runs `program` under this guard; the caller adds its arguments.
-    pub fn command(&self, program: &OsStr, writable: &[PathBuf], network: bool) -> Command {
+    /// The same guard with more directories that every command may write in, such as a build cache.
+    #[must_use]
+    pub fn also_writable(mut self, dirs: &[PathBuf]) -> Guard {
+        self.writable.extend_from_slice(dirs);
+        self
+    }
+
+    /// A command that runs `program` on `leash`; the caller adds arguments and pipes, and puts it in its own process group.
+    /// The process that spawns it must be this one: its death is what the guard waits for.
+    pub fn command(&self, program: &OsStr, leash: &Leash) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.lead);
-        command.arg("--parent").arg(std::process::id().to_string());
-        for path in writable.iter().chain(&self.writable) {
+        command.args(&self.lead).arg("--parent").arg(std::process::id().to_string());
+        for path in leash.writable.iter().chain(&self.writable) {
             command.arg("--rw").arg(path);
         }
-        if network {
+        if leash.network {
             command.arg("--net");
+        }
+        if leash.free {
+            command.arg("--free");
         }
         command.arg("--").arg(program);
         command

@@ -12,3 +12,6 @@ mod files;
 #[cfg(test)]
 #[path = "it/room.rs"]
 mod room;
+#[cfg(test)]
+#[path = "it/sandbox.rs"]
+mod sandbox;

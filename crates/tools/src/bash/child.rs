@@ -5,6 +5,7 @@
 
 use super::output::{Live, Output};
 use crate::place::Workplace;
+use crate::sandbox::Leash;
 use domain::tool::Progress;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsStr;
@@ -203,8 +204,14 @@ fn shell(place: &Workplace, leave: Leave) -> Command {
         .find(|path| Path::new(path).exists());
     let program = OsStr::new(program.unwrap_or("/bin/sh"));
     match place.guard() {
-        Some(guard) if leave.unsandboxed => guard.bare(program).into(),
-        Some(guard) => guard.command(program, &[place.root().to_owned()], leave.network).into(),
         None => Command::new(program),
+        Some(guard) => {
+            let leash = Leash {
+                writable: vec![place.root().to_owned()],
+                network: leave.network,
+                free: leave.unsandboxed,
+            };
+            guard.command(program, &leash).into()
+        }
     }
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-const SOON: Duration = Duration::from_secs(10);
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 
 /// Waits until a process is gone.
-async fn gone(pid: i32) {
+pub(crate) async fn gone(pid: i32) {
     let pid = Pid::from_raw(pid).unwrap();
     timeout(SOON, async {
         while test_kill_process(pid).is_ok() {
@@ -22,7 +22,7 @@ async fn gone(pid: i32) {
 }
 
 /// Reads live output until it holds `word`.
-async fn told(news: &mut tokio::sync::mpsc::Receiver<Progress>, word: &str) -> String {
+pub(crate) async fn told(news: &mut tokio::sync::mpsc::Receiver<Progress>, word: &str) -> String {
     let mut text = String::new();
     timeout(SOON, async {
         while !text.contains(word) {

@@ -1,0 +1,115 @@
+//! The guard: limits, and no orphan whatever happens.
+
+use crate::bash::{SOON, gone, told};
+use crate::room::{Room, port};
+use domain::tool::ToolOutcome;
+use serde_json::json;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use tokio::time::timeout;
+use tools::sandbox::{Guard, status};
+
+fn program() -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    here.ancestors().nth(2).unwrap().join("examples/guard")
+}
+
+fn guarded() -> Room {
+    let room = Room::new();
+    let place = room.place.clone().guarded(Guard::new(&program(), &["__guard"]));
+    Room { place, ..room }
+}
+
+#[tokio::test]
+async fn a_guarded_command_is_like_any_other() {
+    let room = guarded();
+    assert_eq!(room.done("bash", json!({"command": "echo a; echo b >&2; cat"})).await, "a\nb\n");
+    assert_eq!(room.failed("bash", json!({"command": "exit 7"})).await, "(exit code 7)");
+    assert_eq!(room.failed("bash", json!({"command": "kill -9 $$"})).await, "(exit code 137)");
+    room.done("bash", json!({"command": "echo x > inside.txt; echo y > $(mktemp); echo z > /dev/null"}))
+        .await;
+    assert_eq!(room.get("inside.txt"), "x\n");
+}
+
+#[tokio::test]
+async fn writing_outside_is_stopped_where_the_kernel_can() {
+    // The test's own directory lies in temp, which is writable: the target directory of the build does not.
+    let room = guarded();
+    let outside = tempfile::tempdir_in(program().parent().unwrap()).unwrap();
+    let file = outside.path().join("x");
+    let line = json!({"command": format!("echo x > {}", file.display())});
+    let outcome = room.call("bash", line.clone()).await;
+    assert_eq!(outcome.outcome == ToolOutcome::Failed, status().files, "{}", outcome.result.text);
+    assert_eq!(!file.exists(), status().files);
+    let mut free = line;
+    free["unsandboxed"] = json!(true);
+    room.done("bash", free).await;
+    assert!(file.exists(), "with consent it may");
+}
+
+#[tokio::test]
+async fn the_network_is_closed_where_the_kernel_can_and_open_when_allowed() {
+    let room = guarded();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let line = format!("exec 3<>/dev/tcp/127.0.0.1/{}", listener.local_addr().unwrap().port());
+    let outcome = room.call("bash", json!({"command": line})).await;
+    assert_eq!(outcome.outcome == ToolOutcome::Failed, status().network, "{}", outcome.result.text);
+    room.done("bash", json!({"command": line, "network": true})).await;
+}
+
+#[tokio::test]
+async fn nothing_gets_away_when_the_command_ends() {
+    let room = guarded();
+    let line = "setsid sleep 1000 & echo $!; setsid sh -c 'sleep 1000 & echo $!'";
+    let text = room.done("bash", json!({"command": line})).await;
+    let pids: Vec<i32> = text.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(pids.len(), 2, "{text}");
+    for pid in pids {
+        gone(pid).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_gets_away_when_it_is_cancelled() {
+    let room = guarded();
+    let (port, mut news) = port();
+    let cancel = port.cancel.clone();
+    let line = "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$.; while :; do sleep 1000; done' & wait";
+    let call = room.call_with("bash", json!({"command": line}), port);
+    let watch = async {
+        let text = told(&mut news, ".").await;
+        cancel.cancel();
+        text
+    };
+    let (outcome, text) = tokio::join!(call, watch);
+    assert_eq!(outcome.outcome, ToolOutcome::Cancelled);
+    gone(text.trim().trim_end_matches('.').parse().unwrap()).await;
+}
+
+#[tokio::test]
+async fn no_orphan_after_a_kill_of_whoever_started_it() {
+    let guard = program();
+    // A host that starts a guarded command in a group of its own, as the agent does, and waits for it.
+    let inner = "trap \"\" TERM; setsid sleep 1000 & echo $!; echo $$; sleep 1000";
+    let script =
+        format!("set -m; {} __guard --parent $$ --rw / -- bash -c '{inner}' & wait", guard.display());
+    let mut host = Command::new("bash").arg("-c").arg(script).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(host.stdout.take().unwrap()).lines();
+    let mut pid = || lines.next().unwrap().unwrap().parse::<i32>().unwrap();
+    let pids = [pid(), pid()];
+    host.kill().unwrap();
+    host.wait().unwrap();
+    for pid in pids {
+        gone(pid).await;
+    }
+}
+
+#[tokio::test]
+async fn a_guard_whose_starter_is_gone_starts_nothing() {
+    let mut command = Command::new(program());
+    command.args(["__guard", "--parent", "1", "--rw", "/", "--", "echo", "ran"]);
+    let output = timeout(SOON, tokio::process::Command::from(command).output()).await.unwrap().unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is gone"));
+}
