@@ -4,4 +4,6 @@
 //! end) and [`role::UiRole`] (we play the UI, a foreign runtime is at the other end).
 
 pub mod fidelity;
+#[cfg(feature = "native")]
+pub mod native;
 pub mod role;

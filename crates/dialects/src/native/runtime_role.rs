@@ -1,0 +1,281 @@
+//! We play the runtime of a native UI.
+//!
+//! States: before hello (only a hello is taken), then greeted for good. Every command of the peer is settled exactly once: by the
+//! hub, or at once with a refusal. A line that cannot be used is answered and never ends the link, except a hello in a protocol
+//! that we do not speak.
+
+use super::wire::{
+    About, Attached, Complaint, Cursor, FromRuntime, FromUi, Happened, Hello, Named, Replay, Said, Settled,
+    TicketOnly, Wanted,
+};
+use super::{ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
+use crate::role::{Answers, Cx, Drift, Greeting, Lane, Line, Reason, RuntimeRole, View};
+use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::event::{Body, Event};
+use domain::ids::{Millis, SessionId};
+use domain::port::{Abilities, Ticket};
+use domain::signal::Signal;
+use domain::state::State;
+use std::collections::BTreeMap;
+use wire::lines::MAX_LINE;
+
+/// The runtime's end of a native link.
+#[derive(Debug, Default)]
+pub struct NativeRuntime {
+    version: String,
+    peer: Option<Peer>,
+    pending: BTreeMap<Ticket, Origin>,
+    last_ticket: u64,
+    rate: wire::Rate,
+}
+
+#[derive(Debug)]
+struct Peer {
+    capabilities: Vec<String>,
+    cursor: Option<Cursor>,
+}
+
+impl Peer {
+    fn can(&self, name: &str) -> bool {
+        self.capabilities.iter().any(|c| c == name)
+    }
+}
+
+/// Who waits for a settlement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The peer, under this ticket of its own.
+    Peer(Ticket),
+    /// The session that the hello named.
+    Hello,
+}
+
+impl NativeRuntime {
+    /// A role before its handshake.
+    pub fn new() -> NativeRuntime {
+        NativeRuntime::default()
+    }
+
+    fn ticket(&mut self, origin: Origin) -> Ticket {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.pending.insert(ticket, origin);
+        ticket
+    }
+
+    fn hello(&mut self, cx: &mut Cx<'_>, hello: Hello) {
+        if self.peer.is_some() {
+            complain(cx, About::Line, None, "hello was said already", None);
+            return;
+        }
+        if hello.protocol < MIN_PROTOCOL {
+            let message =
+                format!("protocol {} is no longer spoken; the oldest is {MIN_PROTOCOL}", hello.protocol);
+            complain(cx, About::Hello, None, &message, Some("update the UI"));
+            cx.effects.push(crate::role::Effect::Close(Reason::Unusable(message)));
+            return;
+        }
+        let ours = Hello {
+            protocol: PROTOCOL,
+            revision: REVISION,
+            name: "parlor".to_owned(),
+            version: self.version.clone(),
+            capabilities: [capability::HASH, capability::CURSOR].map(str::to_owned).to_vec(),
+            session: None,
+            cursor: None,
+        };
+        send(cx, &FromRuntime::Hello(ours));
+        let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
+        self.peer = Some(Peer { capabilities: hello.capabilities, cursor: hello.cursor });
+        if let Some(session) = wanted {
+            let ticket = self.ticket(Origin::Hello);
+            cx.command(ticket, Target::Current, Command::OpenSession { session });
+        }
+    }
+
+    fn wanted(&mut self, cx: &mut Cx<'_>, wanted: Wanted) {
+        let Wanted { ticket, target, what } = wanted;
+        let refusal = if self.peer.is_none() {
+            Some(Refusal::new(RefusalKind::Invalid, "a command came before hello").hint("say hello first"))
+        } else if self.pending.values().any(|origin| *origin == Origin::Peer(ticket)) {
+            let what = "a command with this ticket is still under way";
+            complain(cx, About::Line, None, &format!("ticket {}: {what}", ticket.0), None);
+            return;
+        } else if self.pending.len() >= MAX_PENDING {
+            Some(Refusal::new(RefusalKind::TooMany, "too many commands are under way").hint("wait for some"))
+        } else if !self.rate.allow(cx.now.0) {
+            Some(Refusal::new(RefusalKind::TooMany, "too many commands per second").hint("slow down"))
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            send(cx, &FromRuntime::Settled(Settled { ticket, with: Err(refusal) }));
+            return;
+        }
+        let ours = self.ticket(Origin::Peer(ticket));
+        cx.command(ours, target, what);
+    }
+
+    fn unreadable(&mut self, cx: &mut Cx<'_>, text: &str, why: &str) {
+        let ticket = serde_json::from_str::<TicketOnly>(text).ok().map(|only| only.command.ticket);
+        // A ticket that is under way belongs to another command: its settlement is still to come.
+        let ticket = ticket.filter(|t| !self.pending.values().any(|origin| *origin == Origin::Peer(*t)));
+        cx.drift(Drift::new("line", why, text));
+        complain(cx, About::Line, ticket, why, Some("see docs/native-protocol.md"));
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::all(format!("parlor {}", self.version))
+    }
+}
+
+impl RuntimeRole for NativeRuntime {
+    fn open(&mut self, _cx: &mut Cx<'_>, greeting: &Greeting) {
+        self.version.clone_from(&greeting.version);
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) => text,
+            Line::Overlong(head) => {
+                let why = format!("the line is longer than {MAX_LINE} bytes");
+                return self.unreadable(cx, &head, &why);
+            }
+            Line::Garbled(shown) => return self.unreadable(cx, &shown, "the line is not UTF-8 text"),
+        };
+        if text.trim().is_empty() {
+            return;
+        }
+        if let Err(deep) = wire::depth::check(&text) {
+            return self.unreadable(cx, &text, &deep.to_string());
+        }
+        match serde_json::from_str::<FromUi>(&text) {
+            Ok(FromUi::Hello(hello)) => self.hello(cx, hello),
+            Ok(FromUi::Command(wanted)) => self.wanted(cx, wanted),
+            Err(error) => self.unreadable(cx, &text, &error.to_string()),
+        }
+    }
+
+    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        let at = cursor(view.session, view.state);
+        // A cursor is good for the first attachment only: afterwards the peer knows more than it says.
+        let known = self.peer.as_mut().and_then(|peer| peer.cursor.take());
+        let (board, abilities) = (view.board.clone(), self.abilities());
+        if known.as_ref() == Some(&at) {
+            let attached = Attached { at, current: true, replay: Vec::new(), board, abilities };
+            return send(cx, &FromRuntime::Attached(attached));
+        }
+        let head = |replay| Attached { at, current: false, replay, board, abilities };
+        let mut pieces = pieces(view.state.replay());
+        if pieces.len() <= 1 {
+            return send(cx, &FromRuntime::Attached(head(pieces.pop().unwrap_or_default())));
+        }
+        let session = view.session.clone();
+        send(cx, &FromRuntime::AttachedBegin(head(Vec::new())));
+        for items in pieces {
+            send(cx, &FromRuntime::Replay(Replay { session: session.clone(), items }));
+        }
+        send(cx, &FromRuntime::AttachedEnd(Named { session }));
+    }
+
+    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+        send(cx, &FromRuntime::Detached(Named { session: session.clone() }));
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+        let session = view.session.clone();
+        send(cx, &FromRuntime::Event(Happened { session, event: event.clone() }));
+        let due = event.seq.0.is_multiple_of(HASH_EVERY) || matches!(event.body, Body::RunEnded { .. });
+        let wants = self.peer.as_ref().is_some_and(|peer| peer.can(capability::HASH));
+        // When this link lags, the state is ahead of what was told and its hash would mean nothing there.
+        if due && wants && view.state.seq == event.seq {
+            send(cx, &FromRuntime::Hash(cursor(view.session, view.state)));
+        }
+    }
+
+    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+        send(cx, &FromRuntime::Signal(Said { session: view.session.clone(), signal: signal.clone() }));
+    }
+
+    fn settled(
+        &mut self,
+        cx: &mut Cx<'_>,
+        _view: Option<View<'_>>,
+        ticket: Ticket,
+        with: Result<Receipt, Refusal>,
+    ) {
+        match (self.pending.remove(&ticket), with) {
+            (Some(Origin::Peer(ticket)), with) => send(cx, &FromRuntime::Settled(Settled { ticket, with })),
+            (Some(Origin::Hello), Err(refusal)) => {
+                complain(cx, About::Session, None, &refusal.message, refusal.hint.as_deref());
+            }
+            (Some(Origin::Hello), Ok(_)) => {}
+            (None, _) => cx.log("native: a settlement nobody waits for"),
+        }
+    }
+
+    fn closed(&mut self, _cx: &mut Cx<'_>) {
+        self.pending.clear();
+    }
+
+    fn can_answer(&self) -> Answers {
+        match &self.peer {
+            Some(peer) if peer.can(capability::ANSWERS) => Answers::ALL,
+            Some(_) | None => Answers::NONE,
+        }
+    }
+}
+
+/// Where a session stands.
+pub(super) fn cursor(session: &SessionId, state: &State) -> Cursor {
+    Cursor { session: session.clone(), seq: state.seq, hash: state.hash().to_string() }
+}
+
+/// Cuts a replay so that each piece makes a line of a bearable size; a single large body is a piece of its own.
+fn pieces(replay: Vec<(Millis, Body)>) -> Vec<Vec<(Millis, Body)>> {
+    let mut pieces = Vec::new();
+    let (mut piece, mut size) = (Vec::new(), 0);
+    for told in replay {
+        let bytes = record::encode(&told).len() + 1;
+        if size + bytes > ATTACH_BYTES && !piece.is_empty() {
+            pieces.push(std::mem::take(&mut piece));
+            size = 0;
+        }
+        size += bytes;
+        piece.push(told);
+    }
+    if !piece.is_empty() {
+        pieces.push(piece);
+    }
+    pieces
+}
+
+fn complain(cx: &mut Cx<'_>, about: About, ticket: Option<Ticket>, message: &str, hint: Option<&str>) {
+    let hint = hint.map(str::to_owned);
+    send(cx, &FromRuntime::Error(Complaint { about, ticket, message: message.to_owned(), hint }));
+}
+
+/// Sends a line; one that the peer's framing would skip is told as a loss instead.
+fn send(cx: &mut Cx<'_>, line: &FromRuntime) {
+    let text = serde_json::to_string(line).unwrap_or_default();
+    if text.len() < MAX_LINE {
+        return cx.send(text);
+    }
+    match line {
+        FromRuntime::Settled(settled) => {
+            let refusal = Refusal::new(RefusalKind::TooMany, "the answer is too large for one line")
+                .hint("ask for less, or write it to a file on the runtime's side");
+            send(cx, &FromRuntime::Settled(Settled { ticket: settled.ticket, with: Err(refusal) }));
+        }
+        FromRuntime::Event(_) | FromRuntime::Replay(_) | FromRuntime::Attached(_) => {
+            cx.loss("message text", "an event is too large for one line");
+        }
+        FromRuntime::Hello(_)
+        | FromRuntime::AttachedBegin(_)
+        | FromRuntime::AttachedEnd(_)
+        | FromRuntime::Detached(_)
+        | FromRuntime::Signal(_)
+        | FromRuntime::Hash(_)
+        | FromRuntime::Error(_) => cx.loss("notify", "a word is too large for one line"),
+    }
+}

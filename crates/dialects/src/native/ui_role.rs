@@ -1,0 +1,243 @@
+//! We play the UI of a native runtime.
+//!
+//! The wire is lossless, so what comes is handed on as [`News`] and mirrored, not canonised. This role keeps the tickets that are
+//! under way, a replay that comes in pieces, and the last place where both sides agreed, from which a broken link resumes.
+
+use super::runtime_role::cursor;
+use super::wire::{
+    About, Attached, Complaint, Cursor, FromRuntime, FromUi, Hello as HelloLine, Settled, Wanted,
+};
+use super::{MAX_PENDING, MAX_REPLAY, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
+use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
+use domain::command::{Command, Refusal, RefusalKind, Target};
+use domain::ids::SessionId;
+use domain::port::{Abilities, News, Ticket};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wire::lines::MAX_LINE;
+
+const HANDSHAKE: TimerKey = TimerKey(1);
+/// The UI's end of a native link. It may be opened again after the link was lost; it then resumes where it was.
+#[derive(Debug, Default)]
+pub struct NativeUi {
+    peer: Option<HelloLine>,
+    abilities: Option<Abilities>,
+    session: Option<SessionId>,
+    /// The tickets on the wire, and our side's for which they stand; `None` for a command of this role itself.
+    pending: BTreeMap<Ticket, Option<Ticket>>,
+    last_ticket: u64,
+    coming: Option<Attached>,
+    /// What the state must hash to once it stands there.
+    due: Option<Cursor>,
+    resume: Option<Cursor>,
+    resyncs: u32,
+}
+
+impl NativeUi {
+    /// A role before its handshake.
+    pub fn new() -> NativeUi {
+        NativeUi::default()
+    }
+
+    /// A role of a UI that was there before and still has the session's state.
+    pub fn resuming(cursor: Cursor) -> NativeUi {
+        NativeUi { resume: Some(cursor), ..NativeUi::default() }
+    }
+
+    fn greeted(&mut self, cx: &mut Cx<'_>, hello: HelloLine) {
+        cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+        if hello.protocol < MIN_PROTOCOL {
+            let why = format!(
+                "the runtime speaks protocol {}, the oldest we speak is {MIN_PROTOCOL}: update the runtime",
+                hello.protocol
+            );
+            cx.effects.push(Effect::Close(Reason::Unusable(why)));
+            return;
+        }
+        self.abilities = Some(Abilities::all(format!("{} {}", hello.name, hello.version)));
+        self.peer = Some(hello);
+    }
+
+    fn attached(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, attached: Attached) {
+        let Attached { at, current, replay, board, abilities } = attached;
+        let replay = if current { seen.state.replay() } else { replay };
+        self.session = Some(at.session.clone());
+        self.abilities = Some(abilities.clone());
+        let session = at.session.clone();
+        self.due = Some(at);
+        cx.effects.push(Effect::News(Box::new(News::Attached { session, replay, board, abilities })));
+    }
+
+    fn piece(&mut self, cx: &mut Cx<'_>, replay: super::wire::Replay) {
+        let Some(coming) = self.coming.as_mut().filter(|coming| coming.at.session == replay.session) else {
+            return cx.drift(Drift::new("replay", "a piece of a replay that was not begun", ""));
+        };
+        if coming.replay.len() + replay.items.len() > MAX_REPLAY {
+            self.coming = None;
+            let why = format!("session {} is too large to be shown here", replay.session);
+            cx.effects.push(Effect::Close(Reason::Unusable(why)));
+            return;
+        }
+        coming.replay.extend(replay.items);
+    }
+
+    fn settled(&mut self, cx: &mut Cx<'_>, settled: Settled) {
+        match (self.pending.remove(&settled.ticket), settled.with) {
+            (Some(Some(ticket)), with) => cx.settle(ticket, with),
+            (Some(None), Ok(_)) => {}
+            (Some(None), Err(refusal)) => cx.log(format!("runtime: {refusal}")),
+            (None, _) => {
+                let raw = settled.ticket.0.to_string();
+                cx.drift(Drift::new("settled", "nobody waits for this ticket", &raw));
+            }
+        }
+    }
+
+    fn want(&mut self, cx: &mut Cx<'_>, ours: Option<Ticket>, target: Target, what: Command) {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        let line = say(&FromUi::Command(Wanted { ticket, target, what }));
+        let refusal = if self.pending.len() >= MAX_PENDING {
+            Refusal::new(RefusalKind::TooMany, "too many commands are under way")
+                .hint("wait until the runtime answers")
+        } else if line.len() >= MAX_LINE {
+            Refusal::new(RefusalKind::TooMany, "this is too large for one line").hint("attach smaller files")
+        } else {
+            self.pending.insert(ticket, ours);
+            return cx.send(line);
+        };
+        if let Some(ours) = ours {
+            cx.settle(ours, Err(refusal));
+        }
+    }
+
+    fn complaint(&mut self, cx: &mut Cx<'_>, complaint: Complaint) {
+        let Complaint { about, ticket, message, hint } = complaint;
+        let words = hint.as_ref().map_or_else(|| message.clone(), |hint| format!("{message}: {hint}"));
+        match (about, ticket.and_then(|ticket| self.pending.remove(&ticket)).flatten()) {
+            (_, Some(ticket)) => {
+                let refusal = Refusal { kind: RefusalKind::Invalid, message, hint };
+                cx.settle(ticket, Err(refusal));
+            }
+            (About::Hello, None) => cx.effects.push(Effect::Close(Reason::Unusable(words))),
+            (About::Session, None) if self.session.is_none() => {
+                cx.effects.push(Effect::Close(Reason::Unusable(words)));
+            }
+            (About::Session | About::Line, None) => cx.log(format!("runtime: {words}")),
+        }
+    }
+
+    /// Compares what both sides say the state is; asks for the session again when they differ.
+    fn compare(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+        let Some(due) = self.due.take_if(|due| due.seq <= seen.state.seq) else { return };
+        let same_place = due.seq == seen.state.seq && self.session.as_ref() == Some(&due.session);
+        if !same_place || due.hash == seen.state.hash().to_string() {
+            return;
+        }
+        let what = format!("at event {} both sides differ about {}", due.seq.0, due.session);
+        cx.drift(Drift::new("hash", what, ""));
+        if self.resyncs < MAX_RESYNCS {
+            self.resyncs += 1;
+            self.want(cx, None, Target::Current, Command::OpenSession { session: due.session });
+        }
+    }
+}
+
+impl UiRole for NativeUi {
+    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+        let named = hello.session.as_deref().and_then(SessionId::parse);
+        let capabilities = [capability::HASH, capability::CURSOR, capability::ANSWERS];
+        let line = HelloLine {
+            protocol: PROTOCOL,
+            revision: REVISION,
+            name: "parlor".to_owned(),
+            version: hello.version.clone(),
+            capabilities: capabilities.map(str::to_owned).to_vec(),
+            cursor: self.resume.take().filter(|at| named.as_ref().is_none_or(|named| at.session == *named)),
+            session: named,
+        };
+        (self.peer, self.coming, self.due) = (None, None, None);
+        cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
+        cx.send(say(&FromUi::Hello(line)));
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
+        self.compare(cx, seen);
+        let text = match line {
+            Line::Text(text) => text,
+            Line::Overlong(head) => return cx.drift(Drift::new("line", "too long", &head)),
+            Line::Garbled(shown) => return cx.drift(Drift::new("line", "not UTF-8 text", &shown)),
+        };
+        if text.trim().is_empty() {
+            return;
+        }
+        let read = wire::depth::check(&text).map_err(|deep| deep.to_string());
+        let read =
+            read.and_then(|()| serde_json::from_str::<FromRuntime>(&text).map_err(|error| error.to_string()));
+        let line = match read {
+            Ok(line) => line,
+            Err(why) => return cx.drift(Drift::new("line", why, &text)),
+        };
+        match line {
+            FromRuntime::Hello(hello) => self.greeted(cx, hello),
+            FromRuntime::Settled(settled) => self.settled(cx, settled),
+            FromRuntime::Attached(attached) => self.attached(cx, seen, attached),
+            FromRuntime::AttachedBegin(attached) => self.coming = Some(attached),
+            FromRuntime::Replay(replay) => self.piece(cx, replay),
+            FromRuntime::AttachedEnd(named) => {
+                if let Some(coming) = self.coming.take_if(|coming| coming.at.session == named.session) {
+                    self.attached(cx, seen, coming);
+                }
+            }
+            FromRuntime::Detached(named) => {
+                if self.session.as_ref() == Some(&named.session) {
+                    (self.session, self.due) = (None, None);
+                }
+            }
+            FromRuntime::Event(happened) => {
+                let (session, event) = (happened.session, Arc::new(happened.event));
+                cx.effects.push(Effect::News(Box::new(News::Happened { session, event })));
+            }
+            FromRuntime::Signal(said) => {
+                let (session, signal) = (said.session, said.signal);
+                cx.effects.push(Effect::News(Box::new(News::Signal { session, signal })));
+            }
+            FromRuntime::Hash(at) => {
+                if self.session.as_ref() == Some(&at.session) {
+                    self.due = Some(at);
+                    self.compare(cx, seen);
+                }
+            }
+            FromRuntime::Error(complaint) => self.complaint(cx, complaint),
+        }
+    }
+
+    fn command(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
+        let target = self.session.clone().map_or(Target::Current, Target::Session);
+        self.want(cx, Some(ticket), target, command);
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+        if key == HANDSHAKE && self.peer.is_none() {
+            let why = "the runtime does not answer in the native dialect: is it another dialect?";
+            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+        }
+    }
+
+    fn closed(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+        for ticket in std::mem::take(&mut self.pending).into_values().flatten() {
+            let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
+            cx.settle(ticket, Err(refusal.hint("look whether it was done before you try again")));
+        }
+        self.resume = self.session.as_ref().map(|session| cursor(session, seen.state));
+        self.coming = None;
+    }
+
+    fn abilities(&self) -> Option<Abilities> {
+        self.peer.as_ref().and(self.abilities.clone())
+    }
+}
+
+fn say(line: &FromUi) -> String {
+    serde_json::to_string(line).unwrap_or_default()
+}

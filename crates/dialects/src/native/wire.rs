@@ -1,0 +1,216 @@
+//! The lines of the native dialect, exactly as they are written. No logic.
+
+use domain::command::{Command, Receipt, Refusal, Target};
+use domain::event::{Body, Event};
+use domain::ids::{Millis, Seq, SessionId};
+use domain::port::{Abilities, Ticket};
+use domain::signal::{Board, Signal};
+use record::written;
+use serde::{Deserialize, Serialize};
+
+/// What a UI says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromUi {
+    /// First of all.
+    Hello(Hello),
+    /// It wants something.
+    Command(Wanted),
+}
+
+/// What a runtime says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromRuntime {
+    /// The answer to a hello.
+    Hello(Hello),
+    /// A command is settled.
+    Settled(Settled),
+    /// The UI now sees this session; all of it in one line.
+    Attached(Attached),
+    /// The same for a session that does not fit: `replay` lines and `attached_end` follow.
+    AttachedBegin(Attached),
+    /// A piece of the replay.
+    Replay(Replay),
+    /// The replay is whole.
+    AttachedEnd(Named),
+    /// The UI no longer sees this session.
+    Detached(Named),
+    /// Something happened.
+    Event(Happened),
+    /// A one-way word.
+    Signal(Said),
+    /// What the session's state must hash to.
+    Hash(Cursor),
+    /// A line could not be used.
+    Error(Complaint),
+}
+
+/// Who speaks, in which version, and for a UI where it wants to go.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Hello {
+    /// The highest protocol the speaker knows.
+    pub protocol: u32,
+    /// Additions to it that the speaker knows.
+    #[serde(default)]
+    pub revision: u32,
+    /// The program.
+    #[serde(default)]
+    pub name: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: String,
+    /// What it can do.
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+    /// The session a UI wants to see at once.
+    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// What a returning UI already knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+}
+
+/// A place in a session and the hash of its state there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// Which session.
+    #[serde(with = "written")]
+    pub session: SessionId,
+    /// Its last event.
+    #[serde(with = "written")]
+    pub seq: Seq,
+    /// Sixteen hex digits.
+    pub hash: String,
+}
+
+/// A command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// Comes back with the settlement; unique among those that wait.
+    #[serde(with = "written")]
+    pub ticket: Ticket,
+    /// About which session.
+    #[serde(with = "written", default, skip_serializing_if = "is_current")]
+    pub target: Target,
+    /// What.
+    #[serde(with = "written")]
+    pub what: Command,
+}
+
+fn is_current(target: &Target) -> bool {
+    *target == Target::Current
+}
+
+/// A settlement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Of which command.
+    #[serde(with = "written")]
+    pub ticket: Ticket,
+    /// How.
+    #[serde(with = "written")]
+    pub with: Result<Receipt, Refusal>,
+}
+
+/// A session that is now seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// Which, with its last event and its hash.
+    pub at: Cursor,
+    /// The UI's cursor was right: it knows all of it, and no replay comes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub current: bool,
+    /// Bodies whose fold is its state.
+    #[serde(with = "written", default, skip_serializing_if = "Vec::is_empty")]
+    pub replay: Vec<(Millis, Body)>,
+    /// The lasting signals.
+    #[serde(with = "written", default)]
+    pub board: Board,
+    /// What the runtime behind it can do.
+    #[serde(with = "written")]
+    pub abilities: Abilities,
+}
+
+/// A piece of a replay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Of which session.
+    #[serde(with = "written")]
+    pub session: SessionId,
+    /// The next bodies.
+    #[serde(with = "written")]
+    pub items: Vec<(Millis, Body)>,
+}
+
+/// Names a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Which.
+    #[serde(with = "written")]
+    pub session: SessionId,
+}
+
+/// An event and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Happened {
+    /// In which session.
+    #[serde(with = "written")]
+    pub session: SessionId,
+    /// What.
+    #[serde(with = "written")]
+    pub event: Event,
+}
+
+/// A signal and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// In which session.
+    #[serde(with = "written")]
+    pub session: SessionId,
+    /// What.
+    #[serde(with = "written")]
+    pub signal: Signal,
+}
+
+/// What a complaint is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// The handshake: the two cannot speak with each other.
+    Hello,
+    /// The session that the hello named.
+    Session,
+    /// One line; the link lives on.
+    Line,
+}
+
+/// A line could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Complaint {
+    /// About what.
+    pub about: About,
+    /// The command, if the line told.
+    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<Ticket>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// Only the ticket of a command, read when the rest of it cannot be.
+#[derive(Debug, Deserialize)]
+pub struct TicketOnly {
+    /// The command.
+    pub command: TicketOf,
+}
+
+/// See [`TicketOnly`].
+#[derive(Debug, Deserialize)]
+pub struct TicketOf {
+    /// Its ticket.
+    #[serde(with = "written")]
+    pub ticket: Ticket,
+}
