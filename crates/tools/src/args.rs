@@ -24,6 +24,11 @@ impl<'a> Args<'a> {
         Args { tool, value }
     }
 
+    /// The arguments themselves.
+    pub fn value(&self) -> &'a Value {
+        self.value
+    }
+
     /// A complaint about these arguments.
     pub fn wrong(&self, why: impl Into<String>) -> ToolError {
         ToolError::Args { tool: self.tool.to_owned(), why: why.into() }

@@ -7,23 +7,31 @@
 #![warn(missing_docs)]
 
 pub mod args;
+pub mod ask;
 pub mod bash;
 pub mod digest;
+pub mod edit;
 pub mod env;
 pub mod ls;
 pub mod place;
 pub mod policy;
 pub mod read;
 pub mod sandbox;
+pub mod search;
 pub mod shell;
+pub mod todo;
 pub mod tool;
 pub mod toolbox;
 pub mod write;
 
+pub use ask::{Ask, AskRequest};
 pub use bash::{Bash, BashJobs};
+pub use edit::Edit;
 pub use ls::Ls;
 pub use place::Workplace;
 pub use read::Read;
+pub use search::{Find, Grep};
+pub use todo::{ItemState, PlanItem, Todo};
 pub use tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, still_valid};
 pub use toolbox::Toolbox;
 pub use write::Write;

@@ -17,14 +17,24 @@ impl Toolbox {
         Toolbox::default()
     }
 
-    /// The tools that need nothing but a workplace.
+    /// Every tool of this crate. The engine answers `ask` itself.
     pub fn standard() -> Toolbox {
+        let tools: [Arc<dyn Tool>; 10] = [
+            Arc::new(crate::Read),
+            Arc::new(crate::Ls),
+            Arc::new(crate::Grep),
+            Arc::new(crate::Find),
+            Arc::new(crate::Write),
+            Arc::new(crate::Edit),
+            Arc::new(crate::Bash),
+            Arc::new(crate::BashJobs),
+            Arc::new(crate::Todo),
+            Arc::new(crate::Ask),
+        ];
         let mut toolbox = Toolbox::empty();
-        toolbox.add(Arc::new(crate::Read));
-        toolbox.add(Arc::new(crate::Ls));
-        toolbox.add(Arc::new(crate::Write));
-        toolbox.add(Arc::new(crate::Bash));
-        toolbox.add(Arc::new(crate::BashJobs));
+        for tool in tools {
+            toolbox.add(tool);
+        }
         toolbox
     }
 
@@ -60,5 +70,26 @@ impl Toolbox {
     /// What the model is told: every offered tool.
     pub fn specs(&self) -> Vec<Spec> {
         self.names().filter_map(|name| self.tools.get(name)).map(|tool| tool.spec()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_tools_can_be_offered() {
+        let mut toolbox = Toolbox::standard();
+        assert_eq!(
+            toolbox.names().collect::<Vec<_>>(),
+            ["ask", "bash", "bash_jobs", "edit", "find", "grep", "ls", "read", "todo", "write"]
+        );
+        assert_eq!(toolbox.activate(&["read".into(), "dance".into()]), ["dance"]);
+        assert_eq!(toolbox.specs().len(), 1);
+        assert!(toolbox.get("bash").is_none() && toolbox.get("read").is_some());
+        for spec in Toolbox::standard().specs() {
+            assert_eq!(spec.schema["type"], "object", "{}", spec.name);
+            assert!(!spec.description.is_empty());
+        }
     }
 }

@@ -9,11 +9,21 @@ use tokio::time::timeout;
 
 pub(crate) const SOON: Duration = Duration::from_secs(10);
 
+/// Whether a process is there and does something: one that only waits to be reaped does not.
+fn alive(pid: i32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
+        Err(_) => {
+            !std::path::Path::new("/proc/self").exists()
+                && test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()
+        }
+    }
+}
+
 /// Waits until a process is gone.
 pub(crate) async fn gone(pid: i32) {
-    let pid = Pid::from_raw(pid).unwrap();
     timeout(SOON, async {
-        while test_kill_process(pid).is_ok() {
+        while alive(pid) {
             tokio::task::yield_now().await;
         }
     })

@@ -130,3 +130,105 @@ async fn lists_what_git_would_see() {
     assert!(room.done("ls", json!({"depth": 2})).await.contains("src/main.rs"));
     assert_eq!(room.done("ls", json!({"path": "b.txt"})).await, "b.txt (0 bytes)");
 }
+
+#[tokio::test]
+async fn edits_are_exact_and_all_or_none() {
+    let room = Room::new();
+    room.put("a.rs", "fn one() {}\nfn two() {}\nfn two() {}\n");
+    room.done("read", json!({"path": "a.rs"})).await;
+    let told =
+        room.failed("edit", json!({"path": "a.rs", "old_string": "fn two", "new_string": "fn x"})).await;
+    assert!(told.contains("2 times (lines 2, 3)") && told.contains("nothing was changed"), "{told}");
+    let edits = json!([{"old": "fn one", "new": "fn uno"}, {"old": "absent", "new": "x"}]);
+    let told = room.failed("edit", json!({"path": "a.rs", "edits": edits})).await;
+    assert!(told.contains("edit 2: `old` does not stand in the file"), "{told}");
+    assert!(room.get("a.rs").contains("fn one"));
+    let edits = json!([{"old": "fn one", "new": "fn uno"}, {"old": "fn two", "new": "fn due", "all": true}]);
+    let args = json!({"file_path": "a.rs", "edits": edits});
+    let plan = room.plan("edit", &args).unwrap();
+    assert!(matches!(&plan.preview, Some(Preview::Diff { text, .. }) if text.contains("+fn uno() {}")));
+    assert_eq!(plan.assessment.risk, Risk::Medium);
+    let result = room.call("edit", args).await.result;
+    assert_eq!(result.text, "a.rs: 2 edits, +3 -3 lines");
+    assert!(matches!(result.parts.as_slice(), [Part::Diff { .. }]));
+    assert_eq!(room.get("a.rs"), "fn uno() {}\nfn due() {}\nfn due() {}\n");
+    for (old, new) in [("", "x"), ("uno", "uno")] {
+        room.failed("edit", json!({"path": "a.rs", "old": old, "new": new})).await;
+    }
+    assert!(room.failed("edit", json!({"path": "b", "old": "x", "new": "y"})).await.contains("use write"));
+    room.put("aaa", "aaa");
+    assert!(room.failed("edit", json!({"path": "aaa", "old": "aa", "new": "b"})).await.contains("2 times"));
+}
+
+#[tokio::test]
+async fn edits_keep_line_endings_and_do_not_undo_others() {
+    let room = Room::new();
+    room.put("dos", "one\r\ntwo\r\nthree\r\n");
+    room.done("edit", json!({"path": "dos", "old": "one\ntwo", "new": "1\n2"})).await;
+    assert_eq!(room.get("dos"), "1\r\n2\r\nthree\r\n");
+    room.put("mixed", "one\r\ntwo\nthree\n");
+    room.done("edit", json!({"path": "mixed", "old": "two\n", "new": "2\n"})).await;
+    assert_eq!(room.get("mixed"), "one\r\n2\nthree\n");
+    room.put("mixed", "theirs two\n");
+    let told = room.failed("edit", json!({"path": "mixed", "old": "two", "new": "2"})).await;
+    assert!(told.contains("read it again"), "{told}");
+    std::fs::write(room.path("latin"), b"caf\xe9").unwrap();
+    assert!(
+        room.failed("edit", json!({"path": "latin", "old": "caf", "new": "x"}))
+            .await
+            .contains("no plain text")
+    );
+}
+
+#[tokio::test]
+async fn searches_what_git_would_see_within_bounds() {
+    let room = Room::new();
+    room.put("src/main.rs", "fn main() {\n    println!(\"hi\");\n}\n");
+    room.put("src/lib.rs", "// Main part\n");
+    room.put("target/x.rs", "fn main() {}\n");
+    room.put("notes.md", "main\n");
+    room.put(".gitignore", "target\n");
+    std::fs::write(room.path("blob"), b"main\0main").unwrap();
+    symlink("/etc", room.path("etc")).unwrap();
+    assert_eq!(
+        room.done("grep", json!({"pattern": "main"})).await,
+        "notes.md:1:main\nsrc/main.rs:1:fn main() {"
+    );
+    let found = room
+        .done("grep", json!({"pattern": "MAIN", "ignore_case": true, "glob": "*.rs", "files_only": true}))
+        .await;
+    assert_eq!(found, "src/lib.rs\nsrc/main.rs");
+    let found = room.done("grep", json!({"pattern": "println!(", "literal": true, "context": 1})).await;
+    assert_eq!(found, "src/main.rs-1-fn main() {\nsrc/main.rs:2:    println!(\"hi\");\nsrc/main.rs-3-}");
+    assert_eq!(room.done("grep", json!({"pattern": "absent"})).await, "(no matches)");
+    assert!(room.failed("grep", json!({"pattern": "("})).await.contains("give `literal`"));
+    assert!(room.failed("grep", json!({"pattern": "x", "path": "nowhere"})).await.contains("no such file"));
+    assert_eq!(room.risk("grep", &json!({"pattern": "root", "path": "etc"})), Risk::High);
+    assert_eq!(room.done("find", json!({"pattern": "*.rs"})).await, "src/lib.rs\nsrc/main.rs");
+    assert_eq!(room.done("find", json!({"pattern": "main"})).await, "src/main.rs");
+    assert_eq!(room.done("find", json!({"pattern": "src/**"})).await, "src/lib.rs\nsrc/main.rs");
+    assert_eq!(room.done("find", json!({"pattern": "*.zig"})).await, "(no such files)");
+    room.put("many", &"main\n".repeat(5000));
+    let result = room.call("grep", json!({"pattern": "main", "path": "many", "limit": 3})).await.result;
+    assert!(
+        result.truncated && result.text.ends_with("(more than 3 results: narrow the search)"),
+        "{}",
+        result.text
+    );
+    let result = room.call("find", json!({"pattern": "*", "limit": 1})).await.result;
+    assert!(result.truncated, "{}", result.text);
+}
+
+#[tokio::test]
+async fn plans_come_back_as_items_and_questions_need_the_engine() {
+    let room = Room::new();
+    let result = room
+        .call("todo", json!({"items": [{"text": "a", "state": "done"}, {"text": "b", "state": "active"}]}))
+        .await
+        .result;
+    assert_eq!(result.text, "the plan has 2 steps, 1 done");
+    let json = r#"{"items":[{"state":"done","text":"a"},{"state":"active","text":"b"}]}"#;
+    let told: serde_json::Value = serde_json::from_str(result.json.unwrap().as_str()).unwrap();
+    assert_eq!(told, serde_json::from_str::<serde_json::Value>(json).unwrap());
+    assert!(room.failed("ask", json!({"kind": "confirm", "title": "Go?"})).await.contains("decide yourself"));
+}
