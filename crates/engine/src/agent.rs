@@ -5,7 +5,7 @@ use crate::seat::{Asked, ModelSource, Seat, Steered};
 use crate::turn::Turn;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::ids::SessionId;
-use domain::port::{Order, Report, Ticket, TurnBrief, TurnEnd};
+use domain::port::{Order, Report, TurnBrief, TurnEnd};
 use domain::session::{ModelRef, SkillList, ToolEntry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -79,8 +79,12 @@ impl Agent {
                 }
             }
             Order::Consult { ticket, command, .. } => {
-                let with = self.consult(command);
-                self.settle(ticket, with).await;
+                // On a task of its own: a slow list of models must not hold up a cancel.
+                let (setup, reports) = (self.setup.clone(), self.reports.clone());
+                tokio::spawn(async move {
+                    let with = consult(&setup, command).await;
+                    let _ = reports.send((Report::Settled { ticket, with }, None)).await;
+                });
             }
             Order::Forget { session } => {
                 self.seats.remove(&session);
@@ -154,74 +158,52 @@ impl Agent {
         }
         self.seats.get_mut(&brief.session).ok_or_else(|| "the session is gone".to_owned())
     }
+}
 
-    fn consult(&self, command: Command) -> Result<Receipt, Refusal> {
-        match command {
-            Command::ListModels { provider } => {
-                let mut models = self.setup.models.list();
-                if let Some(provider) = provider {
-                    models.retain(|entry| entry.model.provider == provider);
-                    if models.is_empty() {
-                        let what = format!("there is no provider {provider} here");
-                        return Err(Refusal::new(RefusalKind::ModelUnknown, what));
-                    }
-                }
-                let current = self.setup.models.resolve(None).ok().map(|model| {
-                    let name = model.name();
-                    ModelRef { provider: name.provider.clone(), name: name.name.clone() }
-                });
-                Ok(Receipt::Models { models, current })
-            }
-            Command::SetModel { provider, name } => {
-                let listed = self.setup.models.list();
-                let known = listed.iter().map(|entry| &entry.model);
-                let found = known
-                    .clone()
-                    .find(|m| m.name == name && provider.as_ref().is_none_or(|p| *p == m.provider));
-                let wanted = match (found, provider) {
-                    (Some(model), _) => model.clone(),
-                    (None, Some(provider)) => ModelRef { provider, name },
-                    (None, None) => {
-                        return Err(Refusal::new(
-                            RefusalKind::ModelUnknown,
-                            format!("unknown model: {name}"),
-                        )
-                        .hint("list the models to see which there are"));
-                    }
-                };
-                self.setup.models.resolve(Some(&wanted))?;
-                Ok(Receipt::Model(wanted))
-            }
-            Command::ListServers => Ok(Receipt::Servers(Vec::new())),
-            Command::ListSkills { .. } => Ok(Receipt::Skills(SkillList::default())),
-            Command::ListTools => {
-                let entry = |spec: tools::Spec| ToolEntry {
-                    name: spec.name,
-                    description: spec.description,
-                    source: "built-in".to_owned(),
-                    active: true,
-                };
-                Ok(Receipt::Tools(self.setup.toolbox.specs().into_iter().map(entry).collect()))
-            }
-            Command::SetTools { tools } => {
-                let names: Vec<&str> = self.setup.toolbox.names().collect();
-                let unknown = tools.iter().flatten().find(|tool| !names.contains(&tool.as_str()));
-                match unknown {
-                    Some(tool) => {
-                        Err(Refusal::new(RefusalKind::ToolUnknown, format!("there is no tool {tool}")))
-                    }
-                    None => Ok(Receipt::Done),
+/// What only the agent knows.
+async fn consult(setup: &Setup, command: Command) -> Result<Receipt, Refusal> {
+    match command {
+        Command::ListModels { provider } => {
+            let mut models = setup.models.list().await;
+            if let Some(provider) = provider {
+                models.retain(|entry| entry.model.provider == provider);
+                if models.is_empty() {
+                    let what = format!("there is no provider {provider} here");
+                    return Err(Refusal::new(RefusalKind::ModelUnknown, what));
                 }
             }
-            Command::Extension { name, .. } => Err(Refusal::new(
-                RefusalKind::ExtensionUnknown,
-                format!("there is no extension command {name}"),
-            )),
-            _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
+            let current = setup.models.open(None).ok().map(|model| {
+                let name = model.name();
+                ModelRef { provider: name.provider.clone(), name: name.name.clone() }
+            });
+            Ok(Receipt::Models { models, current })
         }
-    }
-
-    async fn settle(&self, ticket: Ticket, with: Result<Receipt, Refusal>) {
-        let _ = self.reports.send((Report::Settled { ticket, with }, None)).await;
+        Command::SetModel { provider, name } => {
+            let model = setup.models.find(provider.as_deref(), &name)?;
+            setup.models.open(Some(&model))?;
+            Ok(Receipt::Model(model))
+        }
+        Command::ListServers => Ok(Receipt::Servers(Vec::new())),
+        Command::ListSkills { .. } => Ok(Receipt::Skills(SkillList::default())),
+        Command::ListTools => {
+            let entry = |spec: tools::Spec| ToolEntry {
+                name: spec.name,
+                description: spec.description,
+                source: "built-in".to_owned(),
+                active: true,
+            };
+            Ok(Receipt::Tools(setup.toolbox.specs().into_iter().map(entry).collect()))
+        }
+        Command::SetTools { tools } => {
+            let names: Vec<&str> = setup.toolbox.names().collect();
+            match tools.iter().flatten().find(|tool| !names.contains(&tool.as_str())) {
+                Some(tool) => Err(Refusal::new(RefusalKind::ToolUnknown, format!("there is no tool {tool}"))),
+                None => Ok(Receipt::Done),
+            }
+        }
+        Command::Extension { name, .. } => {
+            Err(Refusal::new(RefusalKind::ExtensionUnknown, format!("there is no extension command {name}")))
+        }
+        _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
     }
 }

@@ -15,14 +15,20 @@ use tools::policy::Rules;
 
 /// Where models come from.
 pub trait ModelSource: Send + Sync {
-    /// The model of this name; the default one for `None`.
+    /// The model that a person means by this name.
     ///
     /// # Errors
     /// When there is none; the refusal says what to do.
-    fn resolve(&self, wanted: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal>;
+    fn find(&self, provider: Option<&str>, name: &str) -> Result<ModelRef, Refusal>;
 
-    /// The models there are.
-    fn list(&self) -> Vec<ModelEntry>;
+    /// The model of this name, ready to answer; the default one for `None`.
+    ///
+    /// # Errors
+    /// When it cannot be used; the refusal says what to do.
+    fn open(&self, wanted: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal>;
+
+    /// The models there are. May ask servers; takes a bounded time.
+    fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>>;
 }
 
 /// The asks of one session that a turn waits for.

@@ -33,7 +33,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     pub(crate) async fn run(self) -> TurnEnd {
-        let model = match self.models.resolve(self.brief.model.as_ref()) {
+        let model = match self.models.open(self.brief.model.as_ref()) {
             Ok(model) => model,
             Err(refusal) => {
                 let failure =

@@ -237,7 +237,7 @@ impl Catalog {
             Some(_) => vec![],
             None => PROVIDERS.iter().filter(|provider| provider.is_offered(&self.env)).collect(),
         };
-        let answers = self.ask(asked.into_iter(), self.limits.probe).await;
+        let answers = self.ask(asked, self.limits.probe).await;
         let first = answers.into_iter().find_map(|(provider, found)| {
             let found = found.ok()?;
             let usual = found.iter().find(|found| Some(found.name.as_str()) == provider.default_model);
@@ -249,7 +249,7 @@ impl Catalog {
 
     /// All models that can be had now. Every provider that is offered is asked at the same time.
     pub async fn list(&self) -> Listing {
-        let offered = PROVIDERS.iter().filter(|provider| provider.is_offered(&self.env));
+        let offered = PROVIDERS.iter().filter(|provider| provider.is_offered(&self.env)).collect();
         let mut listing = Listing::default();
         for (provider, found) in self.ask(offered, self.limits.list).await {
             match found {
@@ -291,19 +291,20 @@ impl Catalog {
     /// Asks several providers at once; the answers come back in the order of the providers.
     async fn ask(
         &self,
-        providers: impl Iterator<Item = &'static Provider>,
+        providers: Vec<&'static Provider>,
         time: Duration,
     ) -> Vec<(&'static Provider, Result<Vec<Found>, ModelError>)> {
-        let mut providers = providers.peekable();
-        if providers.peek().is_none() {
+        if providers.is_empty() {
             return Vec::new();
         }
         let client = match self.client() {
             Ok(client) => client,
-            Err(error) => return providers.map(|provider| (provider, Err(error.clone()))).collect(),
+            Err(error) => {
+                return providers.into_iter().map(|provider| (provider, Err(error.clone()))).collect();
+            }
         };
         let mut tasks = JoinSet::new();
-        for (at, provider) in providers.enumerate() {
+        for (at, provider) in providers.into_iter().enumerate() {
             // A bad address shows in `providers()`; there is nobody to ask.
             let Ok(target) = provider.target(&self.env) else { continue };
             let client = client.clone();

@@ -1,1 +1,7 @@
-fn main() {}
+//! `parlor`: the program. Everything meets here; what can be tested without a process lives in the library beside it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    parlor::main()
+}

@@ -1,0 +1,181 @@
+//! What can be typed. Help texts teach: each says what happens and shows an example.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Said when there is neither a terminal nor a prompt.
+pub(crate) const WHAT_IT_IS: &str = "\
+Parlor talks to coding agents, and lets any UI talk to any of them.
+
+  parlor                         opens the terminal UI (run this in a terminal)
+  parlor run \"list files\"        one prompt, the answer on stdout
+  echo \"list files\" | parlor     the same
+  parlor serve --dialect codelia --stdio
+                                 be the runtime of another program's UI
+  parlor attach --dialect codelia -- COMMAND
+                                 be the UI of another program's runtime
+  parlor doctor                  what is configured and what is missing
+
+It works without a key: the embedded offline model understands a few plain requests.";
+
+/// Any UI on any agent.
+///
+/// Without a sub-command, `parlor` opens the terminal UI. It works without a key: the embedded offline model understands plain
+/// requests such as "list files", "read README.md" or "write hello.txt: hi".
+#[derive(Debug, Parser)]
+#[command(name = "parlor", version, max_term_width = 100, after_help = "Try:  parlor run \"list files\"")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) sub: Option<Sub>,
+}
+
+/// What every way of starting a runtime understands.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Common {
+    /// The model, as provider/name. Without it: what the environment offers, else the offline one.
+    #[arg(long, global = true, env = "PARLOR_MODEL", value_name = "PROVIDER/NAME")]
+    pub(crate) model: Option<String>,
+    /// Where the agent works. Relative paths of its tools start here.
+    #[arg(long, global = true, visible_alias = "workdir", value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// What tools may do without asking.
+    #[arg(long, global = true, value_enum, value_name = "MODE")]
+    pub(crate) policy: Option<PolicyMode>,
+    /// Go on with the newest conversation of this project.
+    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
+    pub(crate) continue_last: bool,
+    /// Go on with this conversation.
+    #[arg(long, short = 'r', value_name = "SESSION")]
+    pub(crate) resume: Option<String>,
+    /// Keep nothing on disk.
+    #[arg(long, global = true, env = "PARLOR_EPHEMERAL")]
+    pub(crate) ephemeral: bool,
+}
+
+/// What tools may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyMode {
+    /// Nothing that changes anything.
+    ReadOnly,
+    /// Read; everything else is asked.
+    Ask,
+    /// Edit files of the project; everything else is asked.
+    AutoEdit,
+    /// Everything but what is critical.
+    Full,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sub {
+    /// One prompt without a screen; the answer goes to stdout.
+    Run(Run),
+    /// Be a runtime: let another program's UI in.
+    Serve(Serve),
+    /// Be a UI: open the terminal UI on another program's runtime.
+    Attach(Attach),
+    /// Tell what is configured and what is missing.
+    Doctor,
+}
+
+/// One prompt without a screen.
+///
+/// Nobody can be asked here: low-risk tools run, others are denied unless allowed. Exit codes: 0 done, 1 failed, 2 usage,
+/// 3 a tool was denied, 4 a person would have had to answer, 5 timed out, 130 cancelled.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor run \"list files\"\n  parlor run --allow write \"write hello.txt: hi\"\n  parlor run --json \"read README.md\" | jq ."
+)]
+pub(crate) struct Run {
+    /// What to say. `-` reads it from stdin.
+    pub(crate) prompt: Vec<String>,
+    /// Print every event as one JSON line, and a last line with the result.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Tools that may run without asking, by name; `all` for every tool.
+    #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
+    pub(crate) allow: Vec<String>,
+    /// Give up after this many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
+}
+
+impl Run {
+    /// A run of what a pipe said.
+    pub(crate) fn of(prompt: String) -> Run {
+        Run { prompt: vec![prompt], json: false, allow: Vec::new(), timeout: None }
+    }
+}
+
+/// Be a runtime: let another program's UI in.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  parlor serve --dialect codelia --stdio\n  parlor serve --dialect native --socket /tmp/parlor.sock"
+)]
+pub(crate) struct Serve {
+    /// The wire that the UI speaks.
+    #[arg(long, value_parser = crate::dialect::parse)]
+    pub(crate) dialect: crate::dialect::Dialect,
+    /// Speak on stdin and stdout.
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) stdio: bool,
+    /// Listen on this Unix socket; only you can connect.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Every UI that connects goes to this session.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// An option of the dialect, such as `no-ui=true`.
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
+    pub(crate) options: Vec<(String, String)>,
+}
+
+/// Be a UI on another program's runtime.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock"
+)]
+pub(crate) struct Attach {
+    /// The wire that the runtime speaks.
+    #[arg(long, value_parser = crate::dialect::parse)]
+    pub(crate) dialect: crate::dialect::Dialect,
+    /// Connect to this Unix socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The session to go to, by the runtime's own id.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// One prompt without a screen, like `parlor run`.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
+    /// Start this program and speak on its stdin and stdout.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+fn option(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+    if name.is_empty() {
+        return Err("write it as NAME=VALUE".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_of_a_dialect_are_pairs() {
+        assert_eq!(option("a=b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
+        assert_eq!(option("no-ui"), Ok(("no-ui".to_owned(), "true".to_owned())));
+        assert!(option("=x").is_err());
+    }
+}

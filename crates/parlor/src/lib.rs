@@ -1,0 +1,80 @@
+//! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
+
+mod attach;
+mod cli;
+mod dialect;
+mod doctor;
+mod exit;
+mod interactive;
+mod model_source;
+mod places;
+mod run;
+mod serve;
+pub mod stack;
+
+use clap::Parser;
+use cli::{Cli, Sub};
+use exit::Exit;
+use std::io::{IsTerminal, Read};
+use std::process::ExitCode;
+
+/// Most text taken from a pipe as a prompt.
+const MAX_PIPED: u64 = 10 * 1024 * 1024;
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    if args.nth(1).is_some_and(|first| first == stack::GUARD) {
+        return guard(&args.collect::<Vec<_>>());
+    }
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(why) => return say_error(&anyhow::anyhow!("cannot start: {why}")),
+    };
+    let exit = runtime.block_on(dispatch(cli));
+    // What still runs is abandoned: everything worth keeping is on disk.
+    runtime.shutdown_background();
+    match exit {
+        Ok(exit) => exit.into(),
+        Err(why) => say_error(&why),
+    }
+}
+
+async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.sub {
+        Some(Sub::Run(run)) => run::run(cli.common, run).await,
+        Some(Sub::Serve(serve)) => serve::serve(cli.common, serve).await,
+        Some(Sub::Attach(attach)) => attach::attach(cli.common, attach).await,
+        Some(Sub::Doctor) => doctor::doctor(&cli.common).await,
+        None => start(cli.common).await,
+    }
+}
+
+/// `parlor` alone: the terminal UI, or what a pipe says.
+async fn start(common: cli::Common) -> anyhow::Result<Exit> {
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        return interactive::own(common).await;
+    }
+    if !std::io::stdin().is_terminal() {
+        let mut piped = String::new();
+        std::io::stdin().take(MAX_PIPED).read_to_string(&mut piped)?;
+        if !piped.trim().is_empty() {
+            return run::run(common, cli::Run::of(piped)).await;
+        }
+    }
+    exit::say(cli::WHAT_IT_IS);
+    Ok(Exit::Done)
+}
+
+fn guard(args: &[std::ffi::OsString]) -> ExitCode {
+    match tools::sandbox::run_guard(args) {
+        Ok(never) => match never {},
+        Err(why) => say_error(&anyhow::anyhow!("{why}")),
+    }
+}
+
+fn say_error(why: &anyhow::Error) -> ExitCode {
+    exit::complain(&format!("error: {why:#}"));
+    Exit::Failed.into()
+}

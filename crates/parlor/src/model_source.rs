@@ -1,0 +1,91 @@
+//! Models for the engine, from the environment and the command line. An opened model is kept, so that a script goes on where it was.
+
+use domain::command::{Refusal, RefusalKind};
+use domain::session::{ModelEntry, ModelRef};
+use engine::ModelSource;
+use models::catalog::{Catalog, CatalogError};
+use models::{Model, ModelName};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The catalogue of models, with the one that is used when none is named.
+pub(crate) struct Source {
+    catalog: Catalog,
+    default: String,
+    open: Mutex<BTreeMap<String, Arc<dyn Model>>>,
+}
+
+impl Source {
+    /// Chooses the default: what was asked for, else what the environment offers, else the offline model.
+    pub(crate) async fn new(wanted: Option<&str>) -> Result<Source, CatalogError> {
+        let catalog = Catalog::new(std::env::vars());
+        let default = match wanted {
+            Some(wanted) => catalog.resolve(wanted)?,
+            None => catalog.choose().await,
+        };
+        let source = Source { catalog, default: default.to_string(), open: Mutex::new(BTreeMap::new()) };
+        source.opened(&source.default.clone())?;
+        Ok(source)
+    }
+
+    /// The default model's name.
+    pub(crate) fn default_model(&self) -> ModelRef {
+        match ModelName::parse(&self.default) {
+            Some(name) => ModelRef { provider: name.provider, name: name.name },
+            None => ModelRef { provider: String::new(), name: self.default.clone() },
+        }
+    }
+
+    fn opened(&self, name: &str) -> Result<Arc<dyn Model>, CatalogError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = open.get(name) {
+            return Ok(model.clone());
+        }
+        let model = self.catalog.open(name)?;
+        open.insert(name.to_owned(), model.clone());
+        Ok(model)
+    }
+}
+
+impl ModelSource for Source {
+    fn find(&self, provider: Option<&str>, name: &str) -> Result<ModelRef, Refusal> {
+        let text = match provider {
+            Some(provider) => format!("{provider}/{name}"),
+            None => name.to_owned(),
+        };
+        let found = self.catalog.resolve(&text).map_err(|why| refused(&why))?;
+        Ok(ModelRef { provider: found.provider, name: found.name })
+    }
+
+    fn open(&self, wanted: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal> {
+        let name = wanted.map_or_else(|| self.default.clone(), ToString::to_string);
+        self.opened(&name).map_err(|why| refused(&why))
+    }
+
+    fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {
+        Box::pin(async {
+            let listing = self.catalog.list().await;
+            let price = |dollars: f64| {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a price is a small positive number"
+                )]
+                let micros = (dollars * 1_000_000.0).round().max(0.0) as u64;
+                micros
+            };
+            let entry = |listed: models::catalog::Listed| ModelEntry {
+                model: ModelRef { provider: listed.name.provider, name: listed.name.name },
+                context_window: listed.info.context_window.map(u64::from),
+                max_output: listed.info.max_output.map(u64::from),
+                price_input: listed.info.price.as_ref().map(|p| price(p.input)),
+                price_output: listed.info.price.as_ref().map(|p| price(p.output)),
+            };
+            listing.models.into_iter().map(entry).collect()
+        })
+    }
+}
+
+fn refused(why: &CatalogError) -> Refusal {
+    Refusal::new(RefusalKind::ModelUnknown, why.to_string()).hint(why.hint())
+}

@@ -1,0 +1,41 @@
+//! Where things lie: the data directory and the project root.
+
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+
+/// `$XDG_DATA_HOME/parlor`, for the person alone.
+pub(crate) fn data() -> anyhow::Result<PathBuf> {
+    let base = match std::env::var_os("PARLOR_DATA") {
+        Some(own) => return Ok(PathBuf::from(own)),
+        None => match std::env::var_os("XDG_DATA_HOME").filter(|dir| Path::new(dir).is_absolute()) {
+            Some(dir) => PathBuf::from(dir),
+            None => {
+                let home = std::env::var_os("HOME")
+                    .context("HOME is not set; set PARLOR_DATA to a directory of yours")?;
+                PathBuf::from(home).join(".local/share")
+            }
+        },
+    };
+    Ok(base.join("parlor"))
+}
+
+/// The project a directory belongs to: the nearest one up with a `.git` or `.parlor`, else the directory itself.
+pub(crate) fn project(cwd: &Path) -> PathBuf {
+    let is_root = |dir: &&Path| dir.join(".git").exists() || dir.join(".parlor").is_dir();
+    cwd.ancestors().find(is_root).unwrap_or(cwd).to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_begins_where_its_repository_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("a/b");
+        std::fs::create_dir_all(&deep).unwrap();
+        assert_eq!(project(&deep), deep);
+        std::fs::create_dir(dir.path().join("a/.git")).unwrap();
+        assert_eq!(project(&deep), dir.path().join("a"));
+    }
+}

@@ -1,0 +1,227 @@
+//! `parlor run`: one prompt without a screen. Nobody can be asked, so what would need a yes is denied, and the exit code says so.
+
+use crate::cli::{Common, Run};
+use crate::exit::{self, Exit};
+use crate::stack;
+use anyhow::Context;
+use dialects::role::Answers;
+use domain::ask::{Answer, Ask, AskKind, Scope};
+use domain::command::{Command, PromptOptions, Target};
+use domain::content::{Input, TextKind};
+use domain::event::{Body, Event, Outcome};
+use domain::ids::SessionId;
+use domain::port::{LinkState, News, Ticket};
+use domain::signal::Level;
+use domain::state::State;
+use hub::core::Standing;
+use hub::{Hub, LocalPort};
+use std::io::Read;
+use std::time::Duration;
+
+const PROMPT: Ticket = Ticket(1);
+const ANSWER: Ticket = Ticket(2);
+const CANCEL: Ticket = Ticket(3);
+
+/// Runs one prompt on our own agent.
+pub(crate) async fn run(common: Common, run: Run) -> anyhow::Result<Exit> {
+    let prompt = match run.prompt.join(" ") {
+        dash if dash == "-" => {
+            let mut text = String::new();
+            std::io::stdin().take(crate::MAX_PIPED).read_to_string(&mut text)?;
+            text
+        }
+        prompt => prompt,
+    };
+    if prompt.trim().is_empty() {
+        exit::complain("error: there is nothing to say\n\nhint: parlor run \"list files\"");
+        std::process::exit(2);
+    }
+    let own = stack::own(&common, stack::log_to_stderr()).await?;
+    let exit = converse(&own.hub, own.start, prompt, &run).await;
+    own.hub.stop().await;
+    exit
+}
+
+/// Says one thing to whatever runs behind the hub and follows it to its end.
+pub(crate) async fn converse(
+    hub: &Hub,
+    start: Option<Command>,
+    prompt: String,
+    run: &Run,
+) -> anyhow::Result<Exit> {
+    let answers = Answers { consent: true, other: false, deadline: None };
+    let mut ui = hub.attach("run", Standing::Controller, answers, start).await?;
+    let command = Command::Prompt { input: Input::text(prompt), options: PromptOptions::default() };
+    ui.port.command(PROMPT, Target::Current, command).await?;
+    let mut headless = Headless::new(run, ui.port.clone());
+    let give_up = tokio::time::sleep(Duration::from_secs(run.timeout.unwrap_or(u64::from(u32::MAX))));
+    tokio::pin!(give_up);
+    let mut stopping = None;
+    loop {
+        tokio::select! {
+            news = ui.news.recv() => {
+                let news = news.context("the runtime stopped before the run was over")?;
+                if let Some(exit) = headless.news(news).await? {
+                    let exit = stopping.unwrap_or(exit);
+                    headless.finish(exit);
+                    return Ok(exit);
+                }
+            }
+            () = &mut give_up, if stopping.is_none() => {
+                stopping = Some(Exit::TimedOut);
+                ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
+            }
+            stopped = tokio::signal::ctrl_c(), if stopping.is_none() => {
+                stopped?;
+                stopping = Some(Exit::Cancelled);
+                ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
+            }
+        }
+    }
+}
+
+struct Headless<'a> {
+    run: &'a Run,
+    port: LocalPort,
+    state: State,
+    session: Option<SessionId>,
+    text: String,
+    denied: bool,
+    needs_input: bool,
+}
+
+impl<'a> Headless<'a> {
+    fn new(run: &'a Run, port: LocalPort) -> Headless<'a> {
+        let (state, text) = (State::new(), String::new());
+        Headless { run, port, state, session: None, text, denied: false, needs_input: false }
+    }
+
+    /// Takes news in; gives the exit once the run is over.
+    async fn news(&mut self, news: News) -> anyhow::Result<Option<Exit>> {
+        match news {
+            News::Attached { session, replay, .. } => {
+                self.state = State::new();
+                for (at, body) in replay {
+                    self.state.apply(at, &body)?;
+                }
+                self.session = Some(session);
+                Ok(None)
+            }
+            News::Happened { event, .. } => {
+                self.state.follow(&event)?;
+                self.event(&event).await
+            }
+            News::Settled { ticket: PROMPT, with: Err(refusal) } => {
+                exit::complain(&format!("error: {refusal}"));
+                Ok(Some(Exit::Failed))
+            }
+            News::Link(LinkState::Lost(why)) => {
+                exit::complain(&format!("error: {why}"));
+                Ok(Some(Exit::Failed))
+            }
+            News::Settled { .. } | News::Signal { .. } | News::Link(_) => Ok(None),
+        }
+    }
+
+    async fn event(&mut self, event: &Event) -> anyhow::Result<Option<Exit>> {
+        if self.run.json {
+            exit::say(&record::encode(event));
+        }
+        match &event.body {
+            Body::MessageDelta { message, kind: TextKind::Text, text } => {
+                let ours =
+                    self.state.message(*message).is_some_and(|m| m.role == domain::content::Role::Assistant);
+                if ours {
+                    self.write(text);
+                }
+            }
+            Body::PartAdded { message, part } => {
+                let ours =
+                    self.state.message(*message).is_some_and(|m| m.role == domain::content::Role::Assistant);
+                if let (true, Some((TextKind::Text, text))) = (ours, part.streamed()) {
+                    self.write(text);
+                }
+            }
+            Body::MessageEnded { .. } => self.end_line(),
+            Body::ToolProposed { name, args, .. } => self.aside(&format!("· {name} {args}")),
+            Body::Noticed { level: Level::Error, text, .. } => exit::complain(&format!("error: {text}")),
+            Body::Noticed { text, .. } => self.aside(text),
+            Body::Retrying { reason, .. } => self.aside(&format!("trying again: {reason}")),
+            Body::AskOpened(ask) => self.asked(ask).await?,
+            Body::AskClosed { closing: domain::ask::Closing::Unattended, .. } => self.needs_input = true,
+            Body::RunEnded { outcome, .. } => return Ok(Some(self.exit(outcome))),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Nobody is here: only what was allowed on the command line gets a yes.
+    async fn asked(&mut self, ask: &Ask) -> anyhow::Result<()> {
+        let AskKind::Consent(consent) = &ask.kind else {
+            self.needs_input = true;
+            return Ok(());
+        };
+        let allowed = self.run.allow.iter().any(|name| name == "all" || *name == consent.name);
+        let answer = if allowed {
+            Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) }
+        } else {
+            self.denied = true;
+            self.aside(&format!("denied: {} (allow it with --allow {})", ask.title, consent.name));
+            Answer::Deny { reason: Some("nobody is here to allow it in this headless run".to_owned()) }
+        };
+        self.port.command(ANSWER, Target::Current, Command::Answer { ask: ask.id, answer }).await?;
+        Ok(())
+    }
+
+    fn exit(&self, outcome: &Outcome) -> Exit {
+        match outcome {
+            Outcome::Failed(failure) => {
+                if self.state.entries.is_empty() {
+                    exit::complain(&format!("error: {}", failure.message));
+                }
+                Exit::Failed
+            }
+            Outcome::Interrupted | Outcome::Lost => Exit::Failed,
+            Outcome::Cancelled => Exit::Cancelled,
+            Outcome::Done if self.needs_input => Exit::NeedsInput,
+            Outcome::Done if self.denied => Exit::Denied,
+            Outcome::Done => Exit::Done,
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        self.text.push_str(text);
+        if !self.run.json {
+            exit::put(text);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.write("\n");
+        }
+    }
+
+    fn aside(&self, line: &str) {
+        if !self.run.json {
+            exit::complain(line);
+        }
+    }
+
+    /// The last line of `--json`.
+    fn finish(&self, exit: Exit) {
+        if self.run.json {
+            let usage = self.state.usage;
+            let result = serde_json::json!({
+                "result": {
+                    "outcome": exit.word(),
+                    "exit_code": exit.code(),
+                    "session": self.session.as_ref().map(SessionId::as_str),
+                    "text": self.text,
+                    "usage": { "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros },
+                }
+            });
+            exit::say(&result.to_string());
+        }
+    }
+}

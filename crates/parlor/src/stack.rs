@@ -1,0 +1,143 @@
+//! The stack that every command shares: store, engine, hub.
+
+use crate::cli::{Common, PolicyMode};
+use crate::model_source::Source;
+use crate::{exit, places};
+use anyhow::Context;
+use domain::command::Command;
+use domain::ids::SessionId;
+use domain::session::{ModelRef, Policy};
+use engine::{Agent, ModelSource, ORDERS, REPORTS};
+use hub::core::{Engine, Setup};
+use hub::{EngineSeat, Hub, Log, RemoteSeat};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{MemoryStore, Store};
+use tokio::sync::mpsc;
+use tools::Toolbox;
+use tools::sandbox::Guard;
+
+/// The hidden first argument that makes this program the guard of a child.
+pub const GUARD: &str = "__guard";
+
+/// A running stack with our own agent.
+pub struct Own {
+    /// The way in.
+    pub hub: Hub,
+    /// The model that a new session uses.
+    pub model: ModelRef,
+    /// Where the agent works.
+    pub cwd: PathBuf,
+    /// What a UI starts with.
+    pub start: Option<Command>,
+}
+
+/// Writes log lines to stderr.
+pub(crate) fn log_to_stderr() -> Log {
+    Arc::new(|line| exit::complain(line))
+}
+
+/// Writes log lines nowhere: the screen belongs to the UI.
+pub(crate) fn no_log() -> Log {
+    Arc::new(|_| {})
+}
+
+/// Starts the stack with our own agent.
+pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
+    let source = Source::new(common.model.as_deref()).await.map_err(|why| {
+        let hint = why.hint();
+        anyhow::anyhow!("{why}\nhint: {hint}")
+    })?;
+    let model = source.default_model();
+    let cwd = working_directory(common)?;
+    let store = store(common, &log)?;
+    let start = start_with(common, store.as_ref(), &cwd)?;
+    let hub = assemble(Arc::new(source), store, &cwd, policy(common), log)?;
+    Ok(Own { hub, model, cwd, start })
+}
+
+/// Puts engine, store and hub together.
+///
+/// # Errors
+/// When there is no place for data.
+pub fn assemble(
+    models: Arc<dyn ModelSource>,
+    store: Box<dyn Store>,
+    cwd: &Path,
+    policy: Policy,
+    log: Log,
+) -> anyhow::Result<Hub> {
+    let (orders, ordered) = mpsc::channel(ORDERS);
+    let (reports, reported) = mpsc::channel(REPORTS);
+    let guard =
+        std::env::current_exe().ok().filter(|exe| exe.file_stem().is_some_and(|name| name == "parlor"));
+    let setup = engine::Setup {
+        models,
+        toolbox: Toolbox::standard(),
+        data: places::data()?,
+        guard: guard.map(|exe| Guard::new(&exe, &[GUARD])),
+    };
+    tokio::spawn(Agent::new(setup, reports).run(ordered));
+    let hub = Hub::start(hub_setup(Engine::Driven, cwd, policy), store, EngineSeat::Driven(orders), log);
+    let feeding = hub.clone();
+    tokio::spawn(async move { feeding.reports(reported).await });
+    Ok(hub)
+}
+
+/// Puts a hub in front of a foreign runtime.
+pub(crate) fn remote(common: &Common, seat: RemoteSeat, log: Log) -> anyhow::Result<Hub> {
+    let cwd = working_directory(common)?;
+    let engine = if seat.lossless { Engine::Mirrored } else { Engine::Followed };
+    let setup = hub_setup(engine, &cwd, Policy::default());
+    Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(seat), log))
+}
+
+fn hub_setup(engine: Engine, cwd: &Path, policy: Policy) -> Setup {
+    let project = places::project(cwd);
+    let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Setup {
+        engine,
+        cwd: cwd.display().to_string(),
+        project: project.display().to_string(),
+        policy,
+        salt: u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos()),
+    }
+}
+
+pub(crate) fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
+    let cwd = match &common.cwd {
+        Some(dir) => dir.clone(),
+        None => std::env::current_dir().context("the working directory is gone")?,
+    };
+    cwd.canonicalize().with_context(|| format!("{} is no directory to work in", cwd.display()))
+}
+
+fn store(common: &Common, _log: &Log) -> anyhow::Result<Box<dyn Store>> {
+    let _ = common.ephemeral;
+    Ok(Box::new(MemoryStore::default()))
+}
+
+fn start_with(common: &Common, store: &dyn Store, cwd: &Path) -> anyhow::Result<Option<Command>> {
+    if let Some(id) = &common.resume {
+        let session = SessionId::parse(id).with_context(|| format!("{id} is not the id of a session"))?;
+        return Ok(Some(Command::OpenSession { session }));
+    }
+    if common.continue_last {
+        let project = places::project(cwd).display().to_string();
+        let listing = store::Listing { project: Some(project), search: None, limit: Some(1) };
+        let newest = store.list(&listing)?.into_iter().next();
+        let newest =
+            newest.context("there is no conversation in this project yet; start one with `parlor`")?;
+        return Ok(Some(Command::OpenSession { session: newest.id }));
+    }
+    Ok(None)
+}
+
+fn policy(common: &Common) -> Policy {
+    match common.policy {
+        None | Some(PolicyMode::Ask) => Policy::Ask,
+        Some(PolicyMode::ReadOnly) => Policy::ReadOnly,
+        Some(PolicyMode::AutoEdit) => Policy::AutoEdit,
+        Some(PolicyMode::Full) => Policy::Full,
+    }
+}
