@@ -10,6 +10,7 @@ pub mod jsonrpc;
 pub mod lenient;
 pub mod lines;
 pub mod rate;
+pub mod time;
 mod wire_id;
 
 pub use correlation::Correlation;
