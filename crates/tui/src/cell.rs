@@ -1,0 +1,160 @@
+//! Cells as rows: pure functions of what the session holds, the width and the theme.
+
+mod message;
+mod tool;
+
+use crate::clean::{clean, clean_line};
+use crate::row::{Piece, Row, wrap, wrap_text};
+use crate::theme::{Role, Theme};
+use crate::thread::CellKey;
+use domain::event::Outcome;
+use domain::ids::{Millis, RunId};
+use domain::signal::Level;
+use domain::state::{EntryKind, State};
+
+pub use tool::{headline, summary};
+
+/// What a cell is drawn with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Look {
+    /// Columns.
+    pub columns: usize,
+    /// Colours.
+    pub theme: Theme,
+    /// Whether it is unfolded.
+    pub open: bool,
+}
+
+impl Look {
+    /// A piece of this role.
+    pub fn piece(self, text: impl Into<String>, role: Role) -> Piece {
+        Piece::new(text, self.theme.style(role))
+    }
+}
+
+/// The rows of a cell.
+pub fn rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
+    match key {
+        CellKey::Prompt(entry) => message::prompt(state, entry, look),
+        CellKey::Part(entry, part) => message::part(state, entry, part, look),
+        CellKey::Tool(tool) => state.tool(tool).map(|tool| tool::rows(tool, look)).unwrap_or_default(),
+        CellKey::Notice(entry) => match state.entries.get(&entry).map(|entry| &entry.kind) {
+            Some(EntryKind::Notice { level, text, .. }) => notice(*level, text, look),
+            _ => Vec::new(),
+        },
+        CellKey::Summary(entry) => message::summary(state, entry, look),
+        CellKey::End(run) => end(state, run, look),
+    }
+}
+
+/// Whether something stands between two cells.
+pub fn gap(before: CellKey, cell: CellKey) -> usize {
+    let both_tools = matches!((before, cell), (CellKey::Tool(_), CellKey::Tool(_)));
+    usize::from(!both_tools)
+}
+
+/// Whether a cell can be folded.
+pub fn folds(state: &State, key: CellKey) -> bool {
+    match key {
+        CellKey::Tool(_) | CellKey::Summary(_) => true,
+        CellKey::Part(entry, at) => message::is_thought(state, entry, at),
+        CellKey::Prompt(_) | CellKey::Notice(_) | CellKey::End(_) => false,
+    }
+}
+
+/// The text of a cell as it is copied and searched.
+pub fn plain(state: &State, key: CellKey) -> String {
+    match key {
+        CellKey::Prompt(entry) | CellKey::Part(entry, _) => message::plain(state, entry, key),
+        CellKey::Tool(tool) => state.tool(tool).map(tool::plain).unwrap_or_default(),
+        CellKey::Notice(entry) => match state.entries.get(&entry).map(|entry| &entry.kind) {
+            Some(EntryKind::Notice { text, .. }) => clean(text).into_owned(),
+            _ => String::new(),
+        },
+        CellKey::Summary(entry) => match state.entries.get(&entry).map(|entry| &entry.kind) {
+            Some(EntryKind::Compaction(compaction)) => clean(&compaction.summary).into_owned(),
+            _ => String::new(),
+        },
+        CellKey::End(_) => String::new(),
+    }
+}
+
+/// How loud a word is, as a role.
+pub fn level_role(level: Level) -> Role {
+    match level {
+        Level::Info => Role::Dim,
+        Level::Success => Role::Ok,
+        Level::Warning => Role::Warn,
+        Level::Error => Role::Bad,
+    }
+}
+
+fn notice(level: Level, text: &str, look: Look) -> Vec<Row> {
+    let mark = match level {
+        Level::Info => "· ",
+        Level::Success => "✓ ",
+        Level::Warning => "! ",
+        Level::Error => "✗ ",
+    };
+    let role = level_role(level);
+    let (first, rest) = (look.piece(mark, role), look.piece("  ", role));
+    let text = clean(text);
+    text.split('\n').flat_map(|line| wrap(&[look.piece(line, role)], look.columns, &first, &rest)).collect()
+}
+
+fn end(state: &State, run: RunId, look: Look) -> Vec<Row> {
+    let Some(run) = state.run(run) else { return Vec::new() };
+    let Some((at, outcome)) = &run.ended else { return Vec::new() };
+    let took = duration(at.since(run.started_at));
+    let used = run.usage();
+    let tokens = if used.total() > 0 { format!(" · {} tokens", count(used.total())) } else { String::new() };
+    let (text, role) = match outcome {
+        Outcome::Done => (format!("── done in {took}{tokens}"), Role::Dim),
+        Outcome::Cancelled => (format!("■ stopped by you after {took}"), Role::Warn),
+        Outcome::Interrupted => {
+            ("■ interrupted: the program ended in the middle. Send a prompt to go on.".to_owned(), Role::Warn)
+        }
+        Outcome::Lost => {
+            ("■ the runtime went away in the middle. What it had said is above.".to_owned(), Role::Bad)
+        }
+        Outcome::Failed(failure) => (format!("✗ {}", clean_line(&failure.message)), Role::Bad),
+    };
+    let mut rows = wrap_text(&text, look.columns, look.theme.style(role));
+    if let Outcome::Failed(failure) = outcome
+        && let Some(hint) = &failure.hint
+    {
+        let (first, rest) = (look.piece("  → ", Role::Accent), look.piece("    ", Role::Dim));
+        rows.extend(wrap(&[look.piece(clean_line(hint), Role::Text)], look.columns, &first, &rest));
+    }
+    rows
+}
+
+/// A span of time, short.
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
+        1_000..10_000 => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
+        10_000..60_000 => format!("{}s", ms / 1_000),
+        60_000..3_600_000 => format!("{}m{:02}s", ms / 60_000, ms / 1_000 % 60),
+        _ => format!("{}h{:02}m", ms / 3_600_000, ms / 60_000 % 60),
+    }
+}
+
+/// How long ago something was, in words.
+pub fn ago(now: Millis, then: Millis) -> String {
+    match now.since(then) / 1_000 {
+        0..60 => "just now".to_owned(),
+        s @ 60..3_600 => format!("{} min ago", s / 60),
+        s @ 3_600..86_400 => format!("{} h ago", s / 3_600),
+        s => format!("{} days ago", s / 86_400),
+    }
+}
+
+/// A number, short.
+pub fn count(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}

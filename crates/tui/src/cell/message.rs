@@ -1,0 +1,153 @@
+//! Messages as rows: what the person said, and each part of what the model said.
+
+use super::Look;
+use crate::clean::{clean, clean_line};
+use crate::row::{Row, fit, wrap, wrap_text};
+use crate::theme::Role;
+use crate::thread::CellKey;
+use crate::{diff, markdown};
+use domain::content::Part;
+use domain::event::{Finish, Trigger};
+use domain::ids::{EntryId, MessageId};
+use domain::state::{EntryKind, Message, State};
+
+/// Rows of a folded thought.
+const THOUGHT_PREVIEW: usize = 1;
+
+pub(super) fn prompt(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
+    let Some(message) = state.message(MessageId(entry.0)) else { return Vec::new() };
+    let mut rows = Vec::new();
+    let (first, rest) = (look.piece("> ", Role::User), look.piece("  ", Role::User));
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => {
+                for line in clean(text).trim_end().split('\n') {
+                    let lead = if rows.is_empty() { &first } else { &rest };
+                    rows.extend(wrap(&[look.piece(line, Role::User)], look.columns, lead, &rest));
+                }
+            }
+            other => rows.extend(whole_part(other, look)),
+        }
+    }
+    rows
+}
+
+pub(super) fn part(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<Row> {
+    let Some(message) = state.message(MessageId(entry.0)) else { return Vec::new() };
+    let mut rows = message.parts.get(at).map(|part| whole_part(part, look)).unwrap_or_default();
+    if let (Some(Part::Thought { text, .. }), true) = (message.parts.get(at), is_last(message, at)) {
+        let thinking = message.finish.is_none();
+        rows = thought(text, thinking, look);
+    }
+    if is_last(message, at) {
+        rows.extend(cut(message, look));
+    }
+    rows
+}
+
+pub(super) fn is_thought(state: &State, entry: EntryId, at: usize) -> bool {
+    let part = state.message(MessageId(entry.0)).and_then(|message| message.parts.get(at));
+    matches!(part, Some(Part::Thought { .. }))
+}
+
+fn is_last(message: &Message, at: usize) -> bool {
+    at + 1 == message.parts.len()
+}
+
+/// Rows that say that the message was cut, when it was.
+pub(crate) fn cut(message: &Message, look: Look) -> Vec<Row> {
+    let text = match message.finish {
+        Some(Finish::Length) => {
+            "… cut: the answer reached the model's length limit. Say \"go on\" to continue."
+        }
+        Some(Finish::Interrupted) => "… cut here.",
+        Some(Finish::Failed) => "… cut here by a failure.",
+        Some(Finish::Complete) | None => return Vec::new(),
+    };
+    wrap_text(text, look.columns, look.theme.style(Role::Warn))
+}
+
+fn whole_part(part: &Part, look: Look) -> Vec<Row> {
+    match part {
+        Part::Text(text) => markdown::rows(text, look),
+        Part::Thought { text, .. } => thought(text, false, look),
+        Part::Image { mime, base64 } => {
+            let size = base64.len() / 4 * 3 / 1024;
+            vec![Row::of(format!("▣ image ({}, {size} KB)", clean_line(mime)), look.theme.style(Role::Dim))]
+        }
+        Part::Code { language, text, path } => {
+            let mut rows = Vec::new();
+            if let Some(path) = path {
+                rows.push(Row::of(fit(&clean_line(path), look.columns), look.theme.style(Role::Dim)));
+            }
+            rows.extend(markdown::code_block(text, language.as_deref().unwrap_or(""), look));
+            rows
+        }
+        Part::Diff { path, text } => {
+            let (added, removed) = diff::counts(text);
+            let name = clean_line(path.as_deref().unwrap_or("diff"));
+            let head = format!("{name} (+{added} −{removed})");
+            let mut rows = vec![Row::of(fit(&head, look.columns), look.theme.style(Role::Accent))];
+            rows.extend(diff::rows(text, look.columns, look.theme));
+            rows
+        }
+        Part::Tool(_) => Vec::new(),
+        Part::Opaque { kind, json } => {
+            let text = format!("{}: {}", clean_line(kind), clean_line(json.as_str()));
+            vec![Row::of(fit(&text, look.columns), look.theme.style(Role::Dim))]
+        }
+    }
+}
+
+fn thought(text: &str, thinking: bool, look: Look) -> Vec<Row> {
+    let text = clean(text);
+    let text = text.trim();
+    let style = look.theme.style(Role::Thought);
+    if look.open {
+        let mut rows = vec![Row::of("▾ thought", look.theme.style(Role::Dim))];
+        let lead = look.piece("  ", Role::Thought);
+        let lines = text.split('\n');
+        rows.extend(
+            lines.flat_map(|line| wrap(&[look.piece(line, Role::Thought)], look.columns, &lead, &lead)),
+        );
+        return rows;
+    }
+    let head = if thinking { "▸ thinking… " } else { "▸ thought · " };
+    let line = if thinking { text.lines().last() } else { text.lines().next() }.unwrap_or("");
+    let room = look.columns.saturating_sub(crate::row::width(head));
+    let mut rows = Vec::with_capacity(THOUGHT_PREVIEW);
+    rows.push(Row::of(fit(line, room), style).after(head, look.theme.style(Role::Dim)));
+    rows
+}
+
+pub(super) fn summary(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
+    let Some(EntryKind::Compaction(compaction)) = state.entries.get(&entry).map(|entry| &entry.kind) else {
+        return Vec::new();
+    };
+    let why = match compaction.trigger {
+        Trigger::Manual => "as you asked",
+        Trigger::Threshold => "the context was nearly full",
+        Trigger::Overflow => "the context was full",
+    };
+    let sign = if look.open { "▾" } else { "▸" };
+    let tokens = super::count(compaction.tokens_before);
+    let head = format!("{sign} older messages now stand as a summary ({why}; {tokens} tokens before)");
+    let mut rows = wrap_text(&head, look.columns, look.theme.style(Role::Dim));
+    if look.open {
+        rows.extend(markdown::rows(&compaction.summary, look));
+    }
+    rows
+}
+
+pub(super) fn plain(state: &State, entry: EntryId, key: CellKey) -> String {
+    let Some(message) = state.message(MessageId(entry.0)) else { return String::new() };
+    let text = match key {
+        CellKey::Part(_, at) => match message.parts.get(at) {
+            Some(Part::Text(text) | Part::Thought { text, .. }) => text.clone(),
+            Some(Part::Code { text, .. } | Part::Diff { text, .. }) => text.clone(),
+            _ => String::new(),
+        },
+        _ => message.text(),
+    };
+    clean(&text).into_owned()
+}

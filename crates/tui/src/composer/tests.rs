@@ -1,0 +1,100 @@
+//! The composer's editing, by tables of keys.
+
+use super::*;
+use crate::key::Key;
+use proptest::prelude::*;
+
+fn typed(keys: &str) -> Editor {
+    let mut editor = Editor::default();
+    press(&mut editor, keys);
+    editor
+}
+
+fn press(editor: &mut Editor, keys: &str) {
+    let mut rest = keys;
+    while let Some(c) = rest.chars().next() {
+        let name = rest.strip_prefix('<').and_then(|r| r.split_once('>'));
+        if let Some((name, after)) = name {
+            editor.key(name.parse().unwrap());
+            rest = after;
+        } else {
+            editor.key(Key::char(c));
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+}
+
+#[test]
+fn keys_do_what_people_expect() {
+    for (keys, text, caret) in [
+        ("hello", "hello", 5),
+        ("hello<home>x", "xhello", 1),
+        ("one two<ctrl-w>", "one ", 4),
+        ("one two<ctrl-w><ctrl-y><ctrl-y>", "one twotwo", 10),
+        ("one two<ctrl-a><ctrl-k>", "", 0),
+        ("one two<alt-b><ctrl-u>", "two", 0),
+        ("a<ctrl-j>b<ctrl-a><ctrl-k>", "a\n", 2),
+        ("a<ctrl-j>b<up>", "a\nb", 3),
+        ("ab<ctrl-t>", "ba", 2),
+        ("日本<left><backspace>", "本", 0),
+        ("👩‍👩‍👧x<left><left>y", "y👩‍👩‍👧x", 1),
+        ("one two<ctrl-_>", "one", 3),
+        ("one two<ctrl-_><alt-Z>", "one two", 7),
+        ("abc<left><ctrl-d>", "ab", 2),
+    ] {
+        let editor = typed(keys);
+        assert_eq!((editor.text(), editor.caret()), (text, caret), "{keys}");
+    }
+}
+
+#[test]
+fn a_big_paste_is_a_mark_until_it_is_sent_and_goes_as_a_whole() {
+    let paste = "line\n".repeat(40);
+    let mut editor = typed("see ");
+    editor.paste(&paste);
+    assert_eq!(editor.text(), "see [paste 1: 40 lines, 200 characters]");
+    assert_eq!(editor.unfolded(), format!("see {paste}"));
+    press(&mut editor, "<backspace>");
+    assert_eq!(editor.text(), "see ");
+    editor.paste("small\u{1b}[2J");
+    assert_eq!(editor.take(), "see small");
+    assert!(editor.is_empty());
+}
+
+#[test]
+fn history_walks_back_and_returns_to_the_draft() {
+    let mut history = History::default();
+    history.load(vec!["one".into(), "two".into()]);
+    assert_eq!(history.earlier("draft").as_deref(), Some("two"));
+    assert_eq!(history.earlier("two").as_deref(), Some("one"));
+    assert_eq!(history.earlier("one"), None);
+    assert_eq!(history.later().as_deref(), Some("two"));
+    assert_eq!(history.later().as_deref(), Some("draft"));
+    assert_eq!(history.later(), None);
+}
+
+proptest! {
+    #[test]
+    fn the_caret_is_always_inside_its_row(text in "[ab日👍é \n]{0,60}", at in 0usize..80, columns in 2usize..20) {
+        let mut editor = Editor::with(text);
+        editor.move_to(at);
+        let laid = lay_out(editor.text(), editor.caret(), columns);
+        prop_assert!(laid.caret.row < laid.rows.len());
+        prop_assert!(laid.caret.column <= columns);
+        let joined: usize = laid.rows.iter().map(|(from, to)| to - from).sum();
+        let breaks = editor.text().matches('\n').count();
+        prop_assert_eq!(joined + breaks, editor.text().len());
+    }
+
+    #[test]
+    fn no_keys_break_the_editor(keys in prop::collection::vec(prop::sample::select(vec![
+        "left", "right", "home", "end", "backspace", "delete", "ctrl-w", "ctrl-k", "ctrl-u", "ctrl-y", "ctrl-t", "alt-b", "alt-f",
+        "alt-d", "ctrl-_", "alt-Z", "a", "é", "👩", " ", "ctrl-j",
+    ]), 0..60)) {
+        let mut editor = Editor::default();
+        for key in keys {
+            editor.key(key.parse().unwrap());
+            prop_assert!(editor.text().is_char_boundary(editor.caret()));
+        }
+    }
+}

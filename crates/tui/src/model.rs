@@ -1,0 +1,170 @@
+//! The model: all that the UI knows. It changes only in `update`; `view` draws it.
+
+use crate::ask::AskPanel;
+use crate::composer::{Editor, History};
+use crate::msg::{Fx, Outgoing};
+use crate::overlay::Overlay;
+use crate::theme::Theme;
+use crate::thread::CellKey;
+use crate::transcript::{Heights, Scroll};
+use crate::world::World;
+use domain::command::{Command, Target};
+use domain::ids::Millis;
+use domain::port::Ticket;
+use domain::signal::Level;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+/// Toasts kept on the screen at once.
+pub const MAX_TOASTS: usize = 3;
+/// How long a toast stays.
+pub const TOAST_MS: u64 = 6_000;
+/// How long a second Ctrl-C quits.
+pub const QUIT_MS: u64 = 2_000;
+/// Commands whose receipt is waited for at most; older ones are forgotten.
+const MAX_PENDING: usize = 256;
+
+/// Everything.
+#[derive(Debug)]
+pub struct Model {
+    /// What came from the runtime.
+    pub world: World,
+    /// What the person sees and does.
+    pub screen: Screen,
+}
+
+/// A word that shows for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toast {
+    /// How loud.
+    pub level: Level,
+    /// The text, clean.
+    pub text: String,
+    /// When it goes.
+    pub until: Millis,
+}
+
+/// What a command was sent for, to know what to do with its receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Want {
+    /// Only that it is done.
+    Nothing,
+    /// That this text is heard; it comes back to the composer if it is refused.
+    Said(String),
+    /// A list for the picker on the screen.
+    List,
+    /// A text to write to a file.
+    Export(String),
+    /// A word when it worked.
+    Word(&'static str),
+}
+
+/// What the person sees and does.
+#[derive(Debug)]
+pub struct Screen {
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// The time of the last tick.
+    pub now: Millis,
+    /// Colours.
+    pub theme: Theme,
+    /// Where the person writes.
+    pub composer: Editor,
+    /// Earlier prompts.
+    pub history: History,
+    /// Where the transcript stands.
+    pub scroll: Scroll,
+    /// Heights of cells, to scroll by lines.
+    pub heights: Heights,
+    /// Whether everything is unfolded.
+    pub details: bool,
+    /// Cells that are folded other than the rest.
+    pub flipped: HashSet<CellKey>,
+    /// The cell under the selection.
+    pub selected: Option<CellKey>,
+    /// The question on the screen.
+    pub ask: Option<AskPanel>,
+    /// What stands over everything.
+    pub overlay: Option<Overlay>,
+    /// Words that show for a while.
+    pub toasts: VecDeque<Toast>,
+    /// Until when a second Ctrl-C quits.
+    pub quit_until: Option<Millis>,
+    /// When the person last pressed a key.
+    pub typed_at: Millis,
+    /// What the runtime thinks may be typed next.
+    pub suggestion: Option<String>,
+    /// The window's title, as last set.
+    pub title: String,
+    /// How the UI was started.
+    pub about: About,
+    pub(crate) pending: BTreeMap<Ticket, Want>,
+    pub(crate) next_ticket: u64,
+}
+
+/// What the first screen tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// The program and its version.
+    pub program: String,
+    /// Requests to try.
+    pub examples: Vec<String>,
+    /// A line more: which model is in use and why.
+    pub note: Option<String>,
+}
+
+impl Model {
+    /// A model before anything was heard.
+    pub fn new(about: About, theme: Theme) -> Model {
+        let screen = Screen {
+            size: (80, 24),
+            now: Millis(0),
+            theme,
+            composer: Editor::default(),
+            history: History::default(),
+            scroll: Scroll::Tail,
+            heights: Heights::default(),
+            details: false,
+            flipped: HashSet::new(),
+            selected: None,
+            ask: None,
+            overlay: None,
+            toasts: VecDeque::new(),
+            quit_until: None,
+            typed_at: Millis(0),
+            suggestion: None,
+            title: String::new(),
+            about,
+            pending: BTreeMap::new(),
+            next_ticket: 0,
+        };
+        Model { world: World::default(), screen }
+    }
+
+    /// Sends a command about the session on the screen.
+    pub(crate) fn send(&mut self, want: Want, command: Command, fx: &mut Vec<Fx>) {
+        self.screen.next_ticket += 1;
+        let ticket = Ticket(self.screen.next_ticket);
+        if self.screen.pending.len() >= MAX_PENDING {
+            self.screen.pending.pop_first();
+        }
+        self.screen.pending.insert(ticket, want);
+        let target = self.world.current.clone().map_or(Target::Current, Target::Session);
+        fx.push(Fx::Send(Outgoing { ticket, target, command }));
+    }
+
+    /// Shows a word for a while.
+    pub(crate) fn toast(&mut self, level: Level, text: impl AsRef<str>) {
+        let text = crate::clean::clean_line(text.as_ref());
+        let until = Millis(self.screen.now.0 + TOAST_MS);
+        self.screen.toasts.retain(|toast| toast.text != text);
+        self.screen.toasts.push_back(Toast { level, text, until });
+        while self.screen.toasts.len() > MAX_TOASTS {
+            self.screen.toasts.pop_front();
+        }
+    }
+
+    /// Whether a cell is unfolded.
+    pub fn is_open(&self, key: CellKey) -> bool {
+        self.screen.details != self.screen.flipped.contains(&key)
+    }
+}

@@ -1,0 +1,128 @@
+//! What comes into the update and what it wants done. Plain data: the shell makes the one and does the other.
+
+use crate::key::Key;
+use domain::command::{Command, Target};
+use domain::ids::Millis;
+use domain::port::{News, Ticket};
+use std::time::Duration;
+
+/// Where the mouse did something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mouse {
+    /// What it did.
+    pub act: MouseAct,
+    /// Column, from 0.
+    pub column: u16,
+    /// Row, from 0.
+    pub row: u16,
+}
+
+/// What the mouse did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MouseAct {
+    /// The wheel, away from the person.
+    WheelUp,
+    /// The wheel, towards the person.
+    WheelDown,
+    /// The left button went down.
+    Press,
+    /// The mouse moved with the button down.
+    Drag,
+    /// The button went up.
+    Release,
+}
+
+/// What comes in.
+#[derive(Debug, Clone)]
+pub enum Msg {
+    /// A key.
+    Key(Key),
+    /// Text that was pasted.
+    Paste(String),
+    /// The mouse.
+    Mouse(Mouse),
+    /// The screen has this many columns and rows.
+    Resize(u16, u16),
+    /// It is now this late. Comes before anything that depends on time, and when a wake was asked for.
+    Tick(Millis),
+    /// From the runtime.
+    News(News),
+    /// What the person wrote in their own editor; `None` when it could not be run.
+    FromEditor(Option<String>),
+    /// Files whose names fit the query.
+    Files {
+        /// The query.
+        query: String,
+        /// Paths, best first.
+        paths: Vec<String>,
+    },
+    /// Earlier prompts, oldest first, read at the start.
+    History(Vec<String>),
+    /// A command that the person ran is over.
+    Shell {
+        /// The command.
+        line: String,
+        /// What it wrote.
+        output: String,
+        /// Its exit code; `None` when a signal ended it.
+        code: Option<i32>,
+    },
+    /// Whether the screen is dark, when the terminal told.
+    Background {
+        /// Whether it is.
+        dark: bool,
+    },
+    /// Something of the shell went wrong, or a word about it.
+    Word(String),
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fx {
+    /// Sends a command to the runtime.
+    Send(Outgoing),
+    /// Puts text on the clipboard.
+    Copy(String),
+    /// Opens the person's editor on this text.
+    OpenEditor(String),
+    /// Sets the window's title.
+    Title(String),
+    /// Rings the bell.
+    Bell,
+    /// Shows a notification on the desktop.
+    Notify(String),
+    /// A tick after this time.
+    Wake(Duration),
+    /// Looks for files.
+    FindFiles(String),
+    /// Keeps a prompt for later sessions.
+    SaveHistory(String),
+    /// Runs a command of the person's.
+    Shell(String),
+    /// Writes a text to a file.
+    Write {
+        /// Where.
+        path: String,
+        /// What.
+        text: String,
+    },
+    /// Switches the mouse on or off.
+    Mouse(bool),
+    /// Draws everything anew.
+    Redraw,
+    /// Stops the program until it is continued.
+    Suspend,
+    /// Ends the UI.
+    Quit,
+}
+
+/// A command on its way to the runtime.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Its receipt or refusal will carry this.
+    pub ticket: Ticket,
+    /// For which session.
+    pub target: Target,
+    /// What.
+    pub command: Command,
+}

@@ -1,0 +1,62 @@
+//! What stands over everything: the pager (keys, full views).
+
+use crate::key::{Code, Key};
+use crate::row::Row;
+
+/// What stands over everything.
+#[derive(Debug)]
+pub enum Overlay {
+    /// A long text to read.
+    Pager(Pager),
+}
+
+/// What a pager shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// The keys.
+    Keys,
+    /// All of the question on the screen.
+    Ask,
+    /// A text.
+    Text(String),
+}
+
+/// A long text to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pager {
+    /// On top.
+    pub title: String,
+    /// What it shows.
+    pub content: Content,
+    /// The first row shown.
+    pub top: usize,
+}
+
+impl Pager {
+    /// A pager at its beginning.
+    pub fn new(title: impl Into<String>, content: Content) -> Pager {
+        Pager { title: title.into(), content, top: 0 }
+    }
+
+    /// Scrolls; `false` when the key means something else.
+    pub fn key(&mut self, key: Key, page: usize) -> bool {
+        let (page, half) = (page.max(1), (page / 2).max(1));
+        match key.code {
+            Code::Up | Code::Char('k') => self.top = self.top.saturating_sub(1),
+            Code::Down | Code::Char('j') => self.top += 1,
+            Code::PageUp | Code::Char('b') => self.top = self.top.saturating_sub(page),
+            Code::PageDown | Code::Char(' ') => self.top += page,
+            Code::Char('u') => self.top = self.top.saturating_sub(half),
+            Code::Char('d') => self.top += half,
+            Code::Home | Code::Char('g') => self.top = 0,
+            Code::End | Code::Char('G') => self.top = usize::MAX,
+            _ => return false,
+        }
+        true
+    }
+
+    /// The first row that can be shown, given how many there are and how many fit.
+    pub fn clamp(&self, rows: &[Row], fits: usize) -> usize {
+        self.top.min(rows.len().saturating_sub(fits))
+    }
+}

@@ -1,0 +1,185 @@
+//! Frames as bytes: only what changed since the last frame is written. Knows escape sequences, does no I/O.
+//!
+//! Invariant: after the bytes of a frame, an emulator shows exactly the buffer; nothing is ever cleared to be drawn again.
+
+use crate::row::Links;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Color, Modifier};
+use std::fmt::Write;
+use std::sync::Arc;
+use unicode_width::UnicodeWidthStr;
+
+/// Remembers what the terminal shows.
+#[derive(Debug)]
+pub(crate) struct Painter {
+    shown: Buffer,
+    links: Links,
+    caret: Option<Position>,
+    /// Whether frames are put between marks that make them appear at once.
+    pub(crate) synchronized: bool,
+}
+
+impl Painter {
+    pub(crate) fn new(synchronized: bool) -> Painter {
+        let shown = Buffer::empty(Rect::default());
+        Painter { shown, links: Links::new(), caret: None, synchronized }
+    }
+
+    /// Forgets what is shown: the next frame is written whole.
+    pub(crate) fn forget(&mut self) {
+        self.shown = Buffer::empty(Rect::default());
+    }
+
+    /// The bytes that make the terminal show `next`; empty when it does already.
+    pub(crate) fn frame(&mut self, next: Buffer, links: &Links, caret: Option<Position>) -> String {
+        let mut out = String::new();
+        let mut pen = Pen::default();
+        if next.area != self.shown.area {
+            self.shown = Buffer::empty(next.area);
+            self.links.clear();
+            out.push_str("\x1b[0m\x1b[2J");
+        }
+        self.unlink(links);
+        for (x, y, cell) in self.shown.diff(&next) {
+            pen.put(&mut out, x, y, cell, link_at(links, x, y), next.area.right());
+        }
+        pen.finish(&mut out);
+        if out.is_empty() && caret == self.caret {
+            return out;
+        }
+        let hide = if out.is_empty() { "" } else { "\x1b[?25l" };
+        let mut frame = String::with_capacity(out.len() + 32);
+        if self.synchronized && !out.is_empty() {
+            frame.push_str("\x1b[?2026h");
+        }
+        frame.push_str(hide);
+        frame.push_str(&out);
+        if let Some(caret) = caret {
+            let _ = write!(frame, "\x1b[{};{}H\x1b[?25h", caret.y + 1, caret.x + 1);
+        } else {
+            frame.push_str("\x1b[?25l");
+        }
+        if self.synchronized && !out.is_empty() {
+            frame.push_str("\x1b[?2026l");
+        }
+        self.shown = next;
+        self.links.clone_from(links);
+        self.caret = caret;
+        frame
+    }
+
+    /// Cells whose link changed are drawn again even if they look the same.
+    fn unlink(&mut self, links: &Links) {
+        let gone = self.links.iter().filter(|link| !links.contains(link));
+        let come = links.iter().filter(|link| !self.links.contains(link));
+        let changed: Vec<_> = gone.chain(come).cloned().collect();
+        for (y, from, to, _) in changed {
+            for x in from..to {
+                if let Some(cell) = self.shown.cell_mut((x, y)) {
+                    cell.set_symbol("\u{0}");
+                }
+            }
+        }
+    }
+}
+
+fn link_at(links: &Links, x: u16, y: u16) -> Option<&Arc<str>> {
+    links.iter().find(|(row, from, to, _)| *row == y && (*from..*to).contains(&x)).map(|(_, _, _, link)| link)
+}
+
+#[derive(Default)]
+struct Pen {
+    at: Option<(u16, u16)>,
+    look: Option<(Color, Color, Modifier)>,
+    link: Option<Arc<str>>,
+}
+
+impl Pen {
+    fn put(&mut self, out: &mut String, x: u16, y: u16, cell: &Cell, link: Option<&Arc<str>>, right: u16) {
+        if self.at != Some((x, y)) {
+            let _ = match self.at {
+                Some((px, py)) if py == y && x > px => write!(out, "\x1b[{}C", x - px),
+                _ => write!(out, "\x1b[{};{}H", y + 1, x + 1),
+            };
+        }
+        if self.link.as_ref() != link {
+            let _ = write!(out, "\x1b]8;;{}\x1b\\", link.map_or("", |link| link));
+            self.link = link.cloned();
+        }
+        let look = (cell.fg, cell.bg, cell.modifier);
+        if self.look != Some(look)
+            && !(self.look.is_none() && look == (Color::Reset, Color::Reset, Modifier::empty()))
+        {
+            out.push_str("\x1b[0");
+            modifiers(out, cell.modifier);
+            colour(out, cell.fg, 30);
+            colour(out, cell.bg, 40);
+            out.push('m');
+        }
+        self.look = Some(look);
+        out.push_str(cell.symbol());
+        let wide = u16::try_from(cell.symbol().width().clamp(1, 2)).unwrap_or(1);
+        // Past the last column terminals disagree about where the cursor stands.
+        self.at = Some((x + wide, y)).filter(|(x, _)| *x < right);
+    }
+
+    fn finish(&mut self, out: &mut String) {
+        if self.link.take().is_some() {
+            out.push_str("\x1b]8;;\x1b\\");
+        }
+        if self.look.is_some_and(|look| look != (Color::Reset, Color::Reset, Modifier::empty())) {
+            out.push_str("\x1b[0m");
+        }
+    }
+}
+
+fn modifiers(out: &mut String, modifier: Modifier) {
+    for (bit, code) in [
+        (Modifier::BOLD, ";1"),
+        (Modifier::DIM, ";2"),
+        (Modifier::ITALIC, ";3"),
+        (Modifier::UNDERLINED, ";4"),
+        (Modifier::REVERSED, ";7"),
+        (Modifier::CROSSED_OUT, ";9"),
+    ] {
+        if modifier.contains(bit) {
+            out.push_str(code);
+        }
+    }
+}
+
+fn colour(out: &mut String, colour: Color, base: u8) {
+    let plain = |n: u8| u16::from(base) + u16::from(n);
+    let bright = |n: u8| u16::from(base) + 60 + u16::from(n);
+    let code = match colour {
+        Color::Reset => return,
+        Color::Black => plain(0),
+        Color::Red => plain(1),
+        Color::Green => plain(2),
+        Color::Yellow => plain(3),
+        Color::Blue => plain(4),
+        Color::Magenta => plain(5),
+        Color::Cyan => plain(6),
+        Color::Gray => plain(7),
+        Color::DarkGray => bright(0),
+        Color::LightRed => bright(1),
+        Color::LightGreen => bright(2),
+        Color::LightYellow => bright(3),
+        Color::LightBlue => bright(4),
+        Color::LightMagenta => bright(5),
+        Color::LightCyan => bright(6),
+        Color::White => bright(7),
+        Color::Indexed(n) if n < 8 => plain(n),
+        Color::Indexed(n) if n < 16 => bright(n - 8),
+        Color::Indexed(n) => {
+            let _ = write!(out, ";{};5;{n}", base + 8);
+            return;
+        }
+        Color::Rgb(r, g, b) => {
+            let _ = write!(out, ";{};2;{r};{g};{b}", base + 8);
+            return;
+        }
+    };
+    let _ = write!(out, ";{code}");
+}

@@ -1,0 +1,215 @@
+//! The shell: the one place with a terminal, a clock and files. One loop: wake → update → effects → at most sixty frames a second.
+//!
+//! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
+
+mod effects;
+mod input;
+mod terminal;
+
+use crate::model::{About, Model};
+use crate::msg::{Fx, Msg, Outgoing};
+use crate::paint::Painter;
+use crate::theme::Theme;
+use crate::update::update;
+use crate::view::{Cache, view};
+use domain::ids::Millis;
+use domain::port::{LinkState, News};
+use input::InputThread;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use terminal::Terminal;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Between two frames at least.
+const FRAME: Duration = Duration::from_millis(16);
+/// Messages taken in before a frame is due, so that a storm cannot starve the screen.
+const MAX_BATCH: usize = 512;
+/// Commands that wait for the runtime at most.
+const MAX_BACKLOG: usize = 1_024;
+/// Messages from the shell's own tasks (editor, files, commands) that wait at most.
+const MAX_INBOX: usize = 64;
+
+/// How the UI is to be.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What the first screen tells.
+    pub about: About,
+    /// Colours; without one, the terminal's own, or none with `NO_COLOR`.
+    pub theme: Option<Theme>,
+    /// Where earlier prompts are kept; nowhere if `None`.
+    pub history: Option<PathBuf>,
+    /// Whether the mouse is the UI's (else the terminal's own selection works).
+    pub mouse: bool,
+    /// The folder where files are looked up and commands run.
+    pub cwd: PathBuf,
+}
+
+/// Why the UI ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitReason {
+    /// The person left.
+    Quit,
+    /// The terminal went away or a signal asked to end.
+    Signal,
+}
+
+/// Runs the UI until the person leaves.
+///
+/// # Errors
+/// When there is no terminal, or it cannot be used.
+pub async fn run(
+    options: Options,
+    incoming: mpsc::Receiver<News>,
+    outgoing: mpsc::Sender<Outgoing>,
+) -> io::Result<ExitReason> {
+    let theme = options.theme.unwrap_or_else(default_theme);
+    let mut model = Model::new(options.about.clone(), theme);
+    let terminal = Terminal::enter(options.mouse)?;
+    let size = terminal.size();
+    let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
+    let painter = Painter::new(terminal.facts().synchronized);
+    let mut fx = Vec::new();
+    update(&mut model, Msg::Tick(now()), &mut fx);
+    update(&mut model, Msg::Resize(size.0, size.1), &mut fx);
+    let mut shell = Shell {
+        model,
+        cache: Cache::default(),
+        painter,
+        terminal,
+        options,
+        outgoing,
+        backlog: VecDeque::new(),
+        inbox,
+        wake: None,
+        dirty: true,
+        drawn_at: None,
+        exit: None,
+        paused: None,
+    };
+    shell.perform(fx);
+    shell.load_history();
+    shell.draw()?;
+    shell.work(incoming, from_tasks).await
+}
+
+fn default_theme() -> Theme {
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if no_colour { Theme::Plain } else { Theme::Terminal }
+}
+
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+struct Shell {
+    model: Model,
+    cache: Cache,
+    painter: Painter,
+    terminal: Terminal,
+    options: Options,
+    outgoing: mpsc::Sender<Outgoing>,
+    backlog: VecDeque<Outgoing>,
+    inbox: mpsc::Sender<Msg>,
+    wake: Option<Instant>,
+    dirty: bool,
+    drawn_at: Option<Instant>,
+    exit: Option<ExitReason>,
+    paused: Option<effects::Pause>,
+}
+
+impl Shell {
+    async fn work(
+        &mut self,
+        mut incoming: mpsc::Receiver<News>,
+        mut from_tasks: mpsc::Receiver<Msg>,
+    ) -> io::Result<ExitReason> {
+        let mut input = InputThread::start()?;
+        let mut signals = terminal::Signals::new()?;
+        let mut runtime_gone = false;
+        let outgoing = self.outgoing.clone();
+        while self.exit.is_none() {
+            let (wake, waiting) = (self.wake, !self.backlog.is_empty());
+            let frame_at = self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |at| at + FRAME));
+            tokio::select! {
+                biased;
+                () = signals.next() => self.exit = Some(ExitReason::Signal),
+                read = input.next() => match read {
+                    Some(msg) => self.take(msg),
+                    None => self.exit = Some(ExitReason::Signal),
+                },
+                () = until(frame_at) => self.draw()?,
+                permit = outgoing.reserve(), if waiting => match permit {
+                    Ok(permit) => {
+                        if let Some(next) = self.backlog.pop_front() {
+                            permit.send(next);
+                        }
+                    }
+                    Err(_) => self.backlog.clear(),
+                },
+                Some(msg) = from_tasks.recv() => self.take(msg),
+                news = incoming.recv(), if !runtime_gone => match news {
+                    Some(news) => {
+                        self.take(Msg::News(news));
+                        for _ in 0..MAX_BATCH {
+                            let Ok(news) = incoming.try_recv() else { break };
+                            self.take(Msg::News(news));
+                        }
+                    }
+                    None => {
+                        runtime_gone = true;
+                        let why = "it closed the link; quit with Ctrl-D and start again".to_owned();
+                        self.take(Msg::News(News::Link(LinkState::Lost(why))));
+                    }
+                },
+                () = until(wake) => {
+                    self.wake = None;
+                    self.take(Msg::Tick(now()));
+                }
+            }
+            self.pause(&mut input).await?;
+        }
+        self.terminal.leave();
+        Ok(self.exit.unwrap_or(ExitReason::Quit))
+    }
+
+    fn take(&mut self, msg: Msg) {
+        let mut fx = Vec::new();
+        update(&mut self.model, Msg::Tick(now()), &mut fx);
+        update(&mut self.model, msg, &mut fx);
+        self.dirty = true;
+        self.perform(fx);
+    }
+
+    fn perform(&mut self, fx: Vec<Fx>) {
+        for fx in fx {
+            self.effect(fx);
+        }
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.dirty = false;
+        self.drawn_at = Some(Instant::now());
+        let (columns, rows) = self.model.screen.size;
+        if columns == 0 || rows == 0 {
+            return Ok(());
+        }
+        let area = Rect::new(0, 0, columns, rows);
+        let mut buffer = Buffer::empty(area);
+        let caret = view(&self.model, &mut self.cache, area, &mut buffer);
+        let bytes = self.painter.frame(buffer, &self.cache.links, caret);
+        self.terminal.write(&bytes)
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

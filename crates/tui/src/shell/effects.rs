@@ -1,0 +1,137 @@
+//! What the update wants done, done.
+
+use super::input::InputThread;
+use super::{ExitReason, MAX_BACKLOG, Shell};
+use crate::msg::{Fx, Msg};
+use base64::Engine;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::Command;
+use tokio::time::Instant;
+
+/// Longest text that is put on the clipboard through the terminal.
+const MAX_COPY: usize = 1024 * 1024;
+/// Bytes of earlier prompts that are read at the start.
+const MAX_HISTORY_BYTES: u64 = 4 * 1024 * 1024;
+
+impl Shell {
+    pub(super) fn effect(&mut self, fx: Fx) {
+        match fx {
+            Fx::Send(outgoing) => {
+                if self.backlog.len() < MAX_BACKLOG {
+                    self.backlog.push_back(outgoing);
+                }
+            }
+            Fx::Copy(text) => {
+                let end =
+                    text.char_indices().map(|(at, _)| at).find(|at| *at > MAX_COPY).unwrap_or(text.len());
+                let coded = base64::engine::general_purpose::STANDARD.encode(&text[..end]);
+                self.put(&format!("\x1b]52;c;{coded}\x07"));
+            }
+            Fx::Title(title) => self.put(&format!("\x1b]0;{title}\x07")),
+            Fx::Bell => self.put("\x07"),
+            Fx::Notify(text) => self.put(&format!("\x1b]9;{}\x07", text.replace(';', ","))),
+            Fx::Wake(after) => self.wake = Some(Instant::now() + after),
+            Fx::SaveHistory(prompt) => self.save_history(&prompt),
+            Fx::Redraw => {
+                self.painter.forget();
+                self.dirty = true;
+            }
+            Fx::Mouse(on) => {
+                let _ = self.terminal.set_mouse(on);
+            }
+            Fx::Write { path, text } => {
+                let word = match fs::write(self.options.cwd.join(&path), text) {
+                    Ok(()) => format!("written to {path}"),
+                    Err(error) => format!("{path} could not be written: {error}"),
+                };
+                let _ = self.inbox.try_send(Msg::Word(word));
+            }
+            Fx::Suspend => self.paused = Some(Pause::Suspend),
+            Fx::OpenEditor(text) => self.paused = Some(Pause::Editor(text)),
+            Fx::FindFiles(_) | Fx::Shell(_) => {}
+            Fx::Quit => self.exit = Some(ExitReason::Quit),
+        }
+    }
+
+    fn put(&self, bytes: &str) {
+        // A terminal that cannot be written to ends the loop at the next frame.
+        let _ = self.terminal.write(bytes);
+    }
+
+    /// Gives the terminal to someone else for a while, when that was asked for.
+    pub(super) async fn pause(&mut self, input: &mut InputThread) -> io::Result<()> {
+        let Some(pause) = self.paused.take() else { return Ok(()) };
+        input.pause().await;
+        self.terminal.leave();
+        let msg = match pause {
+            Pause::Suspend => {
+                // The default of SIGTSTP stops the whole job; this returns when it is continued.
+                let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+                None
+            }
+            Pause::Editor(text) => {
+                let edited = tokio::task::spawn_blocking(move || edit(&text)).await;
+                Some(Msg::FromEditor(edited.ok().and_then(Result::ok)))
+            }
+        };
+        self.terminal.resume()?;
+        self.painter.forget();
+        input.resume();
+        let (columns, rows) = self.terminal.size();
+        self.take(Msg::Resize(columns, rows));
+        if let Some(msg) = msg {
+            self.take(msg);
+        }
+        Ok(())
+    }
+
+    /// Reads earlier prompts: one per line, line breaks written as `\n`.
+    pub(super) fn load_history(&mut self) {
+        let Some(path) = &self.options.history else { return };
+        let small = fs::metadata(path).is_ok_and(|meta| meta.len() <= MAX_HISTORY_BYTES);
+        let Some(text) = small.then(|| fs::read_to_string(path).ok()).flatten() else { return };
+        let prompts = text.lines().map(|line| line.replace("\\n", "\n").replace("\\\\", "\\")).collect();
+        self.take(Msg::History(prompts));
+    }
+
+    fn save_history(&self, prompt: &str) {
+        let Some(path) = &self.options.history else { return };
+        if let Some(folder) = path.parent() {
+            let _ = fs::create_dir_all(folder);
+        }
+        let line = prompt.replace('\\', "\\\\").replace('\n', "\\n");
+        // Prompts may hold secrets: only their writer may read them. A history that cannot be kept disturbs nobody.
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+        let _ = file.and_then(|mut file| writeln!(file, "{line}"));
+    }
+}
+
+/// Why someone else gets the terminal.
+#[derive(Debug)]
+pub(super) enum Pause {
+    /// The program is stopped.
+    Suspend,
+    /// The person's editor.
+    Editor(String),
+}
+
+fn edit(text: &str) -> io::Result<String> {
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok());
+    let editor = editor.filter(|editor| !editor.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
+    let path = std::env::temp_dir().join(format!("parlor-{}.md", std::process::id()));
+    OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&path)?
+        .write_all(text.as_bytes())?;
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let status = Command::new(program).args(words).arg(&path).status();
+    let edited = fs::read_to_string(&path);
+    let _ = fs::remove_file(&path);
+    if status?.success() { edited } else { Err(io::Error::other("the editor failed")) }
+}

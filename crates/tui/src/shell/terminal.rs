@@ -1,0 +1,207 @@
+//! The terminal itself: entered once, always left again, also by a panic or a signal. What it can do is asked, not assumed.
+
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How long the terminal may take to tell what it can do.
+const ANSWER: Duration = Duration::from_millis(200);
+/// Longest answer read.
+const MAX_ANSWER: usize = 4_096;
+
+/// Alternate screen, bracketed paste, focus off, cursor shown at the end of a frame.
+const ENTER: &str = "\x1b[?1049h\x1b[?2004h\x1b[2J\x1b[H";
+const LEAVE: &str = "\x1b[<u\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
+/// Keys that cannot be told apart otherwise (Shift-Enter) come in their own form.
+const KEYS_ON: &str = "\x1b[>1u";
+/// Synchronized output? Background? Key forms? And a question that every terminal answers, to know when to stop waiting.
+const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b[c";
+
+static ENTERED: AtomicBool = AtomicBool::new(false);
+static HOOK: Once = Once::new();
+
+/// What the terminal said it can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Facts {
+    /// Frames can be made to appear at once.
+    pub(super) synchronized: bool,
+    /// Keys come in their own form when asked.
+    pub(super) keys: bool,
+}
+
+/// The terminal while it is ours.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    facts: Facts,
+    mouse: bool,
+}
+
+impl Terminal {
+    pub(super) fn enter(mouse: bool) -> io::Result<Terminal> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Err(io::Error::other(
+                "the screen needs a terminal at both ends; use `parlor run` in pipes",
+            ));
+        }
+        HOOK.call_once(|| {
+            let earlier = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                restore();
+                earlier(panic);
+            }));
+        });
+        enable_raw_mode()?;
+        let mut terminal = Terminal { facts: Facts::default(), mouse };
+        terminal.facts = ask()?;
+        terminal.resume()?;
+        Ok(terminal)
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    pub(super) fn size(&self) -> (u16, u16) {
+        size().unwrap_or((80, 24))
+    }
+
+    /// Takes the terminal (again).
+    pub(super) fn resume(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        ENTERED.store(true, Ordering::SeqCst);
+        self.write(ENTER)?;
+        if self.facts.keys {
+            self.write(KEYS_ON)?;
+        }
+        self.set_mouse(self.mouse)
+    }
+
+    pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+        self.mouse = on;
+        self.write(if on { MOUSE_ON } else { MOUSE_OFF })
+    }
+
+    /// Gives the terminal back as it was.
+    pub(super) fn leave(&self) {
+        restore();
+    }
+
+    pub(super) fn write(&self, bytes: &str) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(bytes.as_bytes())?;
+        out.flush()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn restore() {
+    if ENTERED.swap(false, Ordering::SeqCst) {
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(LEAVE.as_bytes());
+        let _ = out.flush();
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Asks what the terminal can do. A terminal that stays silent can do nothing special.
+fn ask() -> io::Result<Facts> {
+    let mut out = io::stdout().lock();
+    out.write_all(QUESTIONS.as_bytes())?;
+    out.flush()?;
+    let stdin = io::stdin();
+    let end = Instant::now() + ANSWER;
+    let mut answer = Vec::new();
+    while answer.len() < MAX_ANSWER && !is_whole(&answer) {
+        let left = end.saturating_duration_since(Instant::now());
+        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
+        let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut fds, Some(&wait)) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        let mut bytes = [0; 256];
+        let read = rustix::io::read(stdin.as_fd(), &mut bytes)?;
+        if read == 0 {
+            break;
+        }
+        answer.extend_from_slice(&bytes[..read]);
+    }
+    Ok(understand(&String::from_utf8_lossy(&answer)))
+}
+
+/// Whether the answer to the last question is there: `ESC [ ? … c`.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    text.rsplit("\x1b[?").next().is_some_and(|last| {
+        last.ends_with('c') && last[..last.len() - 1].chars().all(|c| c.is_ascii_digit() || c == ';')
+    })
+}
+
+fn understand(answer: &str) -> Facts {
+    let mode = |setting: &str| answer.contains(&format!("\x1b[?2026;{setting}$y"));
+    let synchronized = mode("1") || mode("2");
+    let keys = answer.split("\x1b[?").any(|part| {
+        part.split_once('u')
+            .is_some_and(|(flags, _)| !flags.is_empty() && flags.chars().all(|c| c.is_ascii_digit()))
+    });
+    Facts { synchronized, keys }
+}
+
+/// Signals that end the program.
+pub(super) struct Signals {
+    terminate: Signal,
+    hang_up: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    pub(super) fn new() -> io::Result<Signals> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    pub(super) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_terminals_are_understood() {
+        let both = Facts { synchronized: true, keys: true };
+        assert_eq!(understand("\x1b[?2026;2$y\x1b[?0u\x1b[?62;22c"), both);
+        assert_eq!(understand("\x1b[?2026;0$y\x1b[?62;c"), Facts::default());
+        assert_eq!(understand("\x1b[?1;2c"), Facts::default());
+        assert_eq!(understand(""), Facts::default());
+        assert!(is_whole(b"\x1b[?2026;2$y\x1b[?62;22c"));
+        assert!(!is_whole(b"\x1b[?2026;2$y\x1b[?62;2"));
+        assert!(!is_whole(b"abc"));
+    }
+}

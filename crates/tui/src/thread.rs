@@ -1,0 +1,229 @@
+//! The cells of one session's active path, kept up to date event by event.
+//!
+//! A cell is what the transcript draws as one: a part of a message, a tool run, a notice, a summary, the end of a run. Invariants:
+//! the cells are exactly those of [`Thread::build`] on the same state; the usual event costs nothing that grows with the session;
+//! a cell's revision rises whenever what it shows may have changed.
+
+use domain::content::{Part, Role};
+use domain::event::{Body, Outcome};
+use domain::ids::{EntryId, MessageId, RunId, ToolRunId};
+use domain::state::{Entry, EntryKind, State};
+use std::collections::{BTreeMap, HashMap};
+
+/// What a cell shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CellKey {
+    /// What the person said.
+    Prompt(EntryId),
+    /// A part of the model's message.
+    Part(EntryId, usize),
+    /// A tool run.
+    Tool(ToolRunId),
+    /// A notice.
+    Notice(EntryId),
+    /// A summary in the place of older entries.
+    Summary(EntryId),
+    /// How a run ended.
+    End(RunId),
+}
+
+/// A cell and how often it changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// What it shows.
+    pub key: CellKey,
+    /// Rises with each change.
+    pub revision: u64,
+}
+
+/// The cells of a session, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Thread {
+    cells: Vec<Cell>,
+    at: HashMap<CellKey, usize>,
+    leaf: Option<EntryId>,
+    revision: u64,
+}
+
+impl Thread {
+    /// The cells of `state`.
+    pub fn build(state: &State) -> Thread {
+        let mut thread = Thread::default();
+        thread.rebuild(state);
+        thread
+    }
+
+    /// All cells, oldest first.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// Where a cell stands.
+    pub fn position(&self, key: CellKey) -> Option<usize> {
+        self.at.get(&key).copied()
+    }
+
+    /// Takes in what happened; `state` has it already.
+    pub fn follow(&mut self, state: &State, body: &Body) {
+        match body {
+            Body::MessageStarted { message, parent, .. } => {
+                if *parent == self.leaf {
+                    self.leaf = Some((*message).into());
+                } else {
+                    self.rebuild(state);
+                }
+            }
+            Body::MessageDelta { message, .. }
+            | Body::PartAdded { message, .. }
+            | Body::MessageEnded { message, .. }
+            | Body::ToolProposed { message, .. } => self.follow_message(state, *message),
+            Body::ToolDecided { tool, .. }
+            | Body::ToolStarted { tool }
+            | Body::ToolProgress { tool, .. }
+            | Body::ToolEnded { tool, .. } => self.bump(CellKey::Tool(*tool)),
+            Body::AskOpened(_) | Body::AskClosed { .. } => {
+                let open = state.open_tools();
+                open.into_iter().for_each(|tool| self.bump(CellKey::Tool(tool)));
+            }
+            Body::RunEnded { run, outcome } => {
+                if state.run(*run).is_some_and(|run| is_worth_telling(outcome, run)) {
+                    self.push(CellKey::End(*run));
+                }
+            }
+            Body::Noticed { entry, parent, .. } if *parent == self.leaf => self.push(CellKey::Notice(*entry)),
+            Body::Compacted { entry, parent, .. } if *parent == self.leaf => {
+                self.leaf = Some(*entry);
+                self.push(CellKey::Summary(*entry));
+            }
+            Body::LeafMoved { leaf } if *leaf == self.leaf => {}
+            Body::Noticed { .. } | Body::Compacted { .. } | Body::LeafMoved { .. } | Body::Rebased(_) => {
+                self.rebuild(state);
+            }
+            Body::SessionOpened { .. }
+            | Body::Renamed { .. }
+            | Body::ModelChosen { .. }
+            | Body::PolicyChosen { .. }
+            | Body::ToolsChosen { .. }
+            | Body::RunStarted { .. }
+            | Body::TurnStarted { .. }
+            | Body::TurnEnded { .. }
+            | Body::StepStarted { .. }
+            | Body::StepEnded { .. }
+            | Body::Queued { .. }
+            | Body::QueueEdited { .. }
+            | Body::Unqueued { .. }
+            | Body::QueueModeSet { .. }
+            | Body::ContextMeasured { .. }
+            | Body::PlanChanged { .. }
+            | Body::Retrying { .. } => {}
+        }
+    }
+
+    fn follow_message(&mut self, state: &State, id: MessageId) {
+        let Some(message) = state.message(id) else { return };
+        let keys = message_keys(id.into(), message.role, &message.parts);
+        let Some(last) = keys.last().copied() else { return };
+        if self.position(last).is_some() {
+            self.bump(last);
+            return;
+        }
+        let known = keys.iter().take_while(|key| self.at.contains_key(key)).count();
+        let at_the_end = known == 0 || self.cells.last().map(|cell| cell.key) == Some(keys[known - 1]);
+        if at_the_end && self.leaf == Some(id.into()) {
+            keys[known..].iter().for_each(|key| self.push(*key));
+        } else if self.leaf.is_some() {
+            self.rebuild(state);
+        }
+    }
+
+    fn bump(&mut self, key: CellKey) {
+        self.revision += 1;
+        if let Some(cell) = self.at.get(&key).and_then(|at| self.cells.get_mut(*at)) {
+            cell.revision = self.revision;
+        }
+    }
+
+    fn push(&mut self, key: CellKey) {
+        self.revision += 1;
+        if self.at.insert(key, self.cells.len()).is_none() {
+            self.cells.push(Cell { key, revision: self.revision });
+        }
+    }
+
+    fn rebuild(&mut self, state: &State) {
+        self.cells.clear();
+        self.at.clear();
+        self.leaf = state.leaf;
+        let mut notices: BTreeMap<Option<EntryId>, Vec<EntryId>> = BTreeMap::new();
+        for entry in state.entries.values() {
+            if matches!(entry.kind, EntryKind::Notice { .. }) {
+                notices.entry(entry.parent).or_default().push(entry.id);
+            }
+        }
+        let mut run = None;
+        let mut tell = |thread: &mut Thread, parent: Option<EntryId>| {
+            for notice in notices.remove(&parent).unwrap_or_default() {
+                thread.push(CellKey::Notice(notice));
+            }
+        };
+        tell(self, None);
+        for entry in state.path() {
+            let of = run_of(entry);
+            if of.is_some() && of != run {
+                self.push_end(state, run);
+                run = of;
+            }
+            match &entry.kind {
+                EntryKind::Message(message) => {
+                    let keys = message_keys(entry.id, message.role, &message.parts);
+                    keys.into_iter().for_each(|key| self.push(key));
+                }
+                EntryKind::Compaction(_) => self.push(CellKey::Summary(entry.id)),
+                EntryKind::Notice { .. } => self.push(CellKey::Notice(entry.id)),
+            }
+            tell(self, Some(entry.id));
+        }
+        self.push_end(state, run);
+    }
+
+    fn push_end(&mut self, state: &State, run: Option<RunId>) {
+        let Some(run) = run.and_then(|id| state.run(id)) else { return };
+        if let Some((_, outcome)) = &run.ended
+            && is_worth_telling(outcome, run)
+        {
+            self.push(CellKey::End(run.id));
+        }
+    }
+}
+
+/// Runs shorter than this that went well end without a word.
+const SHORT_RUN_MS: u64 = 3_000;
+
+fn is_worth_telling(outcome: &Outcome, run: &domain::state::Run) -> bool {
+    let took = run.ended.as_ref().map_or(0, |(at, _)| at.since(run.started_at));
+    *outcome != Outcome::Done || took >= SHORT_RUN_MS
+}
+
+fn run_of(entry: &Entry) -> Option<RunId> {
+    match &entry.kind {
+        EntryKind::Message(message) => message.run,
+        EntryKind::Notice { run, .. } => *run,
+        EntryKind::Compaction(_) => None,
+    }
+}
+
+fn message_keys(entry: EntryId, role: Role, parts: &[Part]) -> Vec<CellKey> {
+    if role == Role::User {
+        return vec![CellKey::Prompt(entry)];
+    }
+    let keys = parts.iter().enumerate().map(|(at, part)| match part {
+        Part::Tool(id) => CellKey::Tool(*id),
+        Part::Text(_)
+        | Part::Thought { .. }
+        | Part::Image { .. }
+        | Part::Code { .. }
+        | Part::Diff { .. }
+        | Part::Opaque { .. } => CellKey::Part(entry, at),
+    });
+    keys.collect()
+}

@@ -1,0 +1,271 @@
+//! The transcript: which cells stand where. Virtual: only what is on the screen (and what a scroll passes over) is laid out.
+//!
+//! Invariant: a frame costs what it shows, however long the session is. The place is kept by cell, not by line number, so that it
+//! stays where the person looks while text streams in below, cells fold or the window changes.
+
+use crate::cell::{self, Look, gap};
+use crate::model::Model;
+use crate::row::{Links, Row, draw};
+use crate::theme::Role;
+use crate::thread::{Cell, CellKey};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Laid-out cells kept; past this, those that were not drawn lately go.
+const MAX_CACHED: usize = 512;
+/// Heights kept.
+const MAX_HEIGHTS: usize = 4_096;
+
+/// Where the transcript stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scroll {
+    /// At the end, following what comes.
+    #[default]
+    Tail,
+    /// This line of this cell is on top.
+    At {
+        /// Which cell.
+        key: CellKey,
+        /// Which of its lines.
+        line: usize,
+    },
+}
+
+/// Heights of cells at their revision and look.
+#[derive(Debug, Default)]
+pub struct Heights(HashMap<CellKey, (u64, Look, usize)>);
+
+/// Rows of cells, so that a frame lays out only what changed.
+#[derive(Debug, Default)]
+pub struct CellCache {
+    cells: HashMap<CellKey, Cached>,
+    frame: u64,
+}
+
+#[derive(Debug)]
+struct Cached {
+    revision: u64,
+    look: Look,
+    rows: Rc<Vec<Row>>,
+    frame: u64,
+}
+
+impl CellCache {
+    fn rows(&mut self, model: &Model, cell: Cell, columns: usize) -> Rc<Vec<Row>> {
+        let look = look(model, cell.key, columns);
+        let frame = self.frame;
+        if let Some(cached) = self.cells.get_mut(&cell.key)
+            && cached.revision == cell.revision
+            && cached.look == look
+        {
+            cached.frame = frame;
+            return cached.rows.clone();
+        }
+        let rows = Rc::new(cell::rows(model.world.state(), cell.key, look));
+        let cached = Cached { revision: cell.revision, look, rows: rows.clone(), frame };
+        self.cells.insert(cell.key, cached);
+        rows
+    }
+
+    fn begin(&mut self) {
+        self.frame += 1;
+        if self.cells.len() > MAX_CACHED {
+            let frame = self.frame;
+            self.cells.retain(|_, cached| cached.frame + 1 >= frame);
+        }
+    }
+
+    /// Forgets everything, for instance because another session is shown.
+    pub fn clear(&mut self) {
+        self.cells.clear();
+    }
+}
+
+fn look(model: &Model, key: CellKey, columns: usize) -> Look {
+    Look { columns, theme: model.screen.theme, open: model.is_open(key) }
+}
+
+/// A place: which cell, which line of it (a gap before the cell counts as its first line).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    cell: usize,
+    line: usize,
+}
+
+/// Columns left free at both sides.
+const MARGIN: u16 = 1;
+
+fn columns(area: Rect) -> usize {
+    usize::from(area.width.saturating_sub(2 * MARGIN)).max(1)
+}
+
+fn lead(model: &Model, at: usize) -> usize {
+    let cells = model.world.seen().thread.cells();
+    match at.checked_sub(1).and_then(|before| cells.get(before)).zip(cells.get(at)) {
+        Some((before, cell)) => gap(before.key, cell.key),
+        None => 0,
+    }
+}
+
+/// The place from which `rows` lines reach the end.
+fn tail(count: usize, rows: usize, mut height: impl FnMut(usize) -> usize) -> Place {
+    let mut left = rows;
+    for cell in (0..count).rev() {
+        let high = height(cell);
+        if high >= left {
+            return Place { cell, line: high - left };
+        }
+        left -= high;
+    }
+    Place { cell: 0, line: 0 }
+}
+
+fn measure(model: &mut Model, at: usize, columns: usize) -> usize {
+    let Some(cell) = model.world.seen().thread.cells().get(at).copied() else { return 0 };
+    let look = look(model, cell.key, columns);
+    let known = model.screen.heights.0.get(&cell.key).filter(|(r, l, _)| *r == cell.revision && *l == look);
+    let high = match known {
+        Some((_, _, high)) => *high,
+        None => {
+            let high = cell::rows(model.world.state(), cell.key, look).len();
+            if model.screen.heights.0.len() >= MAX_HEIGHTS {
+                model.screen.heights.0.clear();
+            }
+            model.screen.heights.0.insert(cell.key, (cell.revision, look, high));
+            high
+        }
+    };
+    high + lead(model, at)
+}
+
+/// Moves the transcript by lines; down is positive.
+pub fn scroll_by(model: &mut Model, area: Rect, lines: i64) {
+    let (columns, rows) = (columns(area), usize::from(area.height));
+    let count = model.world.seen().thread.cells().len();
+    if count == 0 {
+        return;
+    }
+    let bottom = tail(count, rows, |at| measure(model, at, columns));
+    let mut place = match model.screen.scroll {
+        Scroll::Tail => bottom,
+        Scroll::At { key, line } => match model.world.seen().thread.position(key) {
+            Some(cell) => Place { cell, line },
+            None => bottom,
+        },
+    };
+    let mut left = usize::try_from(lines.unsigned_abs()).unwrap_or(usize::MAX);
+    if lines < 0 {
+        while left > place.line {
+            if place.cell == 0 {
+                left = 0;
+                place.line = 0;
+                break;
+            }
+            left -= place.line;
+            place.cell -= 1;
+            place.line = measure(model, place.cell, columns);
+        }
+        place.line -= left.min(place.line);
+    } else {
+        loop {
+            let high = measure(model, place.cell, columns);
+            if place.line + left < high || place.cell + 1 >= count {
+                place.line = (place.line + left).min(high.saturating_sub(1));
+                break;
+            }
+            left -= high - place.line.min(high);
+            place = Place { cell: place.cell + 1, line: 0 };
+        }
+    }
+    let at_the_end = (place.cell, place.line) >= (bottom.cell, bottom.line);
+    settle(model, if at_the_end { None } else { Some(place) });
+}
+
+fn settle(model: &mut Model, place: Option<Place>) {
+    let cell = place.and_then(|place| model.world.seen().thread.cells().get(place.cell).copied());
+    model.screen.scroll = match (place, cell) {
+        (Some(place), Some(cell)) => Scroll::At { key: cell.key, line: place.line },
+        _ => Scroll::Tail,
+    };
+}
+
+/// Scrolls so that a cell is seen: its beginning comes to the top unless it is on the screen already.
+pub fn show(model: &mut Model, area: Rect, key: CellKey) {
+    let Some(cell) = model.world.seen().thread.position(key) else { return };
+    let (columns, rows) = (columns(area), usize::from(area.height));
+    let count = model.world.seen().thread.cells().len();
+    let bottom = tail(count, rows, |at| measure(model, at, columns));
+    let top = match model.screen.scroll {
+        Scroll::Tail => bottom,
+        Scroll::At { key, line } => {
+            model.world.seen().thread.position(key).map_or(bottom, |cell| Place { cell, line })
+        }
+    };
+    let mut above = 0usize;
+    if (cell, 0) >= (top.cell, top.line) {
+        for at in top.cell..=cell {
+            above += measure(model, at, columns);
+            if above > rows + top.line {
+                break;
+            }
+        }
+        if above <= rows + top.line {
+            return;
+        }
+    }
+    let line = lead(model, cell);
+    let at_the_end = (cell, line) >= (bottom.cell, bottom.line);
+    settle(model, if at_the_end { None } else { Some(Place { cell, line }) });
+}
+
+/// Draws the transcript. Tells which cell each row of the area shows.
+pub fn view(
+    model: &Model,
+    cache: &mut CellCache,
+    area: Rect,
+    buf: &mut Buffer,
+    links: &mut Links,
+) -> Vec<Option<CellKey>> {
+    cache.begin();
+    let columns = columns(area);
+    let cells = model.world.seen().thread.cells();
+    let rows = usize::from(area.height);
+    let mut hits = vec![None; rows];
+    let place = match model.screen.scroll {
+        Scroll::At { key, line } => model.world.seen().thread.position(key).map(|cell| Place { cell, line }),
+        Scroll::Tail => None,
+    };
+    let place = place.unwrap_or_else(|| {
+        tail(cells.len(), rows, |at| lead(model, at) + cache.rows(model, cells[at], columns).len())
+    });
+    let mut y = 0usize;
+    let mut skip = place.line;
+    for (at, cell) in cells.iter().enumerate().skip(place.cell) {
+        if y >= rows {
+            break;
+        }
+        let laid = cache.rows(model, *cell, columns);
+        let blank = lead(model, at);
+        let selected = model.screen.selected == Some(cell.key);
+        for line in skip..blank + laid.len() {
+            if y >= rows {
+                break;
+            }
+            let row_y = area.y + u16::try_from(y).unwrap_or(u16::MAX);
+            if line >= blank {
+                let row = &laid[line - blank];
+                let at = Position::new(area.x + MARGIN, row_y);
+                draw(row, at, area.width.saturating_sub(2 * MARGIN), buf, links);
+                if selected {
+                    buf[(area.x, row_y)].set_symbol("▌").set_style(model.screen.theme.style(Role::Accent));
+                }
+                hits[y] = Some(cell.key);
+            }
+            y += 1;
+        }
+        skip = skip.saturating_sub(blank + laid.len());
+    }
+    hits
+}

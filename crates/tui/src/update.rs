@@ -1,0 +1,91 @@
+//! The one place where the model changes. Pure: what is to be done comes out as [`Fx`].
+
+mod asks;
+mod keys;
+mod news;
+mod prompt;
+#[cfg(test)]
+mod tests;
+
+use crate::model::Model;
+use crate::msg::{Fx, MouseAct, Msg};
+use crate::overlay::Overlay;
+use crate::transcript::scroll_by;
+use crate::view::areas;
+use domain::ids::Millis;
+use domain::signal::Level;
+use std::time::Duration;
+
+/// Lines per turn of the wheel.
+const WHEEL: i64 = 3;
+/// How often the spinner turns while a run is under way.
+const SPIN_MS: u64 = 125;
+
+/// Takes in what came; says in `fx` what is to be done.
+pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
+    match msg {
+        Msg::Tick(now) => tick(model, now),
+        Msg::Key(key) => keys::press(model, key, fx),
+        Msg::Paste(text) => prompt::paste(model, &text),
+        Msg::Mouse(mouse) => match mouse.act {
+            MouseAct::WheelUp => wheel(model, -WHEEL),
+            MouseAct::WheelDown => wheel(model, WHEEL),
+            MouseAct::Press | MouseAct::Drag | MouseAct::Release => {}
+        },
+        Msg::Resize(columns, rows) => model.screen.size = (columns, rows),
+        Msg::News(news) => news::hear(model, news, fx),
+        Msg::FromEditor(Some(text)) => model.screen.composer.set(text.trim_end().to_owned()),
+        Msg::FromEditor(None) => {
+            model.toast(Level::Error, "the editor could not be run; set EDITOR to the one you use");
+        }
+        Msg::History(earlier) => model.screen.history.load(earlier),
+        Msg::Word(text) => model.toast(Level::Info, text),
+        Msg::Files { .. } | Msg::Shell { .. } | Msg::Background { .. } => {}
+    }
+    asks::settle(model, fx);
+    wake(model, fx);
+}
+
+fn tick(model: &mut Model, now: Millis) {
+    model.screen.now = now;
+    model.screen.toasts.retain(|toast| toast.until > now);
+    model.screen.quit_until = model.screen.quit_until.filter(|until| *until > now);
+}
+
+fn wheel(model: &mut Model, lines: i64) {
+    match &mut model.screen.overlay {
+        Some(Overlay::Pager(pager)) => {
+            pager.top = pager.top.saturating_add_signed(isize::try_from(lines).unwrap_or(0));
+        }
+        None => {
+            let area = areas(model).transcript;
+            scroll_by(model, area, lines);
+        }
+    }
+}
+
+/// Asks to be woken when something on the screen changes by time alone. Idle, nothing does.
+fn wake(model: &Model, fx: &mut Vec<Fx>) {
+    let now = model.screen.now;
+    let mut next: Option<u64> = None;
+    let mut at = |ms: u64| next = Some(next.map_or(ms, |n| n.min(ms)));
+    if model.world.is_running() {
+        at(if model.screen.ask.is_some() { 1_000 } else { SPIN_MS });
+    }
+    let deadline = model.world.state().asks.iter().any(|ask| ask.deadline.is_some());
+    if deadline {
+        at(1_000);
+    }
+    for toast in &model.screen.toasts {
+        at(toast.until.since(now).max(1));
+    }
+    if let Some(until) = model.screen.quit_until {
+        at(until.since(now).max(1));
+    }
+    if let Some(ask) = model.screen.ask.as_ref().filter(|ask| !ask.is_armed(now)) {
+        at(ask.armed_at.since(now).max(1));
+    }
+    if let Some(ms) = next {
+        fx.push(Fx::Wake(Duration::from_millis(ms)));
+    }
+}

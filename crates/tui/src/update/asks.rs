@@ -1,0 +1,64 @@
+//! Which question stands on the screen, and what comes of its answers.
+
+use crate::ask::{AskPanel, GRACE_MS, Reply};
+use crate::key::Key;
+use crate::model::{Model, Want};
+use crate::msg::Fx;
+use crate::overlay::{Content, Overlay, Pager};
+use domain::command::Command;
+use domain::ids::Millis;
+use domain::signal::Level;
+
+/// Puts the oldest open ask on the screen; one that is over goes.
+pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
+    if let Some(panel) = &model.screen.ask {
+        if model.world.state().ask(panel.id).is_some() {
+            return;
+        }
+        let unanswered = !panel.answered;
+        model.screen.ask = None;
+        if matches!(&model.screen.overlay, Some(Overlay::Pager(pager)) if pager.content == Content::Ask) {
+            model.screen.overlay = None;
+        }
+        if unanswered {
+            model.toast(
+                Level::Info,
+                "the question is over: it was answered elsewhere, withdrawn or it expired",
+            );
+        }
+    }
+    let now = model.screen.now;
+    if let Some(ask) = model.world.state().asks.first() {
+        let title = ask.title.clone();
+        model.screen.ask = Some(AskPanel::open(ask, now));
+        fx.push(Fx::Bell);
+        fx.push(Fx::Notify(crate::clean::clean_line(&title)));
+    }
+}
+
+/// Gives the key to the question; `false` when there is none or its keys do not count yet.
+pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
+    let now = model.screen.now;
+    let Some(panel) = model.screen.ask.as_mut() else { return false };
+    if !panel.is_armed(now) {
+        // Someone is typing: the question waits for a pause.
+        panel.armed_at = Millis(now.0 + GRACE_MS);
+        return false;
+    }
+    let (world, id) = (&model.world, panel.id);
+    let Some(ask) = world.state().ask(id).filter(|_| !panel.answered) else { return false };
+    match panel.key(ask, key) {
+        Reply::Nothing => {}
+        Reply::Answer(answer) => {
+            panel.answered = true;
+            model.send(Want::Nothing, Command::Answer { ask: id, answer }, fx);
+        }
+        Reply::Full => {
+            let title = ask.title.clone();
+            model.screen.overlay = Some(Overlay::Pager(Pager::new(title, Content::Ask)));
+        }
+        Reply::Stop => super::prompt::stop(model, fx),
+        Reply::Word(word) => model.toast(Level::Info, word),
+    }
+    true
+}

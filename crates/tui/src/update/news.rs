@@ -1,0 +1,156 @@
+//! News from the runtime.
+
+use super::prompt;
+use crate::clean::clean_line;
+use crate::model::{Model, Want};
+use crate::msg::Fx;
+use crate::thread::Thread;
+use crate::transcript::Scroll;
+use crate::world::Seen;
+use domain::command::{Command, Receipt, Refusal};
+use domain::event::{Body, Event, Leaving};
+use domain::ids::SessionId;
+use domain::port::{LinkState, News, Ticket};
+use domain::signal::{Level, Signal};
+use domain::state::State;
+
+/// Runs at least this long ring the bell when they end.
+const LONG_RUN_MS: u64 = 15_000;
+
+pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
+    match news {
+        News::Attached { session, replay, board, abilities } => {
+            let mut state = State::new();
+            let damaged = replay.iter().filter(|(at, body)| state.apply(*at, body).is_err()).count();
+            if damaged > 0 {
+                model.toast(Level::Warning, format!("{damaged} records of this session could not be read"));
+            }
+            let thread = Thread::build(&state);
+            let same = model.world.current.as_ref() == Some(&session);
+            if !same {
+                leave(model);
+            }
+            let draft = model.world.sessions.remove(&session).map(|seen| seen.draft).unwrap_or_default();
+            let looked_at = model.screen.now;
+            let seen =
+                Seen { state, thread, board, abilities, unread: false, draft: String::new(), looked_at };
+            model.world.sessions.insert(session.clone(), seen);
+            model.world.current = Some(session);
+            model.world.link = LinkState::Up;
+            model.world.trim();
+            if !same {
+                if model.screen.composer.is_empty() && !draft.is_empty() {
+                    model.screen.composer.set(draft);
+                }
+                model.screen.scroll = Scroll::Tail;
+                model.screen.selected = None;
+                model.screen.flipped.clear();
+                model.screen.ask = None;
+            }
+            retitle(model, fx);
+        }
+        News::Happened { session, event } => happened(model, &session, &event, fx),
+        News::Signal { session, signal } => signalled(model, &session, signal, fx),
+        News::Settled { ticket, with } => settled(model, ticket, with, fx),
+        News::Link(link) => {
+            let back = link == LinkState::Up && matches!(model.world.link, LinkState::Lost(_));
+            if back {
+                model.toast(Level::Success, "the runtime is back");
+            }
+            model.world.link = link;
+        }
+    }
+}
+
+/// Keeps what was being typed for when the person comes back to the session.
+fn leave(model: &mut Model) {
+    if model.world.current.is_some() && !model.screen.composer.is_empty() {
+        let draft = model.screen.composer.take();
+        model.world.seen_mut().draft = draft;
+    }
+    let now = model.screen.now;
+    model.world.seen_mut().looked_at = now;
+}
+
+fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<Fx>) {
+    let is_current = model.world.current.as_ref() == Some(session);
+    let cleared = match &event.body {
+        Body::Unqueued { item, leaving: Leaving::Cleared } if is_current => {
+            let queues = &model.world.state().queues;
+            queues
+                .all()
+                .find(|(_, waiting)| waiting.id == *item)
+                .map(|(_, waiting)| waiting.input.text.clone())
+        }
+        _ => None,
+    };
+    if !model.world.happened(session, event) {
+        if is_current {
+            // What is known does not fit what came: the whole session is asked for again.
+            model.send(Want::Nothing, Command::OpenSession { session: session.clone() }, fx);
+        }
+        return;
+    }
+    if let Some(text) = cleared {
+        prompt::give_back(model, &text);
+    }
+    match &event.body {
+        Body::RunEnded { run, .. } => {
+            let took = model.world.sessions.get(session).and_then(|seen| seen.state.run(*run));
+            let long = took.is_some_and(|run| event.at.since(run.started_at) >= LONG_RUN_MS);
+            if long {
+                fx.push(Fx::Bell);
+                fx.push(Fx::Notify("the run is over".to_owned()));
+            }
+            retitle(model, fx);
+        }
+        Body::RunStarted { .. } | Body::Renamed { .. } => retitle(model, fx),
+        _ => {}
+    }
+}
+
+/// Sets the window's title to the session's.
+fn retitle(model: &mut Model, fx: &mut Vec<Fx>) {
+    let seen = model.world.seen();
+    let own = seen.board.title.clone().unwrap_or_else(|| seen.state.title());
+    let sign = if model.world.is_running() { "● " } else { "" };
+    let title = format!("{sign}{} · parlor", clean_line(&own));
+    if title != model.screen.title {
+        model.screen.title.clone_from(&title);
+        fx.push(Fx::Title(title));
+    }
+}
+
+fn signalled(model: &mut Model, session: &SessionId, signal: Signal, fx: &mut Vec<Fx>) {
+    let is_current = model.world.current.as_ref() == Some(session);
+    if let Some(seen) = model.world.sessions.get_mut(session) {
+        seen.board.take(&signal);
+    }
+    if !is_current {
+        return;
+    }
+    match signal {
+        Signal::Notify { level, text } => model.toast(level, text),
+        Signal::Title(_) => retitle(model, fx),
+        Signal::EditorText(text) => model.screen.composer.set(crate::clean::clean(&text).into_owned()),
+        Signal::Suggestion { text, .. } => model.screen.suggestion = Some(clean_line(&text)),
+        Signal::Status { .. } | Signal::Working(_) | Signal::Widget { .. } => {}
+    }
+}
+
+fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, _fx: &mut Vec<Fx>) {
+    let Some(want) = model.screen.pending.remove(&ticket) else { return };
+    match (with, want) {
+        (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
+        (Ok(_), _) => {}
+        (Err(refusal), want) => {
+            if let Want::Said(text) = want {
+                prompt::give_back(model, &text);
+            }
+            if let Some(panel) = &mut model.screen.ask {
+                panel.answered = false;
+            }
+            model.toast(Level::Error, refusal.to_string());
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Prompts on their way: said, queued, steered, stopped, given back.
+
+use crate::model::{Model, Want};
+use crate::msg::Fx;
+use crate::transcript::Scroll;
+use domain::command::{Command, PromptOptions, WhenBusy};
+use domain::content::Input;
+use domain::queue::QueueKind;
+use domain::signal::Level;
+
+/// How a text is to be heard while a run is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// After what the model is doing.
+    FollowUp,
+    /// As soon as it can hear.
+    Steer,
+}
+
+/// Pasted text goes where the person writes.
+pub(super) fn paste(model: &mut Model, text: &str) {
+    let now = model.screen.now;
+    let armed = model.screen.ask.as_mut().filter(|ask| ask.is_armed(now) && !ask.answered);
+    match armed {
+        Some(panel) => panel.editor.paste(text),
+        None => model.screen.composer.paste(text),
+    }
+}
+
+/// Sends what stands in the composer.
+pub(super) fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
+    if model.screen.composer.text().trim().is_empty() {
+        return;
+    }
+    let text = model.screen.composer.take().trim_end().to_owned();
+    model.screen.suggestion = None;
+    model.screen.history.remember(text.clone());
+    fx.push(Fx::SaveHistory(text.clone()));
+    say(model, text, manner, fx);
+}
+
+/// Says a text to the model.
+pub(super) fn say(model: &mut Model, text: String, manner: Manner, fx: &mut Vec<Fx>) {
+    model.screen.scroll = Scroll::Tail;
+    model.screen.selected = None;
+    let input = Input::text(text.clone());
+    let command = if model.world.is_running() {
+        let kind = match manner {
+            Manner::FollowUp => QueueKind::FollowUp,
+            Manner::Steer => QueueKind::Steer,
+        };
+        Command::Enqueue { kind, input }
+    } else {
+        Command::Prompt { input, options: PromptOptions { when_busy: WhenBusy::Queue, ..Default::default() } }
+    };
+    model.send(Want::Said(text), command, fx);
+}
+
+/// Stops the run under way.
+pub(super) fn stop(model: &mut Model, fx: &mut Vec<Fx>) {
+    let Some(run) = model.world.state().open_run().map(|run| run.id) else { return };
+    let waiting = model.world.state().queues.all().count();
+    let word = match waiting {
+        0 => "stopping the run".to_owned(),
+        1 => "stopping the run; what waited comes back to the composer".to_owned(),
+        n => format!("stopping the run; the {n} texts that waited come back to the composer"),
+    };
+    model.toast(Level::Info, word);
+    model.send(Want::Nothing, Command::Cancel { run: Some(run), reason: None }, fx);
+}
+
+/// Gives a text that was not heard back to the composer, before what stands there.
+pub(super) fn give_back(model: &mut Model, text: &str) {
+    let composer = &mut model.screen.composer;
+    let kept = composer.unfolded();
+    composer.set(if kept.is_empty() { text.to_owned() } else { format!("{text}\n{kept}") });
+}

@@ -1,0 +1,224 @@
+//! What keys and news do, driven without a terminal.
+
+use crate::Headless;
+use crate::msg::Fx;
+use domain::ask::{Answer, Ask, AskKind, Closing};
+use domain::command::{Command, Refusal, RefusalKind};
+use domain::content::{Input, Part, Role, TextKind};
+use domain::event::{Body, Cause, Event, Finish, Leaving, Outcome};
+use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, TurnId};
+use domain::port::{Abilities, News, Ticket};
+use domain::queue::QueueKind;
+use domain::signal::Board;
+use std::sync::Arc;
+
+/// A screen attached to a session, and the number of the last event.
+pub(crate) struct Stage {
+    pub(crate) ui: Headless,
+    seq: u64,
+}
+
+impl Stage {
+    pub(crate) fn new(columns: u16, rows: u16) -> Stage {
+        let mut ui = Headless::new(columns, rows);
+        let opened = Body::SessionOpened { cwd: "/w/shop".into(), project: "/w/shop".into(), parent: None };
+        ui.hear(News::Attached {
+            session: SessionId::from_number(1),
+            replay: vec![(Millis(0), opened)],
+            board: Board::default(),
+            abilities: Abilities::all("test"),
+        });
+        Stage { ui, seq: 0 }
+    }
+
+    pub(crate) fn happen(&mut self, body: Body) {
+        self.seq += 1;
+        let at = self.ui.model.screen.now;
+        let event = Arc::new(Event { seq: Seq(self.seq), at, body });
+        self.ui.hear(News::Happened { session: SessionId::from_number(1), event });
+    }
+
+    /// A run in which the model's first message is open: run 1, turn 2, prompt 3, step 4, answer 5.
+    pub(crate) fn run(&mut self, prompt: &str) {
+        let (run, turn, step) = (RunId(1), TurnId(2), StepId(4));
+        self.happen(Body::RunStarted { run });
+        self.happen(Body::TurnStarted { run, turn, cause: Cause::Prompt });
+        let asked = MessageId(3);
+        let turn_of = Some(turn);
+        self.happen(Body::MessageStarted {
+            message: asked,
+            parent: None,
+            role: Role::User,
+            turn: turn_of,
+            step: None,
+        });
+        self.happen(Body::PartAdded { message: asked, part: Part::Text(prompt.into()) });
+        self.happen(Body::MessageEnded { message: asked, finish: Finish::Complete });
+        self.happen(Body::StepStarted { turn, step, model: None });
+        self.happen(Body::MessageStarted {
+            message: MessageId(5),
+            parent: Some(EntryId(3)),
+            role: Role::Assistant,
+            turn: turn_of,
+            step: Some(step),
+        });
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        let kind = TextKind::Text;
+        self.happen(Body::MessageDelta { message: MessageId(5), kind, text: text.into() });
+    }
+
+    pub(crate) fn end(&mut self, outcome: Outcome) {
+        for body in self.ui.model.world.state().close_run(outcome) {
+            self.happen(body);
+        }
+    }
+
+    fn ask(&mut self, id: u64) {
+        let kind = AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger: false };
+        let (id, run, title) = (AskId(id), Some(RunId(1)), format!("Question {id}"));
+        self.happen(Body::AskOpened(Ask { id, run, title, kind, deadline: None }));
+    }
+
+    fn commands(&mut self) -> Vec<Command> {
+        self.ui.sent().into_iter().map(|sent| sent.command).collect()
+    }
+}
+
+#[test]
+fn enter_prompts_when_idle_and_queues_while_a_run_is_under_way() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("hello<enter>");
+    assert!(matches!(&stage.commands()[..], [Command::Prompt { input, .. }] if input.text == "hello"));
+    stage.run("hello");
+    stage.ui.keys("later<enter>now<ctrl-s>");
+    let queued = |kind, text: &str| Command::Enqueue { kind, input: Input::text(text) };
+    assert_eq!(stage.commands(), [queued(QueueKind::FollowUp, "later"), queued(QueueKind::Steer, "now")]);
+}
+
+#[test]
+fn escape_stops_the_run_and_what_waited_comes_back() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    let item = QueuedId(9);
+    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.ui.keys("<esc>");
+    assert_eq!(stage.commands(), [Command::Cancel { run: Some(RunId(1)), reason: None }]);
+    stage.happen(Body::Unqueued { item, leaving: Leaving::Cleared });
+    assert_eq!(stage.ui.model.screen.composer.text(), "then this");
+}
+
+#[test]
+fn a_refused_prompt_comes_back_with_the_reason() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("hello<enter>");
+    let refusal = Refusal::new(RefusalKind::TooMany, "too many runs").hint("wait a little");
+    stage.ui.hear(News::Settled { ticket: Ticket(1), with: Err(refusal) });
+    assert_eq!(stage.ui.model.screen.composer.text(), "hello");
+    assert!(stage.ui.screen().contains("too many runs (wait a little)"));
+}
+
+#[test]
+fn a_question_takes_keys_only_after_a_pause_and_the_next_waits_its_turn() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    stage.ask(10);
+    stage.ask(11);
+    stage.ui.keys("y");
+    assert_eq!(stage.ui.model.screen.composer.text(), "y");
+    stage.ui.wait(299);
+    stage.ui.keys("n");
+    stage.ui.wait(300);
+    stage.ui.keys("y");
+    let answer = Answer::Confirmed(true);
+    assert_eq!(stage.commands(), [Command::Answer { ask: AskId(10), answer: answer.clone() }]);
+    stage.happen(Body::AskClosed { ask: AskId(10), closing: Closing::Answered { answer, by: None } });
+    stage.ui.keys("y");
+    assert_eq!(stage.commands(), [], "the second question must not take a key meant for the first");
+    stage.ui.wait(400);
+    stage.ui.keys("n");
+    let answer = Answer::Confirmed(false);
+    assert_eq!(stage.commands(), [Command::Answer { ask: AskId(11), answer }]);
+}
+
+#[test]
+fn a_question_that_is_over_vanishes_with_a_word() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    stage.ask(10);
+    assert!(stage.ui.screen().contains("Question 10"));
+    stage.happen(Body::AskClosed { ask: AskId(10), closing: Closing::Withdrawn });
+    let screen = stage.ui.screen();
+    assert!(!screen.contains("Question 10") && screen.contains("the question is over"), "{screen}");
+}
+
+#[test]
+fn leaving_takes_ctrl_d_on_an_empty_line_or_ctrl_c_twice() {
+    let quits = |keys: &str| {
+        let mut stage = Stage::new(80, 24);
+        stage.ui.keys(keys);
+        stage.ui.fx.contains(&Fx::Quit)
+    };
+    for (keys, expected) in [
+        ("<ctrl-d>", true),
+        ("x<ctrl-d>", false),
+        ("<ctrl-c>", false),
+        ("<ctrl-c><ctrl-c>", true),
+        ("<ctrl-c>x<ctrl-c>", false),
+        ("draft<ctrl-c><ctrl-c>", true),
+    ] {
+        assert_eq!(quits(keys), expected, "{keys}");
+    }
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("<ctrl-c>");
+    stage.ui.wait(2_500);
+    stage.ui.keys("<ctrl-c>");
+    assert!(!stage.ui.fx.contains(&Fx::Quit));
+}
+
+#[test]
+fn the_place_stays_while_text_streams_in_below() {
+    let mut stage = Stage::new(40, 12);
+    stage.run("go");
+    for line in 0..60 {
+        stage.text(&format!("line {line}\n\n"));
+    }
+    assert!(stage.ui.screen().contains("line 59"));
+    stage.ui.keys("<pageup><pageup>");
+    let before = stage.ui.screen();
+    stage.text("more text\n\nand more\n\n");
+    let top = |screen: &str| screen.lines().take(5).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(top(&before), top(&stage.ui.screen()));
+    stage.ui.keys("<ctrl-end>");
+    assert!(stage.ui.screen().contains("and more"));
+}
+
+#[test]
+fn nothing_wakes_an_idle_screen() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.fx.clear();
+    stage.ui.wait(1_000);
+    assert_eq!(stage.ui.fx, []);
+    stage.run("go");
+    assert!(stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Wake(_))));
+    stage.end(Outcome::Done);
+    stage.ui.wait(10_000);
+    stage.ui.fx.clear();
+    stage.ui.wait(1_000);
+    assert_eq!(stage.ui.fx, []);
+}
+
+#[test]
+fn no_size_is_too_small() {
+    for (columns, rows) in [(1, 1), (2, 3), (10, 4), (40, 10), (400, 100)] {
+        let mut stage = Stage::new(columns, rows);
+        stage.run("a long prompt that wraps");
+        stage.text("some **text** with `code`\n\n```rust\nfn main() {}\n```\n");
+        stage.ask(10);
+        stage.ui.keys("typing<pageup>");
+        stage.ui.draw();
+        stage.ui.keys("<esc>?");
+        stage.ui.draw();
+    }
+}

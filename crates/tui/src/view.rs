@@ -1,0 +1,144 @@
+//! The frame: who stands where, and the parts that are too small for a file of their own. Pure; the cache only speeds it up.
+
+mod bottom;
+mod keys;
+mod over;
+mod welcome;
+
+use crate::cell::Look;
+use crate::composer::lay_out;
+use crate::model::Model;
+use crate::row::{Links, Row, draw};
+use crate::thread::CellKey;
+use crate::transcript::{self, CellCache};
+use domain::ids::SessionId;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+/// What is kept between frames. Dropping it changes nothing but time.
+#[derive(Debug, Default)]
+pub struct Cache {
+    cells: CellCache,
+    session: Option<SessionId>,
+    /// Links of the last frame.
+    pub links: Links,
+    /// Which cell each row of the transcript showed.
+    pub hits: Vec<Option<CellKey>>,
+}
+
+/// Where things stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Areas {
+    /// The conversation.
+    pub(crate) transcript: Rect,
+    /// The question.
+    pub(crate) ask: Rect,
+    /// What goes on: the working line, the queue, widgets, toasts.
+    pub(crate) middle: Rect,
+    /// Where the person writes.
+    pub(crate) composer: Rect,
+    /// The status line.
+    pub(crate) status: Rect,
+}
+
+/// Rows of the composer at most, as a share of the screen.
+const COMPOSER_SHARE: u16 = 3;
+/// Rows that the transcript keeps if it can.
+const LEAST_TRANSCRIPT: u16 = 3;
+
+/// Columns of the composer's text.
+pub(crate) fn composer_columns(model: &Model) -> usize {
+    usize::from(model.screen.size.0.saturating_sub(4)).max(2)
+}
+
+pub(crate) fn look(model: &Model) -> Look {
+    let columns = usize::from(model.screen.size.0.saturating_sub(2)).max(1);
+    Look { columns, theme: model.screen.theme, open: true }
+}
+
+/// Where everything stands on a screen of the model's size.
+pub(crate) fn areas(model: &Model) -> Areas {
+    let (columns, rows) = model.screen.size;
+    let composer = &model.screen.composer;
+    let laid = lay_out(composer.text(), composer.caret(), composer_columns(model));
+    let text = u16::try_from(laid.rows.len()).unwrap_or(u16::MAX).clamp(1, (rows / COMPOSER_SHARE).max(1));
+    let status = 1.min(rows);
+    // The rule above the text belongs to the composer.
+    let composer = (text + 1).min(rows.saturating_sub(status));
+    let mut left = rows - status - composer;
+    let ask = ask_height(model, left);
+    left -= ask;
+    let wanted = u16::try_from(bottom::middle(model).len()).unwrap_or(u16::MAX);
+    let middle = wanted.min(left.saturating_sub(LEAST_TRANSCRIPT));
+    let transcript = left - middle;
+    let mut y = 0;
+    let mut take = |high: u16| {
+        let area = Rect::new(0, y, columns, high);
+        y += high;
+        area
+    };
+    Areas {
+        transcript: take(transcript),
+        middle: take(middle),
+        ask: take(ask),
+        composer: take(composer),
+        status: take(status),
+    }
+}
+
+fn ask_height(model: &Model, left: u16) -> u16 {
+    let Some((panel, ask)) = shown_ask(model) else { return 0 };
+    let most = usize::from(left.saturating_sub(LEAST_TRANSCRIPT).max(left * 2 / 3)).saturating_sub(1);
+    let (rows, _) = crate::ask::rows(panel, ask, model.screen.now, look(model), most);
+    u16::try_from(rows.len() + 1).unwrap_or(u16::MAX).min(left)
+}
+
+fn shown_ask(model: &Model) -> Option<(&crate::ask::AskPanel, &domain::ask::Ask)> {
+    let panel = model.screen.ask.as_ref()?;
+    Some((panel, model.world.state().ask(panel.id)?))
+}
+
+/// Draws the frame; tells where the caret stands. The model's size leads; `area` is where on the buffer it goes.
+pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    if cache.session != model.world.current {
+        cache.cells.clear();
+        cache.session.clone_from(&model.world.current);
+    }
+    cache.links.clear();
+    buf.set_style(area, model.screen.theme.style(crate::theme::Role::Text));
+    let areas = areas(model);
+    if model.world.seen().thread.cells().is_empty() {
+        cache.hits.clear();
+        welcome::view(model, areas.transcript, buf, &mut cache.links);
+    } else {
+        cache.hits = transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
+    }
+    paste_rows(&bottom::middle(model), areas.middle, buf, &mut cache.links);
+    let mut caret = bottom::composer(model, areas.composer, buf, &mut cache.links);
+    bottom::status(model, areas.status, buf, &mut cache.links);
+    if let Some((panel, ask)) = shown_ask(model) {
+        let inner = Rect { y: areas.ask.y + 1, height: areas.ask.height.saturating_sub(1), ..areas.ask };
+        bottom::rule("question", model, areas.ask, buf, &mut cache.links);
+        let high = usize::from(inner.height);
+        let (rows, at) = crate::ask::rows(panel, ask, model.screen.now, look(model), high);
+        paste_rows(&rows, inner, buf, &mut cache.links);
+        if panel.is_armed(model.screen.now) && !panel.answered {
+            caret = at.map(|(row, column)| {
+                let x = inner.x + 1 + u16::try_from(column).unwrap_or(0);
+                let y = inner.y + u16::try_from(row).unwrap_or(0);
+                Position::new(x.min(area.right().saturating_sub(1)), y)
+            });
+        }
+    }
+    match &model.screen.overlay {
+        Some(overlay) => over::view(overlay, model, area, buf, &mut cache.links),
+        None => caret,
+    }
+}
+
+/// Puts rows below each other, one column in.
+fn paste_rows(rows: &[Row], area: Rect, buf: &mut Buffer, links: &mut Links) {
+    for (row, y) in rows.iter().zip(area.y..area.bottom()) {
+        draw(row, Position::new(area.x + 1, y), area.width.saturating_sub(2), buf, links);
+    }
+}

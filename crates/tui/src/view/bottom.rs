@@ -1,0 +1,273 @@
+//! Below the transcript: what goes on, the composer, the status line.
+
+use super::{composer_columns, look};
+use crate::cell::{count, duration, level_role};
+use crate::clean::clean_line;
+use crate::composer::lay_out;
+use crate::model::Model;
+use crate::row::{Links, Piece, Row, draw, fit, width};
+use crate::theme::Role;
+use crate::transcript::Scroll;
+use domain::event::PlanState;
+use domain::port::LinkState;
+use domain::queue::{Mode, QueueKind};
+use domain::session::Policy;
+use domain::signal::Place;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+/// Lines of the plan shown at most.
+const MAX_PLAN: usize = 6;
+/// Waiting inputs shown at most.
+const MAX_QUEUE: usize = 4;
+/// Lines of widgets shown at most.
+const MAX_WIDGET: usize = 6;
+const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// What stands between transcript and composer.
+pub(super) fn middle(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let seen = model.world.seen();
+    let mut rows = Vec::new();
+    if let LinkState::Lost(why) = &model.world.link {
+        let text = format!("✗ the runtime is gone: {}", clean_line(why));
+        rows.push(Row::of(fit(&text, look.columns), look.theme.style(Role::Bad)));
+    }
+    rows.extend(plan(model));
+    for (place, lines) in seen.board.widgets.values() {
+        if *place == Place::Above {
+            let lines = lines.iter().take(MAX_WIDGET);
+            rows.extend(
+                lines.map(|l| Row::of(fit(&clean_line(l), look.columns), look.theme.style(Role::Text))),
+            );
+        }
+    }
+    for toast in &model.screen.toasts {
+        let style = look.theme.style(level_role(toast.level));
+        rows.push(Row::of(fit(&format!("• {}", toast.text), look.columns), style));
+    }
+    rows.extend(working(model));
+    rows.extend(queue(model));
+    rows
+}
+
+fn plan(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let items = &model.world.state().plan;
+    if items.is_empty() || items.iter().all(|item| item.state == PlanState::Done) {
+        return Vec::new();
+    }
+    let first = items.iter().position(|item| item.state != PlanState::Done).unwrap_or(0).saturating_sub(1);
+    let mut rows = Vec::new();
+    for item in items.iter().skip(first).take(MAX_PLAN) {
+        let (sign, role) = match item.state {
+            PlanState::Pending => ("☐", Role::Dim),
+            PlanState::Active => ("▶", Role::Accent),
+            PlanState::Done => ("☑", Role::Ok),
+        };
+        let text = format!("{sign} {}", clean_line(&item.text));
+        rows.push(Row::of(fit(&text, look.columns), look.theme.style(role)));
+    }
+    let hidden = items.len().saturating_sub(first + MAX_PLAN);
+    if hidden > 0 {
+        rows.push(Row::of(format!("  and {hidden} more"), look.theme.style(Role::Dim)));
+    }
+    rows
+}
+
+fn working(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let state = model.world.state();
+    let Some(run) = state.open_run() else { return Vec::new() };
+    let now = model.screen.now;
+    let spin = usize::try_from(now.0 / 125).unwrap_or(0) % SPINNER.len();
+    let waits = model.screen.ask.is_some();
+    let sign = if waits { "?" } else { SPINNER[spin] };
+    let word = match (&model.world.seen().board.working, &state.retry) {
+        _ if waits => "waiting for your answer".to_owned(),
+        (_, Some(retry)) => {
+            let left = (retry.at.0 + retry.delay_ms).saturating_sub(now.0) / 1_000;
+            let (attempt, max) = (retry.attempt, retry.max);
+            format!("{}; trying again in {left}s ({attempt} of {max})", clean_line(&retry.reason))
+        }
+        (Some(text), None) => clean_line(text),
+        (None, None) => "working".to_owned(),
+    };
+    let took = duration(now.since(run.started_at) / 1_000 * 1_000).replace(".0s", "s");
+    let used = run.usage();
+    let tokens =
+        if used.output > 0 { format!(" · {} tokens out", count(used.output)) } else { String::new() };
+    let hint = if model.screen.composer.is_empty() {
+        "Esc stops"
+    } else {
+        "Enter queues · Ctrl-S steers · Esc stops"
+    };
+    let text = format!(" {word} · {took}{tokens}");
+    let room = look.columns.saturating_sub(width(&text) + 1);
+    let hint = if width(hint) + 3 <= room { format!("   {hint}") } else { String::new() };
+    vec![Row::from(vec![
+        look.piece(sign, Role::Accent),
+        look.piece(fit(&text, look.columns.saturating_sub(1)), Role::Text),
+        look.piece(hint, Role::Dim),
+    ])]
+}
+
+fn queue(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let queues = &model.world.state().queues;
+    let total = queues.all().count();
+    let mut rows = Vec::new();
+    for (kind, waiting) in queues.all().take(MAX_QUEUE) {
+        let mode = match queues.mode(kind) {
+            Mode::OneAtATime => "",
+            Mode::All => ", all at once",
+        };
+        let word = match kind {
+            QueueKind::Steer => format!("steers next{mode}: "),
+            QueueKind::FollowUp => format!("waits{mode}: "),
+        };
+        let room = look.columns.saturating_sub(width(&word) + 2);
+        rows.push(Row::from(vec![
+            look.piece("↳ ", Role::Accent),
+            look.piece(word, Role::Dim),
+            look.piece(fit(&clean_line(&waiting.input.text), room), Role::User),
+        ]));
+    }
+    if total > MAX_QUEUE {
+        rows.push(Row::of(format!("  and {} more", total - MAX_QUEUE), look.theme.style(Role::Dim)));
+    }
+    rows
+}
+
+/// A line across, with a word in it.
+pub(super) fn rule(word: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let style = model.screen.theme.style(Role::Border);
+    let columns = usize::from(area.width);
+    let word =
+        if word.is_empty() { String::new() } else { format!(" {} ", fit(word, columns.saturating_sub(6))) };
+    let left = 2.min(columns);
+    let line =
+        format!("{}{word}{}", "─".repeat(left), "─".repeat(columns.saturating_sub(left + width(&word))));
+    draw(&Row::of(line, style), Position::new(area.x, area.y), area.width, buf, links);
+}
+
+/// The composer; the caret.
+pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Option<Position> {
+    if area.height == 0 {
+        return None;
+    }
+    let word = if model.screen.scroll == Scroll::Tail {
+        String::new()
+    } else {
+        "↓ more below (Ctrl-End)".to_owned()
+    };
+    rule(&word, model, area, buf, links);
+    let text = model.screen.composer.text();
+    let laid = lay_out(text, model.screen.composer.caret(), composer_columns(model));
+    let high = usize::from(area.height.saturating_sub(1));
+    let top = laid.caret.row.saturating_sub(high.saturating_sub(1));
+    let theme = model.screen.theme;
+    for (line, (from, to)) in laid.rows.iter().enumerate().skip(top).take(high) {
+        let y = area.y + 1 + u16::try_from(line - top).unwrap_or(0);
+        let sign = if line == 0 { "> " } else { "  " };
+        let mut row = Row::of(sign, theme.style(Role::Accent));
+        row.pieces.push(Piece::new(&text[*from..*to], theme.style(Role::Text)));
+        if text.is_empty() {
+            let ghost = model.screen.suggestion.as_ref().map(|text| format!("{text}   (Tab takes it)"));
+            let hint = ghost.unwrap_or_else(|| placeholder(model));
+            row.pieces.push(Piece::new(hint, theme.style(Role::Dim)));
+        }
+        draw(&row, Position::new(area.x + 1, y), area.width.saturating_sub(1), buf, links);
+    }
+    let x = area.x + 3 + u16::try_from(laid.caret.column).unwrap_or(0);
+    let y = area.y + 1 + u16::try_from(laid.caret.row - top).unwrap_or(0);
+    Some(Position::new(x.min(area.right().saturating_sub(1)), y.min(area.bottom().saturating_sub(1))))
+}
+
+fn placeholder(model: &Model) -> String {
+    let text = if model.world.is_running() {
+        "type to queue what comes next"
+    } else {
+        "ask for something · / commands · @ files · ? keys"
+    };
+    text.to_owned()
+}
+
+/// The status line: model, policy, folder; fields of the runtime; context, tokens, money.
+pub(super) fn status(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let seen = model.world.seen();
+    let state = &seen.state;
+    let theme = model.screen.theme;
+    let mut left: Vec<(String, Role)> = Vec::new();
+    if let Some(model) = &state.settings.model {
+        left.push((clean_line(&model.name), Role::Accent));
+    }
+    let (policy, role) = policy_word(state.settings.policy);
+    left.push((policy.to_owned(), role));
+    let folder = state.settings.cwd.rsplit('/').next().unwrap_or("");
+    if !folder.is_empty() {
+        left.push((clean_line(folder), Role::Dim));
+    }
+    left.extend(seen.board.status.values().map(|text| (clean_line(text), Role::Dim)));
+    let unread = model.world.sessions.values().filter(|seen| seen.unread).count();
+    if unread > 0 {
+        left.push((format!("{unread} unread"), Role::Warn));
+    }
+    let mut right: Vec<(String, Role)> = Vec::new();
+    if let Some(percent) = state.context_left() {
+        right.push(gauge(percent));
+    }
+    if state.usage.total() > 0 {
+        right.push((format!("{} tokens", count(state.usage.total())), Role::Dim));
+    }
+    if state.usage.cost_micros > 0 {
+        right.push((money(state.usage.cost_micros), Role::Dim));
+    }
+    let joined = |parts: Vec<(String, Role)>| {
+        let mut pieces = Vec::new();
+        for (text, role) in parts {
+            if !pieces.is_empty() {
+                pieces.push(Piece::new(" · ", theme.style(Role::Dim)));
+            }
+            pieces.push(Piece::new(text, theme.style(role)));
+        }
+        Row::from(pieces)
+    };
+    let (left, right) = (joined(left), joined(right));
+    let columns = usize::from(area.width.saturating_sub(2));
+    draw(&left, Position::new(area.x + 1, area.y), area.width.saturating_sub(2), buf, links);
+    let needed = right.width();
+    if left.width() + needed + 2 <= columns {
+        let x = area.x + 1 + u16::try_from(columns - needed).unwrap_or(0);
+        draw(&right, Position::new(x, area.y), area.width, buf, links);
+    }
+}
+
+fn gauge(left: u8) -> (String, Role) {
+    const BARS: usize = 8;
+    let used = usize::from(100 - left.min(100)) * BARS / 100;
+    let role = match left {
+        0..10 => Role::Bad,
+        10..25 => Role::Warn,
+        _ => Role::Dim,
+    };
+    (format!("context {}{} {left}% left", "▰".repeat(used), "▱".repeat(BARS - used)), role)
+}
+
+fn money(micros: u64) -> String {
+    if micros < 10_000 {
+        format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
+    } else {
+        format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
+    }
+}
+
+/// The policy in a word.
+pub(crate) fn policy_word(policy: Policy) -> (&'static str, Role) {
+    match policy {
+        Policy::ReadOnly => ("read-only", Role::Ok),
+        Policy::Ask => ("asks first", Role::Ok),
+        Policy::AutoEdit => ("edits freely", Role::Warn),
+        Policy::Full => ("does everything unasked", Role::Bad),
+    }
+}

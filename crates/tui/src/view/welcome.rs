@@ -1,0 +1,72 @@
+//! The first screen: what this is, which model answers, what to try, how to leave.
+
+use super::{look, paste_rows};
+use crate::model::Model;
+use crate::row::{Links, Row, wrap, wrap_text};
+use crate::theme::Role;
+use domain::port::LinkState;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let look = look(model);
+    let style = |role| look.theme.style(role);
+    let about = &model.screen.about;
+    let mut rows = vec![
+        Row::of(about.program.clone(), style(Role::Heading)),
+        Row::of("Talk to an agent: it answers, and uses tools when you allow it.", style(Role::Text)),
+        Row::empty(),
+    ];
+    let seen = model.world.seen();
+    let (model_name, cwd) = (seen.state.settings.model.as_ref(), &seen.state.settings.cwd);
+    let mut fact = |name: &str, value: &str| {
+        let lead = look.piece(format!("{name:<8}"), Role::Dim);
+        let rest = look.piece(" ".repeat(8), Role::Dim);
+        rows.extend(wrap(&[look.piece(value, Role::Text)], look.columns, &lead, &rest));
+    };
+    match &model.world.link {
+        LinkState::Connecting if model.world.current.is_none() => fact("runtime", "connecting…"),
+        LinkState::Lost(why) => fact("runtime", why),
+        LinkState::Connecting | LinkState::Up => {
+            if let Some(name) = model_name {
+                fact("model", &crate::clean::clean_line(&name.to_string()));
+            }
+            if !seen.abilities.name.is_empty() {
+                fact("runtime", &crate::clean::clean_line(&seen.abilities.name));
+            }
+            if !cwd.is_empty() {
+                fact("folder", &crate::clean::clean_line(cwd));
+            }
+        }
+    }
+    if let Some(note) = &about.note {
+        rows.extend(wrap_text(note, look.columns, style(Role::Dim)));
+    }
+    if !about.examples.is_empty() {
+        rows.push(Row::empty());
+        rows.push(Row::of("Try one of these:", style(Role::Text)));
+        let lead = look.piece("  ", Role::Dim);
+        for example in &about.examples {
+            rows.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &lead, &lead));
+        }
+    }
+    rows.push(Row::empty());
+    for (keys, what) in [
+        ("Enter", "sends"),
+        ("?", "shows all keys"),
+        ("/", "shows all commands"),
+        ("Esc", "stops a run"),
+        ("Ctrl-D", "quits"),
+    ] {
+        let key = look.piece(format!("{keys:<8}"), Role::Accent);
+        rows.push(Row::from(vec![key, look.piece(what, Role::Dim)]));
+    }
+    let high = usize::from(area.height);
+    // On a small screen the keys matter more than the examples.
+    if rows.len() > high {
+        let tail = rows.split_off(rows.len().saturating_sub(6));
+        rows.truncate(high.saturating_sub(tail.len()));
+        rows.extend(tail);
+    }
+    paste_rows(&rows, area, buf, links);
+}

@@ -1,0 +1,105 @@
+//! What the UI knows of the runtime: the sessions it has seen, each as the fold of its events, and which one is current.
+
+use crate::thread::Thread;
+use domain::event::Event;
+use domain::ids::{Millis, SessionId};
+use domain::port::{Abilities, LinkState};
+use domain::signal::Board;
+use domain::state::State;
+use std::collections::BTreeMap;
+
+/// Sessions kept folded; the one that was left longest ago goes first.
+pub const MAX_SEEN: usize = 16;
+
+/// One session as this UI sees it.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    /// Its state.
+    pub state: State,
+    /// The cells of its active path.
+    pub thread: Thread,
+    /// Its lasting signals.
+    pub board: Board,
+    /// What the runtime behind it can do.
+    pub abilities: Abilities,
+    /// Whether something happened while it was not the current one.
+    pub unread: bool,
+    /// What the person had begun to type.
+    pub draft: String,
+    /// When it was last the current one.
+    pub looked_at: Millis,
+}
+
+/// Everything that came from the runtime.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// The sessions seen.
+    pub sessions: BTreeMap<SessionId, Seen>,
+    /// The one on the screen.
+    pub current: Option<SessionId>,
+    /// How the way to the runtime is.
+    pub link: LinkState,
+    /// Stands in before the first session comes.
+    none: Seen,
+}
+
+impl Default for World {
+    fn default() -> World {
+        let (sessions, none) = (BTreeMap::new(), Seen::default());
+        World { sessions, current: None, link: LinkState::Connecting, none }
+    }
+}
+
+impl World {
+    /// The session on the screen, or an empty one.
+    pub fn seen(&self) -> &Seen {
+        self.current.as_ref().and_then(|id| self.sessions.get(id)).unwrap_or(&self.none)
+    }
+
+    /// The session on the screen, to change.
+    pub fn seen_mut(&mut self) -> &mut Seen {
+        match self.current.as_ref().and_then(|id| self.sessions.get_mut(id)) {
+            Some(seen) => seen,
+            None => &mut self.none,
+        }
+    }
+
+    /// The state of the session on the screen.
+    pub fn state(&self) -> &State {
+        &self.seen().state
+    }
+
+    /// Whether a run is under way on the screen.
+    pub fn is_running(&self) -> bool {
+        self.state().open_run().is_some()
+    }
+
+    /// Takes an event in; `false` when it does not fit what is known (a gap, or an unknown session).
+    pub fn happened(&mut self, session: &SessionId, event: &Event) -> bool {
+        let is_current = self.current.as_ref() == Some(session);
+        let Some(seen) = self.sessions.get_mut(session) else { return false };
+        if event.seq <= seen.state.seq {
+            return true;
+        }
+        if seen.state.apply(event.at, &event.body).is_err() {
+            return false;
+        }
+        seen.state.seq = event.seq;
+        seen.thread.follow(&seen.state, &event.body);
+        seen.unread |= !is_current;
+        true
+    }
+
+    /// Forgets sessions beyond [`MAX_SEEN`].
+    pub fn trim(&mut self) {
+        while self.sessions.len() > MAX_SEEN {
+            let idle = self.sessions.iter().filter(|(id, seen)| {
+                Some(*id) != self.current.as_ref() && seen.draft.is_empty() && seen.state.open_run().is_none()
+            });
+            let Some(oldest) = idle.min_by_key(|(_, seen)| seen.looked_at).map(|(id, _)| id.clone()) else {
+                return;
+            };
+            self.sessions.remove(&oldest);
+        }
+    }
+}
