@@ -50,7 +50,8 @@ async fn on_link(common: &Common, attach: &Attach, link: LinkIo) -> anyhow::Resu
         }
         None => {
             let hub = stack::remote(common, seat, stack::no_log())?;
-            let exit = interactive::on(&hub, None, attach.dialect.name()).await;
+            let note = format!("on a runtime that speaks {}", attach.dialect.name());
+            let exit = interactive::on(&hub, None, Some(note), stack::working_directory(common)?).await;
             hub.stop().await;
             exit
         }

@@ -2,24 +2,76 @@
 
 use crate::cli::Common;
 use crate::exit::Exit;
-use crate::stack;
+use crate::{places, stack};
 use dialects::role::Answers;
 use domain::command::Command;
 use hub::Hub;
 use hub::core::Standing;
+use std::path::PathBuf;
+use tokio::sync::mpsc;
+use tui::{About, ExitReason, Options};
+
+/// Commands that may wait between the UI and the hub.
+const OUTGOING: usize = 64;
+
+/// Requests that the offline model understands, for the first screen.
+const EXAMPLES: &[&str] = &[
+    "list files",
+    "read README.md",
+    "run `ls -la`",
+    "write hello.txt: hi",
+    "ask me something",
+    "think",
+    "count to 200 slowly",
+];
 
 /// `parlor` in a terminal.
 pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     let own = stack::own(&common, stack::no_log()).await?;
     let start = own.start.clone().or(Some(Command::NewSession { cwd: None, title: None, id: None }));
-    let exit = on(&own.hub, start, "parlor").await;
+    let offline = own.model.provider == "offline";
+    let note = if offline {
+        "model: offline (no key found: it understands the requests above; `parlor doctor` tells how to get a real one)".to_owned()
+    } else {
+        format!("model: {}", own.model)
+    };
+    let exit = on(&own.hub, start, Some(note), own.cwd.clone()).await;
     own.hub.stop().await;
     exit
 }
 
 /// The terminal UI on a running hub.
-pub(crate) async fn on(hub: &Hub, start: Option<Command>, _name: &str) -> anyhow::Result<Exit> {
+pub(crate) async fn on(
+    hub: &Hub,
+    start: Option<Command>,
+    note: Option<String>,
+    cwd: PathBuf,
+) -> anyhow::Result<Exit> {
     let ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
-    drop(ui);
-    anyhow::bail!("the terminal UI is not wired yet")
+    let (outgoing, mut commands) = mpsc::channel::<tui::Outgoing>(OUTGOING);
+    let port = ui.port;
+    let passing = tokio::spawn(async move {
+        while let Some(tui::Outgoing { ticket, target, command }) = commands.recv().await {
+            if port.command(ticket, target, command).await.is_err() {
+                return;
+            }
+        }
+    });
+    let options = Options {
+        about: About {
+            program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
+            examples: EXAMPLES.iter().map(|&example| example.to_owned()).collect(),
+            note,
+        },
+        theme: None,
+        history: places::data().ok().map(|data| data.join("prompts")),
+        mouse: std::env::var_os("PARLOR_NO_MOUSE").is_none(),
+        cwd,
+    };
+    let left = tui::run(options, ui.news, outgoing).await;
+    passing.abort();
+    match left? {
+        ExitReason::Quit => Ok(Exit::Done),
+        ExitReason::Signal => Ok(Exit::Cancelled),
+    }
 }

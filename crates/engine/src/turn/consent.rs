@@ -4,7 +4,7 @@ use super::Turn;
 use super::step::{Call, Done};
 use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
 use domain::content::Json;
-use domain::event::Body;
+use domain::event::{Body, PlanItem, PlanState};
 use domain::ids::{AskId, ToolRunId};
 use domain::session::Policy;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
@@ -266,6 +266,11 @@ impl Turn {
         if self.cancel.is_cancelled() || !self.port.emit_kept(Body::ToolStarted { tool: id }).await {
             return Outcome::cancelled();
         }
+        match plan.tool.as_str() {
+            "ask" => return self.ask_person(&plan).await,
+            "todo" => self.tell_plan(&plan).await,
+            _ => {}
+        }
         let (progress, mut pieces) = mpsc::channel(PROGRESS);
         let running = tool.run(plan, tools::Port { progress, cancel: self.cancel.clone() });
         let telling = async {
@@ -275,6 +280,39 @@ impl Turn {
         };
         let (outcome, ()) = tokio::join!(running, telling);
         outcome
+    }
+
+    /// The model asks the person something.
+    async fn ask_person(&self, plan: &Plan) -> Outcome {
+        let request = match tools::ask::parse(&plan.args) {
+            Ok(request) => request,
+            Err(why) => return Outcome::failed(why.to_string()),
+        };
+        let id = AskId::mint(&self.brief.ids);
+        let waiting = self.asked.wait_for(id);
+        let (run, title, kind) = (Some(self.brief.run), request.title.clone(), request.kind.clone());
+        if !self.port.emit_kept(Body::AskOpened(Ask { id, run, title, kind, deadline: None })).await {
+            return Outcome::cancelled();
+        }
+        let closing = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Outcome::cancelled(),
+            closing = waiting => closing.unwrap_or(Closing::Withdrawn),
+        };
+        Outcome::done(ToolResult::text(tools::ask::report(&request, &closing)))
+    }
+
+    /// The model's plan, for the UIs.
+    async fn tell_plan(&self, plan: &Plan) {
+        let Ok(items) = tools::todo::items(&plan.args) else { return };
+        let state = |state: tools::ItemState| match state {
+            tools::ItemState::Pending => PlanState::Pending,
+            tools::ItemState::Active => PlanState::Active,
+            tools::ItemState::Done => PlanState::Done,
+        };
+        let items =
+            items.into_iter().map(|item| PlanItem { text: item.text, state: state(item.state) }).collect();
+        self.port.emit(Body::PlanChanged { items }).await;
     }
 
     async fn end(&self, tool: ToolRunId, outcome: Outcome) -> Outcome {
