@@ -175,6 +175,8 @@ pub enum Out {
     Wake(Millis),
     /// Take a session away for good.
     Delete(SessionId),
+    /// Take this input once everything before it has been told.
+    Again(Box<In>),
     /// For the log.
     Log(String),
 }
@@ -345,7 +347,14 @@ impl Core {
             | Command::ExportSession { .. }
             | Command::LoadSession { .. } => self.session_command(ui, ticket, &target, command, shelf),
             command => {
+                let before = self.current(ui).cloned();
                 let session = self.target(ui, &target, shelf)?;
+                if before.as_ref() != Some(&session) {
+                    // The UI must have been shown the session before anything happens there on its behalf.
+                    let target = Target::Session(session);
+                    self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
+                    return Ok(());
+                }
                 self.in_session(ui, ticket, session, command)
             }
         }

@@ -241,6 +241,7 @@ struct Shell {
     wake: Option<Instant>,
     orders: VecDeque<Order>,
     work: VecDeque<In>,
+    later: VecDeque<In>,
     acks: Vec<(oneshot::Sender<bool>, bool)>,
     log: Log,
     hub: Hub,
@@ -264,6 +265,7 @@ impl Shell {
             wake: None,
             orders: VecDeque::new(),
             work: VecDeque::new(),
+            later: VecDeque::new(),
             acks: Vec::new(),
             log,
             hub,
@@ -398,6 +400,7 @@ impl Shell {
                 Out::Order(order) => self.orders.push_back(order),
                 Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
                 Out::Delete(session) => self.keeper.delete(&session, &self.log),
+                Out::Again(input) => self.later.push_back(*input),
                 Out::Log(line) => (self.log)(&line),
             }
         }
@@ -429,6 +432,7 @@ impl Shell {
                 self.order(order).await;
             }
             self.pump();
+            self.work.append(&mut self.later);
             if self.work.is_empty() && self.orders.is_empty() {
                 return;
             }

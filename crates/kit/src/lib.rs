@@ -1,7 +1,8 @@
 //! The test kit: transcripts, how they are written, judged and accepted.
 //!
 //! [`pattern`] says what a JSON value may look like; [`notation`] is the transcript, a conversation as text. Both are
-//! pure: nothing here opens a file, a socket or a clock.
+//! pure. [`player`] plays one side of a transcript against a program over byte streams.
 
 pub mod notation;
 pub mod pattern;
+pub mod player;

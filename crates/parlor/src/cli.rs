@@ -115,8 +115,8 @@ impl Run {
 )]
 pub(crate) struct Serve {
     /// The wire that the UI speaks.
-    #[arg(long, value_parser = crate::dialect::parse)]
-    pub(crate) dialect: crate::dialect::Dialect,
+    #[arg(long)]
+    pub(crate) dialect: dialects::Dialect,
     /// Speak on stdin and stdout.
     #[arg(long, conflicts_with = "socket")]
     pub(crate) stdio: bool,
@@ -138,8 +138,8 @@ pub(crate) struct Serve {
 )]
 pub(crate) struct Attach {
     /// The wire that the runtime speaks.
-    #[arg(long, value_parser = crate::dialect::parse)]
-    pub(crate) dialect: crate::dialect::Dialect,
+    #[arg(long)]
+    pub(crate) dialect: dialects::Dialect,
     /// Connect to this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
     pub(crate) socket: Option<PathBuf>,

@@ -3,7 +3,8 @@
 use crate::cli::Common;
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
-use crate::{dialect::Dialect, places, stack};
+use crate::{places, stack};
+use dialects::Dialect;
 use models::catalog::Catalog;
 
 /// Prints the report.

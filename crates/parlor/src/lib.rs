@@ -2,7 +2,6 @@
 
 mod attach;
 mod cli;
-mod dialect;
 mod doctor;
 mod exit;
 mod interactive;

@@ -52,21 +52,19 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
     let cwd = working_directory(common)?;
     let store = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &cwd)?;
-    let hub = assemble(Arc::new(source), store, &cwd, policy(common), log)?;
+    let hub = assemble_in(Arc::new(source), store, &cwd, &places::data()?, policy(common), log);
     Ok(Own { hub, model, cwd, start })
 }
 
-/// Puts engine, store and hub together.
-///
-/// # Errors
-/// When there is no place for data.
-pub fn assemble(
+/// Puts engine, store and hub together. `data` is where rules and long outputs are kept.
+pub fn assemble_in(
     models: Arc<dyn ModelSource>,
     store: Box<dyn Store>,
     cwd: &Path,
+    data: &Path,
     policy: Policy,
     log: Log,
-) -> anyhow::Result<Hub> {
+) -> Hub {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let guard =
@@ -74,14 +72,14 @@ pub fn assemble(
     let setup = engine::Setup {
         models,
         toolbox: Toolbox::standard(),
-        data: places::data()?,
+        data: data.to_owned(),
         guard: guard.map(|exe| Guard::new(&exe, &[GUARD])),
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let hub = Hub::start(hub_setup(Engine::Driven, cwd, policy), store, EngineSeat::Driven(orders), log);
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });
-    Ok(hub)
+    hub
 }
 
 /// Puts a hub in front of a foreign runtime.

@@ -1,0 +1,131 @@
+//! Which wires this build speaks, by name.
+
+use crate::fidelity::{Quirk, Row};
+use crate::role::{RuntimeRole, UiRole};
+use std::fmt;
+use std::str::FromStr;
+
+/// A wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// Our own, lossless.
+    #[cfg(feature = "native")]
+    Native,
+    /// codelia's.
+    #[cfg(feature = "codelia")]
+    Codelia,
+}
+
+impl Dialect {
+    /// Every wire of this build.
+    pub const ALL: &[Dialect] = &[
+        #[cfg(feature = "native")]
+        Dialect::Native,
+        #[cfg(feature = "codelia")]
+        Dialect::Codelia,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            #[cfg(feature = "native")]
+            Dialect::Native => "native",
+            #[cfg(feature = "codelia")]
+            Dialect::Codelia => "codelia",
+        }
+    }
+
+    /// We play the runtime.
+    pub fn runtime_role(self) -> Box<dyn RuntimeRole> {
+        match self {
+            #[cfg(feature = "native")]
+            Dialect::Native => Box::new(crate::native::NativeRuntime::default()),
+            #[cfg(feature = "codelia")]
+            Dialect::Codelia => Box::new(crate::codelia::CodeliaRuntime::default()),
+        }
+    }
+
+    /// We play the UI.
+    pub fn ui_role(self) -> Box<dyn UiRole> {
+        match self {
+            #[cfg(feature = "native")]
+            Dialect::Native => Box::new(crate::native::NativeUi::default()),
+            #[cfg(feature = "codelia")]
+            Dialect::Codelia => Box::new(crate::codelia::CodeliaUi::default()),
+        }
+    }
+
+    /// Whether the wire carries our events as they are, so that a session is mirrored instead of canonised.
+    pub fn is_lossless(self) -> bool {
+        self.name() == "native"
+    }
+
+    /// How it carries each item of the vocabulary.
+    pub fn fidelity(self) -> &'static [Row] {
+        match self {
+            #[cfg(feature = "native")]
+            Dialect::Native => &crate::native::fidelity::TABLE,
+            #[cfg(feature = "codelia")]
+            Dialect::Codelia => crate::codelia::fidelity::TABLE,
+        }
+    }
+
+    /// Where existing programs leave their own document, and what we do.
+    pub fn quirks(self) -> &'static [Quirk] {
+        match self {
+            #[cfg(feature = "native")]
+            Dialect::Native => &[],
+            #[cfg(feature = "codelia")]
+            Dialect::Codelia => crate::codelia::quirks::QUIRKS,
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No wire of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotADialect;
+
+impl fmt::Display for NotADialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+        write!(f, "there are: {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for NotADialect {}
+
+impl FromStr for Dialect {
+    type Err = NotADialect;
+    fn from_str(text: &str) -> Result<Dialect, NotADialect> {
+        Dialect::ALL.iter().copied().find(|dialect| dialect.name() == text).ok_or(NotADialect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_has_a_row_for_every_item() {
+        for dialect in Dialect::ALL {
+            let (missing, unknown) = crate::fidelity::holes(dialect.fidelity());
+            assert!(
+                missing.is_empty() && unknown.is_empty(),
+                "{dialect}: missing {missing:?}, unknown {unknown:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_read_back() {
+        for dialect in Dialect::ALL {
+            assert_eq!(dialect.name().parse(), Ok(*dialect));
+        }
+    }
+}
