@@ -10,6 +10,7 @@ use domain::queue::{MAX_QUEUED, QueueKind};
 use domain::session::RunSummary;
 use domain::signal::Level;
 use domain::state::EntryKind;
+use domain::tool::Decision;
 
 impl Core {
     pub(super) fn prompt(
@@ -127,7 +128,9 @@ impl Core {
                     closing,
                 }));
             }
-            Body::ToolStarted { .. } if live.cancel_by.is_some() => {
+            Body::ToolStarted { .. } | Body::ToolDecided { decision: Decision { allowed: true, .. }, .. }
+                if live.cancel_by.is_some() =>
+            {
                 self.accepted = false;
             }
             Body::AskOpened(ask) => self.open_ask(session, ask),

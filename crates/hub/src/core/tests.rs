@@ -1,1 +1,410 @@
-//! x
+//! The core as a function: commands and reports in, a grammatical stream out (watched by the core itself in debug builds).
+
+use super::{Core, Engine, In, Out, Setup, Standing};
+use crate::shelf::{self, Shelf};
+use dialects::role::Answers;
+use domain::ask::ActionDigest;
+use domain::ask::{Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
+use domain::command::{
+    Command, ExportFormat, History, PromptOptions, Receipt, Refusal, RefusalKind, Target, WhenBusy,
+};
+use domain::content::{Input, Json, Role, Usage};
+use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::ids::{AskId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, UiId};
+use domain::port::{Order, Report, Ticket, TurnBrief, TurnEnd};
+use domain::queue::{Mode, QueueKind};
+use domain::session::{Policy, SessionSummary};
+use domain::state::State;
+use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use std::time::Duration;
+use store::Opened;
+
+struct NoShelf;
+
+impl Shelf for NoShelf {
+    fn open(&mut self, _: &SessionId) -> Result<Option<Opened>, Refusal> {
+        Ok(None)
+    }
+    fn holds(&self, _: &SessionId) -> Result<bool, Refusal> {
+        Ok(false)
+    }
+    fn list(&self, _: Option<&str>, _: Option<u64>, _: Option<&str>) -> Result<Vec<SessionSummary>, Refusal> {
+        Ok(Vec::new())
+    }
+    fn history(&self, _: &SessionId, _: u64, _: u64) -> Result<History, Refusal> {
+        Ok(History::default())
+    }
+    fn export(&self, _: &SessionId, _: &State, _: ExportFormat) -> Result<String, Refusal> {
+        Ok(String::new())
+    }
+    fn load_file(&self, _: &str, _: &str) -> Result<State, Refusal> {
+        Ok(State::new())
+    }
+}
+
+/// A core with what it said since the last look.
+struct Bench {
+    core: Core,
+    now: u64,
+    outs: Vec<Out>,
+    next_ticket: u64,
+}
+
+const TERMINAL: UiId = UiId(1);
+const OTHER: UiId = UiId(2);
+
+impl Bench {
+    fn new() -> Bench {
+        let setup = Setup {
+            engine: Engine::Driven,
+            cwd: "/w".into(),
+            project: "/w".into(),
+            policy: Policy::Ask,
+            salt: 7,
+        };
+        let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
+        bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+        bench
+    }
+
+    fn arrive(&mut self, ui: UiId, answers: Answers, standing: Standing) {
+        self.step(In::Arrived { ui, name: format!("ui{}", ui.0), answers, standing });
+    }
+
+    fn step(&mut self, input: In) {
+        let outs = self.core.step(Millis(self.now), input, &mut NoShelf);
+        for out in outs {
+            match out {
+                Out::Again(input) => self.step(*input),
+                out => self.outs.push(out),
+            }
+        }
+    }
+
+    fn command(&mut self, ui: UiId, command: Command) -> Result<Receipt, Refusal> {
+        self.next_ticket += 1;
+        let ticket = Ticket(self.next_ticket);
+        self.step(In::Command { ui, ticket, target: Target::Current, command });
+        let mut settled = self.outs.iter().filter_map(|out| match out {
+            Out::Settle { ticket: t, with, .. } if *t == ticket => Some(with.clone()),
+            _ => None,
+        });
+        let first = settled.next().expect("settled");
+        assert!(settled.next().is_none(), "settled twice");
+        first
+    }
+
+    fn prompt(&mut self, text: &str) -> TurnBrief {
+        let command = Command::Prompt { input: Input::text(text), options: PromptOptions::default() };
+        self.command(TERMINAL, command).expect("started");
+        self.brief()
+    }
+
+    /// The newest turn that the engine was told to do.
+    fn brief(&self) -> TurnBrief {
+        let turn = |out: &Out| match out {
+            Out::Order(Order::Turn(brief)) => Some((**brief).clone()),
+            _ => None,
+        };
+        self.outs.iter().rev().find_map(turn).expect("a turn")
+    }
+
+    fn session(&self) -> SessionId {
+        self.core.current(TERMINAL).expect("a session").clone()
+    }
+
+    fn state(&self) -> &State {
+        self.core.state(&self.session()).expect("a state")
+    }
+
+    fn happened(&mut self, brief: &TurnBrief, body: Body) -> bool {
+        let report = Report::Happened { session: brief.session.clone(), run: Some(brief.run), body };
+        self.step(In::Report(report));
+        self.core.accepted()
+    }
+
+    fn turn_done(&mut self, brief: &TurnBrief, end: TurnEnd) {
+        let (session, run, turn) = (brief.session.clone(), brief.run, brief.turn);
+        self.step(In::Report(Report::TurnDone { session, run, turn, end }));
+    }
+
+    /// A step whose message proposes one tool.
+    fn propose(&mut self, brief: &TurnBrief) -> (StepId, ToolRunId) {
+        let ids = &brief.ids;
+        let (step, message, tool) = (StepId::mint(ids), MessageId::mint(ids), ToolRunId::mint(ids));
+        self.happened(brief, Body::StepStarted { turn: brief.turn, step, model: None });
+        let (turn, parent) = (Some(brief.turn), brief.leaf);
+        let start = Body::MessageStarted { message, parent, role: Role::Assistant, turn, step: Some(step) };
+        self.happened(brief, start);
+        self.happened(brief, Body::ToolProposed { tool, message, name: "bash".into(), args: Json::empty() });
+        self.happened(brief, Body::MessageEnded { message, finish: Finish::Complete });
+        (step, tool)
+    }
+
+    fn ask(&mut self, brief: &TurnBrief, tool: ToolRunId) -> AskId {
+        let id = AskId::mint(&brief.ids);
+        let consent = Consent {
+            tool,
+            name: "bash".into(),
+            args: Json::empty(),
+            preview: None,
+            assessment: Assessment { risk: Risk::High, reasons: vec![], reversible: false },
+            digest: ActionDigest("d".into()),
+            rule: None,
+            takes_reason: true,
+        };
+        let kind = AskKind::Consent(Box::new(consent));
+        let ask = Ask { id, run: Some(brief.run), title: "run it?".into(), kind, deadline: None };
+        self.happened(brief, Body::AskOpened(ask));
+        id
+    }
+
+    fn closings(&self) -> Vec<Closing> {
+        let closing = |out: &Out| match out {
+            Out::Order(Order::AskClosed { closing, .. }) => Some(closing.clone()),
+            _ => None,
+        };
+        self.outs.iter().filter_map(closing).collect()
+    }
+
+    fn events(&self, ui: UiId) -> Vec<Event> {
+        let event = |out: &Out| match out {
+            Out::Event { ui: to, event, .. } if *to == ui => Some((**event).clone()),
+            _ => None,
+        };
+        self.outs.iter().filter_map(event).collect()
+    }
+
+    fn last_outcome(&self) -> Option<Outcome> {
+        self.state().runs.last()?.ended.as_ref().map(|(_, outcome)| outcome.clone())
+    }
+}
+
+fn allow() -> Answer {
+    Answer::Allow { scope: Scope::Once, digest: None }
+}
+
+fn yes() -> Decision {
+    Decision { allowed: true, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None }
+}
+
+#[test]
+fn a_receipt_comes_before_the_events_of_its_run() {
+    let mut bench = Bench::new();
+    bench.prompt("hello");
+    let started = bench
+        .outs
+        .iter()
+        .position(|out| matches!(out, Out::Settle { with: Ok(Receipt::Started { .. }), .. }));
+    let running = bench.outs.iter().position(
+        |out| matches!(out, Out::Event { event, .. } if matches!(event.body, Body::RunStarted { .. })),
+    );
+    assert!(started < running && started.is_some());
+}
+
+#[test]
+fn steer_comes_before_follow_up_and_each_turn_sees_the_whole_session() {
+    let mut bench = Bench::new();
+    let first = bench.prompt("one");
+    for (kind, text) in [(QueueKind::FollowUp, "later"), (QueueKind::Steer, "now")] {
+        bench.command(TERMINAL, Command::Enqueue { kind, input: Input::text(text) }).unwrap();
+    }
+    bench.turn_done(&first, TurnEnd::Done);
+    let second = bench.brief();
+    assert_eq!((second.input.text.as_str(), second.context.len()), ("now", 2));
+    bench.turn_done(&second, TurnEnd::Done);
+    let third = bench.brief();
+    assert_eq!((third.input.text.as_str(), third.context.len()), ("later", 3));
+    bench.turn_done(&third, TurnEnd::Done);
+    assert_eq!(bench.last_outcome(), Some(Outcome::Done));
+    let causes: Vec<Cause> = bench.state().runs[0].turns.iter().map(|turn| turn.cause).collect();
+    assert_eq!(causes, [Cause::Prompt, Cause::Steer, Cause::FollowUp]);
+}
+
+#[test]
+fn mode_all_joins_what_waits_into_one_turn() {
+    let mut bench = Bench::new();
+    let first = bench.prompt("one");
+    bench.command(TERMINAL, Command::SetQueueMode { kind: QueueKind::Steer, mode: Mode::All }).unwrap();
+    for text in ["a", "b"] {
+        bench
+            .command(TERMINAL, Command::Enqueue { kind: QueueKind::Steer, input: Input::text(text) })
+            .unwrap();
+    }
+    bench.turn_done(&first, TurnEnd::Done);
+    assert_eq!(bench.brief().input.text, "a\nb");
+}
+
+#[test]
+fn a_second_prompt_is_refused_or_queued_as_it_wishes() {
+    let mut bench = Bench::new();
+    bench.prompt("one");
+    let busy = Command::Prompt { input: Input::text("two"), options: PromptOptions::default() };
+    assert_eq!(bench.command(TERMINAL, busy).unwrap_err().kind, RefusalKind::Busy);
+    let options = PromptOptions { when_busy: WhenBusy::Queue, ..PromptOptions::default() };
+    let queued = bench.command(TERMINAL, Command::Prompt { input: Input::text("two"), options }).unwrap();
+    assert!(matches!(queued, Receipt::Queued { .. }));
+}
+
+#[test]
+fn the_first_answer_wins_and_the_second_is_told() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    bench.arrive(OTHER, Answers::ALL, Standing::Controller);
+    let session = bench.session();
+    bench.step(In::Command {
+        ui: OTHER,
+        ticket: Ticket(99),
+        target: Target::Session(session),
+        command: Command::Stats,
+    });
+    let (_, tool) = bench.propose(&brief);
+    let ask = bench.ask(&brief, tool);
+    bench.command(OTHER, Command::Answer { ask, answer: allow() }).unwrap();
+    let late =
+        bench.command(TERMINAL, Command::Answer { ask, answer: Answer::Deny { reason: None } }).unwrap_err();
+    assert_eq!(late.kind, RefusalKind::AskOver);
+    assert_eq!(bench.closings().len(), 1, "the engine hears one answer");
+    let closed = |event: &Event| matches!(&event.body, Body::AskClosed { closing: Closing::Answered { by, .. }, .. } if by.as_deref() == Some("ui2"));
+    assert!(bench.events(TERMINAL).iter().any(closed), "the other UI learns who answered");
+}
+
+#[test]
+fn a_cancel_closes_the_ask_first_and_nothing_starts_after_it() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    let (step, tool) = bench.propose(&brief);
+    let ask = bench.ask(&brief, tool);
+    bench.command(TERMINAL, Command::Cancel { run: None, reason: None }).unwrap();
+    assert_eq!(bench.closings(), [Closing::Withdrawn]);
+    let stale = bench.command(TERMINAL, Command::Answer { ask, answer: allow() }).unwrap_err();
+    assert_eq!(stale.kind, RefusalKind::AskOver);
+    bench.happened(&brief, Body::ToolDecided { tool, decision: yes() });
+    assert!(!bench.happened(&brief, Body::ToolStarted { tool }), "a start after the cancel is refused");
+    let result = ToolResult::text("cancelled");
+    bench.happened(&brief, Body::ToolEnded { tool, outcome: ToolOutcome::Cancelled, result });
+    bench.happened(&brief, Body::StepEnded { step, usage: Usage::default() });
+    bench.turn_done(&brief, TurnEnd::Cancelled);
+    assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
+}
+
+#[test]
+fn an_engine_that_does_not_stop_is_closed_without_it() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    let (_, tool) = bench.propose(&brief);
+    bench.happened(&brief, Body::ToolDecided { tool, decision: yes() });
+    bench.happened(&brief, Body::ToolStarted { tool });
+    bench.command(TERMINAL, Command::Enqueue { kind: QueueKind::FollowUp, input: Input::text("x") }).unwrap();
+    bench.command(TERMINAL, Command::Cancel { run: None, reason: None }).unwrap();
+    bench.now += super::CANCEL_GRACE_MS;
+    bench.step(In::Tick);
+    assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
+    assert!(bench.state().queues.all().next().is_none(), "what waited is cleared");
+    assert!(!bench.happened(&brief, Body::ToolStarted { tool }), "what comes late is dropped");
+}
+
+#[test]
+fn a_late_cancel_does_not_touch_the_next_run() {
+    let mut bench = Bench::new();
+    let first = bench.prompt("one");
+    bench.turn_done(&first, TurnEnd::Done);
+    let second = bench.prompt("two");
+    let receipt = bench.command(TERMINAL, Command::Cancel { run: Some(first.run), reason: None }).unwrap();
+    assert!(matches!(receipt, Receipt::Cancelling { run } if run.outcome == Some(Outcome::Done)));
+    assert!(bench.state().open_run().is_some_and(|run| run.id == second.run));
+    let unknown = Command::Cancel { run: Some(RunId(9_999)), reason: None };
+    assert_eq!(bench.command(TERMINAL, unknown).unwrap_err().kind, RefusalKind::RunUnknown);
+}
+
+#[test]
+fn asks_expire_and_nobody_is_asked_where_nobody_can_answer() {
+    let mut bench = Bench::new();
+    let thirty = Answers { deadline: Some(Duration::from_secs(30)), ..Answers::ALL };
+    bench.step(In::Answers { ui: TERMINAL, answers: thirty });
+    let brief = bench.prompt("go");
+    let (_, tool) = bench.propose(&brief);
+    bench.ask(&brief, tool);
+    bench.now += 29_999;
+    bench.step(In::Tick);
+    assert!(bench.closings().is_empty());
+    bench.now += 1;
+    bench.step(In::Tick);
+    assert_eq!(bench.closings(), [Closing::Expired]);
+    bench.step(In::Answers { ui: TERMINAL, answers: Answers::NONE });
+    let result = ToolResult::text("no");
+    bench.happened(&brief, Body::ToolEnded { tool, outcome: ToolOutcome::Denied, result });
+    bench.turn_done(&brief, TurnEnd::Done);
+    let again = bench.prompt("again");
+    let (_, tool) = bench.propose(&again);
+    bench.ask(&again, tool);
+    assert_eq!(bench.closings(), [Closing::Expired, Closing::Unattended]);
+}
+
+#[test]
+fn an_ask_waits_when_every_ui_is_gone_and_is_there_when_one_returns() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    let session = bench.session();
+    let (_, tool) = bench.propose(&brief);
+    let ask = bench.ask(&brief, tool);
+    bench.step(In::Left { ui: TERMINAL });
+    assert!(bench.closings().is_empty());
+    bench.arrive(OTHER, Answers::ALL, Standing::Controller);
+    let open = Command::OpenSession { session: session.clone() };
+    bench.step(In::Command { ui: OTHER, ticket: Ticket(50), target: Target::Current, command: open });
+    assert!(bench.core.state(&session).is_some_and(|state| state.ask(ask).is_some()));
+    bench.step(In::Command {
+        ui: OTHER,
+        ticket: Ticket(51),
+        target: Target::Current,
+        command: Command::Answer { ask, answer: allow() },
+    });
+    assert_eq!(bench.closings().len(), 1);
+}
+
+#[test]
+fn an_observer_may_look_and_nothing_else() {
+    let mut bench = Bench::new();
+    bench.prompt("go");
+    bench.arrive(OTHER, Answers::ALL, Standing::Observer);
+    let refused = bench.command(OTHER, Command::Cancel { run: None, reason: None }).unwrap_err();
+    assert_eq!(refused.kind, RefusalKind::NotAllowed);
+    assert!(bench.command(OTHER, Command::Stats).is_ok());
+}
+
+#[test]
+fn a_branch_holds_the_path_and_leaves_the_rest_alone() {
+    let mut bench = Bench::new();
+    for text in ["one", "two"] {
+        let brief = bench.prompt(text);
+        bench.turn_done(&brief, TurnEnd::Done);
+    }
+    let from = bench.session();
+    let first = *bench.state().entries.keys().next().unwrap();
+    bench.command(TERMINAL, Command::BranchSession { session: None, at: Some(first) }).unwrap();
+    assert_ne!(bench.session(), from);
+    assert_eq!(bench.state().path().len(), 1);
+    assert_eq!(bench.core.state(&from).unwrap().path().len(), 2);
+    let brief = bench.prompt("other way");
+    assert_eq!(brief.context.len(), 2);
+}
+
+#[test]
+fn clearing_begins_anew_and_destroys_nothing() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("one");
+    bench.turn_done(&brief, TurnEnd::Done);
+    bench.command(TERMINAL, Command::ClearSession).unwrap();
+    assert!(bench.state().path().is_empty());
+    assert_eq!(bench.state().entries.len(), 1);
+    assert_eq!(bench.prompt("two").context.len(), 1);
+}
+
+#[test]
+fn a_summary_tells_what_a_list_shows() {
+    let mut bench = Bench::new();
+    bench.prompt("fix the bug");
+    let summary = shelf::summary(&bench.session(), bench.state());
+    assert_eq!((summary.title.as_str(), summary.running, summary.messages), ("fix the bug", true, 1));
+}
