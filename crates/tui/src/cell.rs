@@ -47,6 +47,30 @@ pub fn rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
     }
 }
 
+/// The text of a cell that is drawn as it streams in.
+pub(crate) fn streamed(state: &State, key: CellKey) -> Option<&str> {
+    match key {
+        CellKey::Part(entry, at) => message::streamed(state, entry, at),
+        CellKey::Prompt(_)
+        | CellKey::Tool(_)
+        | CellKey::Notice(_)
+        | CellKey::Summary(_)
+        | CellKey::End(_) => None,
+    }
+}
+
+/// Rows that say that a streamed cell was cut, when it was.
+pub(crate) fn cut_rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
+    match key {
+        CellKey::Part(entry, at) => message::cut_rows(state, entry, at, look),
+        CellKey::Prompt(_)
+        | CellKey::Tool(_)
+        | CellKey::Notice(_)
+        | CellKey::Summary(_)
+        | CellKey::End(_) => Vec::new(),
+    }
+}
+
 /// Whether something stands between two cells.
 pub fn gap(before: CellKey, cell: CellKey) -> usize {
     let both_tools = matches!((before, cell), (CellKey::Tool(_), CellKey::Tool(_)));

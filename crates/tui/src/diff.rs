@@ -95,21 +95,20 @@ fn hunk(line: &str) -> Option<(usize, usize)> {
     Some((start(old)?, start(new)?))
 }
 
-/// A block of removed and added lines; when they pair up, the words that differ stand out.
+/// A block of removed and added lines; where two of them are alike, the words that differ stand out.
 fn changed(block: &[Line], digits: usize, columns: usize, theme: Theme) -> Vec<Row> {
     let of = |added: bool| {
         let fits = move |line: &&Line| matches!(line, Line::Added(..)) == added;
         block.iter().filter(fits).collect::<Vec<_>>()
     };
     let (removed, added) = (of(false), of(true));
-    let paired = removed.len() == added.len();
     let mut rows = Vec::new();
     for (side, other, sign) in [(&removed, &added, '-'), (&added, &removed, '+')] {
         let (plain, word) =
             if sign == '-' { (Role::Removed, Role::RemovedWord) } else { (Role::Added, Role::AddedWord) };
         for (at, line) in side.iter().enumerate() {
             let (Line::Removed(number, text) | Line::Added(number, text)) = line else { continue };
-            let twin = other.get(at).filter(|_| paired).and_then(|line| match line {
+            let twin = other.get(at).and_then(|line| match line {
                 Line::Removed(_, text) | Line::Added(_, text) => Some(text.as_str()),
                 Line::Head(_) | Line::Same(..) => None,
             });

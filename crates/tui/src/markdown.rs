@@ -1,21 +1,94 @@
-//! Markdown as rows.
+//! Markdown as rows, also while it streams in.
+//!
+//! Invariant of [`Stream`]: its rows are those of [`rows`] on the same text, whatever pieces the text came in. The head (all blocks
+//! but the last) is drawn once; only the last block, which may still change its meaning, is drawn again.
+
+mod highlight;
+mod render;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::cell::Look;
 use crate::clean::clean;
-use crate::row::{Piece, Row, wrap, wrap_text};
+use crate::row::{Piece, Row, wrap};
 use crate::theme::Role;
+use pulldown_cmark::{Event, Options, Parser};
+use std::borrow::Cow;
+use std::rc::Rc;
 
 /// The rows of a text.
 pub fn rows(text: &str, look: Look) -> Vec<Row> {
-    wrap_text(clean(text).trim_end(), look.columns, look.theme.style(Role::Text))
+    render::rows(clean(text).trim_end(), look)
 }
 
 /// The rows of a block of code.
-pub fn code_block(text: &str, _language: &str, look: Look) -> Vec<Row> {
-    let lead = Piece::new("  ", look.theme.style(Role::Code));
-    let text = clean(text);
-    let lines = text.trim_end().split('\n');
-    lines
-        .flat_map(|line| wrap(&[Piece::new(line, look.theme.style(Role::Code))], look.columns, &lead, &lead))
-        .collect()
+pub fn code_block(text: &str, language: &str, look: Look) -> Vec<Row> {
+    let none = Piece::default();
+    code_rows(clean(text).trim_end(), language, &none, look)
+}
+
+fn code_rows(text: &str, language: &str, lead: &Piece, look: Look) -> Vec<Row> {
+    let lead = Piece::new(format!("{}│ ", lead.text), look.theme.style(Role::Dim));
+    let mut highlighter = highlight::Highlighter::new(language);
+    let lines = text.trim_end_matches('\n').split('\n');
+    lines.flat_map(|line| wrap(&highlighter.line(line, look.theme), look.columns, &lead, &lead)).collect()
+}
+
+fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
+}
+
+/// A text that grows, drawn.
+#[derive(Debug, Clone, Default)]
+pub struct Stream {
+    head_bytes: usize,
+    head: Rc<Vec<Row>>,
+}
+
+impl Stream {
+    /// The rows of `text`, which begins with the text of the last call: those that stay, and those that may change.
+    pub fn rows(&mut self, text: &str, look: Look) -> (Rc<Vec<Row>>, Vec<Row>) {
+        let rest = text.get(self.head_bytes..).unwrap_or("");
+        let clean = clean(rest);
+        let mut tail = clean.trim_end();
+        // Positions in a text that had to be cleaned are not those of the text that grows.
+        if matches!(clean, Cow::Borrowed(_)) {
+            // Only whole lines tell where a block begins: half a line may still turn out to be a row of the table above.
+            let whole = tail.rfind('\n').map_or("", |at| &tail[..=at]);
+            let stable = last_block(whole);
+            if stable > 0 {
+                let head = Rc::make_mut(&mut self.head);
+                let rows = render::rows(tail[..stable].trim_end(), look);
+                if !rows.is_empty() {
+                    head.extend(rows);
+                    head.push(Row::empty());
+                }
+                self.head_bytes += stable;
+                tail = &tail[stable..];
+            }
+        }
+        (self.head.clone(), render::rows(tail, look))
+    }
+}
+
+/// Where the last top-level block begins.
+fn last_block(text: &str) -> usize {
+    let mut depth = 0usize;
+    let mut last = 0;
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+        match event {
+            Event::Start(_) => {
+                if depth == 0 {
+                    last = range.start;
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ if depth == 0 => last = range.start,
+            _ => {}
+        }
+    }
+    // An indented block may begin inside its line: the line's start is the safe place.
+    text[..last].rfind('\n').map_or(0, |at| at + 1)
 }

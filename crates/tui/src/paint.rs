@@ -2,6 +2,10 @@
 //!
 //! Invariant: after the bytes of a frame, an emulator shows exactly the buffer; nothing is ever cleared to be drawn again.
 
+mod shift;
+#[cfg(test)]
+mod tests;
+
 use crate::row::Links;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
@@ -40,10 +44,16 @@ impl Painter {
             self.links.clear();
             out.push_str("\x1b[0m\x1b[2J");
         }
-        self.unlink(links);
-        for (x, y, cell) in self.shown.diff(&next) {
-            pen.put(&mut out, x, y, cell, link_at(links, x, y), next.area.right());
+        if let Some(shift) = shift::find(&self.shown, &next) {
+            shift.write(&mut out);
+            shift.apply(&mut self.shown);
+            // Links move with their rows; those are written again, which is rare and always right.
+            self.links.clear();
         }
+        let relinked = relinked(&self.links, links);
+        changed(&self.shown, &next, &relinked, |x, y, cell| {
+            pen.put(&mut out, x, y, cell, link_at(links, x, y), next.area.right());
+        });
         pen.finish(&mut out);
         if out.is_empty() && caret == self.caret {
             return out;
@@ -68,20 +78,35 @@ impl Painter {
         self.caret = caret;
         frame
     }
+}
 
-    /// Cells whose link changed are drawn again even if they look the same.
-    fn unlink(&mut self, links: &Links) {
-        let gone = self.links.iter().filter(|link| !links.contains(link));
-        let come = links.iter().filter(|link| !self.links.contains(link));
-        let changed: Vec<_> = gone.chain(come).cloned().collect();
-        for (y, from, to, _) in changed {
-            for x in from..to {
-                if let Some(cell) = self.shown.cell_mut((x, y)) {
-                    cell.set_symbol("\u{0}");
-                }
+/// Places whose link changed: they are drawn again even if they look the same.
+fn relinked(before: &Links, after: &Links) -> Links {
+    let gone = before.iter().filter(|link| !after.contains(link));
+    let come = after.iter().filter(|link| !before.contains(link));
+    gone.chain(come).cloned().collect()
+}
+
+/// Calls `put` for each cell that must be written to turn `shown` into `next`.
+fn changed<'a>(shown: &Buffer, next: &'a Buffer, again: &Links, mut put: impl FnMut(u16, u16, &'a Cell)) {
+    let area = next.area;
+    for y in area.y..area.bottom() {
+        // Columns that a wide character at the left still covers, or covered before.
+        let (mut covered, mut spoilt) = (0u16, 0u16);
+        for x in area.x..area.right() {
+            let (Some(old), Some(new)) = (shown.cell((x, y)), next.cell((x, y))) else { continue };
+            let (was, is) = (columns(old), columns(new));
+            if covered == 0 && (old != new || spoilt > 0 || link_at(again, x, y).is_some()) {
+                put(x, y, new);
             }
+            spoilt = spoilt.saturating_sub(1).max(if old == new { 0 } else { was.max(is) - 1 });
+            covered = if covered > 0 { covered - 1 } else { is - 1 };
         }
     }
+}
+
+fn columns(cell: &Cell) -> u16 {
+    u16::try_from(cell.symbol().width().clamp(1, 2)).unwrap_or(1)
 }
 
 fn link_at(links: &Links, x: u16, y: u16) -> Option<&Arc<str>> {
@@ -119,7 +144,7 @@ impl Pen {
         }
         self.look = Some(look);
         out.push_str(cell.symbol());
-        let wide = u16::try_from(cell.symbol().width().clamp(1, 2)).unwrap_or(1);
+        let wide = columns(cell);
         // Past the last column terminals disagree about where the cursor stands.
         self.at = Some((x + wide, y)).filter(|(x, _)| *x < right);
     }

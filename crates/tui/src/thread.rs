@@ -130,6 +130,8 @@ impl Thread {
         let known = keys.iter().take_while(|key| self.at.contains_key(key)).count();
         let at_the_end = known == 0 || self.cells.last().map(|cell| cell.key) == Some(keys[known - 1]);
         if at_the_end && self.leaf == Some(id.into()) {
+            // The part before is no longer the last one: a thought in it is over.
+            known.checked_sub(1).into_iter().for_each(|before| self.bump(keys[before]));
             keys[known..].iter().for_each(|key| self.push(*key));
         } else if self.leaf.is_some() {
             self.rebuild(state);

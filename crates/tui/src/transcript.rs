@@ -4,6 +4,7 @@
 //! stays where the person looks while text streams in below, cells fold or the window changes.
 
 use crate::cell::{self, Look, gap};
+use crate::markdown::Stream;
 use crate::model::Model;
 use crate::row::{Links, Row, draw};
 use crate::theme::Role;
@@ -48,14 +49,33 @@ pub struct CellCache {
 struct Cached {
     revision: u64,
     look: Look,
-    rows: Rc<Vec<Row>>,
+    rows: Laid,
+    stream: Stream,
     frame: u64,
 }
 
+/// Rows of a cell: those that stay while text streams in, and those that may change.
+#[derive(Debug, Clone, Default)]
+struct Laid {
+    head: Rc<Vec<Row>>,
+    tail: Rc<Vec<Row>>,
+}
+
+impl Laid {
+    fn len(&self) -> usize {
+        self.head.len() + self.tail.len()
+    }
+
+    fn get(&self, at: usize) -> Option<&Row> {
+        self.head.get(at).or_else(|| self.tail.get(at.checked_sub(self.head.len())?))
+    }
+}
+
 impl CellCache {
-    fn rows(&mut self, model: &Model, cell: Cell, columns: usize) -> Rc<Vec<Row>> {
+    fn rows(&mut self, model: &Model, cell: Cell, columns: usize) -> Laid {
         let look = look(model, cell.key, columns);
         let frame = self.frame;
+        let state = model.world.state();
         if let Some(cached) = self.cells.get_mut(&cell.key)
             && cached.revision == cell.revision
             && cached.look == look
@@ -63,8 +83,17 @@ impl CellCache {
             cached.frame = frame;
             return cached.rows.clone();
         }
-        let rows = Rc::new(cell::rows(model.world.state(), cell.key, look));
-        let cached = Cached { revision: cell.revision, look, rows: rows.clone(), frame };
+        let known = self.cells.remove(&cell.key).filter(|cached| cached.look == look);
+        let mut stream = known.map(|cached| cached.stream).unwrap_or_default();
+        let rows = match cell::streamed(state, cell.key) {
+            Some(text) => {
+                let (head, mut tail) = stream.rows(text, look);
+                tail.extend(cell::cut_rows(state, cell.key, look));
+                Laid { head, tail: Rc::new(tail) }
+            }
+            None => Laid { head: Rc::default(), tail: Rc::new(cell::rows(state, cell.key, look)) },
+        };
+        let cached = Cached { revision: cell.revision, look, rows: rows.clone(), stream, frame };
         self.cells.insert(cell.key, cached);
         rows
     }
@@ -255,7 +284,7 @@ pub fn view(
             }
             let row_y = area.y + u16::try_from(y).unwrap_or(u16::MAX);
             if line >= blank {
-                let row = &laid[line - blank];
+                let Some(row) = laid.get(line - blank) else { break };
                 let at = Position::new(area.x + MARGIN, row_y);
                 draw(row, at, area.width.saturating_sub(2 * MARGIN), buf, links);
                 if selected {

@@ -39,10 +39,21 @@ pub(super) fn part(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<
         let thinking = message.finish.is_none();
         rows = thought(text, thinking, look);
     }
-    if is_last(message, at) {
-        rows.extend(cut(message, look));
-    }
+    rows.extend(cut_rows(state, entry, at, look));
     rows
+}
+
+pub(super) fn streamed(state: &State, entry: EntryId, at: usize) -> Option<&str> {
+    match state.message(MessageId(entry.0))?.parts.get(at)? {
+        Part::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Rows that say that the message was cut, when it was; they stand below its last part.
+pub(super) fn cut_rows(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<Row> {
+    let message = state.message(MessageId(entry.0)).filter(|message| is_last(message, at));
+    message.map(|message| cut(message, look)).unwrap_or_default()
 }
 
 pub(super) fn is_thought(state: &State, entry: EntryId, at: usize) -> bool {
@@ -54,8 +65,7 @@ fn is_last(message: &Message, at: usize) -> bool {
     at + 1 == message.parts.len()
 }
 
-/// Rows that say that the message was cut, when it was.
-pub(crate) fn cut(message: &Message, look: Look) -> Vec<Row> {
+fn cut(message: &Message, look: Look) -> Vec<Row> {
     let text = match message.finish {
         Some(Finish::Length) => {
             "… cut: the answer reached the model's length limit. Say \"go on\" to continue."

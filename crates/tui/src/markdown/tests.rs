@@ -1,0 +1,154 @@
+//! Markdown in, rows out; and the same rows however the text was cut.
+
+use super::*;
+use crate::theme::Theme;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+fn look(columns: usize) -> Look {
+    Look { columns, theme: Theme::Terminal, open: true }
+}
+
+fn check(text: &str, columns: usize, expected: Expect) {
+    let lines: Vec<String> =
+        rows(text, look(columns)).iter().map(|row| row.text().trim_end().to_owned()).collect();
+    expected.assert_eq(&(lines.join("\n") + "\n"));
+}
+
+#[test]
+fn blocks_stand_apart_and_lists_hang() {
+    check(
+        "# Title\nSome *text* with `code` that is long enough to wrap.\n\n- one\n- two that is too long for one line\n  - inner\n\n1. first\n2. second\n\n> quoted text that wraps too\n>\n> more\n\n---\n- [x] done\n- [ ] open",
+        24,
+        expect![[r#"
+            Title
+
+            Some text with code that
+            is long enough to wrap.
+
+            • one
+            • two that is too long
+              for one line
+              • inner
+
+            1. first
+            2. second
+
+            ▌ quoted text that wraps
+            ▌ too
+            ▌
+            ▌ more
+
+            ────────────────────────
+
+            • ☑ done
+            • ☐ open
+        "#]],
+    );
+}
+
+#[test]
+fn tables_fit_the_screen() {
+    let table = "| key | what it does |\n|:---:|-----:|\n| Esc | stops the run at once |\n| `y` | yes |";
+    check(
+        table,
+        60,
+        expect![[r#"
+        key │          what it does
+        ────┼──────────────────────
+        Esc │ stops the run at once
+         y  │                   yes
+    "#]],
+    );
+    check(
+        table,
+        20,
+        expect![[r#"
+        key │   what it does
+        ────┼───────────────
+        Esc │  stops the run
+            │        at once
+         y  │            yes
+    "#]],
+    );
+}
+
+#[test]
+fn code_is_coloured_by_its_language() {
+    let rows = rows("```rust\nlet x = \"a\"; // why\n/* open\nclosed */ fn\n```", look(40));
+    let of = |row: &Row, role| {
+        let style = Theme::Terminal.style(role);
+        row.pieces.iter().skip(1).filter(|p| p.style == style).map(|p| p.text.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&rows[0], Role::Keyword), ["let"]);
+    assert_eq!(of(&rows[0], Role::Literal), ["\"a\""]);
+    assert_eq!(of(&rows[0], Role::Comment), ["// why"]);
+    assert_eq!(of(&rows[1], Role::Comment), ["/* open"]);
+    assert_eq!(of(&rows[2], Role::Comment), ["closed */"]);
+    assert_eq!(of(&rows[2], Role::Keyword), ["fn"]);
+}
+
+#[test]
+fn only_addresses_a_person_would_open_are_links() {
+    let link = |text: &str| {
+        let rows = rows(text, look(60));
+        rows.iter().flat_map(|row| &row.pieces).find_map(|piece| piece.link.clone())
+    };
+    assert_eq!(link("[a](https://example.org/x)").as_deref(), Some("https://example.org/x"));
+    assert_eq!(link("[a](javascript:alert(1))"), None);
+    assert_eq!(link("[a](https://e.org/%1b)").as_deref(), Some("https://e.org/%1b"));
+}
+
+const BLOCKS: &[&str] = &[
+    "# Head\n",
+    "para one\nwith two lines\n",
+    "\n",
+    "- item\n- item two\n  - inner\n",
+    "\n\n",
+    "1. a\n\n   more\n2. b\n",
+    "```rust\nfn a() {\n\n}\n```\n",
+    "| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "> quote\nlazy\n",
+    "---\n",
+    "    indented\n",
+    "*open emphasis",
+    "`tick ",
+    "日本語 👍 text\n",
+    "Setext\n====\n",
+    "<div>\nhtml\n</div>\n",
+    "red \u{1b}[31mtext\n",
+];
+
+proptest! {
+    #[test]
+    fn a_stream_shows_what_the_whole_shows(
+        blocks in prop::collection::vec(prop::sample::select(BLOCKS), 0..10),
+        cuts in prop::collection::vec(1usize..12, 1..80),
+        columns in 8usize..50,
+    ) {
+        let text = blocks.join("\n");
+        let mut stream = Stream::default();
+        let mut end = 0;
+        for cut in cuts.iter().cycle() {
+            end = (end + cut).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
+            let (head, tail) = stream.rows(&text[..end], look(columns));
+            let whole = rows(&text[..end], look(columns));
+            let streamed: Vec<Row> = head.iter().cloned().chain(tail).collect();
+            let show = |rows: &[Row]| rows.iter().map(|r| r.text().trim_end().to_owned()).collect::<Vec<_>>().join("\n").trim_end().to_owned();
+            prop_assert_eq!(show(&streamed), show(&whole), "{:?}", &text[..end]);
+            if end == text.len() {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_wider_than_the_screen(text in "[-#>*`|_\\[\\]()a-z0-9 \n日]{0,120}", columns in 24usize..60) {
+        for row in rows(&text, look(columns)) {
+            prop_assert!(row.width() <= columns || row.text().contains('│') || row.text().contains('▌') || row.text().contains('•'), "{:?}", row.text());
+        }
+    }
+}
