@@ -1,0 +1,86 @@
+//! Where codelia's programs differ from codelia's document, and what we do. Each has a test of the same name in `tests/quirks.rs`.
+
+use crate::fidelity::Quirk;
+
+const fn quirk(name: &'static str, what: &'static str, ours: &'static str) -> Quirk {
+    Quirk { name, what, ours }
+}
+
+/// All of them.
+pub const QUIRKS: &[Quirk] = &[
+    quirk(
+        "string_ids_only",
+        "the terminal UI reads ids as strings; an answer with a number is lost to it",
+        "an id is echoed as it came; ids of ours are strings; numbers in answers to us are understood",
+    ),
+    quirk(
+        "no_version_negotiation",
+        "the runtime answers \"0\" to any version, without an error",
+        "so do we; a runtime that says another version is reported and used",
+    ),
+    quirk(
+        "requests_before_initialize",
+        "the terminal UI sends requests without waiting for the answer to initialize",
+        "requests are served from the first line on",
+    ),
+    quirk(
+        "result_of_run_start_alone",
+        "the command line drops notifications that it reads together with the result of run.start",
+        "the result is flushed alone and nothing follows for 150 ms",
+    ),
+    quirk(
+        "absent_session_is_current",
+        "the terminal UI names no session and expects its conversation to go on",
+        "a missing session_id means the link's current session",
+    ),
+    quirk(
+        "terminal_status_always",
+        "the document calls run.status optional, but the terminal UI runs for ever without it",
+        "a terminal status is always sent, once, as the last word of a run",
+    ),
+    quirk(
+        "one_question_at_a_time",
+        "a second question replaces the first on the terminal UI's screen, and the first is never answered",
+        "one question is open at a time, the others wait",
+    ),
+    quirk(
+        "final_repeats_text",
+        "a plain answer is a final without a text; after tools it may repeat the last text",
+        "a text is sent only when something follows it; a final equal to the last text is not shown twice",
+    ),
+    quirk(
+        "cancel_of_a_finished_run",
+        "the runtime says run not found; the document has ok:false and the status",
+        "the document's form is sent, both are understood",
+    ),
+    quirk(
+        "stale_yes_executes",
+        "the runtime runs a tool that is allowed after the run was cancelled, and hangs until the question is answered",
+        "questions are withdrawn before a run is stopped; a late answer does nothing; to a runtime we say no at once",
+    ),
+    quirk(
+        "busy_after_the_end",
+        "the runtime refuses run.start for a moment after the terminal status",
+        "a refused start is tried again five times, 200 ms apart",
+    ),
+    quirk(
+        "deny_with_and_without_reason",
+        "a no without a reason stops the turn; with a reason the model goes on; an error or null is a no",
+        "the reason is handed over, or its absence; an unreadable answer is a no",
+    ),
+    quirk(
+        "unknown_session_has_no_history",
+        "session.history of an unknown session is empty, not an error",
+        "so it is here",
+    ),
+    quirk(
+        "remember_lines",
+        "the terminal UI finds the rules by the words \"Remember (don't ask again):\"",
+        "a rule is offered in exactly these words, and found by them",
+    ),
+    quirk(
+        "context_update_as_request",
+        "ui.context.update is a notification only; as a request the runtime refuses it",
+        "both are taken; the request is answered with an empty object",
+    ),
+];

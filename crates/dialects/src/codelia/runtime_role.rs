@@ -1,0 +1,270 @@
+//! We play codelia's runtime; a codelia UI is at the other end.
+//!
+//! The role keeps the handshake, which requests wait for the hub, what is being told about each run, and the questions at the desk.
+//! Requests are taken before `initialize` too, since the existing UI does not wait for it. Whatever comes in, the link lives on: what
+//! has an id gets an error with that id, what has none gets a line in the log.
+
+mod desk;
+mod history;
+mod receipts;
+mod requests;
+mod telling;
+
+pub(super) use desk::{REMEMBER, WARNING};
+pub(super) use telling::DENIED;
+
+use super::run_name;
+use super::wire::{Status, UiCapabilities};
+use crate::role::{Answers, Cx, Drift, Effect, Greeting, Lane, Line, RuntimeRole, View};
+use desk::{Asked, Desk, Heard};
+use domain::ask::AskKind;
+use domain::command::{Command, Receipt, Refusal, Target};
+use domain::event::{Body, Event};
+use domain::ids::{EntryId, RunId, SessionId};
+use domain::port::Ticket;
+use domain::signal::{Level, Signal};
+use receipts::Pending;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use telling::{Prompted, Telling, Texts, Told};
+use wire::jsonrpc::{self, Invalid, Message, RpcError};
+use wire::{Rate, WireId};
+
+/// How long nothing follows the result of `run.start`: the existing command line drops what it reads in the same piece.
+pub const RESULT_PAUSE: Duration = Duration::from_millis(150);
+/// Most requests that may wait for the hub.
+pub const MAX_PENDING: usize = 1024;
+
+/// The runtime's side of codelia.
+#[derive(Debug, Default)]
+pub struct CodeliaRuntime {
+    greeting: Greeting,
+    ui: UiCapabilities,
+    rate: Rate,
+    pending: BTreeMap<Ticket, Pending>,
+    last_ticket: u64,
+    current: Option<SessionId>,
+    tellings: BTreeMap<SessionId, Telling>,
+    /// Runs that this UI started and that have not begun.
+    own_runs: BTreeSet<(SessionId, RunId)>,
+    /// Compactions that this UI asked for, told as runs of their own.
+    own_compactions: BTreeSet<(SessionId, EntryId)>,
+    compaction_runs: u64,
+    offered_tools: bool,
+    desk: Desk,
+}
+
+impl CodeliaRuntime {
+    /// A role for one link.
+    pub fn new() -> CodeliaRuntime {
+        CodeliaRuntime::default()
+    }
+
+    fn texts(&self) -> Texts {
+        if self.ui.supports_text_deltas { Texts::Pieces } else { Texts::Whole }
+    }
+
+    /// Hands a command to the hub and notes who wants to know.
+    fn ask_hub(&mut self, cx: &mut Cx<'_>, target: Target, command: Command, pending: Pending) {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.pending.insert(ticket, pending);
+        cx.command(ticket, target, command);
+    }
+
+    fn response(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        outcome: Result<&serde_json::value::RawValue, RpcError>,
+    ) {
+        match self.desk.hear(id, outcome) {
+            Heard::Answer { session, ask, answer, odd } => {
+                if let Some(odd) = odd {
+                    cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
+                }
+                self.ask_hub(cx, Target::Session(session), Command::Answer { ask, answer }, Pending::Answer);
+            }
+            Heard::Stale => cx.log(format!("ignored: an answer with id {id} to a question that is not open")),
+        }
+    }
+
+    fn invalid(&mut self, cx: &mut Cx<'_>, id: Option<WireId>, why: &Invalid) {
+        match id.filter(|_| why.answerable()) {
+            Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(why.code(), why.to_string()))),
+            None => cx.log(format!("ignored: {why}")),
+        }
+    }
+
+    /// A line that was too long to be read whole; its head may still say who waits for an answer.
+    fn overlong(&mut self, cx: &mut Cx<'_>, head: &str) {
+        let why = format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
+        match jsonrpc::request_id_in_head(head) {
+            Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(jsonrpc::INVALID_REQUEST, why))),
+            None => cx.log(format!("ignored: {why}")),
+        }
+    }
+
+    fn say(cx: &mut Cx<'_>, name: &str, told: Vec<Told>) {
+        for told in told {
+            cx.send(told.line(name));
+        }
+    }
+
+    fn event_of_run(&mut self, cx: &mut Cx<'_>, session: &SessionId, event: &Event) {
+        if let Body::RunStarted { run } = &event.body {
+            if self.tellings.get(session).is_some_and(|telling| telling.run == *run) {
+                return;
+            }
+            let own = self.own_runs.remove(&(session.clone(), *run));
+            let prompted = if own { Prompted::Here } else { Prompted::Elsewhere };
+            let telling = Telling::new(*run, run_name::write(session, *run), self.texts(), prompted);
+            self.tellings.insert(session.clone(), telling);
+        }
+        let Some(telling) = self.tellings.get_mut(session) else { return };
+        let told = telling.hear(event.at, &event.body);
+        Self::say(cx, &telling.name, told);
+        if matches!(event.body, Body::RunEnded { .. }) {
+            self.tellings.remove(session);
+        }
+    }
+
+    fn ask_opened(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: &domain::ask::Ask) {
+        if !Desk::can_ask(&self.ui, &ask.kind) {
+            return;
+        }
+        if !self.desk.add(Asked { session: session.clone(), ask: ask.clone() }) {
+            cx.loss("consent", "too many questions wait at this UI");
+        }
+        self.ask_next(cx);
+    }
+
+    fn ask_next(&mut self, cx: &mut Cx<'_>) {
+        let Some((id, Asked { session, ask })) = self.desk.next() else { return };
+        let telling = self.tellings.get_mut(&session).filter(|telling| Some(telling.run) == ask.run);
+        if let Some(telling) = telling {
+            if let AskKind::Consent(consent) = &ask.kind {
+                let told = telling.number(desk::permission_events(consent));
+                Self::say(cx, &telling.name, told);
+            }
+            let words = desk::waiting_words(&ask.kind).to_owned();
+            cx.send(Told::Status(Status::AwaitingUi, Some(words)).line(&telling.name));
+        }
+        let run_id = ask.run.map(|run| run_name::write(&session, run));
+        cx.send(desk::lower_ask(&id, &ask, run_id));
+    }
+
+    fn ask_closed(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: domain::ids::AskId) {
+        if let Some(closed) = self.desk.close(session, ask) {
+            let telling = self.tellings.get(session).filter(|telling| Some(telling.run) == closed.ask.run);
+            if let Some(telling) = telling.filter(|telling| !telling.stopping) {
+                cx.send(Told::Status(Status::Running, None).line(&telling.name));
+            }
+        }
+        self.ask_next(cx);
+    }
+}
+
+impl RuntimeRole for CodeliaRuntime {
+    fn open(&mut self, _cx: &mut Cx<'_>, greeting: &Greeting) {
+        self.greeting = greeting.clone();
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) => text,
+            Line::Overlong(head) => return self.overlong(cx, &head),
+            Line::Garbled(_) => return cx.log("ignored: a line that is not UTF-8 text or holds a NUL byte"),
+        };
+        match jsonrpc::classify(&text) {
+            Message::Request { id, method, params } => {
+                if self.rate.allow(cx.now.0) {
+                    self.request(cx, id, &method, params);
+                } else {
+                    cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
+                }
+            }
+            Message::Notification { method, params } => self.notification(cx, &method, params),
+            Message::Response { id, outcome } => self.response(cx, &id, outcome),
+            Message::Invalid { id, why } => self.invalid(cx, id, &why),
+        }
+    }
+
+    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        if view.current {
+            self.current = Some(view.session.clone());
+        }
+        if let Some(run) = view.state.open_run()
+            && self.tellings.get(view.session).is_none_or(|telling| telling.run != run.id)
+        {
+            let telling = Telling::amid(run, run_name::write(view.session, run.id), self.texts(), view.state);
+            cx.send(Told::Status(Status::Running, None).line(&telling.name));
+            self.tellings.insert(view.session.clone(), telling);
+        }
+        for ask in &view.state.asks {
+            self.ask_opened(cx, view.session, ask);
+        }
+    }
+
+    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+        self.tellings.remove(session);
+        self.desk.forget(session);
+        self.current.take_if(|current| current == session);
+        self.ask_next(cx);
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+        match &event.body {
+            Body::Compacted { entry, .. } if self.own_compactions.remove(&(view.session.clone(), *entry)) => {
+            }
+            Body::AskOpened(ask) => self.ask_opened(cx, view.session, ask),
+            Body::AskClosed { ask, .. } => self.ask_closed(cx, view.session, *ask),
+            Body::Noticed { level, text, .. } => notice(cx, *level, text),
+            Body::PlanChanged { .. } => cx.loss("plan", "the agent's plan"),
+            _ => self.event_of_run(cx, view.session, event),
+        }
+    }
+
+    fn signal(&mut self, cx: &mut Cx<'_>, _view: View<'_>, signal: &Signal) {
+        match signal {
+            Signal::Notify { level, text } => notice(cx, *level, text),
+            Signal::Status { .. } => cx.loss("status", "a field of the status line"),
+            Signal::Working(_) => cx.loss("working", "what is going on"),
+            Signal::Widget { .. } => cx.loss("widget", "a block near the composer"),
+            Signal::Title(_) => cx.loss("title", "the window's title"),
+            Signal::EditorText(_) => cx.loss("editor text", "text for the composer"),
+            Signal::Suggestion { .. } => cx.loss("suggestion", "what to type next"),
+        }
+    }
+
+    fn settled(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        ticket: Ticket,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let session = view.map(|view| view.session.clone());
+        match self.pending.remove(&ticket) {
+            Some(pending) => self.answer(cx, session, pending, with),
+            None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
+        }
+    }
+
+    fn can_answer(&self) -> Answers {
+        let ui = &self.ui;
+        let other = ui.supports_confirm && ui.supports_prompt && ui.supports_pick;
+        Answers { consent: ui.supports_confirm, other, deadline: None }
+    }
+}
+
+/// This wire has no notices; the existing UI shows what comes on stderr, in red when it begins with `error:`.
+fn notice(cx: &mut Cx<'_>, level: Level, text: &str) {
+    let word = match level {
+        Level::Info | Level::Success => "note",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    cx.effects.push(Effect::Log(format!("{word}: {text}")));
+}

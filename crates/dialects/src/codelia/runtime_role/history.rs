@@ -1,0 +1,71 @@
+//! `session.history`: events of the past told again, run by run, as they were told live.
+
+use super::super::run_name;
+use super::super::wire::{AgentEvent, SessionHistoryResult};
+use super::desk::permission_events;
+use super::telling::{Prompted, Telling, Texts, Told};
+use domain::ask::AskKind;
+use domain::command::History;
+use domain::event::{Body, Event};
+use domain::ids::{RunId, SessionId};
+use std::collections::VecDeque;
+
+/// The lines of a replay and what its result says.
+pub(super) fn replay(
+    session: &SessionId,
+    history: &History,
+    max_events: u64,
+) -> (Vec<String>, SessionHistoryResult) {
+    let max = usize::try_from(max_events).unwrap_or(usize::MAX);
+    let mut kept: VecDeque<(RunId, String)> = VecDeque::new();
+    let mut cut = false;
+    let begin = |run| Telling::new(run, run_name::write(session, run), Texts::Whole, Prompted::Elsewhere);
+    // A replay that was cut may begin inside a run.
+    let mut telling = run_ahead(&history.events).map(begin);
+    for event in &history.events {
+        if let Body::RunStarted { run } = &event.body {
+            telling = Some(begin(*run));
+        }
+        let Some(run) = &mut telling else { continue };
+        for told in run.hear(event.at, &event.body) {
+            if let Told::Event { event, .. } = &told
+                && !is_live_only(event)
+            {
+                kept.push_back((run.run, told.line(&run.name)));
+            }
+        }
+        if let Body::AskOpened(ask) = &event.body
+            && let AskKind::Consent(consent) = &ask.kind
+        {
+            // Told live, not replayed: the numbers after it stay the same.
+            run.number(permission_events(consent));
+        }
+        while kept.len() > max {
+            kept.pop_front();
+            cut = true;
+        }
+        if matches!(event.body, Body::RunEnded { .. }) {
+            telling = None;
+        }
+    }
+    let mut runs: Vec<RunId> = kept.iter().map(|(run, _)| *run).collect();
+    runs.dedup();
+    let events_sent = kept.len() as u64;
+    let truncated = (cut || history.truncated).then_some(true);
+    let result = SessionHistoryResult { runs: runs.len() as u64, events_sent, truncated };
+    (kept.into_iter().map(|(_, line)| line).collect(), result)
+}
+
+/// Waiting for the model is over by the time of a replay.
+fn is_live_only(event: &AgentEvent) -> bool {
+    matches!(event, AgentEvent::LlmRetry(_))
+}
+
+/// The run that the first events belong to, if they belong to one: the next thing that names a run is not its start.
+fn run_ahead(events: &[Event]) -> Option<RunId> {
+    events.iter().find_map(|event| match &event.body {
+        Body::RunStarted { .. } => Some(None),
+        Body::TurnStarted { run, .. } | Body::RunEnded { run, .. } => Some(Some(*run)),
+        _ => None,
+    })?
+}

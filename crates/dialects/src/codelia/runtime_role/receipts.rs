@@ -1,0 +1,390 @@
+//! From receipts and refusals to what the UI gets for its request.
+
+use super::super::wire::{
+    AgentEvent, CompactionComplete, CompactionStart, McpListResult, McpServer, ModelDetails, ModelListResult,
+    ModelSetResult, RunCancelResult, RunStartResult, SessionItem, SessionListResult, Skill, SkillError,
+    SkillsListResult, Status, Words, code,
+};
+use super::super::{run_name, stamp};
+use super::telling::{Prompted, Telling, Texts, Told};
+use super::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
+use crate::role::{Cx, Effect, Lane};
+use domain::command::{Receipt, Refusal, RefusalKind, Target};
+use domain::event::Outcome;
+use domain::ids::{RunId, SessionId};
+use domain::session::{
+    ModelEntry, ModelRef, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
+};
+use serde_json::json;
+use std::path::Path;
+use wire::WireId;
+use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
+
+/// Who waits for a receipt, and what it is needed for.
+#[derive(Debug)]
+pub(super) enum Pending {
+    /// Nobody: a notification, or something sent along.
+    Silent,
+    /// Nobody: the answer to a question was handed over.
+    Answer,
+    RunStart {
+        id: WireId,
+    },
+    Compact {
+        id: WireId,
+        target: Target,
+    },
+    Cancel {
+        id: WireId,
+    },
+    SessionList {
+        id: WireId,
+        all: bool,
+    },
+    History {
+        id: WireId,
+        session: SessionId,
+        max_events: u64,
+    },
+    ModelList {
+        id: WireId,
+        provider: Option<String>,
+        details: bool,
+    },
+    ModelSet {
+        id: WireId,
+    },
+    McpList {
+        id: WireId,
+    },
+    SkillsList {
+        id: WireId,
+    },
+    Context {
+        id: WireId,
+    },
+}
+
+impl CodeliaRuntime {
+    pub(super) fn answer(
+        &mut self,
+        cx: &mut Cx<'_>,
+        session: Option<SessionId>,
+        pending: Pending,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let (id, line) = match (pending, with) {
+            (Pending::Silent, Ok(_)) | (Pending::Answer, Ok(_)) => return,
+            (Pending::Silent, Err(refusal)) => return cx.log(format!("refused: {refusal}")),
+            (Pending::Answer, Err(refusal)) => {
+                return cx.log(format!("ignored: an answer came late: {refusal}"));
+            }
+            (Pending::RunStart { id }, Ok(Receipt::Started { session, run })) => {
+                return self.run_started(cx, &id, session, run);
+            }
+            (Pending::Compact { id, target }, with) => return self.compacted(cx, &id, session, target, with),
+            (Pending::History { id, session, max_events }, Ok(Receipt::History(events))) => {
+                let (lines, result) = history::replay(&session, &events, max_events);
+                lines.into_iter().for_each(|line| cx.send(line));
+                let line = jsonrpc::result(&id, &result);
+                (id, Ok(line))
+            }
+            (Pending::History { id, .. }, Err(refusal)) if refusal.kind == RefusalKind::SessionUnknown => {
+                let line = no_history(&id);
+                (id, Ok(line))
+            }
+            (Pending::Cancel { id }, Ok(Receipt::Cancelling { run })) => {
+                let line = jsonrpc::result(&id, &lower_cancel(run.outcome.as_ref()));
+                (id, Ok(line))
+            }
+            (Pending::SessionList { id, all }, Ok(Receipt::Sessions(sessions))) => {
+                let current_workspace_root = (!all).then(|| self.greeting.cwd.clone());
+                let sessions = sessions.into_iter().map(lower_session).collect();
+                let line = jsonrpc::result(&id, &SessionListResult { sessions, current_workspace_root });
+                (id, Ok(line))
+            }
+            (Pending::ModelList { id, provider, details }, Ok(Receipt::Models { models, current })) => {
+                let listed = self.lower_models(provider, details, &models, current);
+                let line = listed.map(|list| jsonrpc::result(&id, &list));
+                (id, line)
+            }
+            (Pending::ModelSet { id }, Ok(Receipt::Model(ModelRef { provider, name }))) => {
+                let line = jsonrpc::result(&id, &ModelSetResult { provider, name });
+                (id, Ok(line))
+            }
+            (Pending::McpList { id }, Ok(Receipt::Servers(servers))) => {
+                let servers = servers.into_iter().map(lower_server).collect();
+                let line = jsonrpc::result(&id, &McpListResult { servers });
+                (id, Ok(line))
+            }
+            (Pending::SkillsList { id }, Ok(Receipt::Skills(list))) => {
+                let line = jsonrpc::result(&id, &lower_skills(list));
+                (id, Ok(line))
+            }
+            (Pending::Context { id }, Ok(_)) => {
+                let line = jsonrpc::result(&id, &json!({}));
+                (id, Ok(line))
+            }
+            (pending, Err(refusal)) => {
+                let error = lower_refusal(&pending, &refusal);
+                let Some(id) = pending.id() else { return };
+                (id, Err(error))
+            }
+            (pending, Ok(_)) => {
+                let Some(id) = pending.id() else { return };
+                (id, Err(RpcError::new(code::INTERNAL, "the runtime gave an answer to another question")))
+            }
+        };
+        cx.send(line.unwrap_or_else(|error| jsonrpc::error(Some(&id), &error)));
+    }
+
+    fn run_started(&mut self, cx: &mut Cx<'_>, id: &WireId, session: SessionId, run: RunId) {
+        let run_id = run_name::write(&session, run);
+        let result = RunStartResult { run_id, session_id: Some(session.to_string()) };
+        send_alone(cx, jsonrpc::result(id, &result));
+        if self.own_runs.len() >= MAX_PENDING {
+            self.own_runs.pop_first();
+        }
+        self.own_runs.insert((session, run));
+    }
+
+    /// On this wire a compaction is a run. Ours is none, so one is made up around it.
+    fn compacted(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        session: Option<SessionId>,
+        target: Target,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let named = match target {
+            Target::Session(session) => Some(session),
+            Target::Current => None,
+        };
+        let session = session.or(named).or_else(|| self.current.clone());
+        let (compacted, words) = match (&with, session) {
+            (Ok(Receipt::Compacted { entry, .. }), Some(session)) => {
+                if self.own_compactions.len() >= MAX_PENDING {
+                    self.own_compactions.pop_first();
+                }
+                self.own_compactions.insert((session, *entry));
+                (true, "The conversation was compacted.")
+            }
+            (Ok(_), _) => (true, "The conversation was compacted."),
+            (Err(refusal), _) if refusal.kind == RefusalKind::NothingToCompact => {
+                (false, "There is nothing to compact yet.")
+            }
+            (Err(refusal), _) => {
+                let error =
+                    lower_refusal(&Pending::Compact { id: id.clone(), target: Target::Current }, refusal);
+                return cx.send(jsonrpc::error(Some(id), &error));
+            }
+        };
+        self.compaction_runs += 1;
+        let name = compaction_name(self.compaction_runs);
+        send_alone(cx, jsonrpc::result(id, &RunStartResult { run_id: name.clone(), session_id: None }));
+        let timestamp = Some(cx.now.0);
+        let events = vec![
+            AgentEvent::CompactionStart(CompactionStart { timestamp }),
+            AgentEvent::CompactionComplete(CompactionComplete { timestamp, compacted }),
+            AgentEvent::Final(Words { content: words.to_owned(), timestamp }),
+        ];
+        let mut telling = Telling::new(RunId(0), name.clone(), Texts::Whole, Prompted::Here);
+        cx.send(Told::Status(Status::Running, None).line(&name));
+        Self::say(cx, &name, telling.number(events));
+        cx.send(Told::Status(Status::Completed, None).line(&name));
+    }
+
+    /// Whether this names a compaction that was told as a run.
+    pub(super) fn is_compaction(&self, run_id: &str) -> bool {
+        let number = run_id.strip_prefix(COMPACTION).and_then(|number| number.parse().ok());
+        number.is_some_and(|number: u64| number <= self.compaction_runs && compaction_name(number) == run_id)
+    }
+
+    fn lower_models(
+        &self,
+        provider: Option<String>,
+        details: bool,
+        models: &[ModelEntry],
+        current: Option<ModelRef>,
+    ) -> Result<ModelListResult, RpcError> {
+        let wanted = provider.clone();
+        let provider = provider
+            .or_else(|| current.as_ref().map(|model| model.provider.clone()))
+            .or_else(|| self.greeting.model.as_ref().map(|(provider, _)| provider.clone()))
+            .or_else(|| models.first().map(|entry| entry.model.provider.clone()))
+            .unwrap_or_default();
+        let of_provider: Vec<&ModelEntry> =
+            models.iter().filter(|entry| entry.model.provider == provider).collect();
+        if let Some(unknown) = wanted.filter(|_| of_provider.is_empty()) {
+            return Err(requests::invalid(format!("unknown provider: {unknown}")));
+        }
+        let names: Vec<String> = of_provider.iter().map(|entry| entry.model.name.clone()).collect();
+        let current = current.filter(|model| model.provider == provider && names.contains(&model.name));
+        let by_name =
+            || of_provider.iter().map(|entry| (entry.model.name.clone(), lower_details(entry))).collect();
+        Ok(ModelListResult {
+            provider,
+            models: names,
+            current: current.map(|model| model.name),
+            details: details.then(by_name),
+        })
+    }
+}
+
+/// Begins the name of a compaction told as a run; no run of ours is named so.
+const COMPACTION: &str = "compaction_";
+
+fn compaction_name(number: u64) -> String {
+    format!("{COMPACTION}{number}")
+}
+
+impl Pending {
+    fn id(self) -> Option<WireId> {
+        match self {
+            Pending::Silent | Pending::Answer => None,
+            Pending::RunStart { id }
+            | Pending::Compact { id, .. }
+            | Pending::Cancel { id }
+            | Pending::SessionList { id, .. }
+            | Pending::History { id, .. }
+            | Pending::ModelList { id, .. }
+            | Pending::ModelSet { id }
+            | Pending::McpList { id }
+            | Pending::SkillsList { id }
+            | Pending::Context { id } => Some(id),
+        }
+    }
+}
+
+fn send_alone(cx: &mut Cx<'_>, line: String) {
+    cx.effects.push(Effect::SendAlone { lane: Lane::MAIN, line, pause: RESULT_PAUSE });
+}
+
+/// The error for a UI that asks too much at once.
+pub(super) fn too_many() -> RpcError {
+    RpcError::new(code::BUSY, "too many requests; wait a moment and send it again")
+}
+
+/// The result of a replay of nothing.
+pub(super) fn no_history(id: &WireId) -> String {
+    jsonrpc::result(id, &super::super::wire::SessionHistoryResult::default())
+}
+
+/// The result of stopping what is over.
+pub(super) fn cancelled_late(id: &WireId) -> String {
+    jsonrpc::result(id, &lower_cancel(Some(&Outcome::Done)))
+}
+
+fn lower_cancel(outcome: Option<&Outcome>) -> RunCancelResult {
+    let status = match outcome {
+        None => return RunCancelResult { ok: true, status: None },
+        Some(Outcome::Done) => Status::Completed,
+        Some(Outcome::Cancelled) => Status::Cancelled,
+        Some(Outcome::Failed(_) | Outcome::Interrupted | Outcome::Lost) => Status::Error,
+    };
+    RunCancelResult { ok: false, status: Some(status) }
+}
+
+fn lower_session(session: SessionSummary) -> SessionItem {
+    SessionItem {
+        updated_at: stamp::write(session.updated_at),
+        run_id: session.last_run.map(|run| run_name::write(&session.id, run)),
+        message_count: Some(session.messages),
+        last_user_message: session.last_prompt,
+        workspace_root: Some(session.project),
+        session_id: session.id.to_string(),
+    }
+}
+
+fn lower_details(entry: &ModelEntry) -> ModelDetails {
+    let dollars = |micros: Option<u64>| micros.map(|micros| micros as f64 / 1e6);
+    let max_input_tokens = match (entry.context_window, entry.max_output) {
+        (Some(window), Some(output)) if output < window => Some(window - output),
+        (window, _) => window,
+    };
+    ModelDetails {
+        context_window: entry.context_window,
+        max_input_tokens,
+        max_output_tokens: entry.max_output,
+        cost_per_1m_input_tokens_usd: dollars(entry.price_input),
+        cost_per_1m_output_tokens_usd: dollars(entry.price_output),
+    }
+}
+
+fn lower_server(server: ServerEntry) -> McpServer {
+    let (state, last_error) = match server.state {
+        ServerState::Disabled => ("disabled", None),
+        ServerState::Connecting => ("connecting", None),
+        ServerState::Ready => ("ready", None),
+        ServerState::Failed(why) => ("error", Some(why)),
+        ServerState::AuthRequired => ("auth_required", None),
+    };
+    McpServer {
+        id: server.id,
+        transport: if server.http { "http" } else { "stdio" }.to_owned(),
+        source: Some(if server.from_project { "project" } else { "global" }.to_owned()),
+        enabled: state != "disabled",
+        state: state.to_owned(),
+        tools: server.tools,
+        last_error,
+        last_connected_at: server.connected_at.map(stamp::write),
+    }
+}
+
+fn lower_skills(list: SkillList) -> SkillsListResult {
+    let skill = |skill: SkillEntry| Skill {
+        dir: Path::new(&skill.path)
+            .parent()
+            .map(|dir| dir.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        id: skill.id,
+        name: skill.name,
+        description: skill.description,
+        path: skill.path,
+        scope: if skill.from_project { "repo" } else { "user" }.to_owned(),
+        mtime_ms: skill.modified_at.0,
+    };
+    SkillsListResult {
+        skills: list.skills.into_iter().map(skill).collect(),
+        errors: list.errors.into_iter().map(|(path, message)| SkillError { path, message }).collect(),
+        truncated: list.truncated,
+    }
+}
+
+/// The words of existing programs where they have some; ours, with the hint, go along as data.
+fn lower_refusal(pending: &Pending, refusal: &Refusal) -> RpcError {
+    let (number, words) = match &refusal.kind {
+        RefusalKind::Busy => (code::BUSY, Some("runtime busy")),
+        RefusalKind::TooMany => (code::BUSY, None),
+        RefusalKind::NoRun | RefusalKind::RunUnknown => (code::RUN_NOT_FOUND, Some("run not found")),
+        // Runs are named together with their session: without it there is no such run.
+        RefusalKind::SessionUnknown if matches!(pending, Pending::Cancel { .. }) => {
+            (code::RUN_NOT_FOUND, Some("run not found"))
+        }
+        RefusalKind::SessionUnknown => (code::SESSION_NOT_FOUND, Some("session not found")),
+        RefusalKind::Storage if matches!(pending, Pending::SessionList { .. }) => {
+            (code::SESSION_LIST_FAILED, None)
+        }
+        RefusalKind::Storage => (code::SESSION_LOAD_FAILED, None),
+        RefusalKind::Invalid
+        | RefusalKind::EntryUnknown
+        | RefusalKind::QueuedUnknown
+        | RefusalKind::ModelUnknown
+        | RefusalKind::ToolUnknown
+        | RefusalKind::ExtensionUnknown
+        | RefusalKind::AskUnknown
+        | RefusalKind::AskOver => (INVALID_PARAMS, None),
+        RefusalKind::Unsupported => (METHOD_NOT_FOUND, None),
+        RefusalKind::Remote { code: number } => (number.parse().unwrap_or(code::INTERNAL), None),
+        RefusalKind::NothingToCompact
+        | RefusalKind::NotAllowed
+        | RefusalKind::TimedOut
+        | RefusalKind::Lost
+        | RefusalKind::Internal => (code::INTERNAL, None),
+    };
+    match words {
+        Some(words) => RpcError::new(number, words).with_data(&json!({ "detail": refusal.to_string() })),
+        None => RpcError::new(number, refusal.to_string()),
+    }
+}

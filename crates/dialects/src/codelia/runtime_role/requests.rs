@@ -1,0 +1,285 @@
+//! From what the UI asks to commands. Everything is checked here, so that the hub only sees what fits the vocabulary.
+
+use super::super::run_name;
+use super::super::wire::{
+    InitializeParams, InitializeResult, InputPart, McpListParams, ModelListParams, ModelSetParams,
+    PROTOCOL_VERSION, Program, RunCancelParams, RunInput, RunStartParams, ServerCapabilities,
+    SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code, method,
+};
+use super::receipts::{self, Pending};
+use super::{CodeliaRuntime, MAX_PENDING};
+use crate::role::Cx;
+use domain::command::{Command, ListScope, PromptOptions, Target};
+use domain::content::{Input, Part};
+use domain::ids::SessionId;
+use domain::signal::UiContext;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use wire::WireId;
+use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
+
+/// Sessions in a list unless the UI says otherwise.
+const DEFAULT_SESSIONS: i64 = 50;
+/// Runs in a replay unless the UI says otherwise.
+const DEFAULT_RUNS: i64 = 20;
+/// Events in a replay unless the UI says otherwise.
+const DEFAULT_EVENTS: i64 = 1500;
+/// Events that a replay is made from; one line of the wire may stand for many of them.
+const MAX_HISTORY: u64 = 200_000;
+
+/// What to do with a request.
+enum Wish {
+    /// Hand it to the hub.
+    Hub(Target, Command, Pending),
+    /// Answer at once.
+    Line(String),
+}
+
+impl CodeliaRuntime {
+    pub(super) fn request(&mut self, cx: &mut Cx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
+        if self.pending.len() >= MAX_PENDING {
+            return cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
+        }
+        let wish = match method {
+            method::INITIALIZE => self.initialize(&id, params),
+            method::RUN_START => self.run_start(cx, &id, params),
+            method::RUN_CANCEL => self.run_cancel(&id, params),
+            method::SESSION_LIST => session_list(&id, params),
+            method::SESSION_HISTORY => session_history(&id, params),
+            method::MODEL_LIST => model_list(&id, params),
+            method::MODEL_SET => model_set(&id, params),
+            method::MCP_LIST => mcp_list(&id, params),
+            method::SKILLS_LIST => skills_list(&id, params),
+            method::UI_CONTEXT_UPDATE => read::<UiContextParams>(params).map(|context| {
+                let command = Command::UpdateContext(lift_context(context));
+                Wish::Hub(Target::Current, command, Pending::Context { id: id.clone() })
+            }),
+            _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found").with_data(&method)),
+        };
+        match wish {
+            Ok(Wish::Hub(target, command, pending)) => self.ask_hub(cx, target, command, pending),
+            Ok(Wish::Line(line)) => cx.send(line),
+            Err(error) => cx.send(jsonrpc::error(Some(&id), &error)),
+        }
+    }
+
+    pub(super) fn notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+        match method {
+            method::UI_CONTEXT_UPDATE if self.pending.len() < MAX_PENDING => {
+                match read::<UiContextParams>(params) {
+                    Ok(context) => {
+                        let command = Command::UpdateContext(lift_context(context));
+                        self.ask_hub(cx, Target::Current, command, Pending::Silent);
+                    }
+                    Err(error) => cx.log(format!("ignored: {method}: {}", error.message)),
+                }
+            }
+            method::UI_CONTEXT_UPDATE => cx.log(format!("ignored: {method}: too many requests wait")),
+            _ => cx.log(format!("ignored: notification {method:?}; a request needs an id")),
+        }
+    }
+
+    /// Versions are not negotiated: there is one. A second handshake replaces what the first said.
+    fn initialize(&mut self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+        let params: InitializeParams = read(params)?;
+        self.ui = params.ui_capabilities;
+        let server = Program { name: "parlor".to_owned(), version: self.greeting.version.clone() };
+        let server_capabilities = ServerCapabilities {
+            supports_run_cancel: true,
+            supports_ui_requests: true,
+            supports_mcp_list: true,
+            supports_skills_list: true,
+            supports_permission_preflight_events: true,
+            supports_text_deltas: true,
+            ..ServerCapabilities::default()
+        };
+        let result = InitializeResult {
+            protocol_version: PROTOCOL_VERSION.to_owned(),
+            server,
+            server_capabilities: Some(server_capabilities),
+        };
+        Ok(Wish::Line(jsonrpc::result(id, &result)))
+    }
+
+    fn run_start(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<Wish, RpcError> {
+        let params: RunStartParams = read(params)?;
+        let target = target(params.session_id.as_deref())?;
+        let input = lift_input(params.input)?;
+        let empty = input.text.trim().is_empty() && input.attachments.is_empty();
+        if empty && !params.force_compaction {
+            return Err(invalid("the input is empty"));
+        }
+        if !params.tools.is_empty() && !std::mem::replace(&mut self.offered_tools, true) {
+            cx.loss("tools", "tools that the UI offers are not used");
+        }
+        if let Some(context) = params.ui_context {
+            self.ask_hub(cx, target.clone(), Command::UpdateContext(lift_context(context)), Pending::Silent);
+        }
+        let id = id.clone();
+        Ok(if params.force_compaction {
+            Wish::Hub(target.clone(), Command::Compact { instruction: None }, Pending::Compact { id, target })
+        } else {
+            Wish::Hub(
+                target,
+                Command::Prompt { input, options: PromptOptions::default() },
+                Pending::RunStart { id },
+            )
+        })
+    }
+
+    fn run_cancel(&mut self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+        let params: RunCancelParams = read(params)?;
+        if self.is_compaction(&params.run_id) {
+            return Ok(Wish::Line(receipts::cancelled_late(id)));
+        }
+        let not_found = || RpcError::new(code::RUN_NOT_FOUND, "run not found");
+        let (session, run) = run_name::read(&params.run_id).ok_or_else(not_found)?;
+        if let Some(telling) = self.tellings.get_mut(&session).filter(|telling| telling.run == run) {
+            telling.stopping = true;
+        }
+        let command = Command::Cancel { run: Some(run), reason: params.reason };
+        Ok(Wish::Hub(Target::Session(session), command, Pending::Cancel { id: id.clone() }))
+    }
+}
+
+fn session_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    let params: SessionListParams = read(params)?;
+    let limit = u64::try_from(params.limit.unwrap_or(DEFAULT_SESSIONS)).ok().filter(|limit| *limit > 0);
+    let (scope, all) = match params.scope.as_deref() {
+        Some("all") => (ListScope::All, true),
+        None | Some("current_workspace") => (ListScope::Project(params.workspace_root), false),
+        Some(other) => {
+            return Err(invalid(format!("unknown scope {other:?}; it is current_workspace or all")));
+        }
+    };
+    let command = Command::ListSessions { scope, limit, search: None };
+    Ok(Wish::Hub(Target::Current, command, Pending::SessionList { id: id.clone(), all }))
+}
+
+fn session_history(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    let params: SessionHistoryParams = read(params)?;
+    if params.session_id.is_empty() {
+        return Err(invalid("session_id is required"));
+    }
+    let count = |given: Option<i64>, usual: i64| u64::try_from(given.unwrap_or(usual)).unwrap_or(0);
+    let (max_runs, max_events) =
+        (count(params.max_runs, DEFAULT_RUNS), count(params.max_events, DEFAULT_EVENTS));
+    let session = SessionId::parse(&params.session_id).filter(|_| max_runs > 0 && max_events > 0);
+    let Some(session) = session else { return Ok(Wish::Line(receipts::no_history(id))) };
+    let command = Command::History { session: session.clone(), max_runs, max_events: MAX_HISTORY };
+    let pending = Pending::History { id: id.clone(), session: session.clone(), max_events };
+    Ok(Wish::Hub(Target::Session(session), command, pending))
+}
+
+fn model_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    let params: ModelListParams = read(params)?;
+    let command = Command::ListModels { provider: params.provider.clone() };
+    let pending =
+        Pending::ModelList { id: id.clone(), provider: params.provider, details: params.include_details };
+    Ok(Wish::Hub(Target::Current, command, pending))
+}
+
+fn model_set(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    let params: ModelSetParams = read(params)?;
+    if params.reset {
+        return Err(invalid("reset is not supported; set the model by its name"));
+    }
+    if params.name.is_empty() {
+        return Err(invalid("name is required"));
+    }
+    let command = Command::SetModel { provider: params.provider, name: params.name };
+    Ok(Wish::Hub(Target::Current, command, Pending::ModelSet { id: id.clone() }))
+}
+
+fn mcp_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    let params: McpListParams = read(params)?;
+    match params.scope.as_deref() {
+        None | Some("loaded" | "configured") => {
+            Ok(Wish::Hub(Target::Current, Command::ListServers, Pending::McpList { id: id.clone() }))
+        }
+        Some(other) => Err(invalid(format!("unknown scope {other:?}; it is loaded or configured"))),
+    }
+}
+
+fn skills_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    let params: SkillsListParams = read(params)?;
+    let command = Command::ListSkills { cwd: params.cwd, reload: params.force_reload };
+    Ok(Wish::Hub(Target::Current, command, Pending::SkillsList { id: id.clone() }))
+}
+
+/// No session named means the current one; a name that cannot be one is unknown.
+fn target(session_id: Option<&str>) -> Result<Target, RpcError> {
+    match session_id {
+        None => Ok(Target::Current),
+        Some(id) => SessionId::parse(id)
+            .map(Target::Session)
+            .ok_or_else(|| RpcError::new(code::SESSION_NOT_FOUND, "session not found")),
+    }
+}
+
+fn lift_input(input: RunInput) -> Result<Input, RpcError> {
+    let parts = match input {
+        RunInput::Text { text } => return Ok(Input::text(text)),
+        RunInput::Parts { parts } => parts,
+    };
+    let mut lifted = Input::default();
+    for part in parts {
+        match part {
+            InputPart::Text { text } => {
+                if !lifted.text.is_empty() {
+                    lifted.text.push_str("\n\n");
+                }
+                lifted.text.push_str(&text);
+            }
+            InputPart::ImageUrl { image_url } => {
+                let (mime, base64) = data_url(&image_url.url)
+                    .ok_or_else(|| invalid("an image must come along as a base64 data: address"))?;
+                lifted.attachments.push(Part::Image { mime: mime.to_owned(), base64: base64.into() });
+            }
+        }
+    }
+    Ok(lifted)
+}
+
+/// Media type and base64 of a `data:` address.
+fn data_url(url: &str) -> Option<(&str, &str)> {
+    let (head, base64) = url.strip_prefix("data:")?.split_once(',')?;
+    let mime = head.strip_suffix(";base64")?;
+    (mime.starts_with("image/") && !base64.is_empty()).then_some((mime, base64))
+}
+
+fn lift_context(context: UiContextParams) -> UiContext {
+    let notes = context.extensions.unwrap_or_default().into_iter().flat_map(|(name, value)| match value {
+        serde_json::Value::Array(lines) if name == "notes" => {
+            lines.into_iter().filter_map(|line| line.as_str().map(str::to_owned)).collect()
+        }
+        value => vec![format!("{name}: {value}")],
+    });
+    UiContext {
+        cwd: context.cwd,
+        workspace_root: context.workspace_root,
+        active_file: context.active_file.map(|file| file.path),
+        selection: context
+            .selection
+            .map(|selection| (selection.selected_text.unwrap_or_default(), selection.path)),
+        notes: notes.collect(),
+    }
+}
+
+/// Reads parameters; absent and null are the empty object.
+fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
+    let raw = params.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
+    if !raw.trim_start().starts_with('{') {
+        return Err(invalid("params must be an object"));
+    }
+    serde_json::from_str(raw).map_err(|error| invalid(error.to_string()))
+}
+
+pub(super) fn invalid(why: impl std::fmt::Display) -> RpcError {
+    RpcError::new(INVALID_PARAMS, format!("invalid params: {why}"))
+}

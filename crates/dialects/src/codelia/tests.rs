@@ -1,0 +1,23 @@
+//! Both roles: alone, facing each other, and held to the fidelity table and the list of quirks.
+
+mod bench;
+mod mirror;
+mod quirks;
+mod runtime;
+mod ui;
+
+use super::{fidelity, quirks as listed};
+use crate::fidelity::holes;
+
+#[test]
+fn the_table_has_a_row_for_every_item_and_no_other() {
+    assert_eq!(holes(fidelity::TABLE), (vec![], vec![]));
+}
+
+#[test]
+fn every_quirk_has_its_test() {
+    let tests = include_str!("tests/quirks.rs");
+    for quirk in listed::QUIRKS {
+        assert!(tests.contains(&format!("fn {}()", quirk.name)), "no test for {}", quirk.name);
+    }
+}

@@ -1,0 +1,434 @@
+//! We play codelia's UI; a codelia runtime is at the other end.
+//!
+//! States: greeting (until `initialize` is answered; commands wait), ready, gone. One run is heard at a time, live or from a replay.
+//! The wire names runs and tool calls; those names become the keys of facts, and the canon makes our ids of them. Tolerant by design:
+//! lines that are no JSON, ids of another type, events before the result of `run.start`, and words that we do not know are reported as
+//! drift and otherwise do no harm.
+
+mod asks;
+mod commands;
+mod hearing;
+mod responses;
+
+use super::wire::{
+    AgentEvent, AgentEventParams, BadEvent, InitializeParams, InitializeResult, ModelListParams,
+    PROTOCOL_VERSION, Program, RunContextParams, RunStatusParams, ServerCapabilities, SessionHistoryParams,
+    Status, UiCapabilities, UiContextParams, method,
+};
+use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
+use asks::OpenAsk;
+use domain::command::{Command, Refusal, RefusalKind};
+use domain::content::Input;
+use domain::event::{Failure, Outcome};
+use domain::fact::{Fact, Key, Said};
+use domain::ids::SessionId;
+use domain::port::{Abilities, Ticket};
+use domain::session::SessionSummary;
+use hearing::Hearing;
+use responses::Pending;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+use wire::jsonrpc::{self, Message, RpcError};
+use wire::{Correlation, WireId};
+
+/// The runtime has to answer `initialize`.
+const HANDSHAKE: TimerKey = TimerKey(1);
+/// A proposed tool that nobody is asked about runs by now.
+const TOOL_RUNS: TimerKey = TimerKey(2);
+/// A refused `run.start` is tried again.
+const TRY_AGAIN: TimerKey = TimerKey(3);
+/// How long after a tool call a question about it would have come.
+const ASK_GRACE: Duration = Duration::from_millis(250);
+/// The existing runtime counts a run as active for a moment after it said that it is over.
+const BUSY_PAUSE: Duration = Duration::from_millis(200);
+/// How often a refused `run.start` is tried again.
+const MAX_TRIES: u32 = 5;
+/// Most commands that wait for the handshake or a replay.
+const MAX_HELD: usize = 64;
+/// Most runs remembered as ended, to know what comes late.
+const MAX_ENDED: usize = 64;
+/// Most sessions remembered from lists.
+const MAX_KNOWN: usize = 1024;
+
+/// The UI's side of codelia.
+#[derive(Debug, Default)]
+pub struct CodeliaUi {
+    pending: Correlation<Pending>,
+    server: Option<InitializeResult>,
+    gone: bool,
+    /// Commands that wait for the handshake or for the end of a replay.
+    held: VecDeque<(Ticket, Command)>,
+    /// Goes with the next `run.start`.
+    session: Option<SessionId>,
+    context: Option<UiContextParams>,
+    /// The `run.start` that is not answered yet, or is to be tried again.
+    starting: Option<Starting>,
+    run: Option<Hearing>,
+    ended: VecDeque<Key>,
+    replaying: bool,
+    asks: BTreeMap<Key, OpenAsk>,
+    known: BTreeMap<SessionId, SessionSummary>,
+}
+
+/// A run that was asked for and has no name yet.
+#[derive(Debug, Clone)]
+struct Starting {
+    ticket: Ticket,
+    /// What the person said; `None` for a compaction.
+    input: Option<Input>,
+    tries: u32,
+    /// It is to be stopped as soon as its name is known.
+    stop: Option<Ticket>,
+}
+
+impl CodeliaUi {
+    /// A role for one link.
+    pub fn new() -> CodeliaUi {
+        CodeliaUi::default()
+    }
+
+    fn ready(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// What the runtime says it can do. The document makes saying it optional; then what it requires or recommends is assumed.
+    fn capabilities(&self) -> ServerCapabilities {
+        let assumed = ServerCapabilities {
+            supports_run_cancel: true,
+            supports_ui_requests: true,
+            ..ServerCapabilities::default()
+        };
+        self.server.as_ref().and_then(|server| server.server_capabilities.clone()).unwrap_or(assumed)
+    }
+
+    /// Sends a request whose answer is understood by what was asked.
+    fn ask_runtime(
+        &mut self,
+        cx: &mut Cx<'_>,
+        method: &str,
+        params: &impl serde::Serialize,
+        pending: Pending,
+    ) {
+        let id = self.pending.next_string_id("");
+        let ticket = pending.ticket();
+        match self.pending.insert(id.clone(), pending) {
+            Ok(()) => cx.send(jsonrpc::request(&id, method, params)),
+            Err(why) => {
+                if let Some(ticket) = ticket {
+                    cx.settle(ticket, Err(Refusal::new(RefusalKind::TooMany, why.to_string())));
+                }
+            }
+        }
+    }
+
+    /// The handshake is over.
+    fn greeted(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, server: InitializeResult) {
+        cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+        if server.protocol_version != PROTOCOL_VERSION {
+            let what = format!(
+                "the runtime speaks version {:?}, we speak {PROTOCOL_VERSION:?}",
+                server.protocol_version
+            );
+            cx.drift(Drift::new("initialize", what, ""));
+        }
+        self.server = Some(server);
+        // What the person sees first is which model answers.
+        let params = ModelListParams { provider: None, include_details: false };
+        self.ask_runtime(cx, method::MODEL_LIST, &params, Pending::CurrentModel);
+        if let Some(session) = self.session.clone() {
+            self.replay(cx, &session, None);
+        }
+        self.release(cx, seen);
+    }
+
+    fn replay(&mut self, cx: &mut Cx<'_>, session: &SessionId, ticket: Option<(Ticket, u64, u64)>) {
+        self.replaying = true;
+        let limit =
+            |pick: fn((Ticket, u64, u64)) -> u64| ticket.map(|t| i64::try_from(pick(t)).unwrap_or(i64::MAX));
+        let params = SessionHistoryParams {
+            session_id: session.to_string(),
+            max_runs: limit(|(_, runs, _)| runs),
+            max_events: limit(|(_, _, events)| events),
+        };
+        let ticket = ticket.map(|(ticket, ..)| ticket);
+        self.ask_runtime(cx, method::SESSION_HISTORY, &params, Pending::History { ticket });
+    }
+
+    /// Gives the commands that waited another try.
+    fn release(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+        for (ticket, command) in std::mem::take(&mut self.held) {
+            self.command(cx, seen, ticket, command);
+        }
+    }
+
+    fn unusable(&mut self, cx: &mut Cx<'_>, why: impl Into<String>) {
+        self.gone = true;
+        cx.effects.push(Effect::Close(Reason::Unusable(why.into())));
+    }
+
+    fn notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+        let raw = params.map_or("{}", RawValue::get);
+        let done = match method {
+            method::AGENT_EVENT => read(raw).map(|params| self.agent_event(cx, params)),
+            method::RUN_STATUS => read(raw).map(|params| self.run_status(cx, params)),
+            method::RUN_CONTEXT => read(raw).map(|params| self.run_context(cx, &params)),
+            // Numbers for developers, sent on demand only.
+            method::RUN_DIAGNOSTICS => Ok(()),
+            _ => Err("a notification that we do not know".to_owned()),
+        };
+        if let Err(what) = done {
+            cx.drift(Drift::new(method, what, raw));
+        }
+    }
+
+    fn agent_event(&mut self, cx: &mut Cx<'_>, params: AgentEventParams<'_>) {
+        let event = match AgentEvent::read(params.event.get()) {
+            Ok(event) => event,
+            Err(BadEvent::Unknown(name)) => {
+                return cx.drift(Drift::new(
+                    "agent.event",
+                    format!("an event of type {name:?}"),
+                    params.event.get(),
+                ));
+            }
+            Err(BadEvent::Malformed(why)) => {
+                return cx.drift(Drift::new("agent.event", why, params.event.get()));
+            }
+        };
+        let key = Key::from(params.run_id);
+        if !self.hear_run(cx, &key) {
+            return cx.drift(Drift::new(
+                "agent.event",
+                "an event after the end of its run",
+                params.event.get(),
+            ));
+        }
+        let Some(run) = &mut self.run else { return };
+        let meta = params.meta.filter(|meta| meta.delta);
+        for said in run.hear(event, meta) {
+            cx.fact(Fact::of(key.clone(), said));
+        }
+        for signal in run.signals() {
+            cx.effects.push(Effect::Signal(signal));
+        }
+        if run.wants_timer() && !self.replaying {
+            cx.timer(TOOL_RUNS, ASK_GRACE);
+        }
+    }
+
+    /// Makes the named run the one that is heard; false when it has ended.
+    fn hear_run(&mut self, cx: &mut Cx<'_>, key: &Key) -> bool {
+        if self.run.as_ref().is_some_and(|run| run.key == *key) {
+            return true;
+        }
+        if self.ended.contains(key) && !self.replaying {
+            return false;
+        }
+        if self.replaying {
+            self.end_run(cx, Outcome::Done);
+        }
+        let starting = if self.replaying { None } else { self.starting.take() };
+        self.begin(cx, key, starting.as_ref());
+        // The result of `run.start` will find its run under way.
+        self.starting = starting;
+        true
+    }
+
+    fn begin(&mut self, cx: &mut Cx<'_>, key: &Key, starting: Option<&Starting>) {
+        cx.fact(Fact::of(key.clone(), Said::RunStarted));
+        let input = starting.and_then(|starting| starting.input.as_ref());
+        let compaction = starting.is_some_and(|starting| starting.input.is_none());
+        let mut run = Hearing::new(key.clone(), self.replaying, compaction);
+        for said in input.into_iter().flat_map(|input| run.prompt(input)) {
+            cx.fact(Fact::of(key.clone(), said));
+        }
+        self.run = Some(run);
+    }
+
+    fn end_run(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        let Some(run) = self.run.take() else { return };
+        cx.fact(Fact::of(run.key.clone(), Said::RunEnded(outcome)));
+        if !run.replayed {
+            // The canon withdraws what is open; the runtime must not be left waiting for it.
+            self.deny_all(cx);
+        }
+        self.ended.push_back(run.key);
+        if self.ended.len() > MAX_ENDED {
+            self.ended.pop_front();
+        }
+    }
+
+    fn run_status(&mut self, cx: &mut Cx<'_>, params: RunStatusParams) {
+        let key = Key::from(params.run_id);
+        let outcome = match params.status {
+            Status::Running | Status::AwaitingUi => {
+                if !self.hear_run(cx, &key) {
+                    return;
+                }
+                let Some(run) = self.run.as_mut().filter(|_| params.status == Status::Running) else {
+                    return;
+                };
+                for said in run.goes_on() {
+                    cx.fact(Fact::of(key.clone(), said));
+                }
+                return;
+            }
+            Status::Completed => Outcome::Done,
+            Status::Error => {
+                let message = params.message.unwrap_or_else(|| "the runtime gave no reason".to_owned());
+                Outcome::Failed(Failure::new("runtime", message))
+            }
+            Status::Cancelled => Outcome::Cancelled,
+            Status::Other(word) => {
+                return cx.drift(Drift::new("run.status", format!("status {word:?}"), &key));
+            }
+        };
+        if self.hear_run(cx, &key) {
+            self.end_run(cx, outcome);
+        }
+    }
+
+    fn run_context(&mut self, cx: &mut Cx<'_>, params: &RunContextParams) {
+        let left = u64::try_from(params.context_left_percent.clamp(0, 100)).unwrap_or(0);
+        let key = Key::from(params.run_id.as_str());
+        if self.hear_run(cx, &key) {
+            cx.fact(Fact::of(key, Said::Context { used: 100 - left, window: 100 }));
+        }
+    }
+
+    fn request(&mut self, cx: &mut Cx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
+        let raw = params.map_or("{}", RawValue::get);
+        let asked = match method {
+            method::UI_CONFIRM => read(raw).map(|params| self.confirm(cx, &id, params)),
+            method::UI_PROMPT => read(raw).map(|params| self.prompt(cx, &id, params)),
+            method::UI_PICK => read(raw).map(|params| self.pick(cx, &id, params)),
+            _ => {
+                cx.drift(Drift::new(method, "a request that we do not know", raw));
+                let error = RpcError::new(jsonrpc::METHOD_NOT_FOUND, "method not found");
+                return cx.send(jsonrpc::error(Some(&id), &error));
+            }
+        };
+        if let Err(what) = asked {
+            let error = RpcError::new(jsonrpc::INVALID_PARAMS, format!("invalid params: {what}"));
+            cx.send(jsonrpc::error(Some(&id), &error));
+            cx.drift(Drift::new(method, what, raw));
+        }
+    }
+}
+
+impl UiRole for CodeliaUi {
+    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+        self.session = hello.session.as_deref().and_then(SessionId::parse);
+        let params = InitializeParams {
+            protocol_version: PROTOCOL_VERSION.to_owned(),
+            client: Program { name: "parlor".to_owned(), version: hello.version.clone() },
+            ui_capabilities: UiCapabilities {
+                supports_confirm: true,
+                supports_prompt: true,
+                supports_pick: true,
+                supports_markdown: true,
+                supports_images: true,
+                supports_permission_preflight_events: true,
+                supports_text_deltas: true,
+            },
+        };
+        self.ask_runtime(cx, method::INITIALIZE, &params, Pending::Handshake);
+        cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) => text,
+            Line::Overlong(head) => return cx.drift(Drift::new("line", "too long, skipped", &head)),
+            Line::Garbled(head) => return cx.drift(Drift::new("line", "not UTF-8 text, skipped", &head)),
+        };
+        match jsonrpc::classify(&text) {
+            Message::Request { id, method, params } => self.request(cx, id, &method, params),
+            Message::Notification { method, params } => self.notification(cx, &method, params),
+            Message::Response { id, outcome } => self.response(cx, seen, &id, outcome, &text),
+            Message::Invalid { id, why } => {
+                cx.drift(Drift::new("line", why.to_string(), &text));
+                // A damaged answer still ends its request.
+                if let Some(id) = id.filter(|_| !why.answerable()) {
+                    let error = RpcError::new(jsonrpc::INVALID_REQUEST, why.to_string());
+                    self.response(cx, seen, &id, Err(error), &text);
+                }
+            }
+        }
+    }
+
+    fn command(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+        if self.gone {
+            return cx.settle(ticket, Err(lost()));
+        }
+        if !self.ready() || (self.replaying && commands::starts_something(&command)) {
+            if self.held.len() >= MAX_HELD {
+                let refusal =
+                    Refusal::new(RefusalKind::TooMany, "the runtime is not ready yet").hint("wait a moment");
+                return cx.settle(ticket, Err(refusal));
+            }
+            return self.held.push_back((ticket, command));
+        }
+        self.lower(cx, seen, ticket, command);
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+        match key {
+            HANDSHAKE if !self.ready() => {
+                let seconds = HANDSHAKE_TIMEOUT.as_secs();
+                let why = format!("no answer to initialize within {seconds} s; is this a codelia runtime?");
+                self.unusable(cx, why);
+            }
+            TOOL_RUNS => {
+                let Some(run) = &mut self.run else { return };
+                for said in run.quiet_tools_run() {
+                    cx.fact(Fact::of(run.key.clone(), said));
+                }
+            }
+            TRY_AGAIN => self.start(cx),
+            _ => {}
+        }
+    }
+
+    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+        self.gone = true;
+        let asked = self.pending.drain().into_iter().filter_map(|(_, pending)| pending.ticket());
+        let starting = self.starting.take();
+        let stop = starting.as_ref().and_then(|starting| starting.stop);
+        let waiting = starting.map(|starting| starting.ticket).into_iter().chain(stop);
+        let held = std::mem::take(&mut self.held).into_iter().map(|(ticket, _)| ticket);
+        for ticket in asked.chain(waiting).chain(held) {
+            cx.settle(ticket, Err(lost()));
+        }
+        self.asks.clear();
+        self.run = None;
+    }
+
+    fn abilities(&self) -> Option<Abilities> {
+        let server = &self.server.as_ref()?.server;
+        let can = self.capabilities();
+        Some(Abilities {
+            name: format!("{} {}", server.name, server.version).trim().to_owned(),
+            steer: false,
+            follow_up: false,
+            cancel: can.supports_run_cancel,
+            sessions: true,
+            branch: false,
+            models: true,
+            servers: can.supports_mcp_list,
+            skills: can.supports_skills_list,
+            consent: can.supports_ui_requests,
+        })
+    }
+}
+
+fn lost() -> Refusal {
+    Refusal::new(RefusalKind::Lost, "the runtime is gone").hint("start it again")
+}
+
+fn read<'de, T: Deserialize<'de>>(raw: &'de str) -> Result<T, String> {
+    serde_json::from_str(raw).map_err(|error| error.to_string())
+}

@@ -1,0 +1,266 @@
+//! From commands to requests. What this wire cannot say is refused, so that the hub can do it itself or tell the person.
+
+use super::super::wire::{
+    ActiveFile, ImageUrl, InputPart, McpListParams, ModelListParams, ModelSetParams, Range, RunCancelParams,
+    RunInput, RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams, method,
+};
+use super::responses::Pending;
+use super::{CodeliaUi, Starting};
+use crate::role::{Cx, Seen};
+use domain::command::{Command, ListScope, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::content::{Input, Part};
+use domain::ids::{RunId, SessionId};
+use domain::port::Ticket;
+use domain::session::RunSummary;
+use domain::signal::UiContext;
+use serde_json::json;
+use wire::jsonrpc;
+
+/// Asked for when no limit is wanted; the document knows no word for that.
+const NO_LIMIT: i64 = 100_000;
+
+/// Whether a command has to wait until a replay is over.
+pub(super) fn starts_something(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Prompt { .. }
+            | Command::Compact { .. }
+            | Command::History { .. }
+            | Command::OpenSession { .. }
+    )
+}
+
+impl CodeliaUi {
+    pub(super) fn lower(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+        match command {
+            Command::Prompt { input, options } => self.lower_prompt(cx, ticket, input, &options),
+            Command::Compact { .. } => {
+                self.begin_start(cx, Starting { ticket, input: None, tries: 0, stop: None });
+            }
+            Command::Cancel { run, reason } => self.lower_cancel(cx, seen, ticket, run, reason),
+            Command::Answer { ask, answer } => self.lower_answer(cx, seen, ticket, ask, answer),
+            Command::OpenSession { session } => self.lower_open(cx, ticket, session),
+            Command::History { session, max_runs, max_events } => match self.idle() {
+                Ok(()) => self.replay(cx, &session, Some((ticket, max_runs, max_events))),
+                Err(refusal) => cx.settle(ticket, Err(refusal)),
+            },
+            Command::ListSessions { scope, limit, search } => {
+                self.lower_list(cx, ticket, scope, limit, search);
+            }
+            Command::ListModels { provider } => {
+                let params = ModelListParams { provider, include_details: true };
+                self.ask_runtime(cx, method::MODEL_LIST, &params, Pending::Models { ticket });
+            }
+            Command::SetModel { provider, name } => {
+                let params = ModelSetParams { name, provider, reset: false };
+                self.ask_runtime(cx, method::MODEL_SET, &params, Pending::SetModel { ticket });
+            }
+            Command::ListServers if !self.capabilities().supports_mcp_list => {
+                cx.settle(
+                    ticket,
+                    Err(unsupported("MCP status is unavailable: this runtime does not list servers")),
+                );
+            }
+            Command::ListServers => {
+                let params = McpListParams { scope: Some("loaded".to_owned()) };
+                self.ask_runtime(cx, method::MCP_LIST, &params, Pending::Servers { ticket });
+            }
+            Command::ListSkills { .. } if !self.capabilities().supports_skills_list => {
+                cx.settle(
+                    ticket,
+                    Err(unsupported("the skills list is unavailable: this runtime does not list skills")),
+                );
+            }
+            Command::ListSkills { cwd, reload } => {
+                let params = SkillsListParams { cwd, force_reload: reload };
+                self.ask_runtime(cx, method::SKILLS_LIST, &params, Pending::Skills { ticket });
+            }
+            Command::UpdateContext(context) => {
+                let params = lower_context(context);
+                cx.send(jsonrpc::notification(method::UI_CONTEXT_UPDATE, &params));
+                self.context = Some(params);
+                cx.settle(ticket, Ok(Receipt::Done));
+            }
+            Command::Enqueue { .. }
+            | Command::EditQueued { .. }
+            | Command::DropQueued { .. }
+            | Command::SetQueueMode { .. } => {
+                cx.settle(ticket, Err(unsupported("this runtime has no queue")));
+            }
+            Command::NewSession { .. } => {
+                let refusal = unsupported("this runtime makes a new session only when it is started");
+                cx.settle(ticket, Err(refusal.hint("quit and start it again")));
+            }
+            Command::BranchSession { .. }
+            | Command::CloseSession
+            | Command::RenameSession { .. }
+            | Command::DeleteSession { .. }
+            | Command::ClearSession
+            | Command::SetLeaf { .. }
+            | Command::Stats
+            | Command::SaveSession { .. }
+            | Command::LoadSession { .. }
+            | Command::ExportSession { .. }
+            | Command::SetPolicy { .. }
+            | Command::ListTools
+            | Command::SetTools { .. }
+            | Command::Extension { .. } => {
+                cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
+            }
+        }
+    }
+
+    /// Whether nothing is under way.
+    fn idle(&self) -> Result<(), Refusal> {
+        if self.run.is_some() || self.starting.is_some() {
+            let refusal = Refusal::new(RefusalKind::Busy, "a run is under way");
+            return Err(refusal.hint("wait for it or stop it"));
+        }
+        Ok(())
+    }
+
+    fn lower_prompt(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: Input, options: &PromptOptions) {
+        if options.from.is_some() {
+            return cx.settle(
+                ticket,
+                Err(unsupported("this runtime goes on from the end of the conversation only")),
+            );
+        }
+        if options.max_tokens.is_some() || options.temperature.is_some() || options.tools.is_some() {
+            cx.loss("prompt", "limits of one answer are not said on this wire");
+        }
+        self.begin_start(cx, Starting { ticket, input: Some(input), tries: 0, stop: None });
+    }
+
+    fn begin_start(&mut self, cx: &mut Cx<'_>, starting: Starting) {
+        match self.idle() {
+            Ok(()) => {
+                self.starting = Some(starting);
+                self.start(cx);
+            }
+            Err(refusal) => cx.settle(starting.ticket, Err(refusal)),
+        }
+    }
+
+    /// Sends the `run.start` that is due.
+    pub(super) fn start(&mut self, cx: &mut Cx<'_>) {
+        let Some(starting) = &self.starting else { return };
+        let params = RunStartParams {
+            input: starting
+                .input
+                .as_ref()
+                .map_or_else(|| RunInput::Text { text: String::new() }, lower_input),
+            session_id: self.session.as_ref().map(ToString::to_string),
+            ui_context: self.context.clone(),
+            force_compaction: starting.input.is_none(),
+            tools: Vec::new(),
+        };
+        self.ask_runtime(cx, method::RUN_START, &params, Pending::RunStart);
+    }
+
+    fn lower_cancel(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seen: Seen<'_>,
+        ticket: Ticket,
+        run: Option<RunId>,
+        reason: Option<String>,
+    ) {
+        let named = run.and_then(|run| seen.state.run(run));
+        if let Some((run, (_, outcome))) = named.and_then(|named| Some((named.id, named.ended.clone()?))) {
+            let run = RunSummary { run, outcome: Some(outcome) };
+            return cx.settle(ticket, Ok(Receipt::Cancelling { run }));
+        }
+        let run = run.or_else(|| seen.state.open_run().map(|run| run.id));
+        let name = run.and_then(|run| seen.names.run(run)).or_else(|| self.run.as_ref().map(|run| &run.key));
+        match (name.cloned(), &mut self.starting) {
+            (Some(name), _) => self.stop(cx, ticket, run, &name, reason),
+            (None, Some(Starting { stop: stop @ None, .. })) => *stop = Some(ticket),
+            (None, Some(_)) => cx.settle(ticket, Ok(Receipt::Done)),
+            (None, None) => cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "no run is under way"))),
+        }
+    }
+
+    pub(super) fn stop(
+        &mut self,
+        cx: &mut Cx<'_>,
+        ticket: Ticket,
+        run: Option<RunId>,
+        name: &str,
+        reason: Option<String>,
+    ) {
+        let params = RunCancelParams { run_id: name.to_owned(), reason };
+        self.ask_runtime(cx, method::RUN_CANCEL, &params, Pending::Cancel { ticket, run });
+        // The existing runtime waits for open questions before it stops, and runs what is allowed even then.
+        self.deny_all(cx);
+    }
+
+    /// Goes there at once; what happened there follows.
+    fn lower_open(&mut self, cx: &mut Cx<'_>, ticket: Ticket, session: SessionId) {
+        if let Err(refusal) = self.idle() {
+            return cx.settle(ticket, Err(refusal));
+        }
+        let summary = self.summary(&session);
+        cx.settle(ticket, Ok(Receipt::Session { session: summary, parent: None }));
+        self.session = Some(session.clone());
+        self.replay(cx, &session, None);
+    }
+
+    fn lower_list(
+        &mut self,
+        cx: &mut Cx<'_>,
+        ticket: Ticket,
+        scope: ListScope,
+        limit: Option<u64>,
+        search: Option<String>,
+    ) {
+        let (scope, workspace_root) = match scope {
+            ListScope::All => ("all", None),
+            ListScope::Project(root) => ("current_workspace", root),
+        };
+        let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(NO_LIMIT);
+        let params = SessionListParams { limit: Some(limit), scope: Some(scope.to_owned()), workspace_root };
+        self.ask_runtime(cx, method::SESSION_LIST, &params, Pending::Sessions { ticket, search });
+    }
+}
+
+fn unsupported(what: &str) -> Refusal {
+    Refusal::new(RefusalKind::Unsupported, what)
+}
+
+fn lower_input(input: &Input) -> RunInput {
+    if input.attachments.is_empty() {
+        return RunInput::Text { text: input.text.clone() };
+    }
+    let part = |part: Part| match part {
+        Part::Text(text) | Part::Thought { text, .. } => InputPart::Text { text },
+        Part::Image { mime, base64 } => {
+            let url = format!("data:{mime};base64,{base64}");
+            InputPart::ImageUrl { image_url: ImageUrl { url, media_type: Some(mime), detail: None } }
+        }
+        Part::Code { language, text, path } => {
+            let head = path.map(|path| format!("{path}:\n")).unwrap_or_default();
+            InputPart::Text { text: format!("{head}```{}\n{text}\n```", language.unwrap_or_default()) }
+        }
+        Part::Diff { text, .. } => InputPart::Text { text: format!("```diff\n{text}\n```") },
+        Part::Tool(tool) => InputPart::Text { text: tool.to_string() },
+        Part::Opaque { json, .. } => InputPart::Text { text: json.to_string() },
+    };
+    RunInput::Parts { parts: input.parts().into_iter().map(part).collect() }
+}
+
+fn lower_context(context: UiContext) -> UiContextParams {
+    let selection = context.selection.map(|(text, path)| Selection {
+        path,
+        range: Range::default(),
+        selected_text: Some(text).filter(|text| !text.is_empty()),
+    });
+    let notes = (!context.notes.is_empty()).then(|| json!(context.notes));
+    UiContextParams {
+        cwd: context.cwd,
+        workspace_root: context.workspace_root,
+        active_file: context.active_file.map(|path| ActiveFile { path, language_id: None }),
+        selection,
+        extensions: notes.map(|notes| serde_json::Map::from_iter([("notes".to_owned(), notes)])),
+    }
+}

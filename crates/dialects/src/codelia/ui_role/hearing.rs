@@ -1,0 +1,351 @@
+//! One run as it is heard: `agent.event`s in, what was said in our words out.
+//!
+//! The wire tells whole texts and tool calls, not messages and steps. A step of ours ends when all its tools have ended and the model
+//! says something again. Invariants: a `final` that repeats the last text adds nothing; a tool of which nobody asks is told as running
+//! only after a question about it would have come, because a question about a running tool makes no sense to us.
+
+use super::super::runtime_role::DENIED;
+use super::super::wire::{
+    AgentEvent, EventMeta, FileChange, LlmRetry, PermissionPreview, StepComplete, StepStart, ToolCall,
+    ToolResult,
+};
+use domain::ask::Preview;
+use domain::content::{Input, Json, Part, Role, TextKind, Usage};
+use domain::event::{Compaction, Finish, Trigger};
+use domain::fact::{Key, Said};
+use domain::signal::{Level, Signal};
+use domain::tool::{self, ToolOutcome};
+use std::collections::BTreeMap;
+
+/// Most tool calls of a run that are remembered while open; past it the oldest is forgotten and ends without its name.
+const MAX_TOOLS: usize = 1024;
+
+/// A run under way, or told again.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    /// Its name on the wire.
+    pub(super) key: Key,
+    /// It is told again, not under way.
+    pub(super) replayed: bool,
+    compaction: bool,
+    /// What the person said, when that is known from our side.
+    prompt: Option<String>,
+    last_text: String,
+    /// The message whose pieces come.
+    streaming: Option<Key>,
+    tools: BTreeMap<Key, Tool>,
+    order: Vec<Key>,
+    ready: Option<Key>,
+    last_number: u64,
+    after_tools: bool,
+    fresh_tool: bool,
+    said: Vec<Said>,
+    signals: Vec<Signal>,
+}
+
+/// A tool call without a result.
+#[derive(Debug, Clone)]
+pub(super) struct Tool {
+    pub(super) name: String,
+    pub(super) args: Json,
+    pub(super) preview: Option<Preview>,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Proposed,
+    Asked,
+    Allowed,
+    Running,
+}
+
+impl Hearing {
+    pub(super) fn new(key: Key, replayed: bool, compaction: bool) -> Hearing {
+        Hearing {
+            key,
+            replayed,
+            compaction,
+            prompt: None,
+            last_text: String::new(),
+            streaming: None,
+            tools: BTreeMap::new(),
+            order: Vec::new(),
+            ready: None,
+            last_number: 0,
+            after_tools: false,
+            fresh_tool: false,
+            said: Vec::new(),
+            signals: Vec::new(),
+        }
+    }
+
+    /// What the person said: this wire does not say it again.
+    pub(super) fn prompt(&mut self, input: &Input) -> Vec<Said> {
+        self.prompt = Some(input.text.clone());
+        user_message(input.parts())
+    }
+
+    /// Takes an event; gives what it says.
+    pub(super) fn hear(&mut self, event: AgentEvent, delta: Option<EventMeta>) -> Vec<Said> {
+        match (event, delta) {
+            (AgentEvent::Text(words), Some(meta)) => self.piece(meta, TextKind::Text, words.content),
+            (AgentEvent::Reasoning(words), Some(meta)) => self.piece(meta, TextKind::Thought, words.content),
+            (AgentEvent::Text(words), None) => self.text(words.content),
+            (AgentEvent::Reasoning(words), None) => {
+                self.model_speaks();
+                self.said.push(Said::Part {
+                    message: None,
+                    part: Part::Thought { text: words.content, signature: None },
+                });
+            }
+            (AgentEvent::Final(words), _) => {
+                if words.content.trim() != self.last_text.trim() {
+                    self.text(words.content);
+                }
+                self.message_over();
+            }
+            (AgentEvent::HiddenUserMessage(words), _) => {
+                if self.prompt.take().is_none_or(|prompt| prompt != words.content) {
+                    self.message_over();
+                    self.said.extend(user_message(vec![Part::Text(words.content)]));
+                }
+            }
+            (AgentEvent::StepStart(start), _) => self.step_start(&start),
+            (AgentEvent::ToolCall(call), _) => self.tool_call(call),
+            (AgentEvent::ToolResult(result), _) => self.tool_result(result),
+            (AgentEvent::StepComplete(complete), _) => self.step_complete(&complete),
+            (AgentEvent::CompactionStart(_), _) => {
+                self.signals.push(Signal::Working(Some("compacting the conversation".to_owned())));
+            }
+            (AgentEvent::CompactionComplete(complete), _) => self.compacted(complete.compacted),
+            (AgentEvent::PermissionPreview(preview), _) => self.preview(preview),
+            (AgentEvent::PermissionReady(ready), _) => {
+                self.ready = self.find(ready.tool_call_id.as_deref(), &ready.tool);
+            }
+            (AgentEvent::LlmRetry(retry), _) => self.said.push(lift_retry(retry)),
+        }
+        std::mem::take(&mut self.said)
+    }
+
+    /// One-way words that came with the last event.
+    pub(super) fn signals(&mut self) -> Vec<Signal> {
+        std::mem::take(&mut self.signals)
+    }
+
+    /// Whether a tool was proposed of which it must be found out whether anybody asks; once per proposal.
+    pub(super) fn wants_timer(&mut self) -> bool {
+        std::mem::take(&mut self.fresh_tool)
+    }
+
+    /// No question came: the tools that were proposed run.
+    pub(super) fn quiet_tools_run(&mut self) -> Vec<Said> {
+        self.advance(Phase::Proposed)
+    }
+
+    /// The runtime goes on after a question: what was allowed runs.
+    pub(super) fn goes_on(&mut self) -> Vec<Said> {
+        self.advance(Phase::Allowed)
+    }
+
+    fn advance(&mut self, from: Phase) -> Vec<Said> {
+        let ready = self.ready.clone();
+        let due =
+            self.tools.iter_mut().filter(|(key, tool)| tool.phase == from && ready.as_ref() != Some(*key));
+        let started = due.map(|(key, tool)| {
+            tool.phase = Phase::Running;
+            Said::ToolStarted { tool: key.clone(), name: None, args: None }
+        });
+        started.collect()
+    }
+
+    /// The tool that a question is about: the one announced, or the only one that could be meant when the runtime does not announce.
+    pub(super) fn asked_about(&mut self, announces: bool) -> Option<(Key, Tool)> {
+        let waiting = || {
+            let mut open = self.tools.iter().filter(|(_, tool)| tool.phase == Phase::Proposed);
+            open.next_back().map(|(key, _)| key.clone()).filter(|_| !announces)
+        };
+        let key = self.ready.take().or_else(waiting)?;
+        let tool = self.tools.get_mut(&key).filter(|tool| tool.phase == Phase::Proposed)?;
+        tool.phase = Phase::Asked;
+        Some((key, tool.clone()))
+    }
+
+    /// The person allowed a tool.
+    pub(super) fn allowed(&mut self, key: &Key) {
+        if let Some(tool) = self.tools.get_mut(key).filter(|tool| tool.phase == Phase::Asked) {
+            tool.phase = Phase::Allowed;
+        }
+    }
+
+    /// Ends the step if the model speaks after its tools.
+    fn model_speaks(&mut self) {
+        if self.after_tools && self.tools.is_empty() {
+            self.end_step();
+        }
+    }
+
+    fn end_step(&mut self) {
+        self.said.push(Said::StepEnded(Usage::default()));
+        (self.after_tools, self.last_number, self.streaming) = (false, 0, None);
+    }
+
+    fn message_over(&mut self) {
+        self.streaming = None;
+        self.said.push(Said::MessageEnded { message: None, finish: Finish::Complete });
+    }
+
+    fn text(&mut self, content: String) {
+        if content.is_empty() {
+            return;
+        }
+        self.model_speaks();
+        self.last_text.clone_from(&content);
+        self.said.push(Said::Part { message: None, part: Part::Text(content) });
+    }
+
+    /// A piece of a message that comes piece by piece.
+    fn piece(&mut self, meta: EventMeta, kind: TextKind, text: String) {
+        let message: Option<Key> = meta.message.map(Key::from);
+        if self.streaming.is_none() || self.streaming != message {
+            self.model_speaks();
+            if self.streaming.is_some() {
+                self.message_over();
+            }
+            self.streaming.clone_from(&message);
+            self.last_text.clear();
+        }
+        if kind == TextKind::Text {
+            self.last_text.push_str(&text);
+        }
+        self.said.push(Said::Text { message, kind, text });
+    }
+
+    fn step_start(&mut self, start: &StepStart) {
+        let number = start.step_number.unwrap_or(self.last_number + 1);
+        // Counting begins again with every answer of the model.
+        if number <= self.last_number && self.tools.is_empty() {
+            self.end_step();
+        }
+        self.last_number = number;
+    }
+
+    fn tool_call(&mut self, call: ToolCall) {
+        let key = Key::from(call.tool_call_id);
+        let args = call.args.map_or_else(Json::empty, |raw| Json::verbatim(raw.get()));
+        self.said.push(Said::ToolProposed { tool: key.clone(), name: call.tool.clone(), args: args.clone() });
+        let tool = Tool { name: call.tool, args, preview: None, phase: Phase::Proposed };
+        if self.tools.insert(key.clone(), tool).is_none() {
+            self.order.push(key);
+        }
+        if self.order.len() > MAX_TOOLS {
+            let oldest = self.order.remove(0);
+            self.tools.remove(&oldest);
+        }
+        self.fresh_tool = true;
+    }
+
+    fn end_tool(&mut self, key: &Key) -> Option<Tool> {
+        self.order.retain(|open| open != key);
+        self.ready.take_if(|ready| ready == key);
+        self.after_tools = true;
+        self.tools.remove(key)
+    }
+
+    fn tool_result(&mut self, event: ToolResult) {
+        let tool = Key::from(event.tool_call_id);
+        let known = self.end_tool(&tool);
+        let (text, json) = match event.result.as_deref().map(|raw| raw.get()) {
+            None | Some("null") => (String::new(), None),
+            Some(raw) => match serde_json::from_str::<String>(raw) {
+                Ok(text) => (text, None),
+                Err(_) => (raw.to_owned(), Some(Json::verbatim(raw))),
+            },
+        };
+        let denied = event.is_error.then(|| text.strip_prefix(DENIED)).flatten();
+        let (outcome, result) = match denied {
+            Some(reason) => (ToolOutcome::Denied, tool::ToolResult::text(reason)),
+            None if event.is_error => {
+                (ToolOutcome::Failed, tool::ToolResult { text, json, ..Default::default() })
+            }
+            None => (ToolOutcome::Done, lift_result(text, json)),
+        };
+        if outcome != ToolOutcome::Denied && known.as_ref().is_none_or(|known| known.phase != Phase::Running)
+        {
+            let name = Some(event.tool).filter(|name| known.is_none() && !name.is_empty());
+            self.said.push(Said::ToolStarted { tool: tool.clone(), name, args: None });
+        }
+        self.said.push(Said::ToolEnded { tool, outcome, result });
+    }
+
+    /// Says nothing new, unless the result never came.
+    fn step_complete(&mut self, complete: &StepComplete) {
+        let tool = Key::from(complete.step_id.as_str());
+        if self.end_tool(&tool).is_some() {
+            let outcome = if complete.status == "error" { ToolOutcome::Failed } else { ToolOutcome::Done };
+            self.said.push(Said::ToolStarted { tool: tool.clone(), name: None, args: None });
+            self.said.push(Said::ToolEnded { tool, outcome, result: tool::ToolResult::default() });
+        }
+    }
+
+    fn compacted(&mut self, compacted: bool) {
+        self.signals.push(Signal::Working(None));
+        let trigger = if self.compaction { Trigger::Manual } else { Trigger::Threshold };
+        self.said.push(if compacted {
+            let summary = String::new();
+            Said::Compacted(Compaction { summary, first_kept: None, tokens_before: 0, trigger })
+        } else {
+            let text = "there was nothing to compact".to_owned();
+            Said::Notice { level: Level::Info, code: "nothing_to_compact".to_owned(), text }
+        });
+    }
+
+    fn preview(&mut self, preview: PermissionPreview) {
+        let Some(key) = self.find(preview.tool_call_id.as_deref(), &preview.tool) else { return };
+        let Some(tool) = self.tools.get_mut(&key) else { return };
+        tool.preview = match (preview.diff, preview.summary) {
+            (Some(text), _) => Some(Preview::Diff { path: preview.file_path.unwrap_or_default(), text }),
+            (None, Some(summary)) => Some(Preview::Text(summary)),
+            (None, None) => None,
+        };
+    }
+
+    /// An open tool call by id, or the newest of that name where a runtime leaves the id out.
+    fn find(&self, id: Option<&str>, name: &str) -> Option<Key> {
+        match id {
+            Some(id) => self.tools.get_key_value(id).map(|(key, _)| key.clone()),
+            None => {
+                let named = |key: &&Key| self.tools.get(*key).is_some_and(|tool| tool.name == name);
+                self.order.iter().rev().find(named).cloned()
+            }
+        }
+    }
+}
+
+fn user_message(parts: Vec<Part>) -> Vec<Said> {
+    let mut said = vec![Said::MessageStarted { message: None, role: Role::User }];
+    said.extend(parts.into_iter().map(|part| Said::Part { message: None, part }));
+    said.push(Said::MessageEnded { message: None, finish: Finish::Complete });
+    said
+}
+
+/// Tools that change files write what they changed into their result.
+fn lift_result(text: String, json: Option<Json>) -> tool::ToolResult {
+    let change = text.starts_with('{').then(|| serde_json::from_str::<FileChange>(&text).ok()).flatten();
+    match change {
+        Some(FileChange { summary, diff, file_path }) => {
+            let parts = vec![Part::Diff { path: file_path, text: diff }];
+            tool::ToolResult { text: summary, parts, json: Some(Json::verbatim(text)), truncated: false }
+        }
+        None => tool::ToolResult { text, json, ..Default::default() },
+    }
+}
+
+fn lift_retry(retry: LlmRetry) -> Said {
+    Said::Retrying {
+        attempt: retry.next_attempt,
+        max: retry.max_attempts,
+        delay_ms: retry.delay_ms,
+        reason: retry.message.unwrap_or(retry.failure_kind),
+    }
+}

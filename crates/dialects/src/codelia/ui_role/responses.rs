@@ -1,0 +1,380 @@
+//! What the runtime answers to our requests, understood by what was asked.
+
+use super::super::stamp;
+use super::super::wire::{
+    InitializeResult, McpListResult, McpServer, ModelListResult, ModelSetResult, RunCancelResult,
+    RunStartResult, SessionHistoryResult, SessionItem, SessionListResult, Skill, SkillsListResult, Status,
+    code,
+};
+use super::{BUSY_PAUSE, CodeliaUi, MAX_KNOWN, MAX_TRIES, TRY_AGAIN, read};
+use crate::role::{Cx, Drift, Seen};
+use domain::command::{History, Receipt, Refusal, RefusalKind};
+use domain::content::Usage;
+use domain::event::{Failure, Outcome};
+use domain::fact::{Fact, Key, Said};
+use domain::ids::{Millis, RunId, SessionId};
+use domain::port::Ticket;
+use domain::session::{
+    ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
+};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use wire::WireId;
+use wire::jsonrpc::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
+
+/// What was asked.
+#[derive(Debug)]
+pub(super) enum Pending {
+    Handshake,
+    CurrentModel,
+    /// The run in [`CodeliaUi::starting`].
+    RunStart,
+    Cancel {
+        ticket: Ticket,
+        run: Option<RunId>,
+    },
+    History {
+        ticket: Option<Ticket>,
+    },
+    Sessions {
+        ticket: Ticket,
+        search: Option<String>,
+    },
+    Models {
+        ticket: Ticket,
+    },
+    SetModel {
+        ticket: Ticket,
+    },
+    Servers {
+        ticket: Ticket,
+    },
+    Skills {
+        ticket: Ticket,
+    },
+}
+
+impl Pending {
+    /// The command that waits; a `run.start` has its own place.
+    pub(super) fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Pending::Handshake | Pending::CurrentModel | Pending::RunStart => None,
+            Pending::History { ticket } => *ticket,
+            Pending::Cancel { ticket, .. }
+            | Pending::Sessions { ticket, .. }
+            | Pending::Models { ticket }
+            | Pending::SetModel { ticket }
+            | Pending::Servers { ticket }
+            | Pending::Skills { ticket } => Some(*ticket),
+        }
+    }
+}
+
+impl CodeliaUi {
+    pub(super) fn response(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seen: Seen<'_>,
+        id: &WireId,
+        outcome: Result<&RawValue, RpcError>,
+        line: &str,
+    ) {
+        let Some(pending) = self.asked(id) else {
+            return cx.drift(Drift::new("response", "an answer to nothing that we asked", line));
+        };
+        let outcome = outcome.map(RawValue::get);
+        match pending {
+            Pending::Handshake => match outcome.map(read::<InitializeResult>) {
+                Ok(Ok(server)) => self.greeted(cx, seen, server),
+                Ok(Err(why)) => self.unusable(cx, format!("the answer to initialize cannot be read: {why}")),
+                Err(error) => self.unusable(cx, format!("the runtime refused initialize: {error}")),
+            },
+            // A runtime without model.list is fine: nobody asked for it.
+            Pending::CurrentModel => {
+                if let Ok(Ok(list)) = outcome.map(read::<ModelListResult>) {
+                    current_model(cx, &list);
+                }
+            }
+            Pending::RunStart => self.run_start(cx, lift::<RunStartResult>(outcome)),
+            Pending::Cancel { ticket, run } => {
+                let receipt = lift::<RunCancelResult>(outcome);
+                cx.settle(ticket, cancelling(seen, run, receipt));
+            }
+            Pending::History { ticket } => {
+                self.end_run(cx, Outcome::Done);
+                self.replaying = false;
+                let receipt = lift::<SessionHistoryResult>(outcome).map(|result| {
+                    let truncated = result.truncated.unwrap_or_default();
+                    Receipt::History(History { runs: result.runs, events: Vec::new(), truncated })
+                });
+                match (ticket, receipt) {
+                    (Some(ticket), receipt) => cx.settle(ticket, receipt),
+                    (None, Ok(_)) => {}
+                    (None, Err(refusal)) => cx.drift(Drift::new("session.history", refusal.to_string(), "")),
+                }
+                self.release(cx, seen);
+            }
+            Pending::Sessions { ticket, search } => {
+                let listed = lift::<SessionListResult>(outcome);
+                let receipt =
+                    listed.map(|list| Receipt::Sessions(self.sessions(cx, list, search.as_deref())));
+                cx.settle(ticket, receipt);
+            }
+            Pending::Models { ticket } => {
+                let receipt = lift::<ModelListResult>(outcome).map(|list| {
+                    current_model(cx, &list);
+                    lift_models(list)
+                });
+                cx.settle(ticket, receipt);
+            }
+            Pending::SetModel { ticket } => {
+                let set = lift::<ModelSetResult>(outcome).map_err(|mut refusal| {
+                    if refusal.kind == RefusalKind::Invalid {
+                        refusal.kind = RefusalKind::ModelUnknown;
+                    }
+                    refusal
+                });
+                let receipt = set.map(|set| {
+                    let model = ModelRef { provider: set.provider, name: set.name };
+                    cx.fact(Fact::new(Said::Model(model.clone())));
+                    Receipt::Model(model)
+                });
+                cx.settle(ticket, receipt);
+            }
+            Pending::Servers { ticket } => {
+                let servers = lift::<McpListResult>(outcome);
+                cx.settle(
+                    ticket,
+                    servers.map(|list| Receipt::Servers(list.servers.into_iter().map(lift_server).collect())),
+                );
+            }
+            Pending::Skills { ticket } => {
+                cx.settle(
+                    ticket,
+                    lift::<SkillsListResult>(outcome).map(|list| Receipt::Skills(lift_skills(list))),
+                );
+            }
+        }
+    }
+
+    /// What was asked under this id. Some runtimes write our string ids back as numbers.
+    fn asked(&mut self, id: &WireId) -> Option<Pending> {
+        self.pending.take(id).or_else(|| {
+            let number = id.as_number()?;
+            self.pending.take(&WireId::text(number.to_string()))
+        })
+    }
+
+    fn run_start(&mut self, cx: &mut Cx<'_>, result: Result<RunStartResult, Refusal>) {
+        let Some(mut starting) = self.starting.take() else { return };
+        match result {
+            Ok(result) => {
+                if let Some(session) = result.session_id.as_deref().and_then(SessionId::parse) {
+                    self.session = Some(session);
+                }
+                let key = Key::from(result.run_id);
+                let known = self.run.as_ref().is_some_and(|run| run.key == key) || self.ended.contains(&key);
+                if !known {
+                    self.begin(cx, &key, Some(&starting));
+                }
+                cx.settle(starting.ticket, Ok(Receipt::Done));
+                if let Some(ticket) = starting.stop {
+                    self.stop(cx, ticket, None, &key, None);
+                }
+            }
+            Err(refusal)
+                if refusal.kind == RefusalKind::Busy
+                    && starting.tries < MAX_TRIES
+                    && starting.stop.is_none() =>
+            {
+                starting.tries += 1;
+                self.starting = Some(starting);
+                cx.timer(TRY_AGAIN, BUSY_PAUSE);
+            }
+            Err(refusal) => {
+                cx.settle(starting.ticket, Err(refusal));
+                if let Some(ticket) = starting.stop {
+                    cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "the run did not start")));
+                }
+            }
+        }
+    }
+
+    fn sessions(
+        &mut self,
+        cx: &mut Cx<'_>,
+        list: SessionListResult,
+        search: Option<&str>,
+    ) -> Vec<SessionSummary> {
+        let mut summaries = Vec::with_capacity(list.sessions.len());
+        for item in list.sessions {
+            match lift_session(item) {
+                Ok(summary) => {
+                    if self.known.len() < MAX_KNOWN {
+                        self.known.insert(summary.id.clone(), summary.clone());
+                    }
+                    summaries.push(summary);
+                }
+                Err(id) => cx.drift(Drift::new("session.list", "a session id that we cannot use", &id)),
+            }
+        }
+        let wanted = search.unwrap_or_default().to_lowercase();
+        summaries.retain(|summary| wanted.is_empty() || summary.title.to_lowercase().contains(&wanted));
+        summaries
+    }
+
+    /// What is known about a session.
+    pub(super) fn summary(&self, session: &SessionId) -> SessionSummary {
+        self.known.get(session).cloned().unwrap_or_else(|| SessionSummary {
+            id: session.clone(),
+            title: session.to_string(),
+            cwd: String::new(),
+            project: String::new(),
+            created_at: Millis(0),
+            updated_at: Millis(0),
+            messages: 0,
+            last_prompt: None,
+            last_run: None,
+            running: false,
+            usage: Usage::default(),
+        })
+    }
+}
+
+/// The result, or a refusal in the runtime's own words.
+fn lift<T: DeserializeOwned>(outcome: Result<&str, RpcError>) -> Result<T, Refusal> {
+    match outcome {
+        Ok(raw) => read(raw).map_err(|why: String| {
+            let kind = RefusalKind::Remote { code: "unreadable".to_owned() };
+            Refusal::new(kind, format!("the runtime's answer cannot be read: {why}"))
+        }),
+        Err(error) => Err(lift_error(error)),
+    }
+}
+
+fn lift_error(error: RpcError) -> Refusal {
+    let kind = match error.code {
+        code::BUSY => RefusalKind::Busy,
+        code::RUN_NOT_FOUND => RefusalKind::RunUnknown,
+        code::SESSION_NOT_FOUND => RefusalKind::SessionUnknown,
+        code::SESSION_LOAD_FAILED | code::SESSION_LIST_FAILED => RefusalKind::Storage,
+        METHOD_NOT_FOUND => RefusalKind::Unsupported,
+        INVALID_PARAMS => RefusalKind::Invalid,
+        number => RefusalKind::Remote { code: number.to_string() },
+    };
+    let message = if error.message.is_empty() {
+        format!("the runtime refused ({})", error.code)
+    } else {
+        error.message
+    };
+    Refusal::new(kind, message)
+}
+
+fn current_model(cx: &mut Cx<'_>, list: &ModelListResult) {
+    if let Some(name) = &list.current {
+        let model = ModelRef { provider: list.provider.clone(), name: name.clone() };
+        cx.fact(Fact::new(Said::Model(model)));
+    }
+}
+
+/// The existing runtime does not know a run that is over; the document says how it ended.
+fn cancelling(
+    seen: Seen<'_>,
+    run: Option<RunId>,
+    result: Result<RunCancelResult, Refusal>,
+) -> Result<Receipt, Refusal> {
+    let Some(run) = run else { return result.map(|_| Receipt::Done) };
+    let ended = seen.state.run(run).and_then(|run| run.ended.clone()).map(|(_, outcome)| outcome);
+    let outcome = match result {
+        Ok(RunCancelResult { ok: true, .. }) => None,
+        Ok(RunCancelResult { status, .. }) => ended.or_else(|| status.and_then(outcome_of)),
+        Err(refusal) if refusal.kind == RefusalKind::RunUnknown && ended.is_some() => ended,
+        Err(refusal) => return Err(refusal),
+    };
+    Ok(Receipt::Cancelling { run: RunSummary { run, outcome } })
+}
+
+fn outcome_of(status: Status) -> Option<Outcome> {
+    match status {
+        Status::Completed => Some(Outcome::Done),
+        Status::Error => Some(Outcome::Failed(Failure::new("runtime", "the runtime gave no reason"))),
+        Status::Cancelled => Some(Outcome::Cancelled),
+        Status::Running | Status::AwaitingUi | Status::Other(_) => None,
+    }
+}
+
+fn lift_session(item: SessionItem) -> Result<SessionSummary, String> {
+    let Some(id) = SessionId::parse(&item.session_id) else { return Err(item.session_id) };
+    let at = stamp::read(&item.updated_at).unwrap_or_default();
+    let root = item.workspace_root.unwrap_or_default();
+    let title = item.last_user_message.as_deref().and_then(|text| text.lines().next()).unwrap_or(id.as_str());
+    Ok(SessionSummary {
+        title: title.to_owned(),
+        cwd: root.clone(),
+        project: root,
+        created_at: at,
+        updated_at: at,
+        messages: item.message_count.unwrap_or_default(),
+        last_prompt: item.last_user_message,
+        last_run: None,
+        running: false,
+        usage: Usage::default(),
+        id,
+    })
+}
+
+fn lift_models(list: ModelListResult) -> Receipt {
+    let micros = |dollars: Option<f64>| {
+        dollars.filter(|d| d.is_finite() && *d >= 0.0).map(|d| (d * 1e6).round() as u64)
+    };
+    let mut details = list.details.unwrap_or_default();
+    let provider = list.provider;
+    let entry = |name: String| {
+        let detail = details.remove(&name).unwrap_or_default();
+        ModelEntry {
+            model: ModelRef { provider: provider.clone(), name },
+            context_window: detail.context_window,
+            max_output: detail.max_output_tokens,
+            price_input: micros(detail.cost_per_1m_input_tokens_usd),
+            price_output: micros(detail.cost_per_1m_output_tokens_usd),
+        }
+    };
+    let models = list.models.into_iter().map(entry).collect();
+    let current = list.current.map(|name| ModelRef { provider: provider.clone(), name });
+    Receipt::Models { models, current }
+}
+
+fn lift_server(server: McpServer) -> ServerEntry {
+    let state = match server.state.as_str() {
+        _ if !server.enabled => ServerState::Disabled,
+        "disabled" => ServerState::Disabled,
+        "connecting" => ServerState::Connecting,
+        "ready" => ServerState::Ready,
+        "auth_required" => ServerState::AuthRequired,
+        other => ServerState::Failed(server.last_error.unwrap_or_else(|| other.to_owned())),
+    };
+    ServerEntry {
+        id: server.id,
+        http: server.transport == "http",
+        from_project: server.source.as_deref() == Some("project"),
+        state,
+        tools: server.tools,
+        connected_at: server.last_connected_at.as_deref().and_then(stamp::read),
+    }
+}
+
+fn lift_skills(list: SkillsListResult) -> SkillList {
+    let skill = |skill: Skill| SkillEntry {
+        id: skill.id,
+        name: skill.name,
+        description: skill.description,
+        path: skill.path,
+        from_project: skill.scope == "repo",
+        modified_at: Millis(skill.mtime_ms),
+    };
+    SkillList {
+        skills: list.skills.into_iter().map(skill).collect(),
+        errors: list.errors.into_iter().map(|error| (error.path, error.message)).collect(),
+        truncated: list.truncated,
+    }
+}
