@@ -20,7 +20,8 @@ pub const SNIPPET_CHARS: usize = 160;
 pub enum Durability {
     /// When the call returns: for everything that is acknowledged ([`domain::event::Body::is_durable`]).
     Now,
-    /// Soon, together with others: for streaming text and progress. Lost at most back to the last [`Store::tend`].
+    /// Soon, together with others: for streaming text and progress. A killed program loses at most what came since the last
+    /// [`Store::tend`], a power cut at most what came since the last [`Durability::Now`].
     Soon,
 }
 

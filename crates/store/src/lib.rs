@@ -1,6 +1,7 @@
 //! Sessions that stay: an append-only log of events per session, and what can be rebuilt from it (lists, search, snapshots).
 //!
-//! [`Store`] is the whole contract; it is synchronous and knows no runtime. [`MemoryStore`] keeps nothing after the program.
+//! [`Store`] is the whole contract; it is synchronous and knows no runtime. [`SqliteStore`] keeps
+//! sessions in one file; [`MemoryStore`] keeps nothing after the program.
 //! What is *not* here: sessions as they run (the hub), the written form of an event (`record`), export formats.
 //!
 //! Invariants: events of a session are appended in order, without a gap, by one writer at a time; what was appended with
@@ -13,6 +14,8 @@ mod error;
 mod memory;
 mod projection;
 mod recovery;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod words;
 
 pub use contract::{
@@ -21,3 +24,5 @@ pub use contract::{
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use recovery::{Recovery, Resumable, Standing, recover};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;

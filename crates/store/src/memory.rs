@@ -45,10 +45,9 @@ impl Kept {
     fn state(&self) -> State {
         let mut state = State::new();
         for event in &self.events {
-            // What was appended was folded by its writer before; an event that does not fit changes nothing.
-            if state.apply(event.at, &event.body).is_ok() {
-                state.seq = event.seq;
-            }
+            // What was appended was folded by its writer before; an event that does not fit only takes its number.
+            let _ = state.apply(event.at, &event.body);
+            state.seq = event.seq;
         }
         state
     }
@@ -100,7 +99,14 @@ impl Store for MemoryStore {
         Ok(Appended::default())
     }
 
-    fn snapshot(&mut self, _session: &SessionId, _state: &State) -> Result<(), StoreError> {
+    fn snapshot(&mut self, session: &SessionId, state: &State) -> Result<(), StoreError> {
+        let kept = self.sessions.get(session).filter(|kept| kept.open);
+        let kept = kept.ok_or_else(|| StoreError::NotOpen(session.clone()))?;
+        let expected = kept.events.last().map_or(Seq(0), |last| last.seq);
+        if state.seq != expected {
+            let (session, got) = (session.clone(), state.seq);
+            return Err(StoreError::OutOfOrder { session, expected, got });
+        }
         Ok(())
     }
 

@@ -2,11 +2,13 @@
 //!
 //! Only what is still open is remembered between events, so a long session costs no more than a short one.
 
+#[cfg(feature = "sqlite")]
+mod of_state;
+
 use domain::content::{Part, Role, TextKind};
 use domain::event::{Body, Event};
-use domain::ids::{EntryId, MessageId, Millis, RunId, Seq, SessionId};
+use domain::ids::{EntryId, MessageId, Millis, Seq, SessionId};
 use domain::session::SessionSummary;
-use domain::state::{EntryKind, Message, State};
 use std::collections::BTreeMap;
 
 /// Longest title taken from a prompt, in characters.
@@ -38,7 +40,7 @@ pub(crate) enum Change {
     /// An entry is finished and can be found.
     Entry(FoundEntry),
     /// A run began.
-    RunBegan(RunId),
+    RunBegan,
 }
 
 /// An entry that can be found by its text.
@@ -73,31 +75,6 @@ impl Projection {
         Projection { summary, titled: false, open: BTreeMap::new() }
     }
 
-    /// Of a session as it stands.
-    pub(crate) fn of(session: &SessionId, state: &State) -> Projection {
-        let mut projection = Projection::new(session);
-        let messages = state.open_messages().into_iter().filter_map(|id| state.message(id));
-        projection.open = messages.map(|m| (m.id, OpenMessage::of(m, state))).collect();
-        let said = |m: &Message| m.role == Role::User && m.finish.is_some();
-        let prompted =
-            state.entries.values().any(|entry| matches!(&entry.kind, EntryKind::Message(m) if said(m)));
-        projection.titled = state.settings.title.is_some() || prompted;
-        projection.summary = SessionSummary {
-            id: session.clone(),
-            title: state.title(),
-            cwd: state.settings.cwd.clone(),
-            project: state.settings.project.clone(),
-            created_at: state.created_at,
-            updated_at: state.updated_at,
-            messages: state.stats().messages,
-            last_prompt: state.last_prompt().map(|prompt| cut(&prompt, PROMPT_CHARS)),
-            last_run: state.runs.last().map(|run| run.id),
-            running: state.open_run().is_some(),
-            usage: state.usage,
-        };
-        projection
-    }
-
     /// In short.
     pub(crate) fn summary(&self) -> &SessionSummary {
         &self.summary
@@ -122,7 +99,7 @@ impl Projection {
             Body::RunStarted { run } => {
                 summary.last_run = Some(*run);
                 summary.running = true;
-                Some(Change::RunBegan(*run))
+                Some(Change::RunBegan)
             }
             Body::RunEnded { .. } => {
                 summary.running = false;
@@ -206,13 +183,6 @@ impl Projection {
         }
         let events = (open.first, last);
         Some(Change::Entry(FoundEntry { id: message.into(), at: open.at, events, text: open.text }))
-    }
-}
-
-impl OpenMessage {
-    fn of(message: &Message, state: &State) -> OpenMessage {
-        let at = state.entries.get(&message.id.into()).map_or(Millis(0), |entry| entry.at);
-        OpenMessage { role: message.role, at, first: Seq(0), text: message.text() }
     }
 }
 

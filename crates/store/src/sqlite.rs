@@ -1,0 +1,447 @@
+//! The embedded store: one SQLite file (WAL) in the data directory, for its owner alone.
+//!
+//! What must be on disk is committed with a sync; streaming text waits in memory for the next commit or [`Store::tend`]. Lists and searches read
+//! projections that are written in the same transaction as the log. Any number of programs may have the file open; each session
+//! has one writer (see `lease`).
+
+mod lease;
+mod number;
+mod place;
+mod reading;
+mod rows;
+mod schema;
+mod session;
+mod trouble;
+mod writing;
+
+use crate::contract::{Appended, Durability, Found, Listing, MAX_FOUND, Opened, Store};
+use crate::error::StoreError;
+use crate::projection::{Change, Projection};
+use crate::words::{Words, snippet};
+use domain::command::History;
+use domain::event::Event;
+use domain::ids::{EntryId, Seq, SessionId};
+use domain::session::SessionSummary;
+use domain::state::{EntryKind, State};
+use lease::{Owner, Taken};
+use number::{int, nat};
+use reading::Losses;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
+use session::Writer;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long another program's commit is waited for.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Most bytes that the write-ahead log keeps between commits.
+const JOURNAL_LIMIT: i64 = 16 * 1024 * 1024;
+/// Statements kept prepared.
+const STATEMENTS: usize = 64;
+
+/// Sessions in one SQLite file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    connection: Connection,
+    owner: Owner,
+    writers: BTreeMap<SessionId, Writer>,
+}
+
+impl SqliteStore {
+    /// Opens the store in `directory`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// When the directory or the file cannot be used, or the file is another program's or of a newer version.
+    pub fn at(directory: &Path) -> Result<SqliteStore, StoreError> {
+        let path = place::prepare(directory)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(&path, flags).and_then(|connection| {
+            set_up(&connection)?;
+            Ok(connection)
+        });
+        let mut connection = opened.map_err(|error| trouble::sqlite(&path, &error))?;
+        schema::migrate(&mut connection).map_err(|refused| match refused {
+            schema::Refused::Newer(found) => {
+                StoreError::Newer { path: path.clone(), found, known: schema::FORMAT }
+            }
+            schema::Refused::Foreign => StoreError::Foreign { path: path.clone() },
+            schema::Refused::Sqlite(error) => trouble::sqlite(&path, &error),
+        })?;
+        Ok(SqliteStore { path, connection, owner: Owner::new(), writers: BTreeMap::new() })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Looks for damage in the whole file; what is wrong, in words. Slow: for `doctor`.
+    ///
+    /// # Errors
+    /// When the disk says no.
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        let lines = self.connection.prepare("PRAGMA quick_check(20)").and_then(|mut statement| {
+            let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+            lines.collect::<Result<Vec<_>, _>>()
+        });
+        let lines = self.done(lines)?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// Makes what lists and searches read anew from the logs; how many sessions there are.
+    ///
+    /// # Errors
+    /// When the disk says no; everything is as before then.
+    pub fn rebuild(&mut self) -> Result<u64, StoreError> {
+        let rebuilt = rebuild(&mut self.connection);
+        for writer in self.writers.values_mut() {
+            writer.forget_projection();
+        }
+        self.done(rebuilt)
+    }
+
+    /// Lets the file grow to this many pages at most, `None` for as many as there can be.
+    ///
+    /// # Errors
+    /// When the disk says no.
+    pub fn limit_pages(&self, pages: Option<u32>) -> Result<(), StoreError> {
+        let pages = pages.unwrap_or(u32::MAX - 1);
+        self.done(self.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())))
+    }
+
+    fn done<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|error| trouble::sqlite(&self.path, &error))
+    }
+
+    /// The number and the last event of a session.
+    fn find(&self, session: &SessionId) -> Result<Option<(i64, Seq)>, StoreError> {
+        let found = self.connection.prepare_cached("SELECT id, last_seq FROM sessions WHERE name = ?1");
+        let found = found.and_then(|mut statement| {
+            statement.query_row([session.as_str()], |row| Ok((row.get(0)?, Seq(nat(row.get(1)?))))).optional()
+        });
+        self.done(found)
+    }
+
+    fn known(&self, session: &SessionId) -> Result<(i64, Seq), StoreError> {
+        self.find(session)?.ok_or_else(|| StoreError::Unknown(session.clone()))
+    }
+
+    /// Events of this session that wait to be written.
+    fn waiting(&self, session: &SessionId) -> &[Event] {
+        self.writers.get(session).map_or(&[], Writer::waiting)
+    }
+
+    /// Takes the lease of a session in a transaction of its own.
+    fn lease(&mut self, session: &SessionId, id: i64) -> Result<i64, StoreError> {
+        let (owner, path) = (&self.owner, &self.path);
+        let taken = (|| {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let taken = owner.take(&transaction, id)?;
+            transaction.commit()?;
+            Ok(taken)
+        })();
+        match taken.map_err(|error| trouble::sqlite(path, &error))? {
+            Taken::Granted(fence) => Ok(fence),
+            Taken::HeldBy(pid) => Err(StoreError::Busy { session: session.clone(), pid }),
+        }
+    }
+
+    fn read_state(&self, session: &SessionId, id: i64) -> Result<(State, Seq, Losses), StoreError> {
+        let mut losses = Losses::default();
+        let read = reading::state(&self.connection, (id, session), &mut losses);
+        let (state, snapshot_at) = self.done(read)?;
+        Ok((state, snapshot_at, losses))
+    }
+
+    /// The text of an entry that was found.
+    fn text_of(
+        &self,
+        session: &SessionId,
+        id: i64,
+        entry: EntryId,
+        events: (Seq, Seq),
+    ) -> Result<String, StoreError> {
+        let (first, last) = events;
+        if first == Seq(0) {
+            return Ok(self.load(session)?.state.entries.get(&entry).map_or_else(String::new, text_of));
+        }
+        let mut projection = Projection::new(session);
+        let mut text = String::new();
+        let read = reading::events(
+            &self.connection,
+            (id, session),
+            Seq(first.0 - 1),
+            &mut Losses::default(),
+            |event| {
+                if let Some(Change::Entry(found)) = projection.take(&event)
+                    && found.id == entry
+                {
+                    text = found.text;
+                }
+                event.seq < last
+            },
+        );
+        self.done(read)?;
+        Ok(text)
+    }
+}
+
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // On a file system that cannot do it the old journal stays, which is slower and as safe.
+    connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update_and_check(None, "secure_delete", "FAST", |_| Ok(()))?;
+    connection.pragma_update_and_check(None, "journal_size_limit", JOURNAL_LIMIT, |_| Ok(()))
+}
+
+fn rebuild(connection: &mut Connection) -> rusqlite::Result<u64> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let sessions: Vec<(i64, String)> = transaction
+        .prepare("SELECT id, name FROM sessions")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut count = 0;
+    for (id, name) in sessions {
+        let Some(session) = SessionId::parse(&name) else { continue };
+        let mut events = Vec::new();
+        reading::events(&transaction, (id, &session), Seq(0), &mut Losses::default(), |event| {
+            events.push(event);
+            true
+        })?;
+        writing::rebuild(&transaction, (id, &session), &events)?;
+        count += 1;
+    }
+    transaction.commit()?;
+    Ok(count)
+}
+
+fn text_of(entry: &domain::state::Entry) -> String {
+    match &entry.kind {
+        EntryKind::Message(message) => message.text(),
+        EntryKind::Compaction(compaction) => compaction.summary.clone(),
+        EntryKind::Notice { text, .. } => text.clone(),
+    }
+}
+
+/// The words as a query of the search index: each begins a word.
+fn query(words: &Words) -> String {
+    words.iter().map(|word| format!("\"{word}\"*")).collect::<Vec<_>>().join(" ")
+}
+
+impl Store for SqliteStore {
+    fn create(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        // One that was made and never written may be made again.
+        let id = match self.find(session)? {
+            Some((_, last)) if last > Seq(0) => return Err(StoreError::Exists(session.clone())),
+            Some((id, _)) => id,
+            None => {
+                let summary = record::encode(Projection::new(session).summary());
+                let inserted = self
+                    .connection
+                    .execute(
+                        "INSERT INTO sessions (name, summary) VALUES (?1, ?2)",
+                        [session.as_str(), &summary],
+                    )
+                    .map(|_| self.connection.last_insert_rowid());
+                self.done(inserted)?
+            }
+        };
+        let fence = self.lease(session, id)?;
+        self.writers.insert(session.clone(), Writer::new(id, fence, Seq(0), Projection::new(session)));
+        Ok(())
+    }
+
+    fn open(&mut self, session: &SessionId) -> Result<Opened, StoreError> {
+        if self.writers.contains_key(session) {
+            return self.load(session);
+        }
+        let (id, _) = self.known(session)?;
+        let fence = self.lease(session, id)?;
+        let (state, snapshot_at, losses) = self.read_state(session, id)?;
+        if losses.page {
+            let _ = self.owner.release(&self.connection, id, fence);
+            let detail = format!("a page of session {session} cannot be read");
+            return Err(StoreError::Corrupt { path: self.path.clone(), detail });
+        }
+        let projection = Projection::of(session, &state);
+        let mut writer = Writer::new(id, fence, state.seq, projection);
+        writer.snapshot_at = snapshot_at;
+        if !losses.rows.is_empty() || !losses.gaps.is_empty() {
+            let mended = writer.mend(&mut self.connection, session, &state, &losses);
+            self.done(mended)?;
+        }
+        self.writers.insert(session.clone(), writer);
+        Ok(Opened { state, damage: losses.report() })
+    }
+
+    fn append(
+        &mut self,
+        session: &SessionId,
+        events: &[Event],
+        durability: Durability,
+    ) -> Result<Appended, StoreError> {
+        let not_open = || StoreError::NotOpen(session.clone());
+        let writer = self.writers.get_mut(session).ok_or_else(not_open)?;
+        writer.check_numbers(session, events)?;
+        let appended = match durability {
+            Durability::Now => writer.write_now(&mut self.connection, &self.owner, session, events),
+            Durability::Soon => writer.write_soon(&mut self.connection, &self.owner, session, events),
+        };
+        match appended {
+            Ok(true) => Ok(Appended { snapshot_due: writer.snapshot_due() }),
+            Ok(false) => {
+                self.writers.remove(session);
+                Err(not_open())
+            }
+            Err(error) => Err(trouble::sqlite(&self.path, &error)),
+        }
+    }
+
+    fn snapshot(&mut self, session: &SessionId, state: &State) -> Result<(), StoreError> {
+        let not_open = || StoreError::NotOpen(session.clone());
+        let writer = self.writers.get_mut(session).ok_or_else(not_open)?;
+        if state.seq != writer.end() {
+            let (session, expected, got) = (session.clone(), writer.end(), state.seq);
+            return Err(StoreError::OutOfOrder { session, expected, got });
+        }
+        let kept = writer.snapshot(&mut self.connection, &self.owner, session, state);
+        if kept.map_err(|error| trouble::sqlite(&self.path, &error))? { Ok(()) } else { Err(not_open()) }
+    }
+
+    fn tend(&mut self) -> Result<(), StoreError> {
+        let mut first = None;
+        let mut lost = Vec::new();
+        for (session, writer) in &mut self.writers {
+            match writer.tend(&mut self.connection, &self.owner, session) {
+                Ok(true) => {}
+                Ok(false) => lost.push(session.clone()),
+                Err(error) => first = first.or(Some(trouble::sqlite(&self.path, &error))),
+            }
+        }
+        for session in lost {
+            self.writers.remove(&session);
+            first = first.or(Some(StoreError::NotOpen(session)));
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    fn close(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        let Some(mut writer) = self.writers.remove(session) else { return Ok(()) };
+        let closed = writer.close(&mut self.connection, &self.owner, session);
+        self.done(closed)
+    }
+
+    fn load(&self, session: &SessionId) -> Result<Opened, StoreError> {
+        let (id, _) = self.known(session)?;
+        let (mut state, _, losses) = self.read_state(session, id)?;
+        for event in self.waiting(session) {
+            reading::follow(&mut state, event);
+        }
+        Ok(Opened { state, damage: losses.report() })
+    }
+
+    fn events(&self, session: &SessionId, after: Seq, limit: usize) -> Result<Vec<Event>, StoreError> {
+        let (id, _) = self.known(session)?;
+        let mut events = Vec::new();
+        if limit == 0 {
+            return Ok(events);
+        }
+        let read = reading::events(&self.connection, (id, session), after, &mut Losses::default(), |event| {
+            events.push(event);
+            events.len() < limit
+        });
+        self.done(read)?;
+        let room = limit - events.len();
+        let waiting = self.waiting(session).iter().filter(|event| event.seq > after);
+        events.extend(waiting.take(room).cloned());
+        Ok(events)
+    }
+
+    fn history(
+        &self,
+        session: &SessionId,
+        max_runs: usize,
+        max_events: usize,
+    ) -> Result<History, StoreError> {
+        let (id, stored) = self.known(session)?;
+        let last = self.waiting(session).last().map_or(stored, |event| event.seq);
+        let wanted = int(max_runs as u64).saturating_add(1);
+        let starts = self
+            .connection
+            .prepare_cached("SELECT seq FROM runs WHERE session = ?1 ORDER BY seq DESC LIMIT ?2");
+        let starts = starts.and_then(|mut statement| {
+            let starts = statement.query_map([id, wanted], |row| Ok(Seq(nat(row.get(0)?))))?;
+            starts.collect::<rusqlite::Result<Vec<Seq>>>()
+        });
+        let starts = self.done(starts)?;
+        let runs = starts.len().min(max_runs);
+        let Some(first) = runs.checked_sub(1).map(|oldest| starts[oldest]) else {
+            return Ok(History { runs: 0, events: Vec::new(), truncated: !starts.is_empty() });
+        };
+        let newest = Seq(last.0.saturating_sub(max_events as u64));
+        let after = Seq(first.0 - 1).max(newest);
+        let events = self.events(session, after, max_events)?;
+        Ok(History { runs: runs as u64, events, truncated: after >= first || starts.len() > runs })
+    }
+
+    fn list(&self, listing: &Listing) -> Result<Vec<SessionSummary>, StoreError> {
+        let words = listing.search.as_deref().map(Words::of);
+        if words.as_ref().is_some_and(Words::is_empty) {
+            return Ok(Vec::new());
+        }
+        let listed = session::list(&self.connection, &self.owner, listing, words.as_ref().map(query));
+        self.done(listed)
+    }
+
+    fn summary(&self, session: &SessionId) -> Result<SessionSummary, StoreError> {
+        let summary = session::summary(&self.connection, &self.owner, session);
+        self.done(summary)?.ok_or_else(|| StoreError::Unknown(session.clone()))
+    }
+
+    fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError> {
+        let words = Words::of(text);
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limit = limit.min(MAX_FOUND);
+        let mut found = Vec::new();
+        for hit in self.done(session::hits(&self.connection, &query(&words), limit))? {
+            let text = self.text_of(&hit.session, hit.id, hit.entry, hit.events)?;
+            found.push(Found {
+                session: hit.session,
+                title: hit.title,
+                entry: hit.entry,
+                at: hit.at,
+                snippet: snippet(&text, &words),
+            });
+        }
+        Ok(found)
+    }
+
+    fn delete(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        let (id, _) = self.known(session)?;
+        self.lease(session, id)?;
+        self.writers.remove(session);
+        let deleted = (|| {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            writing::delete(&transaction, id)?;
+            transaction.commit()?;
+            // So that its text does not stay in the write-ahead log; another reader may keep it there a little longer.
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        })();
+        self.done(deleted)
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        for (session, mut writer) in std::mem::take(&mut self.writers) {
+            // Nobody is left to tell; what was acknowledged is on disk.
+            let _ = writer.close(&mut self.connection, &self.owner, &session);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Reading the log: what is good is given, what is damaged is named and passed over.
+
+use super::number::{int, nat};
+use super::rows::{self, Row};
+use super::trouble;
+use crate::contract::Damage;
+use domain::event::Event;
+use domain::ids::{Seq, SessionId};
+use domain::state::State;
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+/// Bits of a log key that number the event; the rest number the session.
+const SEQ_BITS: u32 = 40;
+/// The largest event number a key can hold.
+pub(super) const MAX_SEQ: u64 = (1 << SEQ_BITS) - 1;
+
+/// The key of the row that begins with `seq`.
+pub(super) fn key(session: i64, seq: Seq) -> i64 {
+    (session << SEQ_BITS) | int(seq.0.min(MAX_SEQ))
+}
+
+/// What was damaged on the way.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// First and last number of each row that could not be read.
+    pub(super) rows: Vec<(Seq, Seq)>,
+    /// Numbers that are not there at all, as first and last.
+    pub(super) gaps: Vec<(Seq, Seq)>,
+    /// Events that did not fit.
+    pub(super) unfit: u64,
+    /// A page of the file is damaged: nothing after it could be read.
+    pub(super) page: bool,
+}
+
+impl Losses {
+    /// In words; `None` when nothing was lost.
+    pub(super) fn report(self) -> Option<Damage> {
+        let mut lost: Vec<(Seq, Seq)> = self.rows.into_iter().chain(self.gaps).collect();
+        lost.sort();
+        if lost.is_empty() && self.unfit == 0 && !self.page {
+            return None;
+        }
+        let count: u64 = lost.iter().map(|(first, last)| last.0 - first.0 + 1).sum();
+        let mut message =
+            format!("{count} of its events could not be read and were set aside; everything else is there");
+        if self.page {
+            message = "the file is damaged; what stood before the damage is there".to_owned();
+        }
+        Some(Damage { lost, unfit: self.unfit, message })
+    }
+}
+
+/// Visits the events after `after`, in order, until `visit` says that it is enough.
+pub(super) fn events(
+    connection: &Connection,
+    (id, session): (i64, &SessionId),
+    after: Seq,
+    losses: &mut Losses,
+    mut visit: impl FnMut(Event) -> bool,
+) -> Result<()> {
+    let from = first_key(connection, id, after)?;
+    let mut statement = connection.prepare_cached(
+        "SELECT key, last, version, form, crc, record FROM log WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+    )?;
+    let mut found = statement.query(params![from, key(id, Seq(MAX_SEQ))])?;
+    let mut due = after.next();
+    loop {
+        let row = match found.next() {
+            Ok(Some(row)) => log_row(row),
+            Ok(None) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        let row = match row {
+            Ok(row) => row,
+            Err(error) if trouble::is_damage(&error) => {
+                losses.page = true;
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        if row.first > due {
+            losses.gaps.push((due, Seq(row.first.0 - 1)));
+        }
+        due = row.last.next();
+        match rows::unpack(session, &row) {
+            Ok(events) => {
+                for event in events.into_iter().filter(|event| event.seq > after) {
+                    if !visit(event) {
+                        return Ok(());
+                    }
+                }
+            }
+            Err(_) => losses.rows.push((row.first, row.last)),
+        }
+    }
+}
+
+/// The key of the row that holds the event after `after`, or of the next one.
+fn first_key(connection: &Connection, id: i64, after: Seq) -> Result<i64> {
+    let wanted = key(id, after.next());
+    let before = connection
+        .prepare_cached("SELECT key, last FROM log WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1")?
+        .query_row(params![key(id, Seq(0)), wanted], |row| Ok((row.get(0)?, nat(row.get(1)?))))
+        .optional()?;
+    Ok(match before {
+        Some((before, last)) if Seq(last) > after => before,
+        Some(_) | None => wanted,
+    })
+}
+
+fn log_row(row: &rusqlite::Row<'_>) -> Result<Row> {
+    let key: i64 = row.get(0)?;
+    Ok(Row {
+        first: Seq(nat(key) & MAX_SEQ),
+        last: Seq(nat(row.get(1)?)),
+        version: row.get(2)?,
+        form: row.get(3)?,
+        crc: row.get(4)?,
+        bytes: row.get(5)?,
+    })
+}
+
+/// The newest snapshot; `None` when there is none or it is damaged, which costs only time.
+fn snapshot(connection: &Connection, (id, session): (i64, &SessionId)) -> Result<Option<State>> {
+    let row = connection
+        .prepare_cached("SELECT seq, version, form, crc, record FROM snapshots WHERE session = ?1")?
+        .query_row([id], |row| {
+            let seq = Seq(nat(row.get(0)?));
+            let (version, form, crc, bytes) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            Ok(Row { first: seq, last: seq, version, form, crc, bytes })
+        })
+        .optional();
+    match row {
+        Ok(row) => Ok(row.and_then(|row| rows::unpack_state(session, &row).ok())),
+        Err(error) if trouble::is_damage(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The session as it stands on disk: the snapshot and everything after.
+pub(super) fn state(
+    connection: &Connection,
+    session: (i64, &SessionId),
+    losses: &mut Losses,
+) -> Result<(State, Seq)> {
+    let mut state = snapshot(connection, session)?.unwrap_or_default();
+    let snapshot_at = state.seq;
+    let mut unfit = 0;
+    events(connection, session, snapshot_at, losses, |event| {
+        unfit += u64::from(!follow(&mut state, &event));
+        true
+    })?;
+    losses.unfit += unfit;
+    Ok((state, snapshot_at))
+}
+
+/// Folds an event; one that does not fit (because something before it is lost) only takes its number.
+pub(crate) fn follow(state: &mut State, event: &Event) -> bool {
+    let fits = state.apply(event.at, &event.body).is_ok();
+    state.seq = event.seq;
+    fits
+}

@@ -1,0 +1,202 @@
+//! Rows of the log and snapshots as bytes: lines of records, packed when that saves space, with a checksum.
+//!
+//! The checksum covers the session, the numbers and the bytes as they are stored, so a row that was damaged, cut or moved to
+//! another place is told from a good one.
+
+use domain::event::{Body, Event};
+use domain::ids::{Millis, Seq, SessionId};
+use domain::state::State;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use std::io::{Read, Write};
+
+/// Rows shorter than this are stored as they are: packing would not pay.
+const WORTH_PACKING: usize = 256;
+/// Most bytes of a row before packing; a longer append takes several rows. One large event still fits one row.
+const ROW_BYTES: usize = 1024 * 1024;
+/// Most bytes that a packed row may unfold to: a damaged or forged row must not fill the memory.
+const MAX_UNPACKED: u64 = 512 * 1024 * 1024;
+
+/// How the bytes are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain = 0,
+    Deflate = 1,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    /// First event in it; for a snapshot the event it stands at.
+    pub(super) first: Seq,
+    /// Last event in it.
+    pub(super) last: Seq,
+    /// Version of the records.
+    pub(super) version: u32,
+    /// How the bytes are stored.
+    pub(super) form: u8,
+    /// Checksum.
+    pub(super) crc: u32,
+    /// The bytes.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// A row that cannot be read; the text says why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable(pub(super) String);
+
+/// The rows that hold `events`.
+pub(super) fn pack(session: &SessionId, events: &[Event]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut raw = Vec::new();
+    let mut first = None;
+    for (at, event) in events.iter().enumerate() {
+        first = first.or(Some(event.seq));
+        raw.extend_from_slice(record::encode(event).as_bytes());
+        raw.push(b'\n');
+        let full = raw.len() >= ROW_BYTES || at + 1 == events.len();
+        if let Some(first) = first.take_if(|_| full) {
+            rows.push(row(session, first, event.seq, &std::mem::take(&mut raw)));
+        }
+    }
+    rows
+}
+
+/// The events of a row.
+pub(super) fn unpack(session: &SessionId, row: &Row) -> Result<Vec<Event>, Unreadable> {
+    let text = text(session, row)?;
+    let mut events = Vec::new();
+    let mut due = row.first;
+    for line in text.lines() {
+        let event: Event = record::decode(line).map_err(|error| Unreadable(error.to_string()))?;
+        if event.seq != due {
+            return Err(Unreadable("its numbers do not follow".to_owned()));
+        }
+        due = due.next();
+        events.push(event);
+    }
+    if due != row.last.next() {
+        return Err(Unreadable("it is cut".to_owned()));
+    }
+    Ok(events)
+}
+
+/// The row that holds a snapshot.
+pub(super) fn pack_state(session: &SessionId, state: &State) -> Row {
+    let mut raw = Vec::new();
+    for told in state.replay() {
+        raw.extend_from_slice(record::encode(&told).as_bytes());
+        raw.push(b'\n');
+    }
+    row(session, state.seq, state.seq, &raw)
+}
+
+/// The state of a snapshot.
+pub(super) fn unpack_state(session: &SessionId, row: &Row) -> Result<State, Unreadable> {
+    let text = text(session, row)?;
+    let mut state = State::new();
+    for line in text.lines() {
+        let (at, body): (Millis, Body) =
+            record::decode(line).map_err(|error| Unreadable(error.to_string()))?;
+        state.apply(at, &body).map_err(|error| Unreadable(error.to_string()))?;
+    }
+    if state.seq != row.first {
+        return Err(Unreadable("it stands at another event".to_owned()));
+    }
+    Ok(state)
+}
+
+fn row(session: &SessionId, first: Seq, last: Seq, raw: &[u8]) -> Row {
+    let (form, bytes) = match deflated(raw) {
+        Some(packed) => (Form::Deflate, packed),
+        None => (Form::Plain, raw.to_vec()),
+    };
+    let mut row = Row { first, last, version: record::VERSION, form: form as u8, crc: 0, bytes };
+    row.crc = checksum(session, &row);
+    row
+}
+
+fn deflated(raw: &[u8]) -> Option<Vec<u8>> {
+    if raw.len() < WORTH_PACKING {
+        return None;
+    }
+    let mut encoder = DeflateEncoder::new(Vec::with_capacity(raw.len() / 2), Compression::fast());
+    // Writing to memory does not fail; if it did, the plain form is as good.
+    encoder.write_all(raw).ok()?;
+    encoder.finish().ok().filter(|packed| packed.len() < raw.len())
+}
+
+fn checksum(session: &SessionId, row: &Row) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(session.as_str().as_bytes());
+    hasher.update(&row.first.0.to_le_bytes());
+    hasher.update(&row.last.0.to_le_bytes());
+    hasher.update(&row.version.to_le_bytes());
+    hasher.update(&[row.form]);
+    hasher.update(&row.bytes);
+    hasher.finalize()
+}
+
+fn text(session: &SessionId, row: &Row) -> Result<String, Unreadable> {
+    if checksum(session, row) != row.crc {
+        return Err(Unreadable("its checksum is wrong".to_owned()));
+    }
+    if row.version > record::VERSION {
+        return Err(Unreadable(format!("its records have version {}", row.version)));
+    }
+    let bytes = match row.form {
+        0 => row.bytes.clone(),
+        1 => inflated(&row.bytes)?,
+        other => return Err(Unreadable(format!("it is stored in the unknown form {other}"))),
+    };
+    String::from_utf8(bytes).map_err(|_| Unreadable("it is not text".to_owned()))
+}
+
+fn inflated(packed: &[u8]) -> Result<Vec<u8>, Unreadable> {
+    let mut raw = Vec::new();
+    let mut decoder = DeflateDecoder::new(packed).take(MAX_UNPACKED);
+    decoder.read_to_end(&mut raw).map_err(|error| Unreadable(error.to_string()))?;
+    Ok(raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::content::TextKind;
+    use domain::ids::MessageId;
+
+    fn events(count: u64, text: &str) -> Vec<Event> {
+        let body = Body::MessageDelta { message: MessageId(1), kind: TextKind::Text, text: text.to_owned() };
+        (1..=count).map(|n| Event { seq: Seq(n), at: Millis(n), body: body.clone() }).collect()
+    }
+
+    #[test]
+    fn rows_come_back_and_a_stream_packs_well() {
+        let session = SessionId::from_number(1);
+        for (count, text) in [(1, "x"), (400, "token "), (3, &"y".repeat(700_000))] {
+            let events = events(count, text);
+            let rows = pack(&session, &events);
+            let back: Vec<Event> = rows.iter().flat_map(|row| unpack(&session, row).unwrap()).collect();
+            assert_eq!(back, events);
+        }
+        let rows = pack(&session, &events(400, "token "));
+        assert!(rows[0].bytes.len() < 400 * 12, "{}", rows[0].bytes.len());
+        assert_eq!(pack(&session, &[]), Vec::new());
+    }
+
+    #[test]
+    fn any_flipped_bit_and_any_other_place_is_noticed() {
+        let session = SessionId::from_number(1);
+        let row = pack(&session, &events(3, "hello")).remove(0);
+        for at in 0..row.bytes.len() {
+            let mut damaged = row.clone();
+            damaged.bytes[at] ^= 0x10;
+            assert!(unpack(&session, &damaged).is_err(), "{at}");
+        }
+        let mut moved = row.clone();
+        moved.first = Seq(2);
+        assert!(unpack(&session, &moved).is_err());
+        assert!(unpack(&SessionId::from_number(2), &row).is_err());
+    }
+}

@@ -1,0 +1,354 @@
+//! One session that is being written, and sessions as lists and searches see them.
+
+use super::lease::{self, LEASE_MS, Owner};
+use super::number::{int, nat};
+use super::reading::{self, Losses};
+use super::writing;
+use crate::contract::Listing;
+use crate::error::StoreError;
+use crate::projection::Projection;
+use domain::event::{Body, Event};
+use domain::ids::{EntryId, Millis, Seq, SessionId};
+use domain::session::SessionSummary;
+use domain::state::State;
+use domain::tool::Progress;
+use rusqlite::{Connection, OptionalExtension, Result, TransactionBehavior, params};
+
+/// Most events that wait in memory.
+const WAITING_EVENTS: usize = 256;
+/// Most text that waits in memory, in bytes.
+const WAITING_BYTES: usize = 64 * 1024;
+/// A snapshot is due after this many events…
+const SNAPSHOT_EVERY: u64 = 1024;
+/// …and not before the log has grown by this part of itself, so that large sessions are not written again and again.
+const SNAPSHOT_PART: u64 = 64;
+
+/// A session that this store writes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    id: i64,
+    fence: i64,
+    /// The last event on disk.
+    last: Seq,
+    waiting: Vec<Event>,
+    waiting_bytes: usize,
+    /// `None` after a failed write, until it is made anew.
+    projection: Option<Projection>,
+    pub(super) snapshot_at: Seq,
+    renewed: Millis,
+}
+
+/// Whether a commit is synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    Now,
+    Later,
+}
+
+/// Writes answer `false` when the session is no longer ours to write.
+type Written = Result<bool>;
+
+impl Writer {
+    pub(super) fn new(id: i64, fence: i64, last: Seq, projection: Projection) -> Writer {
+        Writer {
+            id,
+            fence,
+            last,
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            projection: Some(projection),
+            snapshot_at: Seq(0),
+            renewed: lease::now(),
+        }
+    }
+
+    pub(super) fn waiting(&self) -> &[Event] {
+        &self.waiting
+    }
+
+    pub(super) fn forget_projection(&mut self) {
+        self.projection = None;
+    }
+
+    /// The last event that was appended, on disk or waiting.
+    pub(super) fn end(&self) -> Seq {
+        self.waiting.last().map_or(self.last, |event| event.seq)
+    }
+
+    pub(super) fn snapshot_due(&self) -> bool {
+        let grown = self.end().0.saturating_sub(self.snapshot_at.0);
+        grown >= SNAPSHOT_EVERY.max(self.snapshot_at.0 / SNAPSHOT_PART)
+    }
+
+    pub(super) fn check_numbers(
+        &self,
+        session: &SessionId,
+        events: &[Event],
+    ) -> std::result::Result<(), StoreError> {
+        let mut due = self.end().next();
+        for event in events {
+            if event.seq != due || due.0 > reading::MAX_SEQ {
+                let (session, got) = (session.clone(), event.seq);
+                return Err(StoreError::OutOfOrder { session, expected: due, got });
+            }
+            due = due.next();
+        }
+        Ok(())
+    }
+
+    /// Writes what waits and `events`, synced.
+    pub(super) fn write_now(
+        &mut self,
+        connection: &mut Connection,
+        owner: &Owner,
+        session: &SessionId,
+        events: &[Event],
+    ) -> Written {
+        let waited = self.waiting.len();
+        self.waiting.extend_from_slice(events);
+        let written = self.flush(connection, owner, session, Sync::Now);
+        if written.is_err() {
+            self.waiting.truncate(waited);
+        }
+        written
+    }
+
+    /// Lets `events` wait; writes when much waits.
+    pub(super) fn write_soon(
+        &mut self,
+        connection: &mut Connection,
+        owner: &Owner,
+        session: &SessionId,
+        events: &[Event],
+    ) -> Written {
+        let (waited, bytes) = (self.waiting.len(), self.waiting_bytes);
+        self.waiting.extend_from_slice(events);
+        self.waiting_bytes += events.iter().map(weight).sum::<usize>();
+        if self.waiting.len() < WAITING_EVENTS && self.waiting_bytes < WAITING_BYTES {
+            return Ok(true);
+        }
+        let written = self.flush(connection, owner, session, Sync::Later);
+        if written.is_err() {
+            self.waiting.truncate(waited);
+            self.waiting_bytes = bytes;
+        }
+        written
+    }
+
+    fn flush(
+        &mut self,
+        connection: &mut Connection,
+        owner: &Owner,
+        session: &SessionId,
+        sync: Sync,
+    ) -> Written {
+        let Some(end) = self.waiting.last().map(|event| event.seq) else { return Ok(true) };
+        let mut projection = match self.projection.take() {
+            Some(projection) => projection,
+            None => {
+                let (state, _) = reading::state(connection, (self.id, session), &mut Losses::default())?;
+                Projection::of(session, &state)
+            }
+        };
+        let ours = in_transaction(connection, sync, |transaction| {
+            if !owner.holds(transaction, self.id, self.fence)? {
+                return Ok(false);
+            }
+            writing::append(transaction, (self.id, session), &self.waiting, &mut projection)?;
+            Ok(true)
+        })?;
+        if ours {
+            self.projection = Some(projection);
+            self.last = end;
+            self.waiting.clear();
+            self.waiting_bytes = 0;
+        }
+        Ok(ours)
+    }
+
+    pub(super) fn snapshot(
+        &mut self,
+        connection: &mut Connection,
+        owner: &Owner,
+        session: &SessionId,
+        state: &State,
+    ) -> Written {
+        if !self.flush(connection, owner, session, Sync::Later)? {
+            return Ok(false);
+        }
+        let ours = in_transaction(connection, Sync::Later, |transaction| {
+            if !owner.holds(transaction, self.id, self.fence)? {
+                return Ok(false);
+            }
+            writing::snapshot(transaction, (self.id, session), state)?;
+            Ok(true)
+        })?;
+        if ours {
+            self.snapshot_at = state.seq;
+        }
+        Ok(ours)
+    }
+
+    pub(super) fn tend(
+        &mut self,
+        connection: &mut Connection,
+        owner: &Owner,
+        session: &SessionId,
+    ) -> Written {
+        let now = lease::now();
+        let aged = now.since(self.renewed) >= LEASE_MS / 3 || now < self.renewed;
+        if aged {
+            if !owner.renew(connection, self.id, self.fence)? {
+                return Ok(false);
+            }
+            self.renewed = now;
+        }
+        self.flush(connection, owner, session, Sync::Later)
+    }
+
+    /// Writes what waits and lets go; a session without any event leaves nothing behind.
+    pub(super) fn close(
+        &mut self,
+        connection: &mut Connection,
+        owner: &Owner,
+        session: &SessionId,
+    ) -> Result<()> {
+        let flushed = self.flush(connection, owner, session, Sync::Now);
+        let left = in_transaction(connection, Sync::Later, |transaction| {
+            if self.last == Seq(0) && owner.holds(transaction, self.id, self.fence)? {
+                return writing::delete(transaction, self.id);
+            }
+            owner.release(transaction, self.id, self.fence)
+        });
+        flushed.and(left)
+    }
+
+    /// Sets damaged rows aside and keeps a snapshot, so that the damage is not met again.
+    pub(super) fn mend(
+        &mut self,
+        connection: &mut Connection,
+        session: &SessionId,
+        state: &State,
+        losses: &Losses,
+    ) -> Result<()> {
+        in_transaction(connection, Sync::Now, |transaction| {
+            for (first, _) in &losses.rows {
+                writing::set_aside(transaction, self.id, *first)?;
+            }
+            writing::snapshot(transaction, (self.id, session), state)?;
+            let last = "UPDATE sessions SET last_seq = ?2 WHERE id = ?1";
+            transaction.execute(last, [self.id, int(state.seq.0)]).map(drop)
+        })?;
+        self.snapshot_at = state.seq;
+        Ok(())
+    }
+}
+
+fn in_transaction<T>(
+    connection: &mut Connection,
+    sync: Sync,
+    write: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
+    let level = match sync {
+        Sync::Now => "FULL",
+        Sync::Later => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", level)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let value = write(&transaction)?;
+    transaction.commit()?;
+    Ok(value)
+}
+
+/// About how much text an event brings.
+fn weight(event: &Event) -> usize {
+    match &event.body {
+        Body::MessageDelta { text, .. } => text.len(),
+        Body::ToolProgress { progress: Progress::Output(text) | Progress::Replace(text), .. } => text.len(),
+        _ => 0,
+    }
+}
+
+const SUMMARY: &str = "SELECT s.summary, l.owner, l.host, l.pid, l.started, l.expires
+    FROM sessions s LEFT JOIN leases l ON l.session = s.id";
+
+/// Sessions, newest first.
+pub(super) fn list(
+    connection: &Connection,
+    owner: &Owner,
+    listing: &Listing,
+    query: Option<String>,
+) -> Result<Vec<SessionSummary>> {
+    let of_project = if listing.project.is_some() { "s.project = ?1" } else { "?1 IS NULL" };
+    let found = if query.is_some() {
+        "s.id IN (SELECT session FROM entries WHERE id IN (SELECT rowid FROM found WHERE found MATCH ?2))"
+    } else {
+        "?2 IS NULL"
+    };
+    let sql = format!(
+        "{SUMMARY} WHERE s.last_seq > 0 AND {of_project} AND {found}
+         ORDER BY s.updated_at DESC, s.id DESC LIMIT ?3"
+    );
+    let limit = listing.limit.map_or(-1, |limit| int(limit as u64));
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![listing.project, query, limit], |row| summary_of(owner, row))?;
+    rows.filter_map(Result::transpose).collect()
+}
+
+/// One session in short.
+pub(super) fn summary(
+    connection: &Connection,
+    owner: &Owner,
+    session: &SessionId,
+) -> Result<Option<SessionSummary>> {
+    let row = connection
+        .prepare_cached(&format!("{SUMMARY} WHERE s.name = ?1"))?
+        .query_row([session.as_str()], |row| summary_of(owner, row))
+        .optional()?;
+    Ok(row.flatten())
+}
+
+/// `None` when what is kept cannot be read, which `rebuild` mends.
+fn summary_of(owner: &Owner, row: &rusqlite::Row<'_>) -> Result<Option<SessionSummary>> {
+    let kept: String = row.get(0)?;
+    let Ok(mut summary) = record::decode::<SessionSummary>(&kept) else { return Ok(None) };
+    // A run whose program is gone is not under way, whatever its log says.
+    summary.running = summary.running && owner.is_held(row, 1)?;
+    Ok(Some(summary))
+}
+
+/// A place in the log where all words were found.
+pub(super) struct Hit {
+    pub(super) session: SessionId,
+    pub(super) id: i64,
+    pub(super) title: String,
+    pub(super) entry: EntryId,
+    pub(super) at: Millis,
+    pub(super) events: (Seq, Seq),
+}
+
+/// The newest hits.
+pub(super) fn hits(connection: &Connection, query: &str, limit: usize) -> Result<Vec<Hit>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.name, s.id, s.summary, e.entry, e.at, e.first, e.last
+         FROM entries e JOIN sessions s ON s.id = e.session
+         WHERE e.id IN (SELECT rowid FROM found WHERE found MATCH ?1) AND e.entry > 0
+         ORDER BY e.at DESC, e.id DESC LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![query, int(limit as u64)], |row| {
+        let name: String = row.get(0)?;
+        let summary: String = row.get(2)?;
+        let title = record::decode::<SessionSummary>(&summary).map_or_else(|_| String::new(), |s| s.title);
+        Ok(SessionId::parse(&name).map(|session| (session, title)).map(|(session, title)| {
+            Ok(Hit {
+                session,
+                id: row.get(1)?,
+                title,
+                entry: EntryId(nat(row.get(3)?)),
+                at: Millis(nat(row.get(4)?)),
+                events: (Seq(nat(row.get(5)?)), Seq(nat(row.get(6)?))),
+            })
+        }))
+    })?;
+    rows.filter_map(Result::transpose).map(|hit| hit?).collect()
+}

@@ -1,0 +1,188 @@
+//! What every store does.
+
+use crate::script::{fold, following, numbered, opened, said, script, session};
+use domain::content::Role;
+use domain::event::Body;
+use domain::ids::{EntryId, Seq, SessionId};
+use domain::state::State;
+use store::{Durability, Listing, MemoryStore, SqliteStore, Store, StoreError};
+
+/// Runs a test with each kind of store.
+fn each(test: impl Fn(&mut dyn Store)) {
+    test(&mut MemoryStore::new());
+    let directory = tempfile::tempdir().unwrap();
+    test(&mut SqliteStore::at(&directory.path().join("data")).unwrap());
+}
+
+fn keep(store: &mut dyn Store, number: u64, bodies: Vec<Body>) -> SessionId {
+    let id = SessionId::from_number(number);
+    store.create(&id).unwrap();
+    let mut events = numbered(bodies);
+    for event in &mut events {
+        event.at.0 += number * 1_000;
+    }
+    store.append(&id, &events, Durability::Now).unwrap();
+    store.close(&id).unwrap();
+    id
+}
+
+#[test]
+fn what_was_appended_comes_back_in_any_mix_of_durabilities() {
+    each(|store| {
+        let (id, events) = (session(), script());
+        store.create(&id).unwrap();
+        for (at, event) in events.iter().enumerate() {
+            let durability = if event.body.is_durable() { Durability::Now } else { Durability::Soon };
+            store.append(&id, std::slice::from_ref(event), durability).unwrap();
+            assert_eq!(store.load(&id).unwrap().state, fold(&events[..=at]));
+            assert_eq!(store.events(&id, Seq(0), 1_000).unwrap(), events[..=at]);
+        }
+        assert_eq!(store.events(&id, Seq(5), 3).unwrap(), events[5..8]);
+        assert_eq!(store.events(&id, Seq(5), 0).unwrap(), Vec::new());
+        store.close(&id).unwrap();
+        let opened = store.open(&id).unwrap();
+        assert_eq!((opened.state, opened.damage), (fold(&events), None));
+    });
+}
+
+#[test]
+fn numbers_must_follow_and_nothing_is_half_appended() {
+    each(|store| {
+        let (id, events) = (session(), script());
+        assert!(matches!(store.append(&id, &events, Durability::Now), Err(StoreError::NotOpen(_))));
+        assert!(matches!(store.open(&id), Err(StoreError::Unknown(_))));
+        store.create(&id).unwrap();
+        store.append(&id, &events[..3], Durability::Soon).unwrap();
+        let gap = [events[3].clone(), events[5].clone()];
+        let refused = store.append(&id, &gap, Durability::Now);
+        assert!(matches!(refused, Err(StoreError::OutOfOrder { expected: Seq(5), got: Seq(6), .. })));
+        store.append(&id, &events[3..], Durability::Now).unwrap();
+        assert_eq!(store.load(&id).unwrap().state, fold(&events));
+        assert!(matches!(store.create(&id), Err(StoreError::Exists(_))));
+    });
+}
+
+#[test]
+fn a_summary_says_what_the_state_says() {
+    each(|store| {
+        let (id, events) = (session(), script());
+        store.create(&id).unwrap();
+        store.append(&id, &events[..10], Durability::Now).unwrap();
+        assert!(store.summary(&id).unwrap().running);
+        store.append(&id, &events[10..], Durability::Now).unwrap();
+        let (summary, state) = (store.summary(&id).unwrap(), fold(&events));
+        assert_eq!(summary.title, state.title());
+        assert_eq!(summary.last_prompt, state.last_prompt());
+        assert_eq!(summary.messages, state.stats().messages);
+        assert_eq!((summary.usage, summary.running), (state.usage, false));
+        assert_eq!((summary.created_at, summary.updated_at), (state.created_at, state.updated_at));
+        assert_eq!(summary.last_run, state.runs.last().map(|run| run.id));
+    });
+}
+
+#[test]
+fn lists_are_newest_first_by_project_with_a_limit() {
+    each(|store| {
+        for number in 1..=5 {
+            let project = if number % 2 == 0 { "/even" } else { "/odd" };
+            let open = Body::SessionOpened { cwd: "/".into(), project: project.into(), parent: None };
+            keep(store, number, vec![open]);
+        }
+        let empty = SessionId::from_number(77);
+        store.create(&empty).unwrap();
+        let names = |listing: &Listing| -> Vec<String> {
+            store.list(listing).unwrap().iter().map(|s| s.id.as_str()[14..].to_owned()).collect()
+        };
+        assert_eq!(names(&Listing::default()), ["005", "004", "003", "002", "001"]);
+        assert_eq!(names(&Listing { limit: Some(2), ..Listing::default() }), ["005", "004"]);
+        let even = Listing { project: Some("/even".into()), ..Listing::default() };
+        assert_eq!(names(&even), ["004", "002"]);
+    });
+}
+
+#[test]
+fn words_are_found_in_entries_and_titles() {
+    each(|store| {
+        let mut first = vec![opened()];
+        first.extend(said(1, Role::User, "where is the moon landing page?"));
+        first.extend(said(2, Role::Assistant, "It is in src/landing.rs; the Moon is far."));
+        keep(store, 1, first);
+        keep(store, 2, vec![opened(), Body::Renamed { title: "Lunar Gateway".into() }]);
+
+        let found = store.search("moon land", 10).unwrap();
+        let entries: Vec<EntryId> = found.iter().map(|hit| hit.entry).collect();
+        assert_eq!(entries, [EntryId(2), EntryId(1)]);
+        assert!(found[1].snippet.contains("moon landing"), "{found:?}");
+        assert_eq!(found[0].title, "where is the moon landing page?");
+        assert_eq!(store.search("moon land", 1).unwrap().len(), 1);
+        for nothing in ["", "\"*", "moonshine", "oon"] {
+            assert_eq!(store.search(nothing, 10).unwrap(), Vec::new(), "{nothing}");
+        }
+        let listed = |words: &str| {
+            let listing = Listing { search: Some(words.into()), ..Listing::default() };
+            store.list(&listing).unwrap().len()
+        };
+        assert_eq!((listed("far moon"), listed("gate"), listed("moon gate"), listed("")), (1, 1, 0, 0));
+    });
+}
+
+#[test]
+fn history_keeps_the_newest_and_says_what_it_left_out() {
+    each(|store| {
+        let mut bodies = vec![opened()];
+        for run in 1..=4 {
+            let run = domain::ids::RunId(run);
+            bodies.push(Body::RunStarted { run });
+            bodies.push(Body::RunEnded { run, outcome: domain::event::Outcome::Done });
+        }
+        let id = keep(store, 1, bodies);
+        for (max_runs, max_events, runs, first, truncated) in [
+            (10, 100, 4, Some(2), false),
+            (2, 100, 2, Some(6), true),
+            (2, 3, 2, Some(7), true),
+            (4, 8, 4, Some(2), false),
+            (4, 7, 4, Some(3), true),
+            (0, 100, 0, None, true),
+            (2, 0, 2, None, true),
+        ] {
+            let history = store.history(&id, max_runs, max_events).unwrap();
+            let from = history.events.first().map(|event| event.seq.0);
+            let expected = (runs, first, truncated);
+            assert_eq!((history.runs, from, history.truncated), expected, "{max_runs} {max_events}");
+        }
+    });
+}
+
+#[test]
+fn deleting_takes_everything_away() {
+    each(|store| {
+        let mut bodies = vec![opened()];
+        bodies.extend(said(1, Role::User, "a secret plan"));
+        let id = keep(store, 1, bodies);
+        store.delete(&id).unwrap();
+        assert!(matches!(store.load(&id), Err(StoreError::Unknown(_))));
+        assert!(matches!(store.delete(&id), Err(StoreError::Unknown(_))));
+        assert_eq!(store.search("secret", 10).unwrap(), Vec::new());
+        assert_eq!(store.list(&Listing::default()).unwrap(), Vec::new());
+        store.create(&id).unwrap();
+    });
+}
+
+#[test]
+fn a_snapshot_changes_nothing_that_is_seen() {
+    each(|store| {
+        let (id, events) = (session(), script());
+        store.create(&id).unwrap();
+        store.append(&id, &events[..20], Durability::Soon).unwrap();
+        let early = store.snapshot(&id, &State::new());
+        assert!(matches!(early, Err(StoreError::OutOfOrder { .. })), "{early:?}");
+        store.snapshot(&id, &fold(&events[..20])).unwrap();
+        store.append(&id, &events[20..], Durability::Now).unwrap();
+        store.close(&id).unwrap();
+        assert_eq!(store.open(&id).unwrap().state, fold(&events));
+        assert_eq!(store.events(&id, Seq(0), 1_000).unwrap(), events);
+        let more = following(&fold(&events), [Body::Renamed { title: "done".into() }]);
+        store.append(&id, &more, Durability::Now).unwrap();
+        assert_eq!(store.summary(&id).unwrap().title, "done");
+    });
+}

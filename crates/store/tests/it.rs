@@ -1,0 +1,9 @@
+//! The stores from outside: the contract for both, and for the one on disk what becomes of it when things go wrong.
+
+#![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
+
+mod contract;
+mod crash;
+mod disk;
+mod recovery;
+mod script;
