@@ -20,7 +20,8 @@ use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, Millis, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::signal::{Board, Level, Signal, UiContext};
-use domain::state::State;
+use domain::state::{Entry, EntryKind, State};
+use domain::tool::ToolRun;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -550,6 +551,17 @@ impl Live {
             ui_context: UiContext::default(),
             grammar,
         }
+    }
+
+    /// What goes to the model, and the tool runs named in it.
+    fn context(&self) -> (Vec<Entry>, Vec<ToolRun>) {
+        let context: Vec<Entry> = self.state.context_path().into_iter().cloned().collect();
+        let messages = context.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Message(message) => Some(message),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        });
+        let tools = messages.flat_map(|m| m.tools()).filter_map(|id| self.state.tool(id).cloned()).collect();
+        (context, tools)
     }
 
     fn open_run(&self, run: RunId) -> bool {

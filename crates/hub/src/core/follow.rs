@@ -5,7 +5,7 @@ use domain::command::{Command, Receipt, Refusal};
 use domain::event::{Body, Event, Leaving, Outcome};
 use domain::fact::{Fact, Said};
 use domain::ids::{SessionId, UiId};
-use domain::port::{Order, Ticket};
+use domain::port::{Grounds, Order, Ticket};
 use domain::queue::QueueKind;
 use domain::signal::Board;
 use domain::state::State;
@@ -42,16 +42,30 @@ impl Core {
             self.stop(&session, run);
         }
         let needs_context = matches!(command, Command::Compact { .. } | Command::SaveSession { .. });
-        let context = match self.live(&session) {
-            Ok(live) if needs_context => live.state.context_path().into_iter().cloned().collect(),
-            _ => Vec::new(),
-        };
+        let grounds = Box::new(self.grounds(&session, needs_context));
         self.next_ticket += 1;
         let consult = Ticket(self.next_ticket);
         let consulted = Consulted { ui, ticket, session: session.clone(), command: command.clone() };
         self.consulted.insert(consult, consulted);
-        self.out.push(Out::Order(Order::Consult { ticket: consult, session, command, context }));
+        self.out.push(Out::Order(Order::Consult { ticket: consult, session, command, grounds }));
         Ok(())
+    }
+
+    /// How a session stands, for an engine that is asked about it.
+    fn grounds(&self, session: &SessionId, with_context: bool) -> Grounds {
+        let Ok(live) = self.live(session) else { return Grounds::default() };
+        let (settings, leaf) = (&live.state.settings, live.state.leaf);
+        let (context, tools) = if with_context { live.context() } else { (Vec::new(), Vec::new()) };
+        Grounds {
+            ids: live.ids.clone(),
+            cwd: settings.cwd.clone(),
+            project: settings.project.clone(),
+            model: settings.model.clone(),
+            active_tools: settings.tools.clone(),
+            leaf,
+            context,
+            tools,
+        }
     }
 
     pub(super) fn consult_settled(&mut self, ticket: Ticket, with: Result<Receipt, Refusal>) {
@@ -147,7 +161,7 @@ impl Core {
                 input: taken.input,
                 options: domain::command::PromptOptions::default(),
             },
-            context: Vec::new(),
+            grounds: Box::default(),
         };
         self.out.push(Out::Order(order));
     }

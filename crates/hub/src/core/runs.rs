@@ -9,7 +9,6 @@ use domain::port::{Order, Resume, Ticket, TurnBrief, TurnEnd};
 use domain::queue::{MAX_QUEUED, QueueKind};
 use domain::session::RunSummary;
 use domain::signal::Level;
-use domain::state::EntryKind;
 use domain::tool::Decision;
 
 impl Core {
@@ -82,12 +81,7 @@ impl Core {
         let attended = !self.watched(session) || self.attended(session, true);
         let live = self.sessions.get(session)?;
         let state = &live.state;
-        let context: Vec<_> = state.context_path().into_iter().cloned().collect();
-        let messages = context.iter().filter_map(|entry| match &entry.kind {
-            EntryKind::Message(message) => Some(message),
-            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
-        });
-        let tools = messages.flat_map(|m| m.tools()).filter_map(|id| state.tool(id).cloned()).collect();
+        let (context, tools) = live.context();
         let brief = TurnBrief {
             session: session.clone(),
             run,
@@ -130,6 +124,12 @@ impl Core {
             }
             Body::ToolStarted { .. } | Body::ToolDecided { decision: Decision { allowed: true, .. }, .. }
                 if live.cancel_by.is_some() =>
+            {
+                self.accepted = false;
+            }
+            // Made beside the conversation: it must not take the place of what was said since.
+            Body::Compacted { parent, .. }
+                if run.is_none() && (live.state.leaf != parent || live.state.open_run().is_some()) =>
             {
                 self.accepted = false;
             }

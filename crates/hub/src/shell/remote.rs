@@ -1,5 +1,6 @@
 //! A foreign runtime behind a UI role: lines in, facts or news out; orders in, lines out.
 
+use super::seat::Tell;
 use super::{Inbox, RemoteSeat, Shell, Timers, due, line};
 use crate::core::{Core, In};
 use dialects::role::{Cx, Effect, Hello, Lane, Seen, UiRole};
@@ -7,7 +8,7 @@ use domain::ask::{Answer, Closing};
 use domain::canon::Names;
 use domain::command::{Command, Receipt};
 use domain::fact::{Fact, Said};
-use domain::ids::{AskId, SessionId};
+use domain::ids::{AskId, SessionId, UiId};
 use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
@@ -120,8 +121,16 @@ impl Shell {
             let signal = Signal::Notify { level: Level::Error, text };
             self.decide(In::Report(Report::Signal { session, signal }));
         }
-        for seat in self.seats.values() {
-            seat.link_state(LinkState::Lost(why.to_owned()));
+        while let Some(input) = self.work.pop_front() {
+            self.decide(input);
+        }
+        self.tell_link(&LinkState::Lost(why.to_owned()));
+    }
+
+    fn tell_link(&mut self, state: &LinkState) {
+        let uis: Vec<UiId> = self.seats.keys().copied().collect();
+        for ui in uis {
+            self.tell(ui, Tell::Link(state.clone()));
         }
     }
 
@@ -251,11 +260,7 @@ impl Shell {
             News::Settled { ticket, with } => {
                 self.work.push_back(In::Report(Report::Settled { ticket, with }))
             }
-            News::Link(state) => {
-                for seat in self.seats.values() {
-                    seat.link_state(state.clone());
-                }
-            }
+            News::Link(state) => self.tell_link(&state),
         }
     }
 }

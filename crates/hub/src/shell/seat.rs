@@ -31,6 +31,7 @@ pub(super) enum Tell {
     Event(SessionId, Arc<Event>),
     Signal(SessionId, Signal),
     Settle(Ticket, Box<Result<Receipt, Refusal>>),
+    Link(LinkState),
 }
 
 pub(super) struct Seat {
@@ -219,7 +220,7 @@ impl Seat {
                 }
                 *told = event.seq;
             }
-            Tell::Signal(..) | Tell::Settle(..) => {}
+            Tell::Signal(..) | Tell::Settle(..) | Tell::Link(_) => {}
         }
         match &mut self.kind {
             Kind::Local(news) => tell_local(news, core, tell),
@@ -246,6 +247,8 @@ impl Seat {
                         let view = core.current(ui).and_then(view);
                         role.settled(cx, view, *ticket, (**with).clone());
                     }
+                    // Foreign wires have no word for the way behind us; a notice says it.
+                    Tell::Link(_) => {}
                 })
             }
         }
@@ -311,13 +314,6 @@ impl Seat {
         let Kind::Role(seat) = &mut self.kind else { return };
         for key in due(&mut seat.timers, instant) {
             seat.call(ui, now, work, log, |role, cx| role.timer(cx, key));
-        }
-    }
-
-    /// Tells a UI of this process how the way to the runtime is.
-    pub(super) fn link_state(&self, state: LinkState) {
-        if let Kind::Local(news) = &self.kind {
-            let _ = news.try_send(News::Link(state));
         }
     }
 
@@ -418,6 +414,7 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, tell: Tell) -> bool {
         Tell::Event(session, event) => News::Happened { session, event },
         Tell::Signal(session, signal) => News::Signal { session, signal },
         Tell::Settle(ticket, with) => News::Settled { ticket, with: *with },
+        Tell::Link(state) => News::Link(state),
     };
     !matches!(news.try_send(told), Err(mpsc::error::TrySendError::Closed(_)))
 }

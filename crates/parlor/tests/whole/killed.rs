@@ -1,0 +1,38 @@
+//! A foreign runtime that dies at any moment of a conversation leaves a grammatical, closed stream at our UI.
+//!
+//! The runtime is our own, behind codelia's wire; its link is cut after a number of bytes, over the whole length of what it says.
+
+use crate::bench::{Conversation, Cut};
+use dialects::Dialect;
+use domain::event::{Body, Outcome};
+use domain::grammar::check_all;
+
+/// Where the link is cut: this many places, spread over the whole conversation.
+const CUTS: usize = 100;
+/// How many conversations are held at once.
+const AT_ONCE: usize = 10;
+
+#[test]
+fn a_run_that_is_killed_at_any_moment_leaves_a_grammatical_stream() {
+    let conversation = Conversation::new(Dialect::Codelia);
+    let whole = conversation.play(Cut::Never);
+    assert!(
+        whole.events.iter().any(|event| matches!(event.body, Body::RunEnded { outcome: Outcome::Done, .. }))
+    );
+    let length = whole.bytes;
+    // Each takes a moment of real time, since the wire wants a pause after its first answer: many at once.
+    std::thread::scope(|scope| {
+        for first in 0..AT_ONCE {
+            let conversation = &conversation;
+            scope.spawn(move || {
+                for cut in (first..CUTS).step_by(AT_ONCE) {
+                    let after = length * (cut + 1) / (CUTS + 1);
+                    let played = conversation.play(Cut::After(after));
+                    let place = format!("cut after {after} of {length} bytes");
+                    let grammar = check_all(&played.events).unwrap_or_else(|why| panic!("{place}: {why}"));
+                    assert!(grammar.is_closed(), "{place}: something stayed open");
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,5 @@
+//! Tests of the whole: hub, agent, tools and dialects together, in this process, with a scripted model.
+
+mod bench;
+mod killed;
+mod transcripts;
