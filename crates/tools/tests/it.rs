@@ -15,3 +15,6 @@ mod room;
 #[cfg(test)]
 #[path = "it/sandbox.rs"]
 mod sandbox;
+#[cfg(test)]
+#[path = "it/slip.rs"]
+mod slip;

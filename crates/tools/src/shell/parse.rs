@@ -142,6 +142,7 @@ impl Parser<'_> {
     fn simple(&mut self) -> Odd<()> {
         let mut command = Simple::default();
         let mut looping = false;
+        let mut split = false;
         loop {
             self.blanks();
             match self.peek() {
@@ -154,13 +155,16 @@ impl Parser<'_> {
                 }
                 Some('&') if self.ahead(1) != Some('>') => break,
                 Some('(') => return Err("it defines a function or an array".to_owned()),
-                Some('<' | '>') if self.ahead(1) == Some('(') => command.words.push(self.word()?),
-                Some('&' | '<' | '>') => self.redirection(&mut command)?,
+                Some('<' | '>') if self.ahead(1) == Some('(') && !split => command.words.push(self.word()?),
+                Some('&' | '<' | '>') => split |= self.redirection(&mut command)?,
                 Some(_) => {
                     let word = self.word()?;
                     let number = !word.raw.is_empty() && word.raw.chars().all(|c| c.is_ascii_digit());
                     if number && matches!(self.peek(), Some('<' | '>')) {
                         continue;
+                    }
+                    if split {
+                        return Err("words follow `&>`, which shells read in two ways".to_owned());
                     }
                     if !command.words.is_empty() {
                         command.words.push(word);
@@ -192,11 +196,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn redirection(&mut self, command: &mut Simple) -> Odd<()> {
+    fn redirection(&mut self, command: &mut Simple) -> Odd<bool> {
         if self.take("<<<") {
             self.blanks();
             self.word()?;
-            return Ok(());
+            return Ok(false);
         }
         if self.take("<<") {
             let tabs = self.take("-");
@@ -207,8 +211,10 @@ impl Parser<'_> {
             };
             let verbatim = end != word.raw;
             self.here.push(Here { end, tabs, verbatim, depth: self.depth });
-            return Ok(());
+            return Ok(false);
         }
+        // To a plain sh this is `&` and then `>`: the same, unless more words follow.
+        let split = self.peek() == Some('&');
         let reads = !self.take("&>>") && !self.take("&>") && self.take("<") && !self.take(">");
         let copies = if reads {
             self.take("&")
@@ -228,14 +234,19 @@ impl Parser<'_> {
             digits.chars().all(|c| c.is_ascii_digit())
         });
         if copies && channel {
-            return Ok(());
+            return Ok(false);
+        }
+        // Bash expands the name after `>&` twice, quotes or not.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+        if copies && !target.raw.chars().all(plain) {
+            return Err("the name after `>&` is not plain".to_owned());
         }
         if reads {
             command.reads.push(target);
         } else {
             command.writes.push(target);
         }
-        Ok(())
+        Ok(split)
     }
 
     /// A newline outside of quotes: here-documents that wait begin after it.
@@ -428,7 +439,8 @@ impl Parser<'_> {
                     match self.next() {
                         None => return Err("a quote is not closed".to_owned()),
                         Some('\'') => break,
-                        Some('\\') => self.at += 1,
+                        // A plain sh would see the end of the quote here.
+                        Some('\\') => return Err("a quote holds an escape".to_owned()),
                         Some('\n') if !self.here.is_empty() => {
                             return Err("a here-document is torn".to_owned());
                         }
@@ -477,10 +489,8 @@ impl Parser<'_> {
             match self.next() {
                 None => return Err("a brace is not closed".to_owned()),
                 Some('}') => break,
-                Some('$' | '`' | '\'' | '"' | '\\' | '{' | '[' | '\n') => {
-                    return Err("a variable is expanded in an odd way".to_owned());
-                }
-                Some(c) => inner.push(c),
+                Some(c) if c.is_ascii_alphanumeric() || " _-+./:,%#@*?=".contains(c) => inner.push(c),
+                Some(_) => return Err("a variable is expanded in an odd way".to_owned()),
             }
         }
         let name = inner.trim_start_matches('#');

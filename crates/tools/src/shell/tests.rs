@@ -124,6 +124,12 @@ fn odd_lines_are_doubted() {
         "setsid ls",
         "busybox rm x",
         "ls \\",
+        "ls >&'$(rm x)'",
+        "ls >&\"<(rm x)\"",
+        "echo ${x:-<(rm y)}",
+        "echo &> x rm y",
+        "sh -c 'ls &>/dev/null rm x'",
+        "echo $'\\'\nrm x\n#'",
     ];
     for line in lines {
         assert!(!found(line).1, "{line:?} -> {:?}", found(line).0);
