@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 /// `$XDG_DATA_HOME/parlor`, for the person alone.
 pub(crate) fn data() -> anyhow::Result<PathBuf> {
-    let base = match std::env::var_os("PARLOR_DATA") {
+    let base = match std::env::var_os("PARLOR_DATA_DIR") {
         Some(own) => return Ok(PathBuf::from(own)),
         None => match std::env::var_os("XDG_DATA_HOME").filter(|dir| Path::new(dir).is_absolute()) {
             Some(dir) => PathBuf::from(dir),
             None => {
                 let home = std::env::var_os("HOME")
-                    .context("HOME is not set; set PARLOR_DATA to a directory of yours")?;
+                    .context("HOME is not set; set PARLOR_DATA_DIR to a directory of yours")?;
                 PathBuf::from(home).join(".local/share")
             }
         },

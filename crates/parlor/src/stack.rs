@@ -12,7 +12,7 @@ use hub::core::{Engine, Setup};
 use hub::{EngineSeat, Hub, Log, RemoteSeat};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::{MemoryStore, Store};
+use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
 use tools::Toolbox;
 use tools::sandbox::Guard;
@@ -110,9 +110,22 @@ pub(crate) fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
     cwd.canonicalize().with_context(|| format!("{} is no directory to work in", cwd.display()))
 }
 
-fn store(common: &Common, _log: &Log) -> anyhow::Result<Box<dyn Store>> {
-    let _ = common.ephemeral;
-    Ok(Box::new(MemoryStore::default()))
+/// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation.
+fn store(common: &Common, log: &Log) -> anyhow::Result<Box<dyn Store>> {
+    if common.ephemeral {
+        return Ok(Box::new(MemoryStore::default()));
+    }
+    match SqliteStore::at(&places::data()?) {
+        Ok(store) => Ok(Box::new(store)),
+        Err(why) => {
+            let text = format!("{why}; {}", why.hint());
+            if common.continue_last || common.resume.is_some() {
+                anyhow::bail!(text);
+            }
+            log(&format!("warning: nothing will be kept: {text}"));
+            Ok(Box::new(MemoryStore::default()))
+        }
+    }
 }
 
 fn start_with(common: &Common, store: &dyn Store, cwd: &Path) -> anyhow::Result<Option<Command>> {
