@@ -348,10 +348,11 @@ impl Core {
             | Command::ExportSession { .. }
             | Command::LoadSession { .. } => self.session_command(ui, ticket, &target, command, shelf),
             command => {
-                let before = self.current(ui).cloned();
+                let before = self.uis.get(&ui).map(|seat| seat.seen.clone()).unwrap_or_default();
                 let session = self.target(ui, &target, shelf)?;
-                if before.as_ref() != Some(&session) {
-                    // The UI must have been shown the session before anything happens there on its behalf.
+                if !before.contains(&session) {
+                    // The UI must have been shown the session before anything happens there on its behalf. One that it has seen
+                    // may act at once: else two commands for two sessions would put each other off for ever.
                     let target = Target::Session(session);
                     self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
                     return Ok(());

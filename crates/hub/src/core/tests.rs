@@ -408,3 +408,36 @@ fn a_summary_tells_what_a_list_shows() {
     let summary = shelf::summary(&bench.session(), bench.state());
     assert_eq!((summary.title.as_str(), summary.running, summary.messages), ("fix the bug", true, 1));
 }
+
+#[test]
+fn commands_for_two_sessions_do_not_put_each_other_off() {
+    let mut bench = Bench::new();
+    let make = || Command::NewSession { cwd: None, title: None, id: None };
+    let mut sessions = Vec::new();
+    for _ in 0..2 {
+        match bench.command(TERMINAL, make()) {
+            Ok(Receipt::Session { session, .. }) => sessions.push(session.id),
+            other => panic!("{other:?}"),
+        }
+    }
+    // The second command comes before the first one is taken again, as when both stand in one piece of input.
+    let mut waiting: Vec<In> = Vec::new();
+    for session in &sessions {
+        let command = Command::RenameSession { title: "t".into() };
+        let target = Target::Session(session.clone());
+        waiting.push(In::Command { ui: TERMINAL, ticket: Ticket(90), target, command });
+    }
+    let mut settled = 0;
+    for _ in 0..3 {
+        for input in std::mem::take(&mut waiting) {
+            for out in bench.core.step(Millis(bench.now), input, &mut NoShelf) {
+                match out {
+                    Out::Again(input) => waiting.push(*input),
+                    Out::Settle { .. } => settled += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert_eq!((settled, waiting.len()), (2, 0));
+}
