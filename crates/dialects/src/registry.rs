@@ -60,6 +60,33 @@ impl Dialect {
         self.name() == "native"
     }
 
+    /// Whether events go over a second socket, and every command may come over a connection of its own.
+    pub fn has_event_lane(self) -> bool {
+        self.name() == "nous"
+    }
+
+    /// The wire that a client's first line belongs to, on wires where the client speaks first.
+    pub fn of_first_line(line: &str) -> Option<Dialect> {
+        let first: serde_json::Value = serde_json::from_str(line).ok()?;
+        let said = |key: &str| first.get(key).is_some();
+        let params = first.get("params");
+        let has = |key: &str| params.is_some_and(|params| params.get(key).is_some());
+        let name = if said("hello") {
+            "native"
+        } else if first.get("jsonrpc").is_some() && first.get("method").is_some() {
+            // Both begin with `initialize`; they name the client differently.
+            let openagent = has("client_info")
+                || has("terminal_size")
+                || first.get("id").is_some_and(serde_json::Value::is_number);
+            if openagent { "openagent" } else { "codelia" }
+        } else if said("type") && (said("v") || said("payload") || said("id")) {
+            "nous"
+        } else {
+            return None;
+        };
+        name.parse().ok()
+    }
+
     /// How it carries each item of the vocabulary.
     pub fn fidelity(self) -> &'static [Row] {
         match self {

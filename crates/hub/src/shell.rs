@@ -73,6 +73,8 @@ pub struct Guest {
     pub greeting: Greeting,
     /// What is done for it first, such as opening a session.
     pub start: Option<Command>,
+    /// Whether it outlives its connections: wires on which every command may come over a connection of its own.
+    pub stays: bool,
 }
 
 enum Inbox {
@@ -180,8 +182,25 @@ impl Hub {
     ///
     /// # Errors
     /// When the hub has stopped.
-    pub async fn connect(&self, ui: UiId, lane: Lane, mut link: LinkIo) -> Result<(), Stopped> {
+    pub async fn connect(&self, ui: UiId, lane: Lane, link: LinkIo) -> Result<(), Stopped> {
+        self.connect_after(ui, lane, link, Vec::new()).await
+    }
+
+    /// The same, when something was heard on the link before it was known whose it is.
+    ///
+    /// # Errors
+    /// When the hub has stopped.
+    pub async fn connect_after(
+        &self,
+        ui: UiId,
+        lane: Lane,
+        mut link: LinkIo,
+        heard: Vec<Incoming>,
+    ) -> Result<(), Stopped> {
         self.inbox.send(Inbox::Connected(ui, lane, link.outgoing.clone())).await.map_err(|_| Stopped)?;
+        for incoming in heard {
+            self.inbox.send(Inbox::Incoming(ui, incoming)).await.map_err(|_| Stopped)?;
+        }
         while let Some(incoming) = link.incoming.recv().await {
             self.inbox.send(Inbox::Incoming(ui, incoming)).await.map_err(|_| Stopped)?;
         }

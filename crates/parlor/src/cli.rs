@@ -67,6 +67,28 @@ pub(crate) enum PolicyMode {
     Full,
 }
 
+/// What a UI may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum UiRole {
+    /// Everything.
+    #[default]
+    Controller,
+    /// Answer questions and look.
+    Approver,
+    /// Look.
+    Observer,
+}
+
+impl From<UiRole> for hub::core::Standing {
+    fn from(role: UiRole) -> hub::core::Standing {
+        match role {
+            UiRole::Controller => hub::core::Standing::Controller,
+            UiRole::Approver => hub::core::Standing::Approver,
+            UiRole::Observer => hub::core::Standing::Observer,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sub {
     /// One prompt without a screen; the answer goes to stdout.
@@ -114,9 +136,12 @@ impl Run {
     after_help = "Example:\n  parlor serve --dialect codelia --stdio\n  parlor serve --dialect native --socket /tmp/parlor.sock"
 )]
 pub(crate) struct Serve {
-    /// The wire that the UI speaks.
-    #[arg(long)]
-    pub(crate) dialect: dialects::Dialect,
+    /// The wire that the UI speaks; several for several sockets, or `auto` to let a client's first line decide.
+    #[arg(long, required = true, value_parser = crate::serve::wire, value_name = "DIALECT")]
+    pub(crate) dialect: Vec<crate::serve::Wire>,
+    /// What UIs that connect may do.
+    #[arg(long = "role", value_enum, default_value_t, value_name = "ROLE")]
+    pub(crate) standing: UiRole,
     /// Speak on stdin and stdout.
     #[arg(long, conflicts_with = "socket")]
     pub(crate) stdio: bool,

@@ -1,18 +1,52 @@
-//! `parlor serve`: be the runtime of another program's UI.
+//! `parlor serve`: be the runtime of other programs' UIs.
+
+mod door;
 
 use crate::cli::{Common, Serve};
 use crate::exit::{self, Exit};
 use crate::stack::{self, Own};
 use anyhow::Context;
+use dialects::Dialect;
 use dialects::role::{Greeting, Lane};
 use domain::command::Command;
 use domain::ids::SessionId;
+use door::Door;
 use hub::Guest;
 use hub::core::Standing;
-use link::{Limits, unix};
+use link::Limits;
+use std::path::{Path, PathBuf};
 use tokio::task::JoinSet;
 
-/// Serves until the UI leaves (stdio) or the program is told to stop (socket).
+/// The word that lets the first line of a client decide.
+pub(crate) const AUTO: &str = "auto";
+
+/// Which wire a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// This one.
+    Known(Dialect),
+    /// Its first line tells.
+    Auto,
+}
+
+/// Reads a name as typed.
+pub(crate) fn wire(text: &str) -> Result<Wire, String> {
+    if text == AUTO {
+        return Ok(Wire::Auto);
+    }
+    text.parse().map(Wire::Known).map_err(|why: dialects::registry::NotADialect| format!("{why}, {AUTO}"))
+}
+
+impl Wire {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Wire::Known(dialect) => dialect.name(),
+            Wire::Auto => AUTO,
+        }
+    }
+}
+
+/// Serves until the UI leaves (stdio) or the program is told to stop (sockets).
 pub(crate) async fn serve(common: Common, serve: Serve) -> anyhow::Result<Exit> {
     if serve.stdio == serve.socket.is_some() {
         exit::complain("error: say where to speak\n\nhint: --stdio, or --socket PATH");
@@ -26,33 +60,11 @@ pub(crate) async fn serve(common: Common, serve: Serve) -> anyhow::Result<Exit> 
         }
         None => own.start.clone(),
     };
+    let host = Host::new(&own, &serve, start);
     let serving = async {
         match &serve.socket {
-            None => {
-                let link = link::stdio::open(Lane::MAIN, Limits::default())?;
-                own.hub.serve(guest(&own, &serve, start), link).await?;
-                anyhow::Ok(())
-            }
-            Some(path) => {
-                let listener = unix::Listener::bind(path).await?;
-                exit::complain(&format!("serving {} on {}", serve.dialect.name(), path.display()));
-                let mut guests = JoinSet::new();
-                loop {
-                    let accepted = match listener.accept().await {
-                        Ok(accepted) => accepted,
-                        Err(why) => {
-                            exit::complain(&format!("refused: {why}"));
-                            continue;
-                        }
-                    };
-                    let link = accepted.into_link(Lane::MAIN, Limits::default());
-                    let (hub, guest) = (own.hub.clone(), guest(&own, &serve, start.clone()));
-                    while guests.try_join_next().is_some() {}
-                    guests.spawn(async move {
-                        let _ = hub.serve(guest, link).await;
-                    });
-                }
-            }
+            None => on_stdio(&own, &host, &serve).await,
+            Some(path) => on_sockets(&own, &host, &serve, path).await,
         }
     };
     let exit = tokio::select! {
@@ -63,18 +75,64 @@ pub(crate) async fn serve(common: Common, serve: Serve) -> anyhow::Result<Exit> 
     exit
 }
 
-fn guest(own: &Own, serve: &Serve, start: Option<Command>) -> Guest {
-    Guest {
-        role: serve.dialect.runtime_role(),
-        name: serve.dialect.name().to_owned(),
-        standing: Standing::Controller,
-        greeting: Greeting {
+async fn on_stdio(own: &Own, host: &Host, serve: &Serve) -> anyhow::Result<()> {
+    let [Wire::Known(dialect)] = serve.dialect.as_slice() else {
+        anyhow::bail!("on stdin and stdout exactly one dialect can be spoken, and it must be named");
+    };
+    let link = link::stdio::open(Lane::MAIN, Limits::default())?;
+    own.hub.serve(host.guest(*dialect), link).await?;
+    Ok(())
+}
+
+async fn on_sockets(own: &Own, host: &Host, serve: &Serve, path: &Path) -> anyhow::Result<()> {
+    let mut doors = JoinSet::new();
+    for wire in &serve.dialect {
+        let path = if serve.dialect.len() == 1 { path.to_owned() } else { beside(path, wire.name()) };
+        let door = Door::open(*wire, &path, own.hub.clone(), host.clone()).await?;
+        exit::complain(&format!("serving {} on {}", wire.name(), path.display()));
+        doors.spawn(door.attend());
+    }
+    while doors.join_next().await.is_some() {}
+    Ok(())
+}
+
+/// With several dialects each has a socket of its own beside the named path.
+fn beside(path: &Path, dialect: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(dialect);
+    name.into()
+}
+
+/// Greets whoever comes.
+#[derive(Clone)]
+pub(crate) struct Host {
+    greeting: Greeting,
+    standing: Standing,
+    start: Option<Command>,
+}
+
+impl Host {
+    fn new(own: &Own, serve: &Serve, start: Option<Command>) -> Host {
+        let greeting = Greeting {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: own.cwd.display().to_string(),
             model: Some((own.model.provider.clone(), own.model.name.clone())),
             options: serve.options.clone(),
-        },
-        start,
+        };
+        Host { greeting, standing: serve.standing.into(), start }
+    }
+
+    /// A seat for a UI of this dialect.
+    pub(crate) fn guest(&self, dialect: Dialect) -> Guest {
+        Guest {
+            role: dialect.runtime_role(),
+            name: dialect.name().to_owned(),
+            standing: self.standing,
+            greeting: self.greeting.clone(),
+            start: self.start.clone(),
+            stays: dialect.has_event_lane(),
+        }
     }
 }
 

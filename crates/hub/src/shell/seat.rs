@@ -54,6 +54,7 @@ struct RoleSeat {
     greeting: Greeting,
     links: BTreeMap<Lane, Outgoing>,
     opened: bool,
+    stays: bool,
     closing: bool,
     timers: Timers,
     answers: Answers,
@@ -68,6 +69,7 @@ impl Seat {
             greeting: guest.greeting,
             links: BTreeMap::new(),
             opened: false,
+            stays: guest.stays,
             closing: false,
             timers: Timers::new(),
             answers,
@@ -300,7 +302,7 @@ impl Seat {
         let Kind::Role(seat) = &mut self.kind else { return true };
         seat.links.remove(&lane);
         seat.call(ui, now, work, log, |role, cx| role.lane(cx, lane, false));
-        lane != Lane::MAIN
+        seat.stays || lane != Lane::MAIN
     }
 
     pub(super) fn fire(

@@ -79,6 +79,7 @@ pub(crate) fn guest(dialect: Dialect, place: &Path, options: Vec<(String, String
             options,
         },
         start: None,
+        stays: false,
     }
 }
 

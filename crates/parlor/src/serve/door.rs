@@ -1,0 +1,148 @@
+//! A socket that UIs come in by. On wires with a second socket for events, all connections belong to one seat; on the others each
+//! connection is a UI of its own.
+
+use super::{Host, Wire};
+use crate::exit;
+use dialects::Dialect;
+use dialects::role::Lane;
+use domain::ids::UiId;
+use hub::Hub;
+use link::unix::{Accepted, Listener, events_path};
+use link::{Incoming, Limits, LinkIo};
+use std::path::Path;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use wire::lines::Frame;
+
+/// How long a client may take for the line that tells its wire.
+const FIRST_LINE: Duration = Duration::from_secs(10);
+/// Most connections at once through one door.
+const MAX_CONNECTIONS: usize = 256;
+/// How long to wait after a failed accept, so that a lack of descriptors does not become a busy loop.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+pub(super) struct Door {
+    wire: Wire,
+    main: Listener,
+    /// The second socket, on wires that have one.
+    events: Option<Listener>,
+    /// The one seat of a wire whose connections come and go.
+    shared: Option<(Dialect, UiId)>,
+    hub: Hub,
+    host: Host,
+}
+
+impl Door {
+    pub(super) async fn open(wire: Wire, path: &Path, hub: Hub, host: Host) -> anyhow::Result<Door> {
+        let shared = match wire {
+            Wire::Known(dialect) => Some(dialect).filter(|dialect| dialect.has_event_lane()),
+            Wire::Auto => Dialect::ALL.iter().copied().find(|dialect| dialect.has_event_lane()),
+        };
+        let main = Listener::bind(path).await?;
+        let events = match shared {
+            Some(_) => Some(Listener::bind(&events_path(path)).await?),
+            None => None,
+        };
+        let shared = match shared {
+            Some(dialect) => Some((dialect, hub.seat(host.guest(dialect)).await?)),
+            None => None,
+        };
+        Ok(Door { wire, main, events, shared, hub, host })
+    }
+
+    /// Lets everybody in until the hub stops.
+    pub(super) async fn attend(self) {
+        let mut inside = JoinSet::new();
+        let mut number = 0;
+        loop {
+            let second = async {
+                match &self.events {
+                    Some(events) => events.accept().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let (kind, accepted) = tokio::select! {
+                accepted = self.main.accept() => (Lane::MAIN, accepted),
+                accepted = second => (Lane::EVENTS, accepted),
+            };
+            let accepted = match accepted {
+                Ok(accepted) => accepted,
+                Err(why) => {
+                    exit::complain(&format!("refused: {why}"));
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            };
+            while inside.try_join_next().is_some() {}
+            if inside.len() >= MAX_CONNECTIONS {
+                exit::complain("refused: too many connections");
+                continue;
+            }
+            number += 1;
+            let entering = Entering {
+                wire: self.wire,
+                shared: self.shared,
+                hub: self.hub.clone(),
+                host: self.host.clone(),
+                lane: Lane::connection(kind, number),
+            };
+            inside.spawn(entering.enter(accepted));
+        }
+    }
+}
+
+/// One connection on its way to its seat.
+struct Entering {
+    wire: Wire,
+    shared: Option<(Dialect, UiId)>,
+    hub: Hub,
+    host: Host,
+    lane: Lane,
+}
+
+impl Entering {
+    async fn enter(self, accepted: Accepted) {
+        let second = self.lane.kind() == Lane::EVENTS;
+        match (self.wire, self.shared) {
+            (_, Some((_, ui))) if second => {
+                self.join(ui, accepted.into_link(self.lane, Limits::default()), Vec::new()).await
+            }
+            (Wire::Known(dialect), Some((shared, ui))) if dialect == shared => {
+                self.join(ui, accepted.into_link(self.lane, Limits::default()), Vec::new()).await;
+            }
+            (Wire::Known(dialect), _) => {
+                let link = accepted.into_link(Lane::MAIN, Limits::default());
+                let _ = self.hub.serve(self.host.guest(dialect), link).await;
+            }
+            (Wire::Auto, shared) => {
+                self.listen(shared, accepted.into_link(self.lane, Limits::default())).await
+            }
+        }
+    }
+
+    async fn join(&self, ui: UiId, link: LinkIo, heard: Vec<Incoming>) {
+        let _ = self.hub.connect_after(ui, self.lane, link, heard).await;
+    }
+
+    /// Waits for the first line and lets it decide.
+    async fn listen(&self, shared: Option<(Dialect, UiId)>, mut link: LinkIo) {
+        let Ok(Some(first)) = tokio::time::timeout(FIRST_LINE, link.incoming.recv()).await else { return };
+        let said = match &first {
+            Incoming::Frame { frame: Frame::Line(line), .. } => line.as_str(),
+            _ => "",
+        };
+        let Some(dialect) = Dialect::of_first_line(said) else {
+            exit::complain("refused: the first line of a client belongs to no wire that can be told by it");
+            return;
+        };
+        match shared {
+            Some((its, ui)) if its == dialect => self.join(ui, link, vec![first]).await,
+            _ => {
+                // The link was made with this connection's lane; its seat must answer there.
+                if let Ok(ui) = self.hub.seat(self.host.guest(dialect)).await {
+                    let _ = self.hub.connect_after(ui, Lane::MAIN, link, vec![first]).await;
+                }
+            }
+        }
+    }
+}
