@@ -3,7 +3,7 @@
 use crate::args::{Args, PATH};
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
-use crate::write::{MAX_WRITE, Old, diff, plan_change, put};
+use crate::write::{MAX_WRITE, Old, diff, plan_change, put, same_file};
 use domain::ask::Risk;
 use domain::content::Part;
 use domain::tool::ToolResult;
@@ -65,6 +65,7 @@ impl Tool for Edit {
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         blocking(port, move || {
             let change = Change::work_out(&plan.args, &plan.place)?;
+            same_file(&plan, &change.path)?;
             put(&change.path, change.new.as_bytes(), &change.old, &plan.place)?;
             let shown = plan.place.show(&change.path);
             let text = diff(&shown, change.old.text.as_deref().unwrap_or_default(), &change.new);

@@ -3,8 +3,10 @@
 //! Not a shell: a careful reader. It understands the plain part of the language and says "cannot tell" (a doubt) to
 //! everything odd. Invariant: a doubt may be needless, but a line without doubts runs nothing beside what is listed.
 
+mod git;
 mod judge;
 mod parse;
+mod reach;
 mod table;
 #[cfg(test)]
 mod tests;

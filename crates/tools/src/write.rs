@@ -64,6 +64,7 @@ impl Tool for Write {
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         blocking(port, move || {
             let (path, content) = wanted(&plan.args, &plan.place)?;
+            same_file(&plan, &path)?;
             let old = Old::look(&path)?;
             old.not_changed_since_seen(&path, &plan.place)?;
             put(&path, content.as_bytes(), &old, &plan.place)?;
@@ -84,6 +85,14 @@ fn wanted<'a>(args: &'a Value, place: &Workplace) -> Result<(std::path::PathBuf,
         return Err(args.wrong(format!("`content` has {} bytes, more than {MAX_WRITE}", content.len())));
     }
     Ok((path, content))
+}
+
+/// Whether the path still leads to the file that was planned for.
+pub(crate) fn same_file(plan: &Plan, path: &Path) -> Result<(), ToolError> {
+    match &plan.deed {
+        Deed::Write { path: planned } if planned == path => Ok(()),
+        _ => Err(ToolError::Stale { tool: plan.tool.clone() }),
+    }
 }
 
 /// What is at a path before it is changed.

@@ -48,11 +48,14 @@ pub(crate) enum End {
 
 /// A process group that does not outlive this value.
 #[derive(Debug)]
-struct Group(Option<Pid>);
+struct Group {
+    leader: Option<Pid>,
+    guarded: bool,
+}
 
 impl Group {
     fn signal(&self, signal: Signal) {
-        if let Some(pid) = self.0 {
+        if let Some(pid) = self.leader {
             // The group may be gone already, which is what we want.
             let _ = kill_process_group(pid, signal);
         }
@@ -61,7 +64,8 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        // A guard ends more than the group, but only when it is asked and not killed.
+        self.signal(if self.guarded { Signal::TERM } else { Signal::KILL });
     }
 }
 
@@ -113,8 +117,9 @@ impl Running {
         let child = command.spawn()?;
         // The command holds our ends of the pipe: with them open the pipe would never end.
         drop(command);
-        let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Ok(Running { child, group: Group(pid), pipe: pipe::Receiver::from_owned_fd(reader.into())? })
+        let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let group = Group { leader, guarded: place.guard().is_some() };
+        Ok(Running { child, group, pipe: pipe::Receiver::from_owned_fd(reader.into())? })
     }
 
     /// Watches until the command ends, the time is over or `cancel` fires. What still lives then is stopped behind our back.

@@ -2,22 +2,13 @@
 //!
 //! Low means: reads only, inside the workspace, nothing left open. Everything else starts higher and says why.
 
+use super::reach::{Leads, Reach, Written};
 use super::table::{self, base, has_option};
 use super::unwrap::{Bare, commands};
-use super::{Word, parse};
+use super::{Word, git, parse};
 use crate::place::Workplace;
 use domain::ask::Risk;
-use std::path::{Path, PathBuf};
-
-/// Directories that a line may move to before we lose track.
-const MAX_BASES: usize = 8;
-/// Directory entries looked at for one file pattern.
-const MAX_LOOKED: usize = 2000;
-/// Bytes of a repository's config that are looked at.
-const MAX_CONFIG: u64 = 64 * 1024;
-/// Device files that harm nobody.
-const TAME_DEVICES: &[&str] =
-    &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"];
+use std::path::PathBuf;
 
 /// What it takes to let a command run without asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,10 +78,11 @@ pub fn judge(line: &str, place: &Workplace) -> Judgement {
         reversible: true,
         network: false,
     };
-    let mut judge = Judge { place, bases: vec![place.workdir().to_owned()], out: &mut judgement };
+    let mut reach = Reach::new(place);
     for bare in &found.commands {
-        judge.follow(bare);
+        judgement.doubts.extend(reach.follow(&bare.simple.words));
     }
+    let mut judge = Judge { reach, out: &mut judgement };
     for bare in &found.commands {
         judge.command(bare);
     }
@@ -106,65 +98,11 @@ pub fn judge(line: &str, place: &Workplace) -> Judgement {
 }
 
 struct Judge<'a> {
-    place: &'a Workplace,
-    /// Every directory that the line may be in at some point.
-    bases: Vec<PathBuf>,
+    reach: Reach<'a>,
     out: &'a mut Judgement,
 }
 
-/// Where a word leads.
-#[derive(PartialEq, Eq)]
-enum Leads {
-    /// It names nothing, or something in the workspace.
-    Inside,
-    /// Only the shell will know.
-    Unknown,
-    /// It may leave the workspace.
-    Outside,
-    /// It names a part of the workspace that steers programs.
-    Steering,
-}
-
-impl Leads {
-    fn reason(&self, verb: &str, word: &Word) -> String {
-        match self {
-            Leads::Inside => format!("{verb} {}", word.raw),
-            Leads::Unknown => format!("{verb} {}, which is only known when it runs", word.raw),
-            Leads::Outside => format!("{verb} {}, outside the workspace", word.raw),
-            Leads::Steering => format!("{verb} {}, which steers what programs do here", word.raw),
-        }
-    }
-}
-
 impl Judge<'_> {
-    /// Notes where `cd` may lead.
-    fn follow(&mut self, bare: &Bare) {
-        let words = texts(bare);
-        if words.first() != Some(&Some("cd")) {
-            return;
-        }
-        let target = match words.get(1..) {
-            Some([Some(dir)]) if !dir.starts_with('-') && !dir.is_empty() => *dir,
-            _ => {
-                self.out.doubts.push("`cd` leads to a place that is not known".to_owned());
-                return;
-            }
-        };
-        for base in self.bases.clone() {
-            let next = base.join(target);
-            // After a link, bash steps back along the name it came by, programs along the real directory.
-            for next in [lexical(&next), next] {
-                if !self.bases.contains(&next) {
-                    self.bases.push(next);
-                }
-            }
-        }
-        if self.bases.len() > MAX_BASES {
-            self.bases.truncate(MAX_BASES);
-            self.out.doubts.push("it changes directory too often".to_owned());
-        }
-    }
-
     fn command(&mut self, bare: &Bare) {
         let mut cover = Cover::Free;
         let mut risk = Risk::Low;
@@ -177,7 +115,7 @@ impl Judge<'_> {
             (risk, cover) = (risk.max(Risk::High), Cover::Never);
         }
         for word in &bare.simple.reads {
-            let leads = self.leads(word, true);
+            let leads = self.reach.leads(word, true);
             if matches!(leads, Leads::Outside | Leads::Unknown) {
                 self.out.raise(Risk::High, leads.reason("reads", word));
                 (risk, cover) = (risk.max(Risk::High), Cover::Never);
@@ -185,7 +123,7 @@ impl Judge<'_> {
         }
         let mut writes = Vec::new();
         for word in &bare.simple.writes {
-            match self.write(word) {
+            match self.reach.write(word) {
                 Written::Nothing => {}
                 Written::File(path) => {
                     self.out.raise(Risk::Medium, format!("writes {}", word.raw));
@@ -246,7 +184,7 @@ impl Judge<'_> {
             None => Cover::Never,
         };
         for word in bare.simple.words.iter().skip(1) {
-            let leads = self.leads(word, false);
+            let leads = self.reach.leads(word, false);
             if leads != Leads::Inside {
                 self.out.raise(Risk::High, leads.reason("names", word));
                 cover = Cover::Never;
@@ -271,7 +209,7 @@ impl Judge<'_> {
             (Risk::High, format!("`{name}` changes the system"))
         } else if name == "rm" || name == "unlink" {
             (Risk::High, "deletes files".to_owned())
-        } else if name == "git" && loses(verb, words) {
+        } else if name == "git" && git::loses(verb, words) {
             (Risk::High, format!("`git {verb}` may lose changes"))
         } else if name == "git" && verb.starts_with('-') {
             (Risk::High, "`git` with options that change what it runs".to_owned())
@@ -296,6 +234,9 @@ impl Judge<'_> {
             // Whatever these get, they only say it.
             return matches!(name, "echo" | "true" | "false" | ":");
         };
+        if matches!(known.as_slice(), ["--version"]) && table::TELL_VERSION.contains(&name) {
+            return true;
+        }
         match name {
             "cd" => return known.len() == 1,
             "set" => {
@@ -311,15 +252,8 @@ impl Judge<'_> {
                     .all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg));
             }
             "sed" => return sed_prints(&known),
-            "git" => return self.git_looks(&known),
+            "git" => return git::looks(&known) && self.reach.bases().iter().all(|base| git::is_plain(base)),
             _ => {}
-        }
-        if let [flag] = known.as_slice()
-            && ["--version", "-V"].contains(flag)
-            && (table::BUILDS.contains(&name) || ["python", "python3", "node"].contains(&name))
-            && !name.contains('/')
-        {
-            return true;
         }
         let Some(looker) = table::LOOKERS.iter().find(|looker| looker.name == name) else { return false };
         let plain = known.iter().filter(|arg| !arg.starts_with('-')).count();
@@ -328,146 +262,13 @@ impl Judge<'_> {
         sedate && !globs && plain <= looker.most && (!bare.open || !looker.files)
     }
 
-    fn git_looks(&self, args: &[&str]) -> bool {
-        let args = match args {
-            ["--no-pager" | "-P", rest @ ..] => rest,
-            all => all,
-        };
-        let Some((verb, rest)) = args.split_first() else { return false };
-        let listed = table::GIT_LISTS.contains(&args);
-        let sedate = !rest.iter().any(|arg| has_option(arg, table::GIT_SHORT, table::GIT_LONG));
-        (listed || table::GIT_LOOKS.contains(verb) && sedate)
-            && self.bases.iter().all(|base| git_is_plain(base))
-    }
-
     /// Where a command that looks would look, when that is not in the workspace.
     fn leaves(&self, name: &str, word: &Word) -> Option<Leads> {
         let files =
             table::LOOKERS.iter().find(|looker| looker.name == name).is_none_or(|looker| looker.files);
-        let leads = if files { self.leads(word, name != "cd") } else { Leads::Inside };
+        let leads = if files { self.reach.leads(word, name != "cd") } else { Leads::Inside };
         matches!(leads, Leads::Outside | Leads::Unknown).then_some(leads)
     }
-
-    /// Where a word may lead, from every directory that the line may be in. With `existing`, what is not there does not count:
-    /// it cannot be read.
-    fn leads(&self, word: &Word, existing: bool) -> Leads {
-        if word.tilde {
-            return Leads::Outside;
-        }
-        let Some(text) = word.text.as_deref() else { return Leads::Unknown };
-        let mut steering = false;
-        for part in readings(text) {
-            for base in &self.bases {
-                match self.place_of(base, part, word.glob, existing) {
-                    Leads::Inside => {}
-                    Leads::Outside | Leads::Unknown => return Leads::Outside,
-                    Leads::Steering => steering = true,
-                }
-            }
-        }
-        if steering { Leads::Steering } else { Leads::Inside }
-    }
-
-    fn place_of(&self, base: &Path, part: &str, glob: bool, existing: bool) -> Leads {
-        let joined = base.join(part);
-        let Some(joined) = joined.to_str() else { return Leads::Outside };
-        if glob && part.contains(['*', '?', '[']) {
-            return if self.pattern_stays(joined, part) { Leads::Inside } else { Leads::Outside };
-        }
-        // A name that is too long or too odd for the file system names nothing.
-        let Ok(path) = self.place.resolve(joined) else {
-            return if existing && !part.contains("..") { Leads::Inside } else { Leads::Outside };
-        };
-        if existing && !path.exists() && !joined.starts_with("/dev/") {
-            return Leads::Inside;
-        }
-        if !self.place.readable(&path) && !TAME_DEVICES.contains(&joined) {
-            return Leads::Outside;
-        }
-        if self.place.steering(&path).is_some() { Leads::Steering } else { Leads::Inside }
-    }
-
-    /// Whether nothing that a file pattern can match lies outside: it starts inside, and no link on its way leads out.
-    fn pattern_stays(&self, pattern: &str, written: &str) -> bool {
-        let pieces: Vec<&str> = pattern.split('/').collect();
-        let fixed = pieces.iter().take_while(|piece| !piece.contains(['*', '?', '['])).count();
-        let start = pieces.get(..fixed).unwrap_or_default().join("/");
-        let rest = pieces.get(fixed..).unwrap_or_default();
-        if rest.contains(&"..") {
-            return false;
-        }
-        let Ok(start) = self.place.resolve(if start.is_empty() { "/" } else { &start }) else { return false };
-        let mut looked = 0;
-        // A pattern without a directory may match a file whose name is an option.
-        let open = written.starts_with(['*', '?', '[']);
-        if open && has_dashed(&start) {
-            return false;
-        }
-        self.place.inside(&start) && self.links_stay(&start, rest.len(), &mut looked)
-    }
-
-    fn links_stay(&self, dir: &Path, depth: usize, looked: &mut usize) -> bool {
-        // What cannot be listed cannot be matched.
-        let Ok(entries) = std::fs::read_dir(dir) else { return true };
-        for entry in entries {
-            *looked += 1;
-            let Ok(entry) = entry else { return false };
-            let Ok(kind) = entry.file_type() else { return false };
-            if *looked > MAX_LOOKED {
-                return false;
-            }
-            let fine = if kind.is_symlink() {
-                // A link to a directory could lead on to more links: only the last step may be one.
-                depth <= 1 && entry.path().canonicalize().is_ok_and(|path| self.place.inside(&path))
-            } else {
-                depth <= 1 || !kind.is_dir() || self.links_stay(&entry.path(), depth - 1, looked)
-            };
-            if !fine {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn write(&self, word: &Word) -> Written {
-        let Some(text) = word.text.as_deref().filter(|_| !word.glob && !word.tilde) else {
-            return Written::Dangerous(
-                Risk::High,
-                format!("writes to {}, which is only known when it runs", word.raw),
-            );
-        };
-        if TAME_DEVICES.contains(&text) {
-            return Written::Nothing;
-        }
-        if text.starts_with("/dev/") {
-            return Written::Dangerous(Risk::Critical, format!("writes to the device {text}"));
-        }
-        let mut last = None;
-        for base in &self.bases {
-            let joined = base.join(text);
-            let path = joined.to_str().and_then(|joined| self.place.resolve(joined).ok());
-            match path {
-                Some(path) if self.place.inside(&path) => {
-                    if let Some(part) = self.place.steering(&path) {
-                        let reason = format!("changes `{part}`, which steers what programs do here");
-                        return Written::Dangerous(Risk::High, reason);
-                    }
-                    last = Some(path);
-                }
-                _ => return Written::Dangerous(Risk::High, format!("writes {text}, outside the workspace")),
-            }
-        }
-        match (last, self.bases.len()) {
-            (Some(path), 1) => Written::File(path),
-            _ => Written::Dangerous(Risk::Medium, format!("writes {text} after changing directory")),
-        }
-    }
-}
-
-enum Written {
-    Nothing,
-    File(PathBuf),
-    Dangerous(Risk, String),
 }
 
 const TESTS: &[&str] = &[
@@ -481,43 +282,6 @@ fn texts(bare: &Bare) -> Vec<Option<&str>> {
 
 fn number(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()))
-}
-
-/// The ways in which an argument may name a file: itself, each piece of it, what is glued to a short option.
-fn readings(text: &str) -> Vec<&str> {
-    let parts = |c: char| c.is_whitespace() || "=:,@\"'()[]{};".contains(c);
-    let mut readings = vec![text];
-    readings.extend(text.split(parts));
-    if text.starts_with('-') && !text.starts_with("--") {
-        let glued = text.char_indices().skip(2).map(|(at, _)| at);
-        readings
-            .extend(glued.filter_map(|at| text.get(at..)).filter(|rest| rest.starts_with(['/', '.', '~'])));
-    }
-    readings.retain(|part| !part.is_empty());
-    readings
-}
-
-/// The path with its steps back taken along the names, links not followed.
-fn lexical(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for component in path.components() {
-        match component {
-            std::path::Component::ParentDir => {
-                out.pop();
-            }
-            std::path::Component::CurDir => {}
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-fn has_dashed(dir: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(dir) else { return false };
-    let mut names = entries.take(MAX_LOOKED + 1).enumerate();
-    names.any(|(count, entry)| {
-        count == MAX_LOOKED || entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"-"))
-    })
 }
 
 fn sed_prints(args: &[&str]) -> bool {
@@ -536,77 +300,11 @@ fn destroys(name: &str, words: &[Option<&str>]) -> Option<String> {
         "rm" if any("rR", &["--recursive", "--no-preserve-root"]) => "deletes whole directories",
         "chmod" | "chown" | "chgrp" if any("R", &["--recursive"]) => "changes rights of whole directories",
         "find" if args.contains(&"-delete") => "deletes every file it finds",
-        "git" => return git_destroys(&args),
+        "git" => return git::destroys(&args),
         _ if table::DESTROYS.contains(&name) || name.starts_with("mkfs") => "cannot be undone",
         _ => return None,
     };
     Some(format!("`{name}` {reason}"))
-}
-
-fn git_destroys(args: &[&str]) -> Option<String> {
-    let has = |short: &str, long: &[&str]| args.iter().any(|arg| has_option(arg, short, long));
-    let verb = args.iter().find(|arg| !arg.starts_with('-'))?;
-    let lost = match *verb {
-        "push" => {
-            has("fd", &["--force", "--force-with-lease", "--mirror", "--delete", "--prune"])
-                || args.iter().any(|arg| arg.starts_with(['+', ':']))
-        }
-        "reset" => has("", &["--hard"]),
-        "clean" => has("fdxX", &["--force"]),
-        "filter-branch" | "filter-repo" => true,
-        "reflog" => args.contains(&"expire") || args.contains(&"delete"),
-        "stash" => args.contains(&"clear") || args.contains(&"drop"),
-        _ => false,
-    };
-    lost.then(|| format!("`git {verb}` throws work away"))
-}
-
-fn loses(verb: &str, words: &[Option<&str>]) -> bool {
-    let deletes = || words.iter().flatten().any(|arg| has_option(arg, "dDfM", &["--delete", "--force"]));
-    matches!(
-        verb,
-        "checkout"
-            | "restore"
-            | "switch"
-            | "reset"
-            | "clean"
-            | "update-ref"
-            | "gc"
-            | "prune"
-            | "worktree"
-            | "config"
-    ) || matches!(verb, "branch" | "tag") && deletes()
-}
-
-/// Whether git, started in `dir`, would obey a config that makes it run nothing else.
-fn git_is_plain(dir: &Path) -> bool {
-    for dir in dir.ancestors() {
-        let dot = dir.join(".git");
-        match std::fs::symlink_metadata(&dot) {
-            Ok(meta) if meta.is_dir() => {
-                // Submodules bring configs of their own.
-                let more = ["config.worktree", "modules"].iter().any(|name| dot.join(name).exists());
-                return !more && !dir.join(".gitmodules").exists() && config_is_plain(&dot.join("config"));
-            }
-            Ok(_) => return false,
-            Err(_) => {}
-        }
-        // A directory that is itself a bare repository brings its own config.
-        if dir.join("HEAD").exists() && dir.join("objects").exists() {
-            return false;
-        }
-    }
-    true
-}
-
-fn config_is_plain(path: &Path) -> bool {
-    match std::fs::metadata(path) {
-        Ok(meta) if meta.len() <= MAX_CONFIG => {}
-        _ => return false,
-    }
-    let Ok(text) = std::fs::read_to_string(path) else { return false };
-    let text = text.to_ascii_lowercase();
-    !table::GIT_RUNS.iter().any(|word| text.contains(word))
 }
 
 fn shown(bare: &Bare) -> String {

@@ -131,6 +131,10 @@ pub(super) const LOOKERS: &[Looker] = &[
     looker("strings"),
 ];
 
+/// Programs whose `--version` runs nothing else. Not those that let a repository choose what runs: rustup's proxies, yarn.
+pub(super) const TELL_VERSION: &[&str] =
+    &["git", "make", "cmake", "ninja", "gcc", "node", "python", "python3", "docker"];
+
 /// What `find` may be asked without doing more than look.
 pub(super) const FIND_LOOKS: &[&str] = &[
     "-name",

@@ -3,7 +3,8 @@
 use crate::room::Room;
 use domain::ask::Risk;
 use domain::tool::Decider;
-use serde_json::json;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use tools::policy::{Matcher, Mode, Rule, Rules, Verdict, decide};
 
@@ -194,7 +195,7 @@ fn only_looking_inside_the_workspace_is_free() {
         "for f in a b; do echo $f; done",
         "test -f a.txt && echo yes",
         "sh -c 'ls | wc -l'",
-        "cargo --version",
+        "git --version; node --version",
         "command -v cargo",
         "ls > /dev/null 2>&1",
         "cat < a.txt",
@@ -279,6 +280,9 @@ fn only_looking_inside_the_workspace_is_free() {
         "node --version; rm x",
         "less a.txt",
         "./ls",
+        "cargo --version",
+        "yarn --version",
+        "cd s* && ls",
     ];
     for line in asked {
         let ask = verdict(&room, Mode::Ask, line, &[]);
@@ -432,6 +436,54 @@ fn more_than_a_rule_was_given_for_is_asked() {
         let mut args = json!({"command": "cargo test"});
         args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         assert_eq!(decide(Mode::Ask, &room.plan("bash", &args).unwrap(), &rules), Verdict::Ask, "{args}");
+    }
+}
+
+#[test]
+fn a_line_that_leads_elsewhere_by_now_is_another_action() {
+    let room = Room::new();
+    room.put("data", "x");
+    let plan = room.plan("bash", &json!({"command": "cat data"})).unwrap();
+    let tool = room.tool("bash");
+    tools::still_valid(&*tool, &plan).unwrap();
+    std::fs::remove_file(room.path("data")).unwrap();
+    symlink("/etc/passwd", room.path("data")).unwrap();
+    assert!(tools::still_valid(&*tool, &plan).is_err());
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "[\\PC\n\0/~.$`'\"*()]{0,12}".prop_map(Value::from),
+    ];
+    let keys = prop::sample::select(vec![
+        "path", "command", "content", "pattern", "edits", "old", "new", "items", "text", "state", "kind",
+        "title", "choices", "offset", "limit", "timeout", "action", "id", "workdir", "depth", "glob",
+    ]);
+    leaf.prop_recursive(3, 24, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((keys.clone(), inner), 0..6).prop_map(|pairs| Value::Object(
+                pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+            )),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_arguments_are_planned_or_refused(args in any_json()) {
+        let room = Room::new();
+        for name in room.toolbox.names() {
+            if let Ok(plan) = room.plan(name, &args) {
+                prop_assert!(!plan.title.contains('\n'));
+                prop_assert_eq!(&plan.digest, &room.plan(name, &args).unwrap().digest);
+            }
+        }
     }
 }
 

@@ -113,3 +113,17 @@ async fn a_guard_whose_starter_is_gone_starts_nothing() {
     assert!(!output.status.success() && output.stdout.is_empty());
     assert!(String::from_utf8_lossy(&output.stderr).contains("is gone"));
 }
+
+#[tokio::test]
+async fn nothing_gets_away_when_nobody_waits_for_it_any_more() {
+    let room = guarded();
+    let (port, mut news) = port();
+    let mut call =
+        Box::pin(room.call_with("bash", json!({"command": "setsid sleep 1000 & echo $!.; wait"}), port));
+    let text = tokio::select! {
+        text = told(&mut news, ".") => text,
+        outcome = &mut call => panic!("{outcome:?}"),
+    };
+    drop(call);
+    gone(text.trim().trim_end_matches('.').parse().unwrap()).await;
+}

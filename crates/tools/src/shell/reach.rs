@@ -1,0 +1,253 @@
+//! Where the words of a line lead: into the workspace, out of it, or nobody knows. Follows links and file patterns.
+//!
+//! A line may change directory: every directory it may be in at some point counts.
+
+use super::Word;
+use crate::place::Workplace;
+use domain::ask::Risk;
+use std::path::{Component, Path, PathBuf};
+
+/// Directories that a line may move to before we lose track.
+const MAX_BASES: usize = 8;
+/// Longest word that is looked at as a path, in bytes: the kernel takes no longer one.
+const MAX_WORD: usize = 4096;
+/// Directory entries looked at for one file pattern.
+const MAX_LOOKED: usize = 2000;
+/// Device files that harm nobody.
+const TAME_DEVICES: &[&str] =
+    &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"];
+
+/// Where a word leads.
+#[derive(PartialEq, Eq)]
+pub(super) enum Leads {
+    /// It names nothing, or something in the workspace.
+    Inside,
+    /// Only the shell will know.
+    Unknown,
+    /// It may leave the workspace.
+    Outside,
+    /// It names a part of the workspace that steers programs.
+    Steering,
+}
+
+impl Leads {
+    /// In words for the person.
+    pub(super) fn reason(&self, verb: &str, word: &Word) -> String {
+        match self {
+            Leads::Inside => format!("{verb} {}", word.raw),
+            Leads::Unknown => format!("{verb} {}, which is only known when it runs", word.raw),
+            Leads::Outside => format!("{verb} {}, outside the workspace", word.raw),
+            Leads::Steering => format!("{verb} {}, which steers what programs do here", word.raw),
+        }
+    }
+}
+
+/// What a redirection writes.
+pub(super) enum Written {
+    /// Nothing that stays.
+    Nothing,
+    /// A file of the workspace.
+    File(PathBuf),
+    /// Something that must be asked.
+    Dangerous(Risk, String),
+}
+
+/// The directories that a line may be in.
+pub(super) struct Reach<'a> {
+    place: &'a Workplace,
+    bases: Vec<PathBuf>,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn new(place: &'a Workplace) -> Reach<'a> {
+        Reach { place, bases: vec![place.workdir().to_owned()] }
+    }
+
+    pub(super) fn bases(&self) -> &[PathBuf] {
+        &self.bases
+    }
+
+    /// Notes where `cd` may lead; gives a doubt when that cannot be told.
+    pub(super) fn follow(&mut self, words: &[Word]) -> Option<String> {
+        let (first, rest) = words.split_first()?;
+        if first.text.as_deref() != Some("cd") {
+            return None;
+        }
+        let target = match rest {
+            [word] if !word.glob && !word.tilde => word.text.as_deref(),
+            _ => None,
+        };
+        let Some(target) = target.filter(|target| !target.starts_with('-') && !target.is_empty()) else {
+            return Some("`cd` leads to a place that is not known".to_owned());
+        };
+        for base in self.bases.clone() {
+            let next = base.join(target);
+            // After a link, bash steps back along the name it came by, programs along the real directory.
+            for next in [lexical(&next), next] {
+                if !self.bases.contains(&next) {
+                    self.bases.push(next);
+                }
+            }
+        }
+        if self.bases.len() > MAX_BASES {
+            self.bases.truncate(MAX_BASES);
+            return Some("it changes directory too often".to_owned());
+        }
+        None
+    }
+
+    /// Where a word may lead, from every directory that the line may be in. With `existing`, what is not there does not count:
+    /// it cannot be read.
+    pub(super) fn leads(&self, word: &Word, existing: bool) -> Leads {
+        if word.tilde {
+            return Leads::Outside;
+        }
+        let Some(text) = word.text.as_deref().filter(|text| text.len() <= MAX_WORD) else {
+            return Leads::Unknown;
+        };
+        let mut steering = false;
+        for part in readings(text) {
+            for base in &self.bases {
+                match self.place_of(base, part, word.glob, existing) {
+                    Leads::Inside => {}
+                    Leads::Outside | Leads::Unknown => return Leads::Outside,
+                    Leads::Steering => steering = true,
+                }
+            }
+        }
+        if steering { Leads::Steering } else { Leads::Inside }
+    }
+
+    fn place_of(&self, base: &Path, part: &str, glob: bool, existing: bool) -> Leads {
+        let joined = base.join(part);
+        let Some(joined) = joined.to_str() else { return Leads::Outside };
+        if glob && part.contains(['*', '?', '[']) {
+            return if self.pattern_stays(joined, part) { Leads::Inside } else { Leads::Outside };
+        }
+        // A name that is too long or too odd for the file system names nothing.
+        let Ok(path) = self.place.resolve(joined) else {
+            return if existing && !part.contains("..") { Leads::Inside } else { Leads::Outside };
+        };
+        if existing && !path.exists() && !joined.starts_with("/dev/") {
+            return Leads::Inside;
+        }
+        if !self.place.readable(&path) && !TAME_DEVICES.contains(&joined) {
+            return Leads::Outside;
+        }
+        if self.place.steering(&path).is_some() { Leads::Steering } else { Leads::Inside }
+    }
+
+    /// Whether nothing that a file pattern can match lies outside: it starts inside, and no link on its way leads out.
+    fn pattern_stays(&self, pattern: &str, written: &str) -> bool {
+        let pieces: Vec<&str> = pattern.split('/').collect();
+        let fixed = pieces.iter().take_while(|piece| !piece.contains(['*', '?', '['])).count();
+        let start = pieces.get(..fixed).unwrap_or_default().join("/");
+        let rest = pieces.get(fixed..).unwrap_or_default();
+        if rest.contains(&"..") {
+            return false;
+        }
+        let Ok(start) = self.place.resolve(if start.is_empty() { "/" } else { &start }) else { return false };
+        let mut looked = 0;
+        // A pattern without a directory may match a file whose name is an option.
+        let open = written.starts_with(['*', '?', '[']);
+        if open && has_dashed(&start) {
+            return false;
+        }
+        self.place.inside(&start) && self.links_stay(&start, rest.len(), &mut looked)
+    }
+
+    fn links_stay(&self, dir: &Path, depth: usize, looked: &mut usize) -> bool {
+        // What cannot be listed cannot be matched.
+        let Ok(entries) = std::fs::read_dir(dir) else { return true };
+        for entry in entries {
+            *looked += 1;
+            let Ok(entry) = entry else { return false };
+            let Ok(kind) = entry.file_type() else { return false };
+            if *looked > MAX_LOOKED {
+                return false;
+            }
+            let fine = if kind.is_symlink() {
+                // A link to a directory could lead on to more links: only the last step may be one.
+                depth <= 1 && entry.path().canonicalize().is_ok_and(|path| self.place.inside(&path))
+            } else {
+                depth <= 1 || !kind.is_dir() || self.links_stay(&entry.path(), depth - 1, looked)
+            };
+            if !fine {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What a redirection to `word` writes.
+    pub(super) fn write(&self, word: &Word) -> Written {
+        let Some(text) = word.text.as_deref().filter(|_| !word.glob && !word.tilde) else {
+            return Written::Dangerous(
+                Risk::High,
+                format!("writes to {}, which is only known when it runs", word.raw),
+            );
+        };
+        if TAME_DEVICES.contains(&text) {
+            return Written::Nothing;
+        }
+        if text.starts_with("/dev/") {
+            return Written::Dangerous(Risk::Critical, format!("writes to the device {text}"));
+        }
+        let mut last = None;
+        for base in &self.bases {
+            let joined = base.join(text);
+            let path = joined.to_str().and_then(|joined| self.place.resolve(joined).ok());
+            match path {
+                Some(path) if self.place.inside(&path) => {
+                    if let Some(part) = self.place.steering(&path) {
+                        let reason = format!("changes `{part}`, which steers what programs do here");
+                        return Written::Dangerous(Risk::High, reason);
+                    }
+                    last = Some(path);
+                }
+                _ => return Written::Dangerous(Risk::High, format!("writes {text}, outside the workspace")),
+            }
+        }
+        match (last, self.bases.len()) {
+            (Some(path), 1) => Written::File(path),
+            _ => Written::Dangerous(Risk::Medium, format!("writes {text} after changing directory")),
+        }
+    }
+}
+
+/// The ways in which an argument may name a file: itself, each piece of it, what is glued to a short option.
+fn readings(text: &str) -> Vec<&str> {
+    let parts = |c: char| c.is_whitespace() || "=:,@\"'()[]{};".contains(c);
+    let mut readings = vec![text];
+    readings.extend(text.split(parts));
+    if text.starts_with('-') && !text.starts_with("--") {
+        let glued = text.char_indices().skip(2).map(|(at, _)| at);
+        readings
+            .extend(glued.filter_map(|at| text.get(at..)).filter(|rest| rest.starts_with(['/', '.', '~'])));
+    }
+    readings.retain(|part| !part.is_empty());
+    readings
+}
+
+/// The path with its steps back taken along the names, links not followed.
+fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::CurDir => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn has_dashed(dir: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(dir) else { return false };
+    let mut names = entries.take(MAX_LOOKED + 1).enumerate();
+    names.any(|(count, entry)| {
+        count == MAX_LOOKED || entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"-"))
+    })
+}
