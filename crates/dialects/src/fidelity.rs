@@ -110,3 +110,48 @@ pub fn holes(table: &[Row]) -> (Vec<&'static str>, Vec<&'static str>) {
     let unknown = table.iter().map(|row| row.item).filter(|item| !ITEMS.contains(item)).collect();
     (missing, unknown)
 }
+
+/// What becomes of an item on its way over two wires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Carried {
+    /// It arrives as it was.
+    Exact,
+    /// It arrives another way: how.
+    Emulated(String),
+    /// It does not arrive: why that is bearable.
+    Dropped(String),
+    /// It is refused: why.
+    Refused(String),
+}
+
+/// What becomes of each item between a UI of one wire and a runtime of another: the weaker of the two decides.
+pub fn pair(ui: &[Row], runtime: &[Row]) -> Vec<(&'static str, Carried)> {
+    let row = |table: &[Row], item: &str| table.iter().find(|row| row.item == item).map(|row| row.fidelity);
+    let carried = |item: &&'static str| {
+        let both = [row(ui, item), row(runtime, item)];
+        let words = |pick: fn(Fidelity) -> Option<&'static str>| {
+            let said: Vec<&str> = both.iter().flatten().filter_map(|fidelity| pick(*fidelity)).collect();
+            (!said.is_empty()).then(|| said.join("; "))
+        };
+        let refused = words(|fidelity| match fidelity {
+            Fidelity::Refused(why) => Some(why),
+            Fidelity::Exact | Fidelity::Emulated(_) | Fidelity::Dropped(_) => None,
+        });
+        let dropped = words(|fidelity| match fidelity {
+            Fidelity::Dropped(why) => Some(why),
+            Fidelity::Exact | Fidelity::Emulated(_) | Fidelity::Refused(_) => None,
+        });
+        let emulated = words(|fidelity| match fidelity {
+            Fidelity::Emulated(how) => Some(how),
+            Fidelity::Exact | Fidelity::Dropped(_) | Fidelity::Refused(_) => None,
+        });
+        let how = match (refused, dropped, emulated) {
+            (Some(why), _, _) => Carried::Refused(why),
+            (None, Some(why), _) => Carried::Dropped(why),
+            (None, None, Some(how)) => Carried::Emulated(how),
+            (None, None, None) => Carried::Exact,
+        };
+        (*item, how)
+    };
+    ITEMS.iter().map(carried).collect()
+}

@@ -97,6 +97,8 @@ pub(crate) enum Sub {
     Serve(Serve),
     /// Be a UI: open the terminal UI on another program's runtime.
     Attach(Attach),
+    /// A UI of one wire on a runtime of another.
+    Bridge(Bridge),
     /// Tell what is configured and what is missing.
     Doctor,
 }
@@ -175,6 +177,38 @@ pub(crate) struct Attach {
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
     /// Start this program and speak on its stdin and stdout.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// A UI of one wire on a runtime of another.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  parlor bridge --from codelia --stdio --to native -- parlor serve --dialect native --stdio"
+)]
+pub(crate) struct Bridge {
+    /// The wire that the UI speaks.
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) from: dialects::Dialect,
+    /// The UI is on stdin and stdout.
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) stdio: bool,
+    /// UIs connect to this Unix socket.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The wire that the runtime speaks.
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) to: dialects::Dialect,
+    /// The runtime listens on this Unix socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    pub(crate) to_socket: Option<PathBuf>,
+    /// Only print what becomes of each item of the vocabulary between these two wires.
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// An option of the UI's dialect, such as `no-ui=true`.
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
+    pub(crate) options: Vec<(String, String)>,
+    /// Start this program as the runtime and speak on its stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

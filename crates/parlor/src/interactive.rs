@@ -67,6 +67,7 @@ pub(crate) async fn on(
         history: places::data().ok().map(|data| data.join("prompts")),
         mouse: std::env::var_os("PARLOR_NO_MOUSE").is_none(),
         cwd,
+        ..Options::default()
     };
     let left = tui::run(options, ui.news, outgoing).await;
     passing.abort();

@@ -1,12 +1,14 @@
 //! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
 
 mod attach;
+mod bridge;
 mod cli;
 mod doctor;
 mod exit;
 mod interactive;
 mod model_source;
 mod places;
+mod remote;
 mod run;
 mod serve;
 pub mod stack;
@@ -45,6 +47,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Run(run)) => run::run(cli.common, run).await,
         Some(Sub::Serve(serve)) => serve::serve(cli.common, serve).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.common, attach).await,
+        Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
         Some(Sub::Doctor) => doctor::doctor(&cli.common).await,
         None => start(cli.common).await,
     }

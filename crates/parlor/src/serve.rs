@@ -11,8 +11,8 @@ use dialects::role::{Greeting, Lane};
 use domain::command::Command;
 use domain::ids::SessionId;
 use door::Door;
-use hub::Guest;
 use hub::core::Standing;
+use hub::{Guest, Hub};
 use link::Limits;
 use std::path::{Path, PathBuf};
 use tokio::task::JoinSet;
@@ -63,8 +63,15 @@ pub(crate) async fn serve(common: Common, serve: Serve) -> anyhow::Result<Exit> 
     let host = Host::new(&own, &serve, start);
     let serving = async {
         match &serve.socket {
-            None => on_stdio(&own, &host, &serve).await,
-            Some(path) => on_sockets(&own, &host, &serve, path).await,
+            None => {
+                let [Wire::Known(dialect)] = serve.dialect.as_slice() else {
+                    anyhow::bail!(
+                        "on stdin and stdout exactly one dialect can be spoken, and it must be named"
+                    );
+                };
+                on_stdio(&own.hub, &host, *dialect).await
+            }
+            Some(path) => on_sockets(&own.hub, &host, &serve.dialect, path).await,
         }
     };
     let exit = tokio::select! {
@@ -75,20 +82,19 @@ pub(crate) async fn serve(common: Common, serve: Serve) -> anyhow::Result<Exit> 
     exit
 }
 
-async fn on_stdio(own: &Own, host: &Host, serve: &Serve) -> anyhow::Result<()> {
-    let [Wire::Known(dialect)] = serve.dialect.as_slice() else {
-        anyhow::bail!("on stdin and stdout exactly one dialect can be spoken, and it must be named");
-    };
+/// Speaks with one UI on stdin and stdout until it leaves.
+pub(crate) async fn on_stdio(hub: &Hub, host: &Host, dialect: Dialect) -> anyhow::Result<()> {
     let link = link::stdio::open(Lane::MAIN, Limits::default())?;
-    own.hub.serve(host.guest(*dialect), link).await?;
+    hub.serve(host.guest(dialect), link).await?;
     Ok(())
 }
 
-async fn on_sockets(own: &Own, host: &Host, serve: &Serve, path: &Path) -> anyhow::Result<()> {
+/// Lets UIs in by sockets.
+pub(crate) async fn on_sockets(hub: &Hub, host: &Host, wires: &[Wire], path: &Path) -> anyhow::Result<()> {
     let mut doors = JoinSet::new();
-    for wire in &serve.dialect {
-        let path = if serve.dialect.len() == 1 { path.to_owned() } else { beside(path, wire.name()) };
-        let door = Door::open(*wire, &path, own.hub.clone(), host.clone()).await?;
+    for wire in wires {
+        let path = if wires.len() == 1 { path.to_owned() } else { beside(path, wire.name()) };
+        let door = Door::open(*wire, &path, hub.clone(), host.clone()).await?;
         exit::complain(&format!("serving {} on {}", wire.name(), path.display()));
         doors.spawn(door.attend());
     }
@@ -121,6 +127,17 @@ impl Host {
             options: serve.options.clone(),
         };
         Host { greeting, standing: serve.standing.into(), start }
+    }
+
+    /// A host in front of a foreign runtime, which knows no model and starts nothing.
+    pub(crate) fn in_front(cwd: &Path, options: Vec<(String, String)>) -> Host {
+        let greeting = Greeting {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            cwd: cwd.display().to_string(),
+            model: None,
+            options,
+        };
+        Host { greeting, standing: Standing::Controller, start: None }
     }
 
     /// A seat for a UI of this dialect.

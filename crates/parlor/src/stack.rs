@@ -74,6 +74,7 @@ pub fn assemble_in(
         toolbox: Toolbox::standard(),
         data: data.to_owned(),
         guard: guard.map(|exe| Guard::new(&exe, &[GUARD])),
+        config: engine::Config::default(),
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let hub = Hub::start(hub_setup(Engine::Driven, cwd, policy), store, EngineSeat::Driven(orders), log);

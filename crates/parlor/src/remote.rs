@@ -1,0 +1,91 @@
+//! The way to a foreign runtime: a socket (or two), or a program that is started and spoken with on its stdin and stdout.
+
+use crate::cli::Common;
+use crate::exit;
+use crate::stack;
+use dialects::Dialect;
+use dialects::role::{Hello, Lane};
+use hub::{Hub, Log, RemoteSeat};
+use link::child::{Child, Launch};
+use link::{Limits, LinkIo, unix};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a socket may take to answer.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// Lines of a runtime's stderr that are shown after a failure.
+const LAST_LINES: usize = 20;
+
+/// Where a foreign runtime is.
+pub(crate) enum Place {
+    /// Listening there.
+    Socket(PathBuf),
+    /// To be started.
+    Command(Vec<String>),
+}
+
+impl Place {
+    /// What was typed; `None` when neither was.
+    pub(crate) fn of(socket: Option<&PathBuf>, command: &[String]) -> Option<Place> {
+        match (socket, command) {
+            (Some(path), _) => Some(Place::Socket(path.clone())),
+            (None, []) => None,
+            (None, command) => Some(Place::Command(command.to_vec())),
+        }
+    }
+}
+
+/// A foreign runtime with a hub in front of it.
+pub(crate) struct Front {
+    pub(crate) hub: Hub,
+    child: Option<Child>,
+}
+
+impl Front {
+    /// Reaches the runtime and puts a hub in front of it.
+    pub(crate) async fn open(
+        common: &Common,
+        dialect: Dialect,
+        place: Place,
+        session: Option<&str>,
+        log: Log,
+    ) -> anyhow::Result<Front> {
+        let (link, child) = match place {
+            Place::Socket(path) => (connect(dialect, &path).await?, None),
+            Place::Command(command) => {
+                let (link, child) = Launch::new(command).start(Lane::MAIN, Limits::default())?;
+                (link, Some(child))
+            }
+        };
+        let hello = Hello {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            cwd: stack::working_directory(common)?.display().to_string(),
+            size: None,
+            session: session.map(Into::into),
+        };
+        let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
+        let hub = stack::remote(common, RemoteSeat { role, link, hello, lossless }, log)?;
+        Ok(Front { hub, child })
+    }
+
+    /// Lets the runtime go; after a failure shows what it said last.
+    pub(crate) async fn close(self, well: bool) {
+        self.hub.stop().await;
+        let Some(child) = self.child else { return };
+        let (status, stderr) = child.shutdown().await;
+        if !well {
+            for line in stderr.iter().rev().take(LAST_LINES).rev() {
+                exit::complain(&format!("runtime: {line}"));
+            }
+            exit::complain(&format!("runtime ended: {status}"));
+        }
+    }
+}
+
+async fn connect(dialect: Dialect, path: &Path) -> anyhow::Result<LinkIo> {
+    let limits = Limits::default();
+    if dialect.has_event_lane() {
+        return Ok(unix::connect_two(path, (Lane::MAIN, Lane::EVENTS), limits, CONNECT_WITHIN).await?);
+    }
+    Ok(unix::connect(path, Lane::MAIN, limits, CONNECT_WITHIN).await?)
+}
