@@ -8,6 +8,8 @@
 pub mod ask;
 pub mod cell;
 pub mod clean;
+pub mod commands;
+pub mod complete;
 pub mod composer;
 pub mod diff;
 mod dump;
@@ -19,7 +21,9 @@ pub mod model;
 pub mod msg;
 pub mod overlay;
 mod paint;
+pub mod picker;
 pub mod row;
+pub mod search;
 mod shell;
 pub mod theme;
 pub mod thread;

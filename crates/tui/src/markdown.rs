@@ -13,7 +13,7 @@ use crate::cell::Look;
 use crate::clean::clean;
 use crate::row::{Piece, Row, wrap};
 use crate::theme::Role;
-use pulldown_cmark::{Event, Options, Parser};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -33,6 +33,21 @@ fn code_rows(text: &str, language: &str, lead: &Piece, look: Look) -> Vec<Row> {
     let mut highlighter = highlight::Highlighter::new(language);
     let lines = text.trim_end_matches('\n').split('\n');
     lines.flat_map(|line| wrap(&highlighter.line(line, look.theme), look.columns, &lead, &lead)).collect()
+}
+
+/// The last block of code in a text.
+pub fn last_code(text: &str) -> Option<String> {
+    let mut last = None;
+    let mut inside: Option<String> = None;
+    for event in Parser::new_ext(text, options()) {
+        match (event, &mut inside) {
+            (Event::Start(Tag::CodeBlock(_)), _) => inside = Some(String::new()),
+            (Event::Text(text), Some(code)) => code.push_str(&text),
+            (Event::End(TagEnd::CodeBlock), _) => last = inside.take(),
+            _ => {}
+        }
+    }
+    last
 }
 
 fn options() -> Options {

@@ -1,9 +1,13 @@
 //! The model: all that the UI knows. It changes only in `update`; `view` draws it.
 
 use crate::ask::AskPanel;
+use crate::complete::Completion;
 use crate::composer::{Editor, History};
+use crate::key::Key;
 use crate::msg::{Fx, Outgoing};
 use crate::overlay::Overlay;
+use crate::picker::Of;
+use crate::search::Search;
 use crate::theme::Theme;
 use crate::thread::CellKey;
 use crate::transcript::{Heights, Scroll};
@@ -50,12 +54,16 @@ pub enum Want {
     Nothing,
     /// That this text is heard; it comes back to the composer if it is refused.
     Said(String),
+    /// That an answer is taken; the question is open again if it is refused.
+    Answer,
     /// A list for the picker on the screen.
-    List,
+    List(Of),
     /// A text to write to a file.
     Export(String),
     /// A word when it worked.
     Word(&'static str),
+    /// The skills, for completion.
+    Skills,
 }
 
 /// What the person sees and does.
@@ -93,12 +101,35 @@ pub struct Screen {
     pub typed_at: Millis,
     /// What the runtime thinks may be typed next.
     pub suggestion: Option<String>,
+    /// What may be completed at the caret.
+    pub completion: Option<Completion>,
+    /// A search under way.
+    pub search: Option<Search>,
+    /// Skills that the runtime named, with what they are for.
+    pub skills: Vec<(String, String)>,
+    /// A command that the person ran: its output goes along with the next prompt.
+    pub ran: Option<Ran>,
+    /// Whether the mouse is the UI's.
+    pub mouse: bool,
+    /// Keys that stand for others.
+    pub keymap: BTreeMap<Key, Key>,
     /// The window's title, as last set.
     pub title: String,
     /// How the UI was started.
     pub about: About,
     pub(crate) pending: BTreeMap<Ticket, Want>,
     pub(crate) next_ticket: u64,
+}
+
+/// A command that the person ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The command.
+    pub line: String,
+    /// What it wrote, clean; `None` while it runs.
+    pub output: Option<String>,
+    /// How it ended, in words.
+    pub end: String,
 }
 
 /// What the first screen tells.
@@ -132,6 +163,12 @@ impl Model {
             quit_until: None,
             typed_at: Millis(0),
             suggestion: None,
+            completion: None,
+            search: None,
+            skills: Vec::new(),
+            ran: None,
+            mouse: false,
+            keymap: BTreeMap::new(),
             title: String::new(),
             about,
             pending: BTreeMap::new(),

@@ -1,6 +1,7 @@
-//! What stands over everything: the pager (keys, full views).
+//! What stands over everything: the pager (keys, full views) and the picker.
 
 use crate::key::{Code, Key};
+use crate::picker::Picker;
 use crate::row::Row;
 
 /// What stands over everything.
@@ -8,6 +9,8 @@ use crate::row::Row;
 pub enum Overlay {
     /// A long text to read.
     Pager(Pager),
+    /// A list to choose from.
+    Picker(Box<Picker>),
 }
 
 /// What a pager shows.
@@ -15,6 +18,10 @@ pub enum Overlay {
 pub enum Content {
     /// The keys.
     Keys,
+    /// The commands.
+    Commands,
+    /// Where the session stands.
+    Status,
     /// All of the question on the screen.
     Ask,
     /// A text.

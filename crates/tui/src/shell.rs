@@ -3,9 +3,11 @@
 //! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
 
 mod effects;
+mod files;
 mod input;
 mod terminal;
 
+use crate::key::Key;
 use crate::model::{About, Model};
 use crate::msg::{Fx, Msg, Outgoing};
 use crate::paint::Painter;
@@ -17,7 +19,7 @@ use domain::port::{LinkState, News};
 use input::InputThread;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -45,6 +47,8 @@ pub struct Options {
     pub history: Option<PathBuf>,
     /// Whether the mouse is the UI's (else the terminal's own selection works).
     pub mouse: bool,
+    /// Keys that stand for others.
+    pub keys: BTreeMap<Key, Key>,
     /// The folder where files are looked up and commands run.
     pub cwd: PathBuf,
 }
@@ -69,6 +73,8 @@ pub async fn run(
 ) -> io::Result<ExitReason> {
     let theme = options.theme.unwrap_or_else(default_theme);
     let mut model = Model::new(options.about.clone(), theme);
+    model.screen.mouse = options.mouse;
+    model.screen.keymap.clone_from(&options.keys);
     let terminal = Terminal::enter(options.mouse)?;
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
@@ -90,6 +96,7 @@ pub async fn run(
         drawn_at: None,
         exit: None,
         paused: None,
+        files: files::Files::default(),
     };
     shell.perform(fx);
     shell.load_history();
@@ -121,6 +128,7 @@ struct Shell {
     drawn_at: Option<Instant>,
     exit: Option<ExitReason>,
     paused: Option<effects::Pause>,
+    files: files::Files,
 }
 
 impl Shell {

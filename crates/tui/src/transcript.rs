@@ -7,6 +7,7 @@ use crate::cell::{self, Look, gap};
 use crate::markdown::Stream;
 use crate::model::Model;
 use crate::row::{Links, Row, draw};
+use crate::search;
 use crate::theme::Role;
 use crate::thread::{Cell, CellKey};
 use ratatui::buffer::Buffer;
@@ -249,6 +250,27 @@ pub fn show(model: &mut Model, area: Rect, key: CellKey) {
     settle(model, if at_the_end { None } else { Some(Place { cell, line }) });
 }
 
+/// The cell that stands on a row of the screen.
+pub fn cell_at(model: &mut Model, area: Rect, row: u16) -> Option<CellKey> {
+    let wanted = usize::from(row.checked_sub(area.y).filter(|row| *row < area.height)?);
+    let (columns, rows) = (columns(area), usize::from(area.height));
+    let count = model.world.seen().thread.cells().len();
+    let top = match model.screen.scroll {
+        Scroll::At { key, line } => model.world.seen().thread.position(key).map(|cell| Place { cell, line }),
+        Scroll::Tail => None,
+    };
+    let top = top.unwrap_or_else(|| tail(count, rows, |at| measure(model, at, columns)));
+    let mut below = wanted + top.line;
+    for at in top.cell..count {
+        let high = measure(model, at, columns);
+        if below < high {
+            return model.world.seen().thread.cells().get(at).map(|cell| cell.key);
+        }
+        below -= high;
+    }
+    None
+}
+
 /// Draws the transcript. Tells which cell each row of the area shows.
 pub fn view(
     model: &Model,
@@ -287,6 +309,7 @@ pub fn view(
                 let Some(row) = laid.get(line - blank) else { break };
                 let at = Position::new(area.x + MARGIN, row_y);
                 draw(row, at, area.width.saturating_sub(2 * MARGIN), buf, links);
+                mark_found(model, row, at, buf);
                 if selected {
                     buf[(area.x, row_y)].set_symbol("▌").set_style(model.screen.theme.style(Role::Accent));
                 }
@@ -297,4 +320,19 @@ pub fn view(
         skip = skip.saturating_sub(blank + laid.len());
     }
     hits
+}
+
+/// Marks the words that are being looked for.
+fn mark_found(model: &Model, row: &Row, at: Position, buf: &mut Buffer) {
+    let Some(search) = model.screen.search.as_ref().filter(|search| !search.editor.is_empty()) else {
+        return;
+    };
+    for (from, to) in search::columns(&row.text(), search.editor.text()) {
+        for column in from..to {
+            let x = at.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
+            if let Some(cell) = buf.cell_mut((x, at.y)) {
+                cell.set_style(model.screen.theme.style(Role::Found));
+            }
+        }
+    }
 }

@@ -1,15 +1,21 @@
 //! The one place where the model changes. Pure: what is to be done comes out as [`Fx`].
 
 mod asks;
+mod commands;
+mod completion;
 mod keys;
+mod lists;
 mod news;
 mod prompt;
+mod reading;
 #[cfg(test)]
 mod tests;
 
+use crate::key::{Code, Key};
 use crate::model::Model;
 use crate::msg::{Fx, MouseAct, Msg};
 use crate::overlay::Overlay;
+use crate::theme::Theme;
 use crate::transcript::scroll_by;
 use crate::view::areas;
 use domain::ids::Millis;
@@ -30,7 +36,8 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::Mouse(mouse) => match mouse.act {
             MouseAct::WheelUp => wheel(model, -WHEEL),
             MouseAct::WheelDown => wheel(model, WHEEL),
-            MouseAct::Press | MouseAct::Drag | MouseAct::Release => {}
+            MouseAct::Press => reading::click(model, mouse.row),
+            MouseAct::Drag | MouseAct::Release => {}
         },
         Msg::Resize(columns, rows) => model.screen.size = (columns, rows),
         Msg::News(news) => news::hear(model, news, fx),
@@ -40,7 +47,14 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         }
         Msg::History(earlier) => model.screen.history.load(earlier),
         Msg::Word(text) => model.toast(Level::Info, text),
-        Msg::Files { .. } | Msg::Shell { .. } | Msg::Background { .. } => {}
+        Msg::Files { query, paths } => completion::found(model, &query, paths),
+        Msg::Shell { line, output, code } => prompt::ran(model, line, &output, code),
+        Msg::Background { dark } => {
+            if model.screen.theme == Theme::Terminal && !dark {
+                // Dim text on a light screen is too faint in many palettes.
+                model.screen.theme = Theme::Light;
+            }
+        }
     }
     asks::settle(model, fx);
     wake(model, fx);
@@ -54,6 +68,10 @@ fn tick(model: &mut Model, now: Millis) {
 
 fn wheel(model: &mut Model, lines: i64) {
     match &mut model.screen.overlay {
+        Some(Overlay::Picker(picker)) => {
+            let code = if lines < 0 { Code::Up } else { Code::Down };
+            picker.key(Key::plain(code), 1);
+        }
         Some(Overlay::Pager(pager)) => {
             pager.top = pager.top.saturating_add_signed(isize::try_from(lines).unwrap_or(0));
         }

@@ -1,6 +1,8 @@
 //! The frame: who stands where, and the parts that are too small for a file of their own. Pure; the cache only speeds it up.
 
 mod bottom;
+mod facts;
+mod hints;
 mod keys;
 mod over;
 mod welcome;
@@ -37,6 +39,8 @@ pub(crate) struct Areas {
     pub(crate) middle: Rect,
     /// Where the person writes.
     pub(crate) composer: Rect,
+    /// Widgets below it.
+    pub(crate) below: Rect,
     /// The status line.
     pub(crate) status: Rect,
 }
@@ -66,6 +70,8 @@ pub(crate) fn areas(model: &Model) -> Areas {
     // The rule above the text belongs to the composer.
     let composer = (text + 1).min(rows.saturating_sub(status));
     let mut left = rows - status - composer;
+    let below = u16::try_from(bottom::below(model).len()).unwrap_or(0).min(left / 3);
+    left -= below;
     let ask = ask_height(model, left);
     left -= ask;
     let wanted = u16::try_from(bottom::middle(model).len()).unwrap_or(u16::MAX);
@@ -82,6 +88,7 @@ pub(crate) fn areas(model: &Model) -> Areas {
         middle: take(middle),
         ask: take(ask),
         composer: take(composer),
+        below: take(below),
         status: take(status),
     }
 }
@@ -113,7 +120,11 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     } else {
         cache.hits = transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
     }
-    paste_rows(&bottom::middle(model), areas.middle, buf, &mut cache.links);
+    let middle = bottom::middle(model);
+    // What is nearest to the composer matters most.
+    let skip = middle.len().saturating_sub(usize::from(areas.middle.height));
+    paste_rows(&middle[skip..], areas.middle, buf, &mut cache.links);
+    paste_rows(&bottom::below(model), areas.below, buf, &mut cache.links);
     let mut caret = bottom::composer(model, areas.composer, buf, &mut cache.links);
     bottom::status(model, areas.status, buf, &mut cache.links);
     if let Some((panel, ask)) = shown_ask(model) {
@@ -132,7 +143,7 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     }
     match &model.screen.overlay {
         Some(overlay) => over::view(overlay, model, area, buf, &mut cache.links),
-        None => caret,
+        None => hints::search_caret(model, areas.middle).or(caret),
     }
 }
 

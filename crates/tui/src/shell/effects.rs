@@ -7,11 +7,15 @@ use base64::Engine;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Longest text that is put on the clipboard through the terminal.
 const MAX_COPY: usize = 1024 * 1024;
+/// How long a command of the person's may run.
+const MAX_COMMAND: Duration = Duration::from_secs(600);
 /// Bytes of earlier prompts that are read at the start.
 const MAX_HISTORY_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -28,6 +32,7 @@ impl Shell {
                     text.char_indices().map(|(at, _)| at).find(|at| *at > MAX_COPY).unwrap_or(text.len());
                 let coded = base64::engine::general_purpose::STANDARD.encode(&text[..end]);
                 self.put(&format!("\x1b]52;c;{coded}\x07"));
+                tokio::task::spawn_blocking(move || system_clipboard(&text));
             }
             Fx::Title(title) => self.put(&format!("\x1b]0;{title}\x07")),
             Fx::Bell => self.put("\x07"),
@@ -50,7 +55,21 @@ impl Shell {
             }
             Fx::Suspend => self.paused = Some(Pause::Suspend),
             Fx::OpenEditor(text) => self.paused = Some(Pause::Editor(text)),
-            Fx::FindFiles(_) | Fx::Shell(_) => {}
+            Fx::FindFiles(query) => {
+                let (files, cwd, inbox) = (self.files.clone(), self.options.cwd.clone(), self.inbox.clone());
+                tokio::task::spawn_blocking(move || {
+                    let paths = files.find(&cwd, &query);
+                    // A screen that is too busy to hear gets the answer to its next key.
+                    let _ = inbox.try_send(Msg::Files { query, paths });
+                });
+            }
+            Fx::Shell(line) => {
+                let (cwd, inbox) = (self.options.cwd.clone(), self.inbox.clone());
+                tokio::spawn(async move {
+                    let msg = run_line(line, &cwd).await;
+                    let _ = inbox.send(msg).await;
+                });
+            }
             Fx::Quit => self.exit = Some(ExitReason::Quit),
         }
     }
@@ -134,4 +153,40 @@ fn edit(text: &str) -> io::Result<String> {
     let edited = fs::read_to_string(&path);
     let _ = fs::remove_file(&path);
     if status?.success() { edited } else { Err(io::Error::other("the editor failed")) }
+}
+
+/// Runs a command of the person's; what it writes comes back, also when it could not be run.
+async fn run_line(line: String, cwd: &Path) -> Msg {
+    let mut command = tokio::process::Command::new("sh");
+    command.arg("-c").arg(&line).current_dir(cwd).stdin(Stdio::null()).kill_on_drop(true);
+    match tokio::time::timeout(MAX_COMMAND, command.output()).await {
+        Ok(Ok(output)) => {
+            let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+            text.push_str(&String::from_utf8_lossy(&output.stderr));
+            Msg::Shell { line, output: text, code: output.status.code() }
+        }
+        Ok(Err(error)) => Msg::Shell { line, output: error.to_string(), code: None },
+        Err(_) => Msg::Shell { line, output: "stopped: it took too long".to_owned(), code: None },
+    }
+}
+
+/// Puts a text on the desktop's clipboard, where one of its programs is there. The terminal was told as well.
+fn system_clipboard(text: &str) {
+    let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some();
+    let x11 = std::env::var_os("DISPLAY").is_some();
+    let program: Option<(&str, &[&str])> = match (cfg!(target_os = "macos"), wayland, x11) {
+        (true, ..) => Some(("pbcopy", &[])),
+        (_, true, _) => Some(("wl-copy", &[])),
+        (_, _, true) => Some(("xclip", &["-selection", "clipboard"])),
+        _ => None,
+    };
+    let Some((program, arguments)) = program else { return };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        if let Some(mut stdin) = child.stdin.take() {
+            let _ = stdin.write_all(text.as_bytes());
+        }
+        let _ = child.wait();
+    }
 }

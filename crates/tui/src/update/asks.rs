@@ -51,7 +51,7 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
         Reply::Nothing => {}
         Reply::Answer(answer) => {
             panel.answered = true;
-            model.send(Want::Nothing, Command::Answer { ask: id, answer }, fx);
+            model.send(Want::Answer, Command::Answer { ask: id, answer }, fx);
         }
         Reply::Full => {
             let title = ask.title.clone();

@@ -1,33 +1,39 @@
 //! Which key does what, from the outermost to the composer.
 
-use super::asks;
 use super::prompt::{self, Manner};
+use super::reading::{self, Stops};
+use super::{asks, completion, lists};
 use crate::composer::lay_out;
 use crate::key::{Code, Key};
 use crate::model::{Model, QUIT_MS};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
+use crate::picker::Of;
 use crate::transcript::{Scroll, scroll_by};
 use crate::view::{areas, composer_columns};
 use domain::ids::Millis;
 use domain::signal::Level;
 
 pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
+    let key = model.screen.keymap.get(&key).copied().unwrap_or(key);
     if everywhere(model, key, fx) {
         return;
     }
     model.screen.quit_until = None;
-    if over(model, key) {
+    if over(model, key, fx) || scrolls(model, key) {
         return;
     }
-    if scrolls(model, key) {
-        return;
-    }
-    if asks::press(model, key, fx) {
+    if asks::press(model, key, fx) || reading::search_key(model, key) || reading::press(model, key, fx) {
         return;
     }
     model.screen.typed_at = model.screen.now;
-    compose(model, key, fx);
+    if model.screen.selected.take().is_some() {
+        model.screen.scroll = Scroll::Tail;
+    }
+    if !completion::press(model, key, fx) {
+        compose(model, key, fx);
+        completion::refresh(model, fx);
+    }
 }
 
 /// Keys that mean the same everywhere.
@@ -67,13 +73,18 @@ fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
     }
 }
 
-fn over(model: &mut Model, key: Key) -> bool {
+fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
     let page = usize::from(model.screen.size.1.saturating_sub(3));
     match &mut model.screen.overlay {
         Some(Overlay::Pager(pager)) => {
             if !pager.key(key, page) {
                 model.screen.overlay = None;
             }
+            true
+        }
+        Some(Overlay::Picker(picker)) => {
+            let picked = picker.key(key, page);
+            lists::picked(model, picked, fx);
             true
         }
         None => false,
@@ -84,16 +95,17 @@ fn scrolls(model: &mut Model, key: Key) -> bool {
     let area = areas(model).transcript;
     let page = i64::from(area.height.saturating_sub(2).max(1));
     match (key.code, key.ctrl, key.shift) {
+        (Code::Up, true, _) => reading::walk(model, true, Stops::Prompts),
+        (Code::Down, true, _) => reading::walk(model, false, Stops::Prompts),
+        (Code::Up, ..) if key.alt => reading::walk(model, true, Stops::Every),
+        (Code::Down, ..) if key.alt => reading::walk(model, false, Stops::Every),
         (Code::PageUp, ..) => scroll_by(model, area, -page),
         (Code::PageDown, ..) => scroll_by(model, area, page),
         (Code::Up, _, true) => scroll_by(model, area, -1),
         (Code::Down, _, true) => scroll_by(model, area, 1),
         (Code::Home, true, _) if model.screen.composer.is_empty() => scroll_by(model, area, i64::MIN / 2),
         (Code::End, true, _) => model.screen.scroll = Scroll::Tail,
-        (Code::Char('o'), true, _) => {
-            model.screen.details = !model.screen.details;
-            model.screen.flipped.clear();
-        }
+        (Code::Char('o'), true, _) => reading::fold_all(model),
         _ => return false,
     }
     true
@@ -115,6 +127,10 @@ fn compose(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
         (Code::Down, false, false) => vertical(model, 1),
         (Code::Char('p'), true, _) => earlier(model),
         (Code::Char('n'), true, _) => later(model),
+        (Code::Char('f'), true, _) => reading::search(model, ""),
+        (Code::Char('r'), true, _) => lists::open(model, Of::History, fx),
+        (Code::Char('x'), true, _) => lists::open(model, Of::Sessions, fx),
+        (Code::Char('q'), true, _) => lists::open(model, Of::Queue, fx),
         (Code::Char('g'), true, _) => fx.push(Fx::OpenEditor(model.screen.composer.unfolded())),
         (Code::Tab, ..) => {
             if let Some(text) = model.screen.suggestion.take().filter(|_| model.screen.composer.is_empty()) {
@@ -139,12 +155,12 @@ fn enter(model: &mut Model, fx: &mut Vec<Fx>) {
 }
 
 fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
-    if model.screen.selected.take().is_some() {
-        model.screen.scroll = Scroll::Tail;
-    } else if model.world.is_running() {
+    if model.world.is_running() {
         prompt::stop(model, fx);
     } else if model.screen.scroll != Scroll::Tail {
         model.screen.scroll = Scroll::Tail;
+    } else if model.screen.ran.take().is_some() {
+        model.toast(Level::Info, "the output does not go along with your prompt");
     } else if !model.screen.composer.is_empty() {
         let text = model.screen.composer.take();
         model.screen.history.remember(text);

@@ -1,6 +1,6 @@
 //! News from the runtime.
 
-use super::prompt;
+use super::{completion, lists, prompt};
 use crate::clean::clean_line;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
@@ -11,6 +11,7 @@ use domain::command::{Command, Receipt, Refusal};
 use domain::event::{Body, Event, Leaving};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News, Ticket};
+use domain::session::SkillEntry;
 use domain::signal::{Level, Signal};
 use domain::state::State;
 
@@ -138,17 +139,25 @@ fn signalled(model: &mut Model, session: &SessionId, signal: Signal, fx: &mut Ve
     }
 }
 
-fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, _fx: &mut Vec<Fx>) {
+fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx: &mut Vec<Fx>) {
     let Some(want) = model.screen.pending.remove(&ticket) else { return };
     match (with, want) {
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
+        (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
+        (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
+        (Ok(Receipt::Skills(list)), Want::Skills) => {
+            let known = |skill: SkillEntry| (clean_line(&skill.name), clean_line(&skill.description));
+            model.screen.skills = list.skills.into_iter().map(known).collect();
+            model.screen.completion = None;
+            completion::refresh(model, fx);
+        }
         (Ok(_), _) => {}
         (Err(refusal), want) => {
-            if let Want::Said(text) = want {
-                prompt::give_back(model, &text);
-            }
-            if let Some(panel) = &mut model.screen.ask {
-                panel.answered = false;
+            match want {
+                Want::Said(text) => prompt::give_back(model, &text),
+                Want::Answer => model.screen.ask.iter_mut().for_each(|panel| panel.answered = false),
+                Want::List(_) => model.screen.overlay = None,
+                Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
             }
             model.toast(Level::Error, refusal.to_string());
         }

@@ -1,6 +1,6 @@
 //! Below the transcript: what goes on, the composer, the status line.
 
-use super::{composer_columns, look};
+use super::{composer_columns, hints, look};
 use crate::cell::{count, duration, level_role};
 use crate::clean::clean_line;
 use crate::composer::lay_out;
@@ -27,28 +27,33 @@ const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧
 /// What stands between transcript and composer.
 pub(super) fn middle(model: &Model) -> Vec<Row> {
     let look = look(model);
-    let seen = model.world.seen();
     let mut rows = Vec::new();
     if let LinkState::Lost(why) = &model.world.link {
         let text = format!("✗ the runtime is gone: {}", clean_line(why));
         rows.push(Row::of(fit(&text, look.columns), look.theme.style(Role::Bad)));
     }
     rows.extend(plan(model));
-    for (place, lines) in seen.board.widgets.values() {
-        if *place == Place::Above {
-            let lines = lines.iter().take(MAX_WIDGET);
-            rows.extend(
-                lines.map(|l| Row::of(fit(&clean_line(l), look.columns), look.theme.style(Role::Text))),
-            );
-        }
-    }
+    rows.extend(widgets(model, Place::Above));
     for toast in &model.screen.toasts {
         let style = look.theme.style(level_role(toast.level));
         rows.push(Row::of(fit(&format!("• {}", toast.text), look.columns), style));
     }
     rows.extend(working(model));
     rows.extend(queue(model));
+    rows.extend(hints::rows(model));
     rows
+}
+
+/// Widgets that stand below the composer.
+pub(super) fn below(model: &Model) -> Vec<Row> {
+    widgets(model, Place::Below)
+}
+
+fn widgets(model: &Model, where_to: Place) -> Vec<Row> {
+    let look = look(model);
+    let of_place = model.world.seen().board.widgets.values().filter(|(place, _)| *place == where_to);
+    let lines = of_place.flat_map(|(_, lines)| lines.iter().take(MAX_WIDGET));
+    lines.map(|line| Row::of(fit(&clean_line(line), look.columns), look.theme.style(Role::Text))).collect()
 }
 
 fn plan(model: &Model) -> Vec<Row> {
@@ -254,7 +259,8 @@ fn gauge(left: u8) -> (String, Role) {
     (format!("context {}{} {left}% left", "▰".repeat(used), "▱".repeat(BARS - used)), role)
 }
 
-fn money(micros: u64) -> String {
+/// Money in dollars.
+pub(super) fn money(micros: u64) -> String {
     if micros < 10_000 {
         format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
     } else {
@@ -263,7 +269,7 @@ fn money(micros: u64) -> String {
 }
 
 /// The policy in a word.
-pub(crate) fn policy_word(policy: Policy) -> (&'static str, Role) {
+pub(super) fn policy_word(policy: Policy) -> (&'static str, Role) {
     match policy {
         Policy::ReadOnly => ("read-only", Role::Ok),
         Policy::Ask => ("asks first", Role::Ok),

@@ -1,8 +1,10 @@
-//! The page that `?` shows.
+//! The pages that `?` and `/help` show.
 
 use crate::cell::Look;
-use crate::row::{Piece, Row, wrap};
+use crate::commands::COMMANDS;
+use crate::row::{Piece, Row, fit, wrap};
 use crate::theme::Role;
+use domain::port::Abilities;
 
 const KEYS: &[(&str, &[(&str, &str)])] = &[
     (
@@ -16,6 +18,11 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("Ctrl-W Ctrl-U Ctrl-K, Ctrl-Y", "cut a word, to the start, to the end; put it back"),
             ("Ctrl-_ or Alt-Z, Alt-Shift-Z", "undo, redo"),
             ("Ctrl-G", "write in your own editor ($EDITOR)"),
+            ("/ at the start", "commands; /help lists them"),
+            ("@ in a word", "a file of the project; Tab takes it"),
+            ("$ in a word", "a skill"),
+            ("! at the start", "runs a command yourself; its output goes along with the next prompt"),
+            ("Ctrl-R", "looks through earlier prompts"),
             ("Tab", "takes the suggestion"),
         ],
     ),
@@ -25,6 +32,9 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("PgUp PgDn, Shift-↑ Shift-↓, wheel", "scroll"),
             ("Ctrl-End", "back to the end"),
             ("Ctrl-O", "opens or folds all tools and thoughts"),
+            ("Alt-↑ Alt-↓", "select a message or tool: Enter opens, c copies, b goes back there"),
+            ("Ctrl-↑ Ctrl-↓", "from prompt to prompt"),
+            ("Ctrl-F", "finds words; Enter goes on to the older one"),
         ],
     ),
     (
@@ -45,6 +55,7 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
     (
         "Else",
         &[
+            ("Ctrl-X", "sessions"),
             ("Ctrl-D", "quits (when nothing is typed)"),
             ("Ctrl-Z", "suspends; `fg` brings it back"),
             ("Ctrl-L", "draws the screen anew"),
@@ -67,6 +78,24 @@ pub(super) fn rows(look: Look) -> Vec<Row> {
             let text = Piece::new(*what, look.theme.style(Role::Text));
             rows.extend(wrap(&[text], look.columns, &lead, &rest));
         }
+    }
+    rows
+}
+
+/// The commands; what the runtime cannot do is dim.
+pub(super) fn commands(look: Look, abilities: &Abilities) -> Vec<Row> {
+    let column = if look.columns >= 70 { 34 } else { look.columns / 2 };
+    let mut rows = Vec::new();
+    for command in COMMANDS {
+        let able = (command.can)(abilities);
+        let role = if able { Role::Accent } else { Role::Dim };
+        let name = format!("/{} {}", command.name, command.takes);
+        let lead = Piece::new(format!("{:<column$}", fit(&name, column)), look.theme.style(role));
+        let rest = Piece::new(" ".repeat(column), look.theme.style(Role::Text));
+        let help =
+            if able { command.help.to_owned() } else { format!("{} (not with this runtime)", command.help) };
+        let text = Piece::new(help, look.theme.style(if able { Role::Text } else { Role::Dim }));
+        rows.extend(wrap(&[text], look.columns, &lead, &rest));
     }
     rows
 }

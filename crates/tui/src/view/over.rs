@@ -1,9 +1,10 @@
-//! What stands over everything, drawn.
+//! What stands over everything, drawn: the pager and the picker.
 
 use super::{keys, look, paste_rows, shown_ask};
 use crate::model::Model;
 use crate::overlay::{Content, Overlay, Pager};
-use crate::row::{Links, Row, draw, fit, wrap_text};
+use crate::picker::Picker;
+use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -26,24 +27,82 @@ pub(super) fn view(
             page(pager, model, area, buf, links);
             None
         }
+        Overlay::Picker(picker) => pick(picker, model, area, buf, links),
     }
 }
 
 fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let look = look(model);
-    let theme = model.screen.theme;
     let rows = match &pager.content {
         Content::Keys => keys::rows(look),
+        Content::Commands => keys::commands(look, &model.world.seen().abilities),
+        Content::Status => super::facts::rows(model),
         Content::Ask => shown_ask(model).map(|(_, ask)| crate::ask::full(ask, look)).unwrap_or_default(),
-        Content::Text(text) => wrap_text(text, look.columns, theme.style(Role::Text)),
+        Content::Text(text) => wrap_text(text, look.columns, look.theme.style(Role::Text)),
     };
     let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
     let top = pager.clamp(&rows, usize::from(inner.height));
-    let title = Row::of(format!(" {} ", fit(&pager.title, look.columns)), theme.style(Role::Heading));
-    draw(&title, Position::new(area.x, area.y), area.width, buf, links);
+    head(&pager.title, model, area, buf, links);
     paste_rows(&rows[top.min(rows.len())..], inner, buf, links);
     let last = (top + usize::from(inner.height)).min(rows.len());
-    let foot = format!(" {last} of {} lines · ↑↓ PgUp PgDn scroll · any other key closes", rows.len());
-    let foot = Row::of(fit(&foot, look.columns), theme.style(Role::Dim));
-    draw(&foot, Position::new(area.x, area.bottom().saturating_sub(1)), area.width, buf, links);
+    let place = if rows.len() > usize::from(inner.height) {
+        format!("{last} of {} lines · ", rows.len())
+    } else {
+        String::new()
+    };
+    foot(&format!("{place}↑↓ PgUp PgDn scroll · any other key closes"), model, area, buf, links);
+}
+
+fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let row =
+        Row::of(format!(" {} ", fit(title, look(model).columns)), model.screen.theme.style(Role::Heading));
+    draw(&row, Position::new(area.x, area.y), area.width, buf, links);
+}
+
+fn foot(text: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let row = Row::of(format!(" {}", fit(text, look(model).columns)), model.screen.theme.style(Role::Dim));
+    draw(&row, Position::new(area.x, area.bottom().saturating_sub(1)), area.width, buf, links);
+}
+
+fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Option<Position> {
+    let look = look(model);
+    head(&picker.title, model, area, buf, links);
+    let mut filter = Row::of("> ", look.theme.style(Role::Accent));
+    filter.pieces.push(look.piece(picker.filter.text(), Role::Text));
+    if picker.filter.is_empty() {
+        filter.pieces.push(look.piece("type to filter", Role::Dim));
+    }
+    draw(&filter, Position::new(area.x + 1, area.y + 1), area.width.saturating_sub(2), buf, links);
+    let list = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
+    let high = usize::from(list.height).max(1);
+    let top = picker.cursor.saturating_sub(high - 1);
+    let mut rows = Vec::new();
+    for (line, at) in picker.shown().iter().enumerate().skip(top).take(high) {
+        let Some(item) = picker.items.get(*at) else { continue };
+        let under = line == picker.cursor;
+        let role = if under { Role::Selected } else { Role::Text };
+        let label = fit(&item.label, look.columns.saturating_sub(2));
+        let room = look.columns.saturating_sub(width(&label) + 4);
+        let doomed = picker.doomed == Some(*at);
+        let detail =
+            if doomed { "Ctrl-X again takes it away for good".to_owned() } else { fit(&item.detail, room) };
+        rows.push(Row::from(vec![
+            Piece::new(item.sign, look.theme.style(Role::Accent)),
+            Piece::new(label, look.theme.style(role)),
+            Piece::new(format!("  {detail}"), look.theme.style(if doomed { Role::Bad } else { Role::Dim })),
+        ]));
+    }
+    if rows.is_empty() {
+        let word = if picker.items.is_empty() { picker.empty.clone() } else { "nothing fits".to_owned() };
+        rows.push(Row::of(word, look.theme.style(Role::Dim)));
+    }
+    paste_rows(&rows, list, buf, links);
+    let place = format!("{} of {}", (picker.cursor + 1).min(picker.shown().len()), picker.shown().len());
+    foot(&format!("{place} · {} · Esc closes", picker.hint), model, area, buf, links);
+    let before = width(&picker.filter.text()[..picker.filter.caret()]);
+    let x = area.x + 3 + u16::try_from(before).unwrap_or(0);
+    Some(Position::new(
+        x.min(area.right().saturating_sub(1)),
+        (area.y + 1).min(area.bottom().saturating_sub(1)),
+    ))
 }

@@ -1,0 +1,162 @@
+//! The slash commands: their names, what they take, what they do. One table serves running, completing and the help page.
+
+use domain::port::Abilities;
+
+/// What a command does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does {
+    /// Lists all commands.
+    Help,
+    /// Shows the keys.
+    Keys,
+    /// Begins a session.
+    New,
+    /// Chooses a session.
+    Sessions,
+    /// Shows the tree of the session.
+    Tree,
+    /// Makes a session from here.
+    Branch,
+    /// Gives the session a title.
+    Rename,
+    /// Begins anew on an empty branch.
+    Clear,
+    /// Puts a summary in the place of older messages.
+    Compact,
+    /// Chooses a model.
+    Model,
+    /// Chooses how tools get their consent.
+    Policy,
+    /// Shows and switches tools.
+    Tools,
+    /// Shows skills.
+    Skills,
+    /// Shows MCP servers.
+    Servers,
+    /// Shows numbers of the session.
+    Status,
+    /// Shows what waits.
+    Queue,
+    /// Sets how many inputs a turn takes.
+    Mode,
+    /// Copies the last answer or its last code.
+    Copy,
+    /// Writes the session to a file.
+    Export,
+    /// Looks for words in the conversation.
+    Search,
+    /// Shows earlier prompts.
+    History,
+    /// Opens or folds all tools and thoughts.
+    Fold,
+    /// Chooses colours.
+    Theme,
+    /// Switches the mouse.
+    Mouse,
+    /// Opens the person's editor.
+    Edit,
+    /// Stops the run.
+    Stop,
+    /// Ends the UI.
+    Quit,
+}
+
+/// One command.
+#[derive(Debug)]
+pub struct Slash {
+    /// Its name, without the slash.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: &'static str,
+    /// What it does, in a line.
+    pub help: &'static str,
+    /// What it does.
+    pub does: Does,
+    /// Whether the runtime can.
+    pub can: fn(&Abilities) -> bool,
+}
+
+const ALWAYS: fn(&Abilities) -> bool = |_| true;
+
+const fn slash(name: &'static str, takes: &'static str, help: &'static str, does: Does) -> Slash {
+    Slash { name, takes, help, does, can: ALWAYS }
+}
+
+/// All commands.
+pub const COMMANDS: &[Slash] = &[
+    slash("help", "", "all commands", Does::Help),
+    slash("keys", "", "all keys", Does::Keys),
+    Slash { can: |a| a.sessions, ..slash("new", "[title]", "begin a new session", Does::New) },
+    Slash { can: |a| a.sessions, ..slash("sessions", "", "go to another session", Does::Sessions) },
+    slash("tree", "", "see every branch and go back to any message", Does::Tree),
+    Slash { can: |a| a.branch, ..slash("branch", "", "make a session of its own from here", Does::Branch) },
+    slash("rename", "TITLE", "give this session a title", Does::Rename),
+    slash("clear", "", "begin anew; nothing is destroyed", Does::Clear),
+    slash("compact", "[what to keep]", "summarise older messages", Does::Compact),
+    Slash { can: |a| a.models, ..slash("model", "[name]", "take another model", Does::Model) },
+    slash("policy", "[mode]", "what may run without asking", Does::Policy),
+    slash("tools", "", "see tools and switch them on or off", Does::Tools),
+    Slash { can: |a| a.skills, ..slash("skills", "", "see the skills there are", Does::Skills) },
+    Slash { can: |a| a.servers, ..slash("mcp", "", "see the MCP servers", Does::Servers) },
+    slash("status", "", "context, tokens, cost and where you are", Does::Status),
+    slash("queue", "", "see, edit or drop what waits", Does::Queue),
+    slash("mode", "steer|follow-up one|all", "how many waiting texts a turn takes", Does::Mode),
+    slash("copy", "[code]", "copy the last answer, or its last code", Does::Copy),
+    slash("export", "[md|html|jsonl] [file]", "write the session to a file", Does::Export),
+    slash("search", "[words]", "find words in the conversation", Does::Search),
+    slash("history", "", "earlier prompts", Does::History),
+    slash("fold", "", "open or fold all tools and thoughts", Does::Fold),
+    slash("theme", "[name]", "take other colours", Does::Theme),
+    slash("mouse", "", "switch the mouse on or off", Does::Mouse),
+    slash("edit", "", "write in your own editor", Does::Edit),
+    slash("stop", "", "stop the run", Does::Stop),
+    slash("quit", "", "leave", Does::Quit),
+];
+
+/// What a line that begins with a slash means.
+#[derive(Debug)]
+pub enum Parsed<'a> {
+    /// A command and its argument.
+    Command(&'static Slash, &'a str),
+    /// No such command; perhaps this one was meant.
+    Unknown(&'a str, Option<&'static str>),
+}
+
+/// Reads a line; `None` when it is no command (a path such as `/etc/hosts` is a prompt).
+pub fn parse(line: &str) -> Option<Parsed<'_>> {
+    let rest = line.strip_prefix('/')?;
+    let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if name.contains('/') || line.contains('\n') {
+        return None;
+    }
+    let known = COMMANDS.iter().find(|command| command.name == name);
+    Some(match known {
+        Some(command) => Parsed::Command(command, argument.trim()),
+        None => {
+            let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+            let near = crate::fuzzy::rank(name, &names).first().map(|at| names[*at]);
+            Parsed::Unknown(name, near)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_commands_or_prompts() {
+        assert!(matches!(parse("/model gpt"), Some(Parsed::Command(c, "gpt")) if c.does == Does::Model));
+        assert!(matches!(parse("/mdl"), Some(Parsed::Unknown("mdl", Some("model")))));
+        assert!(parse("/etc/hosts is what?").is_none());
+        assert!(parse("what is /etc").is_none());
+    }
+
+    #[test]
+    fn names_are_told_apart() {
+        let mut names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), COMMANDS.len());
+    }
+}

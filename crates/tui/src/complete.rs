@@ -1,0 +1,144 @@
+//! What may be completed at the caret: a slash command, a file after `@`, a skill after `$`. Pure; files and skills come from outside.
+
+use crate::commands::COMMANDS;
+use crate::composer::Editor;
+use crate::fuzzy::rank;
+use domain::port::Abilities;
+
+/// Things offered at most.
+const MAX_OFFERED: usize = 50;
+
+/// What is being completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A command.
+    Slash,
+    /// A file.
+    File,
+    /// A skill.
+    Skill,
+}
+
+/// One thing that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// What it is called.
+    pub label: String,
+    /// A word about it.
+    pub detail: String,
+    /// What is put in place.
+    pub insert: String,
+}
+
+/// The list below the caret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// What is being completed.
+    pub kind: Kind,
+    /// Where the word begins, with its sign.
+    pub from: usize,
+    /// The word without its sign.
+    pub query: String,
+    /// What fits, best first.
+    pub offers: Vec<Offer>,
+    /// The one under the cursor.
+    pub cursor: usize,
+}
+
+/// The word at the caret that can be completed: its kind, where it begins, the word without its sign.
+pub fn word(editor: &Editor) -> Option<(Kind, usize, &str)> {
+    let before = &editor.text()[..editor.caret()];
+    if let Some(name) = before.strip_prefix('/')
+        && !name.contains(char::is_whitespace)
+        && !name.contains('/')
+    {
+        return Some((Kind::Slash, 0, name));
+    }
+    let from = before
+        .rfind(char::is_whitespace)
+        .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+    let word = &before[from..];
+    let file = word.strip_prefix('@').map(|query| (Kind::File, from, query));
+    // A lone `$` or a variable in a shell line is no skill: its name begins with a small letter.
+    let skill =
+        word.strip_prefix('$').filter(|query| query.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
+    file.or(skill.map(|query| (Kind::Skill, from, query)))
+}
+
+/// The commands that fit, as a list.
+pub fn slashes(from: usize, query: &str, abilities: &Abilities) -> Completion {
+    let able: Vec<_> = COMMANDS.iter().filter(|command| (command.can)(abilities)).collect();
+    let names: Vec<&str> = able.iter().map(|command| command.name).collect();
+    let offers = rank(query, &names).into_iter().map(|at| Offer {
+        label: format!("/{} {}", able[at].name, able[at].takes).trim_end().to_owned(),
+        detail: able[at].help.to_owned(),
+        insert: if able[at].takes.is_empty() {
+            format!("/{}", able[at].name)
+        } else {
+            format!("/{} ", able[at].name)
+        },
+    });
+    Completion {
+        kind: Kind::Slash,
+        from,
+        query: query.to_owned(),
+        offers: offers.take(MAX_OFFERED).collect(),
+        cursor: 0,
+    }
+}
+
+/// Files that fit, as a list; they come ranked.
+pub fn files(from: usize, query: &str, paths: Vec<String>) -> Completion {
+    let offers = paths.into_iter().take(MAX_OFFERED).map(|path| {
+        let path = crate::clean::clean_line(&path);
+        let spaced = path.contains(' ');
+        let insert = if spaced { format!("@\"{path}\" ") } else { format!("@{path} ") };
+        Offer { label: path, detail: String::new(), insert }
+    });
+    Completion { kind: Kind::File, from, query: query.to_owned(), offers: offers.collect(), cursor: 0 }
+}
+
+/// Skills that fit, as a list.
+pub fn skills(from: usize, query: &str, known: &[(String, String)]) -> Completion {
+    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let offers = rank(query, &names).into_iter().map(|at| Offer {
+        label: format!("${}", known[at].0),
+        detail: known[at].1.clone(),
+        insert: format!("${} ", known[at].0),
+    });
+    Completion {
+        kind: Kind::Skill,
+        from,
+        query: query.to_owned(),
+        offers: offers.take(MAX_OFFERED).collect(),
+        cursor: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_at_the_caret_decides() {
+        for (text, expected) in [
+            ("/mo", Some((Kind::Slash, 0, "mo"))),
+            ("/model x", None),
+            ("see @src/l", Some((Kind::File, 4, "src/l"))),
+            ("mail a@b", None),
+            ("use $rev", Some((Kind::Skill, 4, "rev"))),
+            ("echo $PATH", None),
+            ("日本 @x", Some((Kind::File, 7, "x"))),
+            ("", None),
+        ] {
+            assert_eq!(word(&Editor::with(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_runtime_cannot_do_is_not_offered() {
+        let none = Abilities::default();
+        assert!(slashes(0, "sess", &none).offers.is_empty());
+        assert_eq!(slashes(0, "sess", &Abilities::all("x")).offers[0].insert, "/sessions");
+    }
+}

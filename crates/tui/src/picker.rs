@@ -1,0 +1,188 @@
+//! A list over the screen with a fuzzy filter: sessions, branches, models, tools, and whatever else is chosen from a list.
+
+use crate::composer::Editor;
+use crate::fuzzy::rank;
+use crate::key::{Code, Key};
+use crate::theme::Theme;
+use domain::ids::{EntryId, QueuedId, SessionId};
+use domain::session::Policy;
+
+/// What a list is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Sessions.
+    Sessions,
+    /// Messages of this session, with its branches.
+    Tree,
+    /// Models.
+    Models,
+    /// Policy modes.
+    Policies,
+    /// Tools.
+    Tools,
+    /// Skills.
+    Skills,
+    /// MCP servers.
+    Servers,
+    /// Earlier prompts.
+    History,
+    /// What waits.
+    Queue,
+    /// Colours.
+    Themes,
+    /// Commands.
+    Commands,
+}
+
+/// What a line stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stands {
+    /// A session.
+    Session(SessionId),
+    /// An entry of the tree.
+    Entry(EntryId),
+    /// A model: provider and name.
+    Model(String, String),
+    /// A policy.
+    Policy(Policy),
+    /// A tool and whether it is on.
+    Tool(String, bool),
+    /// A text for the composer.
+    Text(String),
+    /// Something that waits.
+    Queued(QueuedId),
+    /// Colours.
+    Theme(Theme),
+    /// Only to be read.
+    Nothing,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// What is read first.
+    pub label: String,
+    /// What is read second.
+    pub detail: String,
+    /// What it stands for.
+    pub stands: Stands,
+    /// A sign before it, such as the current one's.
+    pub sign: &'static str,
+}
+
+/// The list.
+#[derive(Debug, Clone)]
+pub struct Picker {
+    /// What it is of.
+    pub of: Of,
+    /// On top.
+    pub title: String,
+    /// The filter.
+    pub filter: Editor,
+    /// All lines.
+    pub items: Vec<Item>,
+    /// The line under the cursor, among those shown.
+    pub cursor: usize,
+    /// Said in the place of an empty list.
+    pub empty: String,
+    /// What the keys do, for the last line.
+    pub hint: &'static str,
+    /// The line that a second press will take away.
+    pub doomed: Option<usize>,
+    shown: Vec<usize>,
+}
+
+/// What comes of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Picked {
+    /// Nothing to do.
+    Nothing,
+    /// The cursor stands elsewhere.
+    Moved,
+    /// This line was chosen.
+    Chosen(Stands),
+    /// This line is to be taken away.
+    Drop(Stands),
+    /// The list is closed.
+    Closed,
+}
+
+impl Picker {
+    /// A list that has yet to be filled.
+    pub fn new(of: Of, title: &str, hint: &'static str) -> Picker {
+        Picker {
+            of,
+            title: title.to_owned(),
+            filter: Editor::default(),
+            items: Vec::new(),
+            cursor: 0,
+            empty: "one moment…".to_owned(),
+            hint,
+            doomed: None,
+            shown: Vec::new(),
+        }
+    }
+
+    /// Puts lines in; the cursor goes to `at`.
+    pub fn fill(&mut self, items: Vec<Item>, at: usize, empty: &str) {
+        self.items = items;
+        self.empty = empty.to_owned();
+        self.refilter();
+        self.cursor = at.min(self.shown.len().saturating_sub(1));
+    }
+
+    /// The lines that fit the filter, by their place.
+    pub fn shown(&self) -> &[usize] {
+        &self.shown
+    }
+
+    /// The line under the cursor.
+    pub fn under(&self) -> Option<&Item> {
+        self.shown.get(self.cursor).and_then(|at| self.items.get(*at))
+    }
+
+    fn refilter(&mut self) {
+        let texts: Vec<String> =
+            self.items.iter().map(|item| format!("{} {}", item.label, item.detail)).collect();
+        self.shown = rank(self.filter.text(), &texts);
+        self.cursor = self.cursor.min(self.shown.len().saturating_sub(1));
+    }
+
+    /// Does what the key means.
+    pub fn key(&mut self, key: Key, page: usize) -> Picked {
+        let last = self.shown.len().saturating_sub(1);
+        let before = self.cursor;
+        let doomed = self.doomed.take();
+        match (key.code, key.ctrl) {
+            (Code::Esc, _) => return Picked::Closed,
+            (Code::Up, _) | (Code::Char('p'), true) => {
+                self.cursor = self.cursor.checked_sub(1).unwrap_or(last);
+            }
+            (Code::Down, _) | (Code::Char('n'), true) => {
+                self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 };
+            }
+            (Code::PageUp, _) => self.cursor = self.cursor.saturating_sub(page),
+            (Code::PageDown, _) => self.cursor = (self.cursor + page).min(last),
+            (Code::Home, _) => self.cursor = 0,
+            (Code::End, _) => self.cursor = last,
+            (Code::Enter, _) => {
+                return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.stands.clone()));
+            }
+            (Code::Delete, _) | (Code::Char('x'), true) => {
+                let at = self.shown.get(self.cursor).copied();
+                if at.is_some() && doomed == at {
+                    return self.under().map_or(Picked::Nothing, |item| Picked::Drop(item.stands.clone()));
+                }
+                self.doomed = at;
+            }
+            _ => {
+                if self.filter.key(key) {
+                    self.cursor = 0;
+                    self.refilter();
+                    return Picked::Moved;
+                }
+            }
+        }
+        if before == self.cursor { Picked::Nothing } else { Picked::Moved }
+    }
+}

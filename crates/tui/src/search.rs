@@ -1,0 +1,89 @@
+//! Looking for words in the conversation: which cells hold them, and where they stand in a row. Case does not matter.
+
+use crate::cell;
+use crate::composer::Editor;
+use crate::thread::{CellKey, Thread};
+use domain::state::State;
+
+/// Cells that are found at most.
+const MAX_FOUND: usize = 10_000;
+
+/// A search under way.
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    /// The words.
+    pub editor: Editor,
+    /// Cells that hold them, oldest first.
+    pub found: Vec<CellKey>,
+    /// The one being looked at.
+    pub at: usize,
+}
+
+impl Search {
+    /// Looks again, after the words changed; the newest cell is looked at first.
+    pub fn look(&mut self, state: &State, thread: &Thread) {
+        let words = self.editor.text().to_lowercase();
+        self.found.clear();
+        if !words.trim().is_empty() {
+            let cells = thread.cells().iter().rev().map(|cell| cell.key);
+            let holds = |key: &CellKey| cell::plain(state, *key).to_lowercase().contains(&words);
+            self.found = cells.filter(holds).take(MAX_FOUND).collect();
+            self.found.reverse();
+        }
+        self.at = self.found.len().saturating_sub(1);
+    }
+
+    /// The cell being looked at.
+    pub fn current(&self) -> Option<CellKey> {
+        self.found.get(self.at).copied()
+    }
+
+    /// Goes to the next (older) or the one before.
+    pub fn step(&mut self, older: bool) {
+        let last = self.found.len().saturating_sub(1);
+        self.at = match (older, self.at) {
+            (true, 0) => last,
+            (true, at) => at - 1,
+            (false, at) if at >= last => 0,
+            (false, at) => at + 1,
+        };
+    }
+}
+
+/// Columns of `row` where the words stand: from, to.
+pub fn columns(row: &str, words: &str) -> Vec<(usize, usize)> {
+    use unicode_segmentation::UnicodeSegmentation;
+    let words: Vec<String> = words.to_lowercase().graphemes(true).map(str::to_owned).collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let graphemes: Vec<(String, usize)> =
+        row.graphemes(true).map(|g| (g.to_lowercase(), crate::row::grapheme_width(g))).collect();
+    let mut found = Vec::new();
+    let mut column = 0;
+    let mut at = 0;
+    while at < graphemes.len() {
+        let fits = graphemes[at..].len() >= words.len()
+            && graphemes[at..].iter().zip(&words).all(|((grapheme, _), word)| grapheme == word);
+        let taken = if fits { words.len() } else { 1 };
+        let wide: usize = graphemes[at..at + taken].iter().map(|(_, wide)| wide).sum();
+        if fits {
+            found.push((column, column + wide));
+        }
+        column += wide;
+        at += taken;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_by_column_whatever_their_case() {
+        assert_eq!(columns("日本 Error error", "error"), [(5, 10), (11, 16)]);
+        assert_eq!(columns("aaa", "aa"), [(0, 2)]);
+        assert_eq!(columns("abc", ""), []);
+    }
+}

@@ -1,0 +1,184 @@
+//! Slash commands, done.
+
+use super::{lists, prompt, reading};
+use crate::cell;
+use crate::commands::{Does, Parsed, parse};
+use crate::model::{Model, Want};
+use crate::msg::Fx;
+use crate::overlay::{Content, Overlay, Pager};
+use crate::picker::Of;
+use crate::theme::{THEMES, Theme};
+use domain::command::{Command, ExportFormat};
+use domain::content::{Part, Role};
+use domain::queue::{Mode, QueueKind};
+use domain::session::Policy;
+use domain::signal::Level;
+use domain::state::EntryKind;
+
+/// Does what a line that begins with a slash says; `false` when it is a prompt after all.
+pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
+    let (command, argument) = match parse(line) {
+        None => return false,
+        Some(Parsed::Unknown(name, near)) => {
+            let hint = near.map_or("/help lists them".to_owned(), |near| format!("did you mean /{near}?"));
+            model.toast(Level::Warning, format!("there is no command /{name}: {hint}"));
+            model.screen.composer.set(line);
+            return true;
+        }
+        Some(Parsed::Command(command, argument)) => (command, argument),
+    };
+    if !(command.can)(&model.world.seen().abilities) {
+        model.toast(Level::Warning, format!("this runtime cannot do /{}", command.name));
+        return true;
+    }
+    run(model, command.does, argument, fx);
+    true
+}
+
+fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
+    let given = (!argument.is_empty()).then(|| argument.to_owned());
+    match does {
+        Does::Help => page(model, "Commands", Content::Commands),
+        Does::Keys => page(model, "Keys", Content::Keys),
+        Does::Status => page(model, "Status", Content::Status),
+        Does::New => model.send(Want::Nothing, Command::NewSession { cwd: None, title: given, id: None }, fx),
+        Does::Sessions => lists::open(model, Of::Sessions, fx),
+        Does::Tree => lists::open(model, Of::Tree, fx),
+        Does::Tools => lists::open(model, Of::Tools, fx),
+        Does::Skills => lists::open(model, Of::Skills, fx),
+        Does::Servers => lists::open(model, Of::Servers, fx),
+        Does::Queue => lists::open(model, Of::Queue, fx),
+        Does::History => lists::open(model, Of::History, fx),
+        Does::Branch => {
+            model.send(Want::Word("branched"), Command::BranchSession { session: None, at: None }, fx);
+        }
+        Does::Rename => match given {
+            Some(title) => model.send(Want::Word("renamed"), Command::RenameSession { title }, fx),
+            None => model.toast(Level::Info, "write the title behind it: /rename TITLE"),
+        },
+        Does::Clear => model.send(Want::Nothing, Command::ClearSession, fx),
+        Does::Compact => model.send(Want::Word("summarised"), Command::Compact { instruction: given }, fx),
+        Does::Model => match given {
+            Some(name) => set_model(model, &name, fx),
+            None => lists::open(model, Of::Models, fx),
+        },
+        Does::Policy => match given.as_deref().map(policy) {
+            Some(Some(policy)) => model.send(Want::Word("policy set"), Command::SetPolicy { policy }, fx),
+            Some(None) => model.toast(Level::Info, "modes: read-only, ask, auto-edit, full"),
+            None => lists::open(model, Of::Policies, fx),
+        },
+        Does::Mode => mode(model, argument, fx),
+        Does::Copy => copy(model, argument, fx),
+        Does::Export => export(model, argument, fx),
+        Does::Search => reading::search(model, argument),
+        Does::Fold => reading::fold_all(model),
+        Does::Theme => match given.as_deref().map(Theme::named) {
+            Some(Some(theme)) => model.screen.theme = theme,
+            Some(None) => {
+                let names: Vec<&str> = THEMES.iter().map(|(name, _, _)| *name).collect();
+                model.toast(Level::Info, format!("themes: {}", names.join(", ")));
+            }
+            None => lists::open(model, Of::Themes, fx),
+        },
+        Does::Mouse => {
+            model.screen.mouse = !model.screen.mouse;
+            let word =
+                if model.screen.mouse { "the mouse scrolls and clicks" } else { "the mouse selects text" };
+            model.toast(Level::Info, word);
+            fx.push(Fx::Mouse(model.screen.mouse));
+        }
+        Does::Edit => fx.push(Fx::OpenEditor(String::new())),
+        Does::Stop if model.world.is_running() => prompt::stop(model, fx),
+        Does::Stop => model.toast(Level::Info, "nothing runs"),
+        Does::Quit => fx.push(Fx::Quit),
+    }
+}
+
+fn page(model: &mut Model, title: &str, content: Content) {
+    model.screen.overlay = Some(Overlay::Pager(Pager::new(title, content)));
+}
+
+fn set_model(model: &mut Model, name: &str, fx: &mut Vec<Fx>) {
+    let (provider, name) = match name.split_once('/') {
+        Some((provider, name)) => (Some(provider.to_owned()), name.to_owned()),
+        None => (None, name.to_owned()),
+    };
+    model.send(Want::Word("model set"), Command::SetModel { provider, name }, fx);
+}
+
+fn policy(name: &str) -> Option<Policy> {
+    match name {
+        "read-only" | "readonly" => Some(Policy::ReadOnly),
+        "ask" => Some(Policy::Ask),
+        "auto-edit" | "edit" => Some(Policy::AutoEdit),
+        "full" => Some(Policy::Full),
+        _ => None,
+    }
+}
+
+fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
+    let mut words = argument.split_whitespace();
+    let kind = match words.next() {
+        Some("steer") => QueueKind::Steer,
+        Some("follow-up" | "followup") => QueueKind::FollowUp,
+        _ => return model.toast(Level::Info, "write it like: /mode steer all, or /mode follow-up one"),
+    };
+    let mode = match words.next() {
+        Some("all") => Mode::All,
+        Some("one") => Mode::OneAtATime,
+        _ => return model.toast(Level::Info, "one or all?"),
+    };
+    model.send(Want::Word("mode set"), Command::SetQueueMode { kind, mode }, fx);
+}
+
+fn copy(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
+    let state = model.world.state();
+    let answer = state.path().iter().rev().find_map(|entry| match &entry.kind {
+        EntryKind::Message(message) if message.role == Role::Assistant => {
+            Some((message.text(), message.parts.clone())).filter(|(text, _)| !text.trim().is_empty())
+        }
+        _ => None,
+    });
+    let Some((text, parts)) = answer else { return model.toast(Level::Info, "there is no answer yet") };
+    let text = match argument {
+        "code" => last_code(&text, &parts),
+        _ => Some(text),
+    };
+    match text {
+        Some(text) => put_on_clipboard(model, &text, fx),
+        None => model.toast(Level::Info, "the last answer holds no code"),
+    }
+}
+
+/// Copies a text and says so.
+pub(super) fn put_on_clipboard(model: &mut Model, text: &str, fx: &mut Vec<Fx>) {
+    let text = crate::clean::clean(text).trim_end().to_owned();
+    let lines = text.lines().count();
+    model.toast(Level::Success, format!("copied {lines} lines ({})", cell::count(text.len() as u64)));
+    fx.push(Fx::Copy(text));
+}
+
+fn last_code(text: &str, parts: &[Part]) -> Option<String> {
+    let part = parts.iter().rev().find_map(|part| match part {
+        Part::Code { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    part.or_else(|| crate::markdown::last_code(text))
+}
+
+fn export(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
+    let mut words = argument.split_whitespace();
+    let first = words.next().unwrap_or("md");
+    let (format, ending) = match first {
+        "html" => (ExportFormat::Html, "html"),
+        "jsonl" => (ExportFormat::Jsonl, "jsonl"),
+        "md" | "markdown" => (ExportFormat::Markdown, "md"),
+        _ => {
+            return model
+                .toast(Level::Info, "write it like: /export md [file], /export html or /export jsonl");
+        }
+    };
+    let name = model.world.current.as_ref().map_or("session".to_owned(), ToString::to_string);
+    let path = words.next().map_or_else(|| format!("{name}.{ending}"), str::to_owned);
+    model.send(Want::Export(path), Command::ExportSession { session: None, format }, fx);
+}

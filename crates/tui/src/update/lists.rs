@@ -1,0 +1,338 @@
+//! Pickers: what fills them, and what choosing a line does.
+
+use super::{prompt, reading};
+use crate::cell::{ago, count};
+use crate::clean::clean_line;
+use crate::model::{Model, Want};
+use crate::msg::Fx;
+use crate::overlay::Overlay;
+use crate::picker::{Item, Of, Picked, Picker, Stands};
+use crate::row::fit;
+use crate::theme::THEMES;
+use domain::command::{Command, ListScope, Receipt};
+use domain::content::Role;
+use domain::ids::EntryId;
+use domain::session::{ModelEntry, ModelRef, Policy, ServerState, SessionSummary};
+use domain::signal::Level;
+use domain::state::{EntryKind, State};
+use std::collections::BTreeMap;
+
+/// Sessions listed at most.
+const MAX_SESSIONS: u64 = 500;
+
+/// Opens a list; what it holds may come later.
+pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
+    let (title, hint) = match of {
+        Of::Sessions => ("Sessions", "Enter goes there · Ctrl-X twice deletes"),
+        Of::Tree => ("Messages and branches", "Enter goes back there: a prompt can be said differently"),
+        Of::Models => ("Models", "Enter takes it"),
+        Of::Policies => ("What may run without asking", "Enter takes it"),
+        Of::Tools => ("Tools", "Enter switches it on or off"),
+        Of::Skills => ("Skills", "Enter puts it into your prompt"),
+        Of::Servers => ("MCP servers", "Enter or Esc closes"),
+        Of::History => ("Earlier prompts", "Enter puts it into the composer"),
+        Of::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
+        Of::Themes => ("Colours", "Enter takes it"),
+        Of::Commands => ("Commands", "Enter runs it"),
+    };
+    let mut picker = Picker::new(of, title, hint);
+    let command = match of {
+        Of::Sessions => {
+            Some(Command::ListSessions { scope: ListScope::All, limit: Some(MAX_SESSIONS), search: None })
+        }
+        Of::Models => Some(Command::ListModels { provider: None }),
+        Of::Tools => Some(Command::ListTools),
+        Of::Skills => Some(Command::ListSkills { cwd: None, reload: true }),
+        Of::Servers => Some(Command::ListServers),
+        Of::Tree => {
+            let items = tree(model.world.state());
+            let last = items.iter().position(|item| item.sign == "› ").unwrap_or(items.len());
+            picker.fill(items, last, "nothing was said yet");
+            None
+        }
+        Of::Policies => {
+            let items = policies(model.world.state().settings.policy);
+            let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
+            picker.fill(items, at, "");
+            None
+        }
+        Of::History => {
+            let prompts = model.screen.history.newest_first();
+            let items = prompts.into_iter().map(|prompt| text_item(prompt, "")).collect();
+            picker.fill(items, 0, "nothing was said yet");
+            None
+        }
+        Of::Queue => {
+            picker.fill(queue(model.world.state()), 0, "nothing waits");
+            None
+        }
+        Of::Themes => {
+            let items = THEMES.iter().map(|(name, theme, about)| Item {
+                label: (*name).to_owned(),
+                detail: (*about).to_owned(),
+                stands: Stands::Theme(*theme),
+                sign: if *theme == model.screen.theme { "› " } else { "  " },
+            });
+            let at = THEMES.iter().position(|(_, theme, _)| *theme == model.screen.theme).unwrap_or(0);
+            picker.fill(items.collect(), at, "");
+            None
+        }
+        Of::Commands => None,
+    };
+    model.screen.overlay = Some(Overlay::Picker(Box::new(picker)));
+    if let Some(command) = command {
+        model.send(Want::List(of), command, fx);
+    }
+}
+
+/// What a list asked for is here.
+pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
+    let now = model.screen.now;
+    let current = model.world.current.clone();
+    let unread =
+        |summary: &SessionSummary| model.world.sessions.get(&summary.id).is_some_and(|seen| seen.unread);
+    let (items, at, empty) = match receipt {
+        Receipt::Sessions(sessions) => {
+            let at = sessions.iter().position(|s| Some(&s.id) == current.as_ref()).unwrap_or(0);
+            let item = |session: &SessionSummary| {
+                let mut detail = format!("{} · {} messages", ago(now, session.updated_at), session.messages);
+                if session.running {
+                    detail.push_str(" · running");
+                }
+                if let Some(last) = &session.last_prompt {
+                    detail.push_str(" · ");
+                    detail.push_str(&clean_line(last));
+                }
+                let sign = match (Some(&session.id) == current.as_ref(), unread(session)) {
+                    (true, _) => "› ",
+                    (false, true) => "* ",
+                    (false, false) => "  ",
+                };
+                Item {
+                    label: clean_line(&session.title),
+                    detail,
+                    stands: Stands::Session(session.id.clone()),
+                    sign,
+                }
+            };
+            (sessions.iter().map(item).collect::<Vec<_>>(), at, "there is no other session yet")
+        }
+        Receipt::Models { models, current } => {
+            let at = models.iter().position(|m| Some(&m.model) == current.as_ref()).unwrap_or(0);
+            (models.iter().map(|m| model_item(m, current.as_ref())).collect(), at, "no model is known")
+        }
+        Receipt::Tools(tools) => {
+            let item = |tool: domain::session::ToolEntry| Item {
+                label: clean_line(&tool.name),
+                detail: format!("{} · {}", clean_line(&tool.source), clean_line(&tool.description)),
+                stands: Stands::Tool(tool.name, tool.active),
+                sign: if tool.active { "☑ " } else { "☐ " },
+            };
+            (tools.into_iter().map(item).collect(), 0, "there are no tools")
+        }
+        Receipt::Skills(list) => {
+            let mut items: Vec<Item> = list
+                .skills
+                .into_iter()
+                .map(|skill| text_item(&format!("${} ", skill.name), &skill.description))
+                .collect();
+            items.extend(list.errors.into_iter().map(|(path, why)| Item {
+                label: clean_line(&path),
+                detail: format!("could not be read: {}", clean_line(&why)),
+                stands: Stands::Nothing,
+                sign: "✗ ",
+            }));
+            (items, 0, "no skills: put a SKILL.md into .parlor/skills/NAME/")
+        }
+        Receipt::Servers(servers) => {
+            let item = |server: domain::session::ServerEntry| {
+                let (sign, state) = match server.state {
+                    ServerState::Disabled => ("  ", "switched off".to_owned()),
+                    ServerState::Connecting => ("… ", "connecting".to_owned()),
+                    ServerState::Ready => ("✓ ", format!("ready, {} tools", server.tools.unwrap_or(0))),
+                    ServerState::Failed(why) => ("✗ ", format!("failed: {}", clean_line(&why))),
+                    ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
+                };
+                Item { label: clean_line(&server.id), detail: state, stands: Stands::Nothing, sign }
+            };
+            (servers.into_iter().map(item).collect(), 0, "no MCP servers are set up")
+        }
+        _ => return,
+    };
+    if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay
+        && picker.of == of
+    {
+        picker.fill(items, at, empty);
+    }
+}
+
+fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
+    let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+    let mut detail = Vec::new();
+    detail.extend(entry.context_window.map(|window| format!("{} context", count(window))));
+    if let (Some(input), Some(output)) = (entry.price_input, entry.price_output) {
+        detail.push(format!("{} in, {} out per million", dollars(input), dollars(output)));
+    }
+    Item {
+        label: clean_line(&entry.model.to_string()),
+        detail: detail.join(" · "),
+        stands: Stands::Model(entry.model.provider.clone(), entry.model.name.clone()),
+        sign: if current == Some(&entry.model) { "› " } else { "  " },
+    }
+}
+
+fn text_item(text: &str, detail: &str) -> Item {
+    let stands = Stands::Text(text.to_owned());
+    Item { label: clean_line(text), detail: clean_line(detail), stands, sign: "  " }
+}
+
+fn policies(current: Policy) -> Vec<Item> {
+    [
+        ("read-only", Policy::ReadOnly, "nothing that changes anything"),
+        ("ask", Policy::Ask, "reading runs; everything else is asked"),
+        ("auto-edit", Policy::AutoEdit, "edits in this folder run too; commands are asked"),
+        ("full", Policy::Full, "everything runs unasked: only where nothing can be lost"),
+    ]
+    .into_iter()
+    .map(|(name, policy, about)| Item {
+        label: name.to_owned(),
+        detail: about.to_owned(),
+        stands: Stands::Policy(policy),
+        sign: if policy == current { "› " } else { "  " },
+    })
+    .collect()
+}
+
+fn queue(state: &State) -> Vec<Item> {
+    let item = |(kind, waiting): (domain::queue::QueueKind, &domain::queue::Waiting)| Item {
+        label: clean_line(&waiting.input.text),
+        detail: match kind {
+            domain::queue::QueueKind::Steer => "steers next".to_owned(),
+            domain::queue::QueueKind::FollowUp => "waits for the end of the turn".to_owned(),
+        },
+        stands: Stands::Queued(waiting.id),
+        sign: "↳ ",
+    };
+    state.queues.all().map(item).collect()
+}
+
+/// The messages of the session as a tree: a branch is indented under the message it leaves from.
+fn tree(state: &State) -> Vec<Item> {
+    let mut children: BTreeMap<Option<EntryId>, Vec<EntryId>> = BTreeMap::new();
+    for entry in state.entries.values() {
+        if !matches!(entry.kind, EntryKind::Notice { .. }) {
+            children.entry(entry.parent).or_default().push(entry.id);
+        }
+    }
+    let on_path: std::collections::BTreeSet<EntryId> = state.path().iter().map(|entry| entry.id).collect();
+    let mut items = Vec::new();
+    let mut stack: Vec<(EntryId, usize)> =
+        children.get(&None).into_iter().flatten().rev().map(|id| (*id, 0)).collect();
+    while let Some((id, depth)) = stack.pop() {
+        let Some(entry) = state.entries.get(&id) else { continue };
+        let below = children.get(&Some(id)).map_or(&[][..], Vec::as_slice);
+        let next = if below.len() > 1 { depth + 1 } else { depth };
+        stack.extend(below.iter().rev().map(|child| (*child, next)));
+        let (who, text) = match &entry.kind {
+            EntryKind::Message(message) if message.role == Role::User => ("you: ", message.text()),
+            EntryKind::Message(message) => {
+                let tools = message.tools().filter_map(|id| state.tool(id)).map(|tool| tool.name.clone());
+                let text = message.text();
+                let said = if text.trim().is_empty() { tools.collect::<Vec<_>>().join(", ") } else { text };
+                ("", said)
+            }
+            EntryKind::Compaction(_) => ("", "older messages as a summary".to_owned()),
+            EntryKind::Notice { .. } => continue,
+        };
+        let label = format!("{}{who}{}", "  ".repeat(depth.min(12)), fit(&clean_line(text.trim()), 200));
+        let sign = match (state.leaf == Some(id), on_path.contains(&id)) {
+            (true, _) => "› ",
+            (false, true) => "│ ",
+            (false, false) => "  ",
+        };
+        items.push(Item { label, detail: String::new(), stands: Stands::Entry(id), sign });
+    }
+    items
+}
+
+/// What comes of a key that went to the list.
+pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
+    match picked {
+        Picked::Nothing | Picked::Moved => {}
+        Picked::Closed => model.screen.overlay = None,
+        Picked::Chosen(stands) => {
+            if !matches!(stands, Stands::Tool(..)) {
+                model.screen.overlay = None;
+            }
+            choose(model, stands, fx);
+        }
+        Picked::Drop(stands) => drop_line(model, stands, fx),
+    }
+}
+
+fn choose(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
+    match stands {
+        Stands::Session(session) => {
+            if model.world.current.as_ref() != Some(&session) {
+                model.send(Want::Nothing, Command::OpenSession { session }, fx);
+            }
+        }
+        Stands::Entry(entry) => reading::go_back_to(model, entry, fx),
+        Stands::Model(provider, name) => {
+            let command = Command::SetModel { provider: Some(provider), name };
+            model.send(Want::Word("model set"), command, fx);
+        }
+        Stands::Policy(policy) => model.send(Want::Word("policy set"), Command::SetPolicy { policy }, fx),
+        Stands::Tool(name, active) => switch_tool(model, &name, !active, fx),
+        Stands::Text(text) => {
+            if text.starts_with('$') {
+                model.screen.composer.insert(&text);
+            } else {
+                model.screen.composer.set(text);
+            }
+        }
+        Stands::Queued(item) => {
+            let waiting = model.world.state().queues.all().find(|(_, waiting)| waiting.id == item);
+            let text = waiting.map(|(_, waiting)| waiting.input.text.clone());
+            model.send(Want::Nothing, Command::DropQueued { item }, fx);
+            text.into_iter().for_each(|text| prompt::give_back(model, &text));
+        }
+        Stands::Theme(theme) => model.screen.theme = theme,
+        Stands::Nothing => {}
+    }
+}
+
+fn switch_tool(model: &mut Model, name: &str, on: bool, fx: &mut Vec<Fx>) {
+    let Some(Overlay::Picker(picker)) = &mut model.screen.overlay else { return };
+    let mut active = Vec::new();
+    for item in &mut picker.items {
+        if let Stands::Tool(tool, is_on) = &mut item.stands {
+            if tool == name {
+                *is_on = on;
+                item.sign = if on { "☑ " } else { "☐ " };
+            }
+            if *is_on {
+                active.push(tool.clone());
+            }
+        }
+    }
+    let tools = (active.len() < picker.items.len()).then_some(active);
+    model.send(Want::Nothing, Command::SetTools { tools }, fx);
+}
+
+fn drop_line(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
+    let command = match &stands {
+        Stands::Session(session) if model.world.current.as_ref() == Some(session) => {
+            return model.toast(Level::Info, "this is the session you are in; go to another one first");
+        }
+        Stands::Session(session) => Command::DeleteSession { session: session.clone() },
+        Stands::Queued(item) => Command::DropQueued { item: *item },
+        _ => return,
+    };
+    model.send(Want::Word("gone"), command, fx);
+    if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
+        let items: Vec<Item> = picker.items.iter().filter(|item| item.stands != stands).cloned().collect();
+        let (at, empty) = (picker.cursor, picker.empty.clone());
+        picker.fill(items, at, &empty);
+    }
+}

@@ -1,0 +1,115 @@
+//! Right above the composer: what may be completed, the search, what the selection can do, a command the person ran.
+
+use super::look;
+use crate::model::Model;
+use crate::row::{Piece, Row, fit, width, wrap};
+use crate::theme::Role;
+use ratatui::layout::{Position, Rect};
+
+/// Lines of a completion shown at most.
+const MAX_OFFERS: usize = 8;
+/// Lines of a command's output shown at most.
+const MAX_OUTPUT: usize = 8;
+const SEARCH: &str = "find: ";
+
+pub(super) fn rows(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let mut rows = ran(model);
+    if let Some(search) = &model.screen.search {
+        let place = match search.found.len() {
+            _ if search.editor.is_empty() => "type words; Enter goes to the older one, Esc closes".to_owned(),
+            0 => "nowhere".to_owned(),
+            count => format!("{} of {count} · Enter older · ↓ newer · Esc closes", search.at + 1),
+        };
+        rows.push(Row::from(vec![
+            look.piece(SEARCH, Role::Accent),
+            look.piece(search.editor.text(), Role::Text),
+            look.piece(format!("   {place}"), Role::Dim),
+        ]));
+    } else if model.screen.selected.is_some() {
+        let keys = [
+            ("Enter", "opens"),
+            ("c", "copies"),
+            ("b", "goes back here"),
+            ("↑↓", "move"),
+            ("p n", "prompts"),
+            ("Esc", "leaves"),
+        ];
+        let mut pieces = Vec::new();
+        for (key, what) in keys {
+            pieces.push(look.piece(key, Role::Accent));
+            pieces.push(look.piece(format!(" {what}   "), Role::Dim));
+        }
+        let none = Piece::default();
+        rows.extend(wrap(&pieces, look.columns, &none, &none));
+    }
+    rows.extend(offers(model));
+    rows
+}
+
+fn ran(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let Some(ran) = &model.screen.ran else { return Vec::new() };
+    let word = match ran.output {
+        Some(_) => format!("{}; goes along with your next prompt, Esc drops it", ran.end),
+        None => "runs…".to_owned(),
+    };
+    let room = look.columns.saturating_sub(width(&word) + 5);
+    let mut rows = vec![Row::from(vec![
+        look.piece("$ ", Role::Accent),
+        look.piece(fit(&ran.line, room), Role::Text),
+        look.piece(format!("   {word}"), Role::Dim),
+    ])];
+    if let Some(output) = &ran.output {
+        let lines: Vec<&str> = output.lines().collect();
+        let hidden = lines.len().saturating_sub(MAX_OUTPUT);
+        if hidden > 0 {
+            rows.push(Row::of(format!("│ … {hidden} lines before"), look.theme.style(Role::Dim)));
+        }
+        let style = look.theme.style(Role::Dim);
+        rows.extend(
+            lines[hidden..].iter().map(|line| Row::of(fit(&format!("│ {line}"), look.columns), style)),
+        );
+    }
+    rows
+}
+
+fn offers(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let Some(completion) = &model.screen.completion else { return Vec::new() };
+    let offers = &completion.offers;
+    let top = completion.cursor.saturating_sub(MAX_OFFERS - 1);
+    let shown = offers.iter().enumerate().skip(top).take(MAX_OFFERS);
+    let column = offers.iter().map(|offer| width(&offer.label)).max().unwrap_or(0).min(look.columns / 2);
+    let mut rows: Vec<Row> = shown
+        .map(|(at, offer)| {
+            let role = if at == completion.cursor { Role::Selected } else { Role::Accent };
+            let label = fit(&offer.label, if offer.detail.is_empty() { look.columns } else { column });
+            let space = " ".repeat(column.saturating_sub(width(&label)) + 2);
+            let detail = fit(&offer.detail, look.columns.saturating_sub(column + 2));
+            Row::from(vec![
+                look.piece(label, role),
+                look.piece(space, Role::Dim),
+                look.piece(detail, Role::Dim),
+            ])
+        })
+        .collect();
+    let hidden = offers.len().saturating_sub(top + MAX_OFFERS);
+    if hidden > 0 {
+        rows.push(Row::of(
+            format!("  and {hidden} more · ↑↓ choose · Tab takes"),
+            look.theme.style(Role::Dim),
+        ));
+    }
+    rows
+}
+
+/// The caret of the search, which stands in the last rows above the composer.
+pub(super) fn search_caret(model: &Model, middle: Rect) -> Option<Position> {
+    let search = model.screen.search.as_ref()?;
+    let below = u16::try_from(offers(model).len()).unwrap_or(0);
+    let y = middle.bottom().checked_sub(1 + below).filter(|y| *y >= middle.y)?;
+    let before = width(SEARCH) + width(&search.editor.text()[..search.editor.caret()]);
+    let x = middle.x + 1 + u16::try_from(before).unwrap_or(0);
+    Some(Position::new(x.min(middle.right().saturating_sub(1)), y))
+}
