@@ -1,0 +1,24 @@
+//! nous: NDJSON over two Unix sockets, commands at `P`, events at `P.events`.
+//!
+//! One server has one stream of events, one active session and one set of queue modes, whoever is connected; so one
+//! [`NousRuntime`] serves all connections. Connecting to the event socket subscribes; there is no handshake and no ask on
+//! this wire.
+
+mod entry_name;
+pub mod fidelity;
+pub mod quirks;
+mod runtime_role;
+mod schema;
+mod stamp;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+mod ui_role;
+mod wire;
+
+pub use runtime_role::{HOLD, MAX_ANSWER_BYTES, MAX_HELD, MAX_WAITING_LINES, NousRuntime};
+pub use schema::schema;
+pub use ui_role::NousUi;
+
+/// The only version there is. A string on the wire.
+pub const VERSION: &str = "1";

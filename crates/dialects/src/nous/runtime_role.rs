@@ -1,0 +1,418 @@
+//! We play the nous core; any number of its clients are connected.
+//!
+//! The role keeps what is global to a nous server (active session, queue modes, active tools), the order of answers on each
+//! connection, which runs are being told, and who waits for the end of one. Commands of one connection are done one after
+//! the other; connections do not wait for each other. Nothing that comes in ends a connection.
+
+mod answers;
+mod commands;
+mod lift;
+mod reads;
+mod receipts;
+mod run_names;
+mod telling;
+mod waiting;
+
+pub(in crate::nous) use telling::TOOL_ERROR;
+
+use super::wire::{Event as WireEvent, FlatEvent, Payload};
+use super::{VERSION, stamp};
+use crate::role::{Answers, Cx, Effect, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
+use answers::why;
+use domain::command::{Command, Receipt, Refusal, Target};
+use domain::event::{Body, Event};
+use domain::ids::{Millis, RunId, SessionId};
+use domain::port::Ticket;
+use domain::queue::{Mode, QueueKind};
+use domain::signal::{Level, Signal};
+use domain::state::State;
+use receipts::{Pending, What};
+use run_names::RunNames;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+use telling::{Telling, Told};
+use waiting::Waiting;
+use wire::Rate;
+
+/// How long the events of a run are held back for somebody to subscribe: existing clients connect after the answer.
+pub const HOLD: Duration = Duration::from_millis(300);
+/// Most events that are held back; past it nobody is waited for.
+pub const MAX_HELD: usize = 4096;
+/// Most lines that may wait on one connection for the commands before them.
+pub const MAX_WAITING_LINES: usize = 256;
+/// Most bytes of lines that may wait on one connection.
+const MAX_WAITING_BYTES: usize = 16 * 1024 * 1024;
+/// Most bytes of one answer that lists messages or nodes.
+pub const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+
+const HOLD_TIMER: TimerKey = TimerKey(1);
+
+/// The runtime's side of nous, for all connections of a server.
+#[derive(Debug, Default)]
+pub struct NousRuntime {
+    connections: BTreeMap<Lane, Connection>,
+    subscribers: BTreeSet<Lane>,
+    pending: BTreeMap<Ticket, Pending>,
+    last_ticket: u64,
+    active: Option<SessionId>,
+    modes: Modes,
+    /// What `set_active_tools` chose, for sessions to come.
+    tools: Option<Vec<String>>,
+    runs: RunNames,
+    tellings: BTreeMap<SessionId, Telling>,
+    waiting: BTreeMap<(SessionId, RunId), Waiting>,
+    held: Option<Vec<String>>,
+    events: u64,
+    minted: u64,
+}
+
+/// Modes of the whole server; `None` until somebody chose one.
+#[derive(Debug, Default)]
+struct Modes {
+    steer: Option<Mode>,
+    follow_up: Option<Mode>,
+}
+
+impl Modes {
+    fn of(&mut self, kind: QueueKind) -> &mut Option<Mode> {
+        match kind {
+            QueueKind::Steer => &mut self.steer,
+            QueueKind::FollowUp => &mut self.follow_up,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Connection {
+    rate: Rate,
+    /// A command of this connection is under way.
+    busy: bool,
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+impl NousRuntime {
+    /// A role for one server.
+    pub fn new() -> NousRuntime {
+        NousRuntime::default()
+    }
+
+    /// Takes the lines that wait on a connection until one of them must itself wait.
+    fn pump(&mut self, cx: &mut Cx<'_>, lane: Lane) {
+        while let Some(connection) = self.connections.get_mut(&lane).filter(|connection| !connection.busy) {
+            let Some(line) = connection.lines.pop_front() else { return };
+            connection.bytes = connection.bytes.saturating_sub(line.len());
+            self.command(cx, lane, &line);
+        }
+    }
+
+    /// Answers the command under way on a connection, if it is still there, and goes on with the next.
+    fn answer(&mut self, cx: &mut Cx<'_>, lane: Lane, line: String) {
+        if let Some(connection) = self.connections.get_mut(&lane) {
+            connection.busy = false;
+            cx.send_on(lane, line);
+            self.pump(cx, lane);
+        }
+    }
+
+    /// Hands a command to the hub; the connection waits for its settlement.
+    fn ask_hub(
+        &mut self,
+        cx: &mut Cx<'_>,
+        lane: Lane,
+        id: String,
+        target: Target,
+        command: Command,
+        what: What,
+    ) {
+        if let Some(connection) = self.connections.get_mut(&lane) {
+            connection.busy = true;
+        }
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.pending.insert(ticket, Pending { from: Some((lane, id)), what });
+        cx.command(ticket, target, command);
+    }
+
+    /// Hands a command to the hub that nobody waits for.
+    fn tell_hub(&mut self, cx: &mut Cx<'_>, session: &SessionId, command: Command) {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.pending.insert(ticket, Pending { from: None, what: What::Silent });
+        cx.command(ticket, Target::Session(session.clone()), command);
+    }
+
+    /// The run that this server does, whatever session is active: at most one matters on this wire.
+    fn running(&self) -> Option<(&SessionId, &Telling)> {
+        let of_active = self.active.as_ref().and_then(|active| self.tellings.get_key_value(active));
+        of_active.or_else(|| self.tellings.iter().next())
+    }
+
+    /// Tells an event to every subscriber, or keeps it for the first.
+    fn broadcast(&mut self, cx: &mut Cx<'_>, at: Millis, (kind, payload): Told) {
+        self.events += 1;
+        let event = WireEvent {
+            v: VERSION.to_owned(),
+            id: format!("evt-{}", self.events),
+            kind: kind.to_owned(),
+            payload,
+            ts: stamp::write(at),
+        };
+        let line = serde_json::to_string(&event).unwrap_or_default();
+        match &mut self.held {
+            Some(held) if held.len() < MAX_HELD => held.push(line),
+            Some(_) => self.held = None,
+            None => {
+                for lane in &self.subscribers {
+                    cx.send_on(*lane, line.clone());
+                }
+            }
+        }
+    }
+
+    /// Tells what happened in a session's run.
+    fn tell(&mut self, cx: &mut Cx<'_>, session: &SessionId, state: &State, at: Millis, body: &Body) {
+        let Some(telling) = self.tellings.get_mut(session) else { return };
+        let told = telling.hear(state, &mut self.minted, body);
+        let (run, turn) = (telling.run, telling.turn());
+        for (item, what) in telling.losses() {
+            cx.loss(item, what);
+        }
+        for (kind, payload) in told {
+            if let Some(waiting) = self.waiting.get_mut(&(session.clone(), run)) {
+                let turn = payload.turn_id.is_some().then_some(turn);
+                let payload = Payload { turn_id: None, ..payload.clone() };
+                waiting.note(FlatEvent { kind, payload, turn, ts: stamp::write(at) });
+            }
+            self.broadcast(cx, at, (kind, payload));
+        }
+    }
+
+    /// Begins to tell a run, once.
+    fn begin(&mut self, session: &SessionId, run: RunId) -> String {
+        let name = self.runs.give(session, run);
+        if self.tellings.get(session).is_none_or(|telling| telling.run != run) {
+            self.tellings.insert(session.clone(), Telling::new(run, name.clone()));
+        }
+        name
+    }
+
+    /// A run that was under way before this server saw its session: what it did so far is told first.
+    fn catch_up(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        let Some(run) = view.state.open_run().map(|run| run.id) else { return };
+        if self.tellings.get(view.session).is_some_and(|telling| telling.run == run) {
+            return;
+        }
+        self.begin(view.session, run);
+        let so_far = view.state.replay().into_iter();
+        let so_far = so_far.skip_while(|(_, body)| !matches!(body, Body::RunStarted { run: r } if *r == run));
+        for (at, body) in so_far.filter(|(_, body)| !matches!(body, Body::Retrying { .. })) {
+            self.tell(cx, view.session, view.state, at, &body);
+        }
+    }
+
+    fn run_ended(
+        &mut self,
+        cx: &mut Cx<'_>,
+        session: &SessionId,
+        run: RunId,
+        outcome: &domain::event::Outcome,
+    ) {
+        self.tellings.remove(session);
+        if let Some(waiting) = self.waiting.remove(&(session.clone(), run)) {
+            self.finish(cx, session, waiting, outcome);
+        }
+    }
+
+    fn finish(
+        &mut self,
+        cx: &mut Cx<'_>,
+        session: &SessionId,
+        waiting: Waiting,
+        outcome: &domain::event::Outcome,
+    ) {
+        let (lane, id) = (waiting.lane, waiting.id.clone());
+        let line = match waiting.result(session.as_str(), outcome) {
+            Ok(payload) => answers::ok(&id, "result", payload),
+            Err((message, cause)) => {
+                let error = super::wire::ErrorBody { cause, ..why("provider_error", message) };
+                answers::error(&id, error)
+            }
+        };
+        self.answer(cx, lane, line);
+    }
+
+    /// Somebody may subscribe only after the answer: keep what happens for a moment.
+    fn hold(&mut self, cx: &mut Cx<'_>) {
+        if self.subscribers.is_empty() {
+            // A run before this one that nobody heard is over: it must not be told to whoever comes for this one.
+            self.held = Some(Vec::new());
+            cx.timer(HOLD_TIMER, HOLD);
+        }
+    }
+
+    /// Makes a session as the server is set.
+    fn apply_settings(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        for kind in [QueueKind::Steer, QueueKind::FollowUp] {
+            let has = view.state.queues.mode(kind);
+            match *self.modes.of(kind) {
+                Some(mode) if mode != has => {
+                    self.tell_hub(cx, view.session, Command::SetQueueMode { kind, mode });
+                }
+                Some(_) => {}
+                None => *self.modes.of(kind) = Some(has).filter(|mode| *mode != Mode::default()),
+            }
+        }
+        if self.tools.is_some() && self.tools != view.state.settings.tools {
+            let tools = self.tools.clone();
+            self.tell_hub(cx, view.session, Command::SetTools { tools });
+        }
+    }
+}
+
+impl RuntimeRole for NousRuntime {
+    fn open(&mut self, _cx: &mut Cx<'_>, _greeting: &Greeting) {}
+
+    fn lane(&mut self, cx: &mut Cx<'_>, lane: Lane, open: bool) {
+        match (lane.kind() == Lane::EVENTS, open) {
+            (true, true) => {
+                self.subscribers.insert(lane);
+                if let Some(held) = self.held.take() {
+                    cx.effects.push(Effect::CancelTimer(HOLD_TIMER));
+                    for line in held {
+                        cx.send_on(lane, line);
+                    }
+                }
+            }
+            (true, false) => {
+                self.subscribers.remove(&lane);
+            }
+            (false, true) => {
+                self.connections.entry(lane).or_default();
+            }
+            (false, false) => {
+                self.connections.remove(&lane);
+                self.waiting.retain(|_, waiting| waiting.lane != lane);
+            }
+        }
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, lane: Lane, line: Line) {
+        if lane.kind() == Lane::EVENTS {
+            return;
+        }
+        let connection = self.connections.entry(lane).or_default();
+        let full = connection.lines.len() >= MAX_WAITING_LINES || connection.bytes >= MAX_WAITING_BYTES;
+        let refusal = if !connection.rate.allow(cx.now.0) {
+            Some(why("command_rejected", "rate_limited: too many commands per second; slow down"))
+        } else if full {
+            Some(why("command_rejected", "too_many_commands: wait for answers before sending more"))
+        } else {
+            None
+        };
+        let text = match (refusal, line) {
+            // These are answered out of turn: whoever floods a connection must not make us keep its lines.
+            (Some(refusal), Line::Text(text)) => {
+                let id = lift::decode(&text).map(|asked| asked.id).unwrap_or_default();
+                return cx.send_on(lane, answers::error(&id, refusal));
+            }
+            (Some(refusal), Line::Overlong(_) | Line::Garbled(_)) => {
+                return cx.send_on(lane, answers::error("", refusal));
+            }
+            (None, Line::Text(text)) => text,
+            (None, Line::Overlong(_)) => {
+                let limit = wire::lines::MAX_LINE;
+                let message =
+                    format!("invalid_json: the line is longer than {limit} bytes; send less at once");
+                return cx.send_on(lane, answers::error("", why("invalid_command", message)));
+            }
+            (None, Line::Garbled(_)) => {
+                let message = "invalid_json: the line is not UTF-8 text or holds a NUL byte";
+                return cx.send_on(lane, answers::error("", why("invalid_command", message)));
+            }
+        };
+        connection.bytes += text.len();
+        connection.lines.push_back(text);
+        self.pump(cx, lane);
+    }
+
+    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        if view.current && !self.looks_at(view.session) {
+            self.active = Some(view.session.clone());
+        }
+        if self.active.as_ref() == Some(view.session) {
+            self.apply_settings(cx, view);
+        }
+        self.catch_up(cx, view);
+    }
+
+    fn detached(&mut self, _cx: &mut Cx<'_>, session: &SessionId) {
+        self.tellings.remove(session);
+        self.active.take_if(|active| active == session);
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+        match &event.body {
+            Body::RunStarted { run } => {
+                self.begin(view.session, *run);
+            }
+            Body::QueueModeSet { kind, mode } if self.active.as_ref() == Some(view.session) => {
+                *self.modes.of(*kind) = Some(*mode);
+            }
+            _ => {}
+        }
+        if let Some(telling) = self.tellings.get_mut(view.session) {
+            let queues = &view.state.queues;
+            telling.waiting = (queues.steer.len() as u64, queues.follow_up.len() as u64);
+        }
+        self.tell(cx, view.session, view.state, event.at, &event.body);
+        if let Body::RunEnded { run, outcome } = &event.body {
+            self.run_ended(cx, view.session, *run, outcome);
+        }
+    }
+
+    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+        let run_id = self.tellings.get(view.session).map(|telling| telling.name.clone());
+        match signal {
+            Signal::Notify { level: Level::Warning | Level::Error, text } => {
+                let (code, message) = (Some("notice".to_owned()), Some(text.clone()));
+                let payload = Payload { run_id, code, message, ..Payload::default() };
+                self.broadcast(cx, cx.now, ("warning", payload));
+            }
+            Signal::Notify { level: Level::Info | Level::Success, text } => {
+                let payload = Payload { run_id, message: Some(text.clone()), ..Payload::default() };
+                self.broadcast(cx, cx.now, ("status", payload));
+            }
+            Signal::Status { .. } => cx.loss("status", "a field of the status line"),
+            Signal::Working(_) => cx.loss("working", "what is going on"),
+            Signal::Widget { .. } => cx.loss("widget", "a block near the composer"),
+            Signal::Title(_) => cx.loss("title", "the window's title"),
+            Signal::EditorText(_) => cx.loss("editor text", "text for the composer"),
+            Signal::Suggestion { .. } => cx.loss("suggestion", "what to type next"),
+        }
+    }
+
+    fn settled(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        ticket: Ticket,
+        with: Result<Receipt, Refusal>,
+    ) {
+        match self.pending.remove(&ticket) {
+            Some(pending) => self.settle(cx, view, pending, with),
+            None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
+        }
+    }
+
+    fn timer(&mut self, _cx: &mut Cx<'_>, key: TimerKey) {
+        if key == HOLD_TIMER {
+            // Nobody came: nobody will be told.
+            self.held = None;
+        }
+    }
+
+    fn can_answer(&self) -> Answers {
+        Answers::NONE
+    }
+}

@@ -1,0 +1,223 @@
+//! Commands of the wire become commands for the hub, or are answered from what the role knows.
+
+use super::NousRuntime;
+use super::answers::{self, why};
+use super::lift::{self, Wanted};
+use super::receipts::{Look, What};
+use crate::nous::entry_name;
+use crate::nous::wire::{ErrorBody, PendingCounts, State as WireState};
+use crate::role::{Cx, Lane};
+use domain::command::{Command, PromptOptions, Target};
+use domain::content::Input;
+use domain::ids::{EntryId, SessionId};
+use domain::queue::{Mode, QueueKind};
+use serde_json::{Value, json};
+
+/// A prompt that waits for its session.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Prompt {
+    pub(super) text: String,
+    pub(super) wait: bool,
+    pub(super) from: Option<EntryId>,
+}
+
+impl NousRuntime {
+    /// Does one line of a connection.
+    pub(super) fn command(&mut self, cx: &mut Cx<'_>, lane: Lane, line: &str) {
+        let asked = match lift::decode(line) {
+            Ok(asked) => asked,
+            Err(message) => return cx.send_on(lane, answers::error("", why("invalid_command", message))),
+        };
+        let result = lift::wanted(&asked).map_err(|message| why("invalid_payload", message));
+        let result = result.and_then(|wanted| self.want(cx, lane, &asked.id, wanted));
+        match result {
+            Ok(None) => {}
+            Ok(Some((kind, payload))) => cx.send_on(lane, answers::ok(&asked.id, kind, payload)),
+            Err(error) => cx.send_on(lane, answers::error(&asked.id, error)),
+        }
+    }
+
+    /// Answers at once, or hands a command to the hub (`None`).
+    fn want(
+        &mut self,
+        cx: &mut Cx<'_>,
+        lane: Lane,
+        id: &str,
+        wanted: Wanted,
+    ) -> Result<Option<(&'static str, Value)>, ErrorBody> {
+        let from = id.to_owned();
+        match wanted {
+            Wanted::Ping => return Ok(Some(("pong", json!({ "message": "pong" })))),
+            Wanted::State => return Ok(Some(("state", json!(self.state())))),
+            Wanted::Prompt { text, wait, leaf } => {
+                if self.running().is_some() {
+                    return Err(why("command_rejected", "run_in_progress"));
+                }
+                let from_entry = leaf.map(|leaf| entry_name::read(&leaf).ok_or_else(no_leaf)).transpose()?;
+                self.prompt(cx, lane, from, Prompt { text, wait, from: from_entry });
+            }
+            Wanted::Enqueue { kind, text } => {
+                let (session, name) = self.open_run()?;
+                let command = Command::Enqueue { kind, input: Input::text(text) };
+                self.ask_hub(cx, lane, from, Target::Session(session), command, What::Enqueue { kind, name });
+            }
+            Wanted::Abort => {
+                let (session, name) = self.open_run()?;
+                let run = self.tellings.get(&session).map(|telling| telling.run);
+                let command = Command::Cancel { run, reason: None };
+                let what = What::Abort { session: session.clone(), name };
+                self.ask_hub(cx, lane, from, Target::Session(session), command, what);
+            }
+            Wanted::Messages { session, leaf } => {
+                let Some(session) = self.session(session)? else {
+                    return Ok(Some(("messages", json!({ "session_id": "", "messages": [] }))));
+                };
+                let leaf = leaf.map(|leaf| entry_name::read(&leaf).ok_or_else(no_leaf)).transpose()?;
+                self.look(cx, lane, from, session, Look::Messages { leaf });
+            }
+            Wanted::Tree { session } => {
+                let Some(session) = self.session(session)? else {
+                    return Ok(Some(("tree", json!({ "session_id": "", "nodes": [] }))));
+                };
+                self.look(cx, lane, from, session, Look::Tree);
+            }
+            Wanted::NewSession => {
+                let command = Command::NewSession { cwd: None, title: None, id: None };
+                self.ask_hub(cx, lane, from, Target::Current, command, What::Session);
+            }
+            Wanted::Switch { session } => {
+                let session = session_id(&session)?;
+                self.ask_hub(
+                    cx,
+                    lane,
+                    from,
+                    Target::Current,
+                    Command::OpenSession { session },
+                    What::Session,
+                );
+            }
+            Wanted::Branch { session } => {
+                let session = Some(session_id(&session)?);
+                let command = Command::BranchSession { session, at: None };
+                self.ask_hub(cx, lane, from, Target::Current, command, What::Session);
+            }
+            Wanted::SetTools { tools } => {
+                let what = What::Tools { tools: tools.clone() };
+                let target = self.target();
+                self.ask_hub(cx, lane, from, target, Command::SetTools { tools: Some(tools) }, what);
+            }
+            Wanted::SetMode { kind, mode } => {
+                let Some(session) = self.active.clone() else {
+                    // Modes are the server's; the next session gets them.
+                    *self.modes.of(kind) = Some(mode);
+                    return Ok(Some(("accepted", mode_accepted(kind, mode))));
+                };
+                let command = Command::SetQueueMode { kind, mode };
+                self.ask_hub(cx, lane, from, Target::Session(session), command, What::Mode { kind, mode });
+            }
+            Wanted::Extension { name, payload } => {
+                let what = What::Extension { name: name.clone() };
+                let target = self.target();
+                self.ask_hub(cx, lane, from, target, Command::Extension { name, payload }, what);
+            }
+            Wanted::SetLeaf { leaf, session } => {
+                let session = self.session(session)?.ok_or_else(no_leaf)?;
+                let leaf = entry_name::read(&leaf).ok_or_else(no_leaf)?;
+                let what = What::Leaf { session: session.clone(), leaf };
+                let command = Command::SetLeaf { leaf: Some(leaf) };
+                self.ask_hub(cx, lane, from, Target::Session(session), command, what);
+            }
+            Wanted::Compact { session, instruction } => {
+                let nothing = || why("command_rejected", "nothing_to_compact");
+                let session = self.session(session)?.ok_or_else(nothing)?;
+                let what = What::Compact { session: session.clone(), instruction: instruction.clone() };
+                let command = Command::Compact { instruction };
+                self.ask_hub(cx, lane, from, Target::Session(session), command, what);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Starts a run in the active session; makes one first if there is none, so that its beginning is seen.
+    pub(super) fn prompt(&mut self, cx: &mut Cx<'_>, lane: Lane, id: String, prompt: Prompt) {
+        match self.active.clone() {
+            Some(session) => {
+                let options = PromptOptions { from: prompt.from, ..PromptOptions::default() };
+                let command = Command::Prompt { input: Input::text(prompt.text), options };
+                let what = What::Prompt { session: session.clone(), wait: prompt.wait };
+                self.ask_hub(cx, lane, id, Target::Session(session), command, what);
+            }
+            None => {
+                let command = Command::NewSession { cwd: None, title: None, id: None };
+                self.ask_hub(cx, lane, id, Target::Current, command, What::SessionFor(prompt));
+            }
+        }
+    }
+
+    pub(super) fn look(&mut self, cx: &mut Cx<'_>, lane: Lane, id: String, session: SessionId, look: Look) {
+        let what = What::Look { session: session.clone(), look, tries: 0 };
+        self.ask_hub(cx, lane, id, Target::Session(session), Command::Stats, what);
+    }
+
+    fn target(&self) -> Target {
+        self.active.clone().map_or(Target::Current, Target::Session)
+    }
+
+    /// The session that a read is about: the named one, else the active one.
+    fn session(&self, named: Option<String>) -> Result<Option<SessionId>, ErrorBody> {
+        match named {
+            Some(named) => session_id(&named).map(Some),
+            None => Ok(self.active.clone()),
+        }
+    }
+
+    /// The run that takes steers, follow-ups and an abort: its session and its name.
+    fn open_run(&self) -> Result<(SessionId, String), ErrorBody> {
+        let running = self.running().filter(|(_, telling)| !telling.aborting);
+        let found = running.map(|(session, telling)| (session.clone(), telling.name.clone()));
+        found.ok_or_else(|| why("command_rejected", "no_active_run"))
+    }
+
+    fn state(&self) -> WireState {
+        let running = self.running().map(|(_, telling)| telling);
+        let run_state = match running {
+            None => "idle",
+            Some(telling) if telling.aborting => "aborting",
+            Some(_) => "running",
+        };
+        let (steer, follow_up) = running.map_or((0, 0), |telling| telling.waiting);
+        WireState {
+            run_state: run_state.to_owned(),
+            run_id: running.map(|telling| telling.name.clone()).unwrap_or_default(),
+            session_id: self.active.as_ref().map(ToString::to_string).unwrap_or_default(),
+            steering_mode: mode_word(self.modes.steer.unwrap_or_default()).to_owned(),
+            follow_up_mode: mode_word(self.modes.follow_up.unwrap_or_default()).to_owned(),
+            pending_counts: PendingCounts { steer, follow_up },
+        }
+    }
+}
+
+/// The payload that says that a mode was taken.
+pub(super) fn mode_accepted(kind: QueueKind, mode: Mode) -> Value {
+    let command = match kind {
+        QueueKind::Steer => "set_steering_mode",
+        QueueKind::FollowUp => "set_follow_up_mode",
+    };
+    json!({ "command": command, "mode": mode_word(mode) })
+}
+
+fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::OneAtATime => "one-at-a-time",
+        Mode::All => "all",
+    }
+}
+
+fn session_id(text: &str) -> Result<SessionId, ErrorBody> {
+    // The text of a stranger is not repeated: it may be a path.
+    SessionId::parse(text).ok_or_else(|| why("session_not_found", "there is no session with this id"))
+}
+
+fn no_leaf() -> ErrorBody {
+    why("command_rejected", "leaf_not_found")
+}

@@ -1,0 +1,312 @@
+//! What the hub made of a command, told to the connection that waits for it.
+
+use super::answers::{self, refused, why};
+use super::commands::{Prompt, mode_accepted};
+use super::waiting::Waiting;
+use super::{NousRuntime, reads};
+use crate::nous::entry_name;
+use crate::role::{Cx, Lane, View};
+use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::event::Trigger;
+use domain::ids::{EntryId, RunId, SessionId};
+use domain::port::Ticket;
+use domain::queue::{Mode, QueueKind};
+use domain::state::State;
+use serde_json::{Value, json};
+
+/// How often a read is tried again when the hub shows another session, because another connection named one meanwhile.
+const MAX_LOOKS: u32 = 16;
+
+/// Who waits, and for what.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) from: Option<(Lane, String)>,
+    pub(super) what: What,
+}
+
+/// What was asked of the hub.
+#[derive(Debug)]
+pub(super) enum What {
+    Prompt {
+        session: SessionId,
+        wait: bool,
+    },
+    /// A session for a prompt that came when none was active.
+    SessionFor(Prompt),
+    Enqueue {
+        kind: QueueKind,
+        name: String,
+    },
+    Abort {
+        session: SessionId,
+        name: String,
+    },
+    Session,
+    Look {
+        session: SessionId,
+        look: Look,
+        tries: u32,
+    },
+    Tools {
+        tools: Vec<String>,
+    },
+    Mode {
+        kind: QueueKind,
+        mode: Mode,
+    },
+    Extension {
+        name: String,
+    },
+    Leaf {
+        session: SessionId,
+        leaf: EntryId,
+    },
+    Compact {
+        session: SessionId,
+        instruction: Option<String>,
+    },
+    /// The role's own wish; nobody is told.
+    Silent,
+}
+
+/// What is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Look {
+    Messages { leaf: Option<EntryId> },
+    Tree,
+}
+
+impl NousRuntime {
+    /// Whether a session is only being read, so that seeing it does not make it active.
+    pub(super) fn looks_at(&self, session: &SessionId) -> bool {
+        self.pending.values().any(|pending| match &pending.what {
+            What::Look { session: of, .. }
+            | What::Leaf { session: of, .. }
+            | What::Compact { session: of, .. } => of == session,
+            _ => false,
+        })
+    }
+
+    pub(super) fn settle(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        pending: Pending,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let Some((lane, id)) = pending.from else {
+            if let Err(refusal) = with {
+                cx.log(format!("nous: a setting of the server could not be applied: {refusal}"));
+            }
+            return;
+        };
+        let receipt = match with {
+            Ok(receipt) => receipt,
+            Err(refusal) => {
+                let error = refused(&refusal, &named(&pending.what, &refusal));
+                return self.answer(cx, lane, answers::error(&id, error));
+            }
+        };
+        match (pending.what, receipt) {
+            (What::Prompt { session, wait }, receipt) => {
+                self.started(cx, view, (lane, id), session, wait, &receipt);
+            }
+            (What::SessionFor(prompt), Receipt::Session { session, .. }) => {
+                self.active = Some(session.id);
+                self.prompt(cx, lane, id, prompt);
+            }
+            (What::Look { session, look, tries }, _) => {
+                self.looked(cx, view, (lane, id), session, look, tries);
+            }
+            (What::Abort { session, name }, receipt) => {
+                let line = self.aborting(&id, &session, &name, &receipt);
+                self.answer(cx, lane, line);
+            }
+            (what, receipt) => {
+                let line = match self.told(what, receipt) {
+                    Some((kind, payload)) => answers::ok(&id, kind, payload),
+                    None => {
+                        let odd = Refusal::new(RefusalKind::Internal, "an answer of another kind came");
+                        answers::error(&id, refused(&odd, ""))
+                    }
+                };
+                self.answer(cx, lane, line);
+            }
+        }
+    }
+
+    /// What the plain commands answer with.
+    fn told(&mut self, what: What, receipt: Receipt) -> Option<(&'static str, Value)> {
+        let told = match (what, receipt) {
+            (What::Enqueue { kind, name }, _) => {
+                let command = match kind {
+                    QueueKind::Steer => "steer",
+                    QueueKind::FollowUp => "follow_up",
+                };
+                ("accepted", json!({ "command": command, "run_id": name }))
+            }
+            (What::Session, Receipt::Session { session, parent }) => {
+                self.active = Some(session.id.clone());
+                let mut payload = json!({ "session_id": session.id.as_str(), "active": true });
+                if let Some(parent) = parent {
+                    payload["parent_id"] = Value::String(parent.to_string());
+                }
+                ("session", payload)
+            }
+            (What::Tools { tools }, _) => {
+                let count = tools.len();
+                self.tools = Some(tools);
+                ("accepted", json!({ "command": "set_active_tools", "count": count }))
+            }
+            (What::Mode { kind, mode }, _) => {
+                *self.modes.of(kind) = Some(mode);
+                ("accepted", mode_accepted(kind, mode))
+            }
+            (What::Extension { .. }, Receipt::Extension(json)) => {
+                let payload = match serde_json::from_str(json.as_str()) {
+                    Ok(payload @ Value::Object(_)) => payload,
+                    Ok(other) => json!({ "result": other }),
+                    Err(_) => json!({ "result": json.as_str() }),
+                };
+                ("extension_result", payload)
+            }
+            (What::Leaf { session, leaf }, _) => {
+                ("leaf", json!({ "session_id": session.as_str(), "leaf_id": entry_name::message(leaf) }))
+            }
+            (What::Compact { session, instruction }, Receipt::Compacted { compaction, .. }) => {
+                let trigger = match compaction.trigger {
+                    Trigger::Manual => "manual",
+                    Trigger::Threshold => "threshold",
+                    Trigger::Overflow => "overflow",
+                };
+                let mut payload = json!({
+                    "session_id": session.as_str(),
+                    "summary": compaction.summary,
+                    "first_kept_entry_id": compaction.first_kept.map(entry_name::message).unwrap_or_default(),
+                    "tokens_before": compaction.tokens_before,
+                    "trigger": trigger,
+                });
+                if let Some(instruction) = instruction {
+                    payload["instruction"] = Value::String(instruction);
+                }
+                ("compaction", payload)
+            }
+            _ => return None,
+        };
+        Some(told)
+    }
+
+    fn aborting(&mut self, id: &str, session: &SessionId, name: &str, receipt: &Receipt) -> String {
+        if matches!(receipt, Receipt::Cancelling { run } if run.outcome.is_some()) {
+            return answers::error(id, why("command_rejected", "no_active_run"));
+        }
+        if let Some(telling) = self.tellings.get_mut(session).filter(|telling| telling.name == name) {
+            telling.aborting = true;
+        }
+        answers::ok(id, "accepted", json!({ "command": "abort", "run_id": name }))
+    }
+
+    /// A run began. Its events come after this.
+    fn started(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        (lane, id): (Lane, String),
+        session: SessionId,
+        wait: bool,
+        receipt: &Receipt,
+    ) {
+        let view = view.filter(|view| *view.session == session);
+        let state = view.map(|view| view.state);
+        let run = match receipt {
+            Receipt::Started { run, .. } | Receipt::Queued { run, .. } => Some(*run),
+            // A foreign runtime behind us does not know our number of the run.
+            _ => state.and_then(|state| state.runs.last()).map(|run| run.id),
+        };
+        let Some(run) = run else {
+            let error = why("internal_error", "the run began without a name; ask get_state for it");
+            return self.answer(cx, lane, answers::error(&id, error));
+        };
+        let leaf = state.and_then(|state| leaf_before(state, run));
+        let told = self.tellings.get(&session).is_some_and(|telling| telling.run == run);
+        let ended = state.and_then(|state| state.run(run)).and_then(|run| run.ended.clone());
+        if wait {
+            let waiting = Waiting::new(lane, id, leaf);
+            match ended.filter(|_| !told) {
+                // It ran and ended before the receipt came; its events went to the subscribers.
+                Some((_, outcome)) => self.finish(cx, &session, waiting, &outcome),
+                None => {
+                    self.begin(&session, run);
+                    self.waiting.insert((session, run), waiting);
+                }
+            }
+            return;
+        }
+        let name = match ended {
+            Some(_) if !told => self.runs.give(&session, run),
+            _ => self.begin(&session, run),
+        };
+        if !told {
+            self.hold(cx);
+        }
+        let mut payload = json!({ "command": "prompt", "run_id": name, "session_id": session.as_str() });
+        if let Some(leaf) = leaf {
+            payload["leaf_id"] = Value::String(leaf);
+        }
+        self.answer(cx, lane, answers::ok(&id, "accepted", payload));
+    }
+
+    fn looked(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        (lane, id): (Lane, String),
+        session: SessionId,
+        look: Look,
+        tries: u32,
+    ) {
+        let Some(view) = view.filter(|view| *view.session == session) else {
+            if tries >= MAX_LOOKS {
+                let error = why("internal_error", "the session could not be read; try again");
+                return self.answer(cx, lane, answers::error(&id, error));
+            }
+            self.last_ticket += 1;
+            let ticket = Ticket(self.last_ticket);
+            let what = What::Look { session: session.clone(), look, tries: tries + 1 };
+            self.pending.insert(ticket, Pending { from: Some((lane, id)), what });
+            return cx.command(ticket, Target::Session(session), Command::Stats);
+        };
+        let line = match look {
+            Look::Messages { leaf: Some(leaf) } if !view.state.entries.contains_key(&leaf) => {
+                answers::error(&id, why("command_rejected", "leaf_not_found"))
+            }
+            Look::Messages { leaf } => {
+                answers::ok(&id, "messages", reads::messages(&session, view.state, leaf, &self.runs))
+            }
+            Look::Tree => answers::ok(&id, "tree", reads::tree(&session, view.state)),
+        };
+        self.answer(cx, lane, line);
+    }
+}
+
+/// Where the session stood before a run, as the wire names it.
+fn leaf_before(state: &State, run: RunId) -> Option<String> {
+    let first = state.entries.range(EntryId(run.0)..).next().map(|(_, entry)| entry);
+    let leaf = match first {
+        Some(entry) => entry.parent,
+        None => state.leaf,
+    };
+    entry_name::write(state.entries.get(&leaf?)?)
+}
+
+/// What a command named, for refusals that repeat it.
+fn named(what: &What, refusal: &Refusal) -> String {
+    match what {
+        What::Extension { name } => name.clone(),
+        What::Tools { tools } => {
+            let found = tools.iter().find(|tool| refusal.message.ends_with(&format!(" {tool}")));
+            found.or_else(|| tools.first()).cloned().unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,294 @@
+//! We play a nous client; a nous core is at the other end.
+//!
+//! Greets with `ping`, then asks for the state and, if a session is active, for its messages. The core says nothing of what
+//! the person said, of a tool's arguments or of its result apart from text, and often leaves ends out: the role supplies what it
+//! sent itself, the canon the rest. Every command is settled exactly once: by its answer, or when the core is gone.
+
+mod commands;
+mod hearing;
+
+use super::wire::{ErrorBody, Messages, Response, State as WireState};
+use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
+use commands::Sent;
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::content::Json;
+use domain::event::{Compaction, Trigger};
+use domain::fact::{Fact, Said};
+use domain::ids::{EntryId, SessionId};
+use domain::port::{Abilities, Ticket};
+use domain::session::{RunSummary, SessionSummary};
+use hearing::Hearing;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
+/// Most commands that may be unanswered.
+const MAX_UNANSWERED: usize = 256;
+/// How long an answer may take; the existing core answers with an error after half of it.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+/// Timers of commands begin here.
+const FIRST_COMMAND_TIMER: u64 = 1000;
+
+/// The UI's side of nous.
+#[derive(Debug, Default)]
+pub struct NousUi {
+    greeted: bool,
+    gone: bool,
+    wanted_session: Option<String>,
+    session: Option<String>,
+    sent: BTreeMap<u64, Sent>,
+    last: u64,
+    hearing: Hearing,
+}
+
+impl NousUi {
+    /// A role before its handshake.
+    pub fn new() -> NousUi {
+        NousUi::default()
+    }
+
+    /// Sends a command; its answer is understood by what is noted here.
+    fn send(&mut self, cx: &mut Cx<'_>, kind: &'static str, payload: Value, sent: Sent) {
+        if self.sent.len() >= MAX_UNANSWERED {
+            let refusal = Refusal::new(RefusalKind::TooMany, "the runtime does not answer")
+                .hint("wait, or start it again");
+            return sent.refuse(cx, refusal);
+        }
+        self.last += 1;
+        self.sent.insert(self.last, sent);
+        cx.timer(TimerKey(FIRST_COMMAND_TIMER + self.last), ANSWER_WITHIN);
+        let id = format!("parlor-{}", self.last);
+        let command = super::wire::Command { v: super::VERSION, id, kind, payload };
+        cx.send(serde_json::to_string(&command).unwrap_or_default());
+    }
+
+    fn response(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, text: &str) {
+        let response: Response = match serde_json::from_str(text) {
+            Ok(response) => response,
+            Err(why) => return cx.drift(Drift::new("answer", why.to_string(), text)),
+        };
+        let number = match response.id.strip_prefix("parlor-").and_then(|number| number.parse().ok()) {
+            Some(number) => number,
+            // The core loses the id of what it cannot read; answers come in order, so it is the oldest.
+            None if response.id.is_empty() => match self.sent.keys().next() {
+                Some(oldest) => *oldest,
+                None => return cx.drift(Drift::new("answer", "nobody asked", text)),
+            },
+            None => return cx.drift(Drift::new("answer", "an id that is not ours", text)),
+        };
+        let Some(sent) = self.sent.remove(&number) else {
+            return cx.drift(Drift::new("answer", "it was answered already", text));
+        };
+        cx.effects.push(Effect::CancelTimer(TimerKey(FIRST_COMMAND_TIMER + number)));
+        if response.ok {
+            self.taken(cx, seen, sent, &response.payload);
+        } else {
+            let error = response.error.unwrap_or(ErrorBody {
+                code: "error".to_owned(),
+                message: "the runtime refused without a reason".to_owned(),
+                cause: None,
+            });
+            self.not_taken(cx, sent, &error);
+        }
+    }
+
+    fn taken(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, sent: Sent, payload: &Value) {
+        let text = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match sent {
+            Sent::Hello => self.greet(cx),
+            Sent::State => {
+                let state: WireState = serde_json::from_value(payload.clone()).unwrap_or_default();
+                self.recover(cx, &state);
+            }
+            Sent::Messages => {
+                let messages: Messages = serde_json::from_value(payload.clone()).unwrap_or_default();
+                if seen.state.entries.is_empty() {
+                    hearing::history(cx, &messages.messages);
+                }
+            }
+            Sent::Prompt { ticket, .. } => {
+                let run = text("run_id");
+                if run.is_empty() {
+                    cx.drift(Drift::new("accepted", "a prompt without a run_id", &payload.to_string()));
+                }
+                if let Some(session) = Some(text("session_id")).filter(|session| !session.is_empty()) {
+                    self.session = Some(session);
+                }
+                self.hearing.accepted(cx, run);
+                cx.settle(ticket, Ok(Receipt::Done));
+            }
+            Sent::Enqueue { ticket, kind, text: said } => {
+                self.hearing.queued(kind, said);
+                cx.settle(ticket, Ok(Receipt::Done));
+            }
+            Sent::Cancel { ticket } => {
+                self.hearing.cancelled();
+                let run = seen.state.open_run().map(|run| RunSummary { run: run.id, outcome: None });
+                cx.settle(ticket, Ok(run.map_or(Receipt::Done, |run| Receipt::Cancelling { run })));
+            }
+            Sent::Session { ticket } => self.at_session(cx, ticket, &text("session_id"), &text("parent_id")),
+            Sent::Mode { ticket, kind, mode } => {
+                self.hearing.set_mode(kind, mode);
+                cx.fact(Fact::new(Said::QueueMode(kind, mode)));
+                cx.settle(ticket, Ok(Receipt::Done));
+            }
+            Sent::Leaf { ticket, leaf } => cx.settle(ticket, Ok(Receipt::Leaf(Some(leaf)))),
+            Sent::Compact { ticket } => {
+                let compaction = Compaction {
+                    summary: text("summary"),
+                    first_kept: seen.names.entry_of(&text("first_kept_entry_id")),
+                    tokens_before: payload.get("tokens_before").and_then(Value::as_u64).unwrap_or_default(),
+                    trigger: Trigger::Manual,
+                };
+                cx.fact(Fact::new(Said::Compacted(compaction.clone())));
+                let entry = EntryId(seen.state.last_id + 1);
+                cx.settle(ticket, Ok(Receipt::Compacted { entry, compaction }));
+            }
+            Sent::Extension { ticket } => {
+                cx.settle(ticket, Ok(Receipt::Extension(Json::verbatim(payload.to_string()))));
+            }
+            Sent::Plain { ticket } => cx.settle(ticket, Ok(Receipt::Done)),
+        }
+    }
+
+    fn not_taken(&mut self, cx: &mut Cx<'_>, sent: Sent, error: &ErrorBody) {
+        match sent {
+            Sent::Hello => {
+                let why = format!("the runtime refused a ping: {}; is it a nous core?", error.message);
+                cx.effects.push(Effect::Close(Reason::Unusable(why)));
+            }
+            Sent::State | Sent::Messages => {
+                cx.log(format!("the runtime could not be asked how it stands: {}", error.message));
+            }
+            sent => {
+                self.hearing.unsaid(&sent);
+                sent.refuse(cx, commands::refusal(error));
+            }
+        }
+    }
+
+    fn greet(&mut self, cx: &mut Cx<'_>) {
+        self.greeted = true;
+        cx.effects.push(Effect::CancelTimer(HANDSHAKE_TIMER));
+        self.send(cx, "get_state", json!({}), Sent::State);
+    }
+
+    /// Takes up what the core was doing before we came.
+    fn recover(&mut self, cx: &mut Cx<'_>, state: &WireState) {
+        self.hearing.recover(cx, state);
+        self.session = Some(state.session_id.clone()).filter(|session| !session.is_empty());
+        match self.wanted_session.take().filter(|wanted| Some(wanted) != self.session.as_ref()) {
+            Some(wanted) => {
+                self.send(
+                    cx,
+                    "switch_session",
+                    json!({ "session_id": wanted }),
+                    Sent::Session { ticket: None },
+                );
+            }
+            None if self.session.is_some() => self.send(cx, "get_messages", json!({}), Sent::Messages),
+            None => {}
+        }
+    }
+
+    fn at_session(&mut self, cx: &mut Cx<'_>, ticket: Option<Ticket>, id: &str, parent: &str) {
+        self.session = Some(id.to_owned());
+        if let Some(ticket) = ticket {
+            let Some(session) = SessionId::parse(id) else {
+                let why = format!("the runtime named a session {id:?}, which cannot be kept");
+                return cx.settle(ticket, Err(Refusal::new(RefusalKind::Invalid, why)));
+            };
+            let session = SessionSummary {
+                id: session,
+                title: String::new(),
+                cwd: String::new(),
+                project: String::new(),
+                created_at: cx.now,
+                updated_at: cx.now,
+                messages: 0,
+                last_prompt: None,
+                last_run: None,
+                running: false,
+                usage: domain::content::Usage::default(),
+            };
+            cx.settle(ticket, Ok(Receipt::Session { session, parent: SessionId::parse(parent) }));
+        }
+        self.send(cx, "get_messages", json!({}), Sent::Messages);
+    }
+
+    fn drop_all(&mut self, cx: &mut Cx<'_>) {
+        self.gone = true;
+        for (_, sent) in std::mem::take(&mut self.sent) {
+            sent.refuse(cx, lost());
+        }
+    }
+}
+
+fn lost() -> Refusal {
+    Refusal::new(RefusalKind::Lost, "the runtime is gone").hint("start it again")
+}
+
+impl UiRole for NousUi {
+    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+        self.wanted_session = hello.session.as_deref().map(str::to_owned);
+        cx.timer(HANDSHAKE_TIMER, HANDSHAKE_TIMEOUT);
+        self.send(cx, "ping", json!({}), Sent::Hello);
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) => text,
+            Line::Overlong(head) => return cx.drift(Drift::new("line", "it is too long", &head)),
+            Line::Garbled(head) => return cx.drift(Drift::new("line", "it is not UTF-8 text", &head)),
+        };
+        if let Err(why) = wire::depth::check(&text) {
+            return cx.drift(Drift::new("line", why.to_string(), &text));
+        }
+        if lane.kind() == Lane::EVENTS {
+            self.hearing.event(cx, &text);
+        } else {
+            self.response(cx, seen, &text);
+        }
+    }
+
+    fn command(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+        if self.gone {
+            return cx.settle(ticket, Err(lost()));
+        }
+        self.lower(cx, seen, ticket, command);
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+        if key == HANDSHAKE_TIMER && !self.greeted {
+            let why = "the runtime did not answer a ping within 10 seconds; is it a nous core, and is it the command socket?";
+            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+        } else if let Some(number) = key.0.checked_sub(FIRST_COMMAND_TIMER)
+            && let Some(sent) = self.sent.remove(&number)
+        {
+            self.hearing.unsaid(&sent);
+            let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime did not answer in time");
+            sent.refuse(cx, refusal.hint("it may still do what was asked"));
+        }
+    }
+
+    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+        self.drop_all(cx);
+    }
+
+    fn abilities(&self) -> Option<Abilities> {
+        self.greeted.then(|| Abilities {
+            name: "nous".to_owned(),
+            steer: true,
+            follow_up: true,
+            cancel: true,
+            sessions: false,
+            branch: true,
+            models: false,
+            servers: false,
+            skills: false,
+            consent: false,
+        })
+    }
+}

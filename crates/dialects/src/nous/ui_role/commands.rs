@@ -1,0 +1,267 @@
+//! Commands of ours become commands of the wire; what it cannot do is refused.
+
+use super::NousUi;
+use crate::nous::wire::ErrorBody;
+use crate::role::{Cx, Seen};
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::content::{Input, Part};
+use domain::ids::{EntryId, SessionId};
+use domain::port::Ticket;
+use domain::queue::{Mode, QueueKind};
+use serde_json::{Value, json};
+
+/// A command whose answer is out.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sent {
+    Hello,
+    State,
+    Messages,
+    Prompt {
+        ticket: Ticket,
+        text: String,
+    },
+    Enqueue {
+        ticket: Ticket,
+        kind: QueueKind,
+        text: String,
+    },
+    Cancel {
+        ticket: Ticket,
+    },
+    /// `None`: the session that the person named at the start.
+    Session {
+        ticket: Option<Ticket>,
+    },
+    Mode {
+        ticket: Ticket,
+        kind: QueueKind,
+        mode: Mode,
+    },
+    Leaf {
+        ticket: Ticket,
+        leaf: EntryId,
+    },
+    Compact {
+        ticket: Ticket,
+    },
+    Extension {
+        ticket: Ticket,
+    },
+    Plain {
+        ticket: Ticket,
+    },
+}
+
+impl Sent {
+    /// Tells whoever waits that it was not done.
+    pub(super) fn refuse(self, cx: &mut Cx<'_>, refusal: Refusal) {
+        let ticket = match self {
+            Sent::Hello | Sent::State | Sent::Messages => None,
+            Sent::Session { ticket } => ticket,
+            Sent::Prompt { ticket, .. }
+            | Sent::Enqueue { ticket, .. }
+            | Sent::Cancel { ticket }
+            | Sent::Mode { ticket, .. }
+            | Sent::Leaf { ticket, .. }
+            | Sent::Compact { ticket }
+            | Sent::Extension { ticket }
+            | Sent::Plain { ticket } => Some(ticket),
+        };
+        match ticket {
+            Some(ticket) => cx.settle(ticket, Err(refusal)),
+            None => cx.log(format!("nous: {refusal}")),
+        }
+    }
+}
+
+/// The core's refusal in our words; what it said itself is kept.
+pub(super) fn refusal(error: &ErrorBody) -> Refusal {
+    let kind = match (error.code.as_str(), error.message.as_str()) {
+        ("command_rejected", "run_in_progress") => RefusalKind::Busy,
+        ("command_rejected", "no_active_run") => RefusalKind::NoRun,
+        ("command_rejected", "leaf_not_found") => RefusalKind::EntryUnknown,
+        ("command_rejected", "nothing_to_compact") => RefusalKind::NothingToCompact,
+        ("command_rejected", message) if message.starts_with("tool_not_registered") => {
+            RefusalKind::ToolUnknown
+        }
+        ("command_rejected", message) if message.starts_with("extension_command_not_found") => {
+            RefusalKind::ExtensionUnknown
+        }
+        ("session_not_found", _) => RefusalKind::SessionUnknown,
+        ("invalid_payload", _) => RefusalKind::Invalid,
+        ("timeout", _) => RefusalKind::TimedOut,
+        (code, _) => RefusalKind::Remote { code: code.to_owned() },
+    };
+    let message = match &error.cause {
+        Some(cause) => format!("{}: {cause}", error.message),
+        None => error.message.clone(),
+    };
+    Refusal::new(kind, message)
+}
+
+impl NousUi {
+    pub(super) fn lower(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+        match command {
+            Command::Prompt { input, options } => {
+                let Some(text) = said(cx, &input) else { return empty(cx, ticket) };
+                let mut payload = json!({ "text": text, "wait": false });
+                if let Some(from) = options.from {
+                    match seen.names.entry(from) {
+                        Some(name) => payload["leaf_id"] = Value::String(name.to_string()),
+                        None => return cx.settle(ticket, Err(no_entry())),
+                    }
+                }
+                self.hearing.prompting(text.clone());
+                self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
+            }
+            Command::Enqueue { kind, input } => {
+                let Some(text) = said(cx, &input) else { return empty(cx, ticket) };
+                let name = match kind {
+                    QueueKind::Steer => "steer",
+                    QueueKind::FollowUp => "follow_up",
+                };
+                let payload = json!({ "text": text });
+                self.send(cx, name, payload, Sent::Enqueue { ticket, kind, text });
+            }
+            Command::Cancel { run, .. } => {
+                // A late cancel of a run that is over must not touch the one under way.
+                let over = run.and_then(|run| seen.state.run(run)).filter(|run| run.ended.is_some());
+                match over {
+                    Some(run) => {
+                        let outcome = run.ended.as_ref().map(|(_, outcome)| outcome.clone());
+                        let run = domain::session::RunSummary { run: run.id, outcome };
+                        cx.settle(ticket, Ok(Receipt::Cancelling { run }));
+                    }
+                    None => self.send(cx, "abort", json!({}), Sent::Cancel { ticket }),
+                }
+            }
+            Command::SetQueueMode { kind, mode } => {
+                let name = match kind {
+                    QueueKind::Steer => "set_steering_mode",
+                    QueueKind::FollowUp => "set_follow_up_mode",
+                };
+                let word = match mode {
+                    Mode::OneAtATime => "one-at-a-time",
+                    Mode::All => "all",
+                };
+                self.send(cx, name, json!({ "mode": word }), Sent::Mode { ticket, kind, mode });
+            }
+            Command::NewSession { .. } => {
+                self.send(cx, "new_session", json!({}), Sent::Session { ticket: Some(ticket) });
+            }
+            Command::OpenSession { session } => {
+                let payload = json!({ "session_id": session.as_str() });
+                self.send(cx, "switch_session", payload, Sent::Session { ticket: Some(ticket) });
+            }
+            Command::BranchSession { session, at } => self.branch(cx, seen, ticket, session, at),
+            Command::SetLeaf { leaf: Some(leaf) } => match seen.names.entry(leaf) {
+                Some(name) => {
+                    let payload = json!({ "leaf_id": &**name });
+                    self.send(cx, "set_leaf", payload, Sent::Leaf { ticket, leaf });
+                }
+                None => cx.settle(ticket, Err(no_entry())),
+            },
+            Command::Compact { instruction } => {
+                let payload = match instruction {
+                    Some(instruction) => json!({ "instruction": instruction }),
+                    None => json!({}),
+                };
+                self.send(cx, "compact_session", payload, Sent::Compact { ticket });
+            }
+            Command::SetTools { tools: Some(tools) } => {
+                self.send(cx, "set_active_tools", json!({ "tools": tools }), Sent::Plain { ticket });
+            }
+            Command::Extension { name, payload } => {
+                let payload: Value = serde_json::from_str(payload.as_str()).unwrap_or_else(|_| json!({}));
+                let payload = json!({ "name": name, "payload": payload });
+                self.send(cx, "extension_command", payload, Sent::Extension { ticket });
+            }
+            Command::UpdateContext(_) => {
+                cx.loss("context update", "where the person works");
+                cx.settle(ticket, Ok(Receipt::Done));
+            }
+            Command::SetLeaf { leaf: None } | Command::ClearSession => {
+                let refusal = unsupported("this runtime cannot empty a session").hint("begin a new session");
+                cx.settle(ticket, Err(refusal));
+            }
+            Command::EditQueued { .. }
+            | Command::DropQueued { .. }
+            | Command::Answer { .. }
+            | Command::CloseSession
+            | Command::RenameSession { .. }
+            | Command::DeleteSession { .. }
+            | Command::ListSessions { .. }
+            | Command::History { .. }
+            | Command::Stats
+            | Command::SaveSession { .. }
+            | Command::LoadSession { .. }
+            | Command::ExportSession { .. }
+            | Command::ListModels { .. }
+            | Command::SetModel { .. }
+            | Command::SetPolicy { .. }
+            | Command::ListServers
+            | Command::ListSkills { .. }
+            | Command::ListTools
+            | Command::SetTools { tools: None } => {
+                cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seen: Seen<'_>,
+        ticket: Ticket,
+        session: Option<SessionId>,
+        at: Option<EntryId>,
+    ) {
+        if at.is_some() && at != seen.state.leaf {
+            let refusal = unsupported("this runtime branches whole sessions only");
+            return cx.settle(ticket, Err(refusal.hint("go to that message first, then branch")));
+        }
+        // A session that only we name is the core's active one.
+        let known = session
+            .filter(|session| self.session.as_deref() == Some(session.as_str()) || self.session.is_none());
+        let Some(id) = known.map(|session| session.to_string()).or_else(|| self.session.clone()) else {
+            let refusal = Refusal::new(RefusalKind::SessionUnknown, "there is nothing to branch from yet");
+            return cx.settle(ticket, Err(refusal.hint("send a prompt first")));
+        };
+        self.send(cx, "branch_session", json!({ "session_id": id }), Sent::Session { ticket: Some(ticket) });
+    }
+}
+
+/// What is said, as text alone; pictures cannot be carried.
+fn said(cx: &mut Cx<'_>, input: &Input) -> Option<String> {
+    let mut text = input.text.clone();
+    for part in &input.attachments {
+        match part {
+            Part::Text(more) => text = format!("{text}\n\n{more}"),
+            Part::Code { language, text: code, path } => {
+                let path = path.as_deref().unwrap_or_default();
+                let language = language.as_deref().unwrap_or_default();
+                text = format!("{text}\n\n{path}\n```{language}\n{code}\n```");
+            }
+            Part::Diff { text: diff, .. } => text = format!("{text}\n\n```diff\n{diff}\n```"),
+            Part::Image { .. } => cx.loss("attachments", "a picture"),
+            Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => {
+                cx.loss("attachments", "a part of the prompt");
+            }
+        }
+    }
+    (!text.trim().is_empty()).then_some(text)
+}
+
+fn empty(cx: &mut Cx<'_>, ticket: Ticket) {
+    let refusal = Refusal::new(RefusalKind::Invalid, "there is no text in it");
+    cx.settle(ticket, Err(refusal.hint("this runtime takes text only")));
+}
+
+fn no_entry() -> Refusal {
+    Refusal::new(RefusalKind::EntryUnknown, "the runtime has not told its name for this message")
+        .hint("open the session again to learn the names")
+}
+
+fn unsupported(message: &str) -> Refusal {
+    Refusal::new(RefusalKind::Unsupported, message)
+}
