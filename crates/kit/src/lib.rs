@@ -1,8 +1,10 @@
 //! The test kit: transcripts, how they are written, judged and accepted.
 //!
 //! [`pattern`] says what a JSON value may look like; [`notation`] is the transcript, a conversation as text. Both are
-//! pure. [`player`] plays one side of a transcript against a program over byte streams.
+//! pure. [`player`] plays one side of a transcript against a program over byte streams; [`ui_player`] plays it against a
+//! UI role, without any I/O.
 
 pub mod notation;
 pub mod pattern;
 pub mod player;
+pub mod ui_player;

@@ -1,0 +1,310 @@
+//! Short forms of events and of what a command came to, for `event` steps. Ids are left out: they are minted anew in every run.
+
+use dialects::role::{Effect, Reason};
+use domain::ask::{Answer, AskKind, Closing, Scope};
+use domain::command::{Receipt, Refusal, RefusalKind};
+use domain::content::{Part, Role, TextKind};
+use domain::event::{Body, Cause, Finish, Leaving, Outcome};
+use domain::queue::{Mode, QueueKind};
+use domain::session::Policy;
+use domain::signal::{Level, Signal};
+use domain::tool::{Progress, ToolOutcome};
+
+/// What happened, in a few words: `text "Hello"`, `tool-proposed bash {}`, `ask consent bash`, `run-ended done`.
+pub fn brief(body: &Body) -> String {
+    match body {
+        Body::SessionOpened { cwd, .. } => format!("session-opened {cwd:?}"),
+        Body::Renamed { title } => format!("renamed {title:?}"),
+        Body::ModelChosen { model } => format!("model {model}"),
+        Body::PolicyChosen { policy } => format!("policy {}", policy_word(*policy)),
+        Body::ToolsChosen { tools } => match tools {
+            Some(tools) => format!("tools {}", tools.join(",")),
+            None => "tools all".to_owned(),
+        },
+        Body::LeafMoved { leaf: Some(_) } => "leaf moved".to_owned(),
+        Body::LeafMoved { leaf: None } => "leaf none".to_owned(),
+        Body::RunStarted { .. } => "run-started".to_owned(),
+        Body::RunEnded { outcome, .. } => format!("run-ended {}", outcome_words(outcome)),
+        Body::TurnStarted { cause, .. } => format!("turn-started {}", cause_word(*cause)),
+        Body::TurnEnded { .. } => "turn-ended".to_owned(),
+        Body::StepStarted { .. } => "step-started".to_owned(),
+        Body::StepEnded { usage, .. } if usage.total() > 0 => {
+            format!("step-ended in={} out={}", usage.input, usage.output)
+        }
+        Body::StepEnded { .. } => "step-ended".to_owned(),
+        Body::MessageStarted { role, .. } => format!("message {}", role_word(*role)),
+        Body::MessageDelta { kind: TextKind::Text, text, .. } => format!("text {text:?}"),
+        Body::MessageDelta { kind: TextKind::Thought, text, .. } => format!("thought {text:?}"),
+        Body::PartAdded { part, .. } => part_words(part),
+        Body::MessageEnded { finish, .. } => format!("message-ended {}", finish_word(finish)),
+        Body::ToolProposed { name, args, .. } => format!("tool-proposed {name} {args}"),
+        Body::ToolDecided { decision, .. } => {
+            let word = if decision.allowed { "allowed" } else { "denied" };
+            format!("tool-decided {word}{}", quoted(decision.reason.as_deref()))
+        }
+        Body::ToolStarted { .. } => "tool-started".to_owned(),
+        Body::ToolProgress { progress, .. } => match progress {
+            Progress::Output(text) | Progress::Replace(text) => format!("tool-progress {text:?}"),
+            Progress::Status { percent: Some(percent), message } => {
+                format!("tool-progress {percent}% {message:?}")
+            }
+            Progress::Status { percent: None, message } => format!("tool-progress {message:?}"),
+        },
+        Body::ToolEnded { outcome, result, .. } => {
+            format!("tool-ended {} {:?}", tool_word(outcome), result.text)
+        }
+        Body::AskOpened(ask) => ask_words(&ask.title, &ask.kind),
+        Body::AskClosed { closing, .. } => format!("ask-closed {}", closing_words(closing)),
+        Body::Queued { kind, input, .. } => format!("queued {} {:?}", queue_word(*kind), input.text),
+        Body::QueueEdited { input, .. } => format!("queue-edited {:?}", input.text),
+        Body::Unqueued { leaving, .. } => format!("unqueued {}", leaving_word(leaving)),
+        Body::QueueModeSet { kind, mode } => {
+            let mode = match mode {
+                Mode::OneAtATime => "one-at-a-time",
+                Mode::All => "all",
+            };
+            format!("queue-mode {} {mode}", queue_word(*kind))
+        }
+        Body::ContextMeasured { used, window } => format!("context {used}/{window}"),
+        Body::Compacted { compaction, .. } => format!("compacted {:?}", compaction.summary),
+        Body::PlanChanged { items } => format!("plan {}", items.len()),
+        Body::Retrying { attempt, max, reason, .. } => format!("retrying {attempt}/{max} {reason:?}"),
+        Body::Noticed { level, text, .. } => format!("notice {} {text:?}", level_word(*level)),
+        Body::Rebased(_) => "rebased".to_owned(),
+    }
+}
+
+/// What a command came to: `settled done`, `settled sessions 2`, `refused busy "…"`.
+pub fn brief_settled(with: &Result<Receipt, Refusal>) -> String {
+    match with {
+        Ok(receipt) => format!("settled {}", receipt_words(receipt)),
+        Err(refusal) => format!("refused {} {:?}", refusal_word(&refusal.kind), refusal.message),
+    }
+}
+
+/// What else a role wants: `drift agent.event: …`, `loss plan`, `signal notify "…"`, `log …`, `close "…"`.
+pub(super) fn brief_effect(effect: &Effect) -> String {
+    match effect {
+        Effect::Drift(drift) => format!("drift {}: {}", drift.place, drift.what),
+        Effect::Loss(loss) => format!("loss {}: {}", loss.item, loss.what),
+        Effect::Log(line) => format!("log {line}"),
+        Effect::Close(Reason::Quit) => "close quit".to_owned(),
+        Effect::Close(Reason::Unusable(why)) => format!("close {why:?}"),
+        Effect::Signal(signal) => format!("signal {}", signal_words(signal)),
+        other => format!("{other:?}"),
+    }
+}
+
+fn quoted(text: Option<&str>) -> String {
+    text.map(|text| format!(" {text:?}")).unwrap_or_default()
+}
+
+fn outcome_words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Done => "done".to_owned(),
+        Outcome::Failed(failure) => format!("failed {:?}", failure.message),
+        Outcome::Cancelled => "cancelled".to_owned(),
+        Outcome::Interrupted => "interrupted".to_owned(),
+        Outcome::Lost => "lost".to_owned(),
+    }
+}
+
+fn part_words(part: &Part) -> String {
+    match part {
+        Part::Text(text) => format!("text {text:?}"),
+        Part::Thought { text, .. } => format!("thought {text:?}"),
+        Part::Image { mime, .. } => format!("image {mime}"),
+        Part::Code { language, text, .. } => format!("code {} {text:?}", language.as_deref().unwrap_or("-")),
+        Part::Diff { path, .. } => format!("diff {}", path.as_deref().unwrap_or("-")),
+        Part::Tool(_) => "tool".to_owned(),
+        Part::Opaque { kind, .. } => format!("opaque {kind}"),
+    }
+}
+
+fn ask_words(title: &str, kind: &AskKind) -> String {
+    match kind {
+        AskKind::Consent(consent) => {
+            format!("ask consent {}{}", consent.name, quoted(consent.rule.as_deref()))
+        }
+        AskKind::Confirm { .. } => format!("ask confirm {title:?}"),
+        AskKind::Choose { choices, .. } => {
+            let ids: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
+            format!("ask choose {title:?} {}", ids.join(","))
+        }
+        AskKind::Text { secret: true, .. } => format!("ask secret {title:?}"),
+        AskKind::Text { .. } => format!("ask text {title:?}"),
+        AskKind::Edit { .. } => format!("ask edit {title:?}"),
+    }
+}
+
+fn closing_words(closing: &Closing) -> String {
+    match closing {
+        Closing::Answered { answer, .. } => match answer {
+            Answer::Allow { scope: Scope::Once, .. } => "allow".to_owned(),
+            Answer::Allow { scope: Scope::Session, .. } => "allow session".to_owned(),
+            Answer::Allow { scope: Scope::Always, .. } => "allow always".to_owned(),
+            Answer::Deny { reason } => format!("deny{}", quoted(reason.as_deref())),
+            Answer::Confirmed(true) => "yes".to_owned(),
+            Answer::Confirmed(false) => "no".to_owned(),
+            Answer::Chosen(ids) => format!("choose {}", ids.join(",")),
+            Answer::Entered(text) => format!("enter {text:?}"),
+            Answer::Dismissed => "dismiss".to_owned(),
+        },
+        Closing::Withdrawn => "withdrawn".to_owned(),
+        Closing::Expired => "expired".to_owned(),
+        Closing::Unattended => "unattended".to_owned(),
+    }
+}
+
+fn signal_words(signal: &Signal) -> String {
+    match signal {
+        Signal::Notify { level, text } => format!("notify {} {text:?}", level_word(*level)),
+        Signal::Status { key, text } => format!("status {key}{}", quoted(text.as_deref())),
+        Signal::Working(text) => format!("working{}", quoted(text.as_deref())),
+        Signal::Widget { key, lines, .. } => format!("widget {key} {:?}", lines.join("\n")),
+        Signal::Title(title) => format!("title {title:?}"),
+        Signal::EditorText(text) => format!("editor-text {text:?}"),
+        Signal::Suggestion { text, .. } => format!("suggestion {text:?}"),
+    }
+}
+
+fn receipt_words(receipt: &Receipt) -> String {
+    match receipt {
+        Receipt::Done => "done".to_owned(),
+        Receipt::Started { .. } => "started".to_owned(),
+        Receipt::Queued { .. } => "queued".to_owned(),
+        Receipt::Cancelling { run } => match &run.outcome {
+            None => "cancelling".to_owned(),
+            Some(outcome) => format!("over {}", outcome_words(outcome)),
+        },
+        Receipt::Session { session, .. } => format!("session {}", session.id),
+        Receipt::Sessions(all) => {
+            let ids: Vec<&str> = all.iter().map(|session| session.id.as_str()).collect();
+            format!("sessions {}", ids.join(","))
+        }
+        Receipt::Leaf(leaf) => format!("leaf {}", if leaf.is_some() { "moved" } else { "none" }),
+        Receipt::History(history) => {
+            let more = if history.truncated { " truncated" } else { "" };
+            format!("history {}{more}", history.runs)
+        }
+        Receipt::Stats(stats) => format!("stats messages={} runs={}", stats.messages, stats.runs),
+        Receipt::Saved { path, .. } => format!("saved {path:?}"),
+        Receipt::Exported { .. } => "exported".to_owned(),
+        Receipt::Models { models, current } => {
+            let names: Vec<String> = models.iter().map(|entry| entry.model.to_string()).collect();
+            let current = current.as_ref().map(|model| format!(" current {model}")).unwrap_or_default();
+            format!("models {}{current}", names.join(","))
+        }
+        Receipt::Model(model) => format!("model {model}"),
+        Receipt::Servers(servers) => {
+            let ids: Vec<&str> = servers.iter().map(|server| server.id.as_str()).collect();
+            format!("servers {}", ids.join(","))
+        }
+        Receipt::Skills(list) => {
+            let ids: Vec<&str> = list.skills.iter().map(|skill| skill.id.as_str()).collect();
+            format!("skills {}", ids.join(","))
+        }
+        Receipt::Tools(tools) => {
+            let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+            format!("tools {}", names.join(","))
+        }
+        Receipt::Compacted { .. } => "compacted".to_owned(),
+        Receipt::Extension(json) => format!("extension {json}"),
+    }
+}
+
+fn refusal_word(kind: &RefusalKind) -> String {
+    let word = match kind {
+        RefusalKind::Busy => "busy",
+        RefusalKind::NoRun => "no-run",
+        RefusalKind::RunUnknown => "run-unknown",
+        RefusalKind::SessionUnknown => "session-unknown",
+        RefusalKind::EntryUnknown => "entry-unknown",
+        RefusalKind::AskUnknown => "ask-unknown",
+        RefusalKind::AskOver => "ask-over",
+        RefusalKind::QueuedUnknown => "queued-unknown",
+        RefusalKind::ModelUnknown => "model-unknown",
+        RefusalKind::ToolUnknown => "tool-unknown",
+        RefusalKind::ExtensionUnknown => "extension-unknown",
+        RefusalKind::NothingToCompact => "nothing-to-compact",
+        RefusalKind::NotAllowed => "not-allowed",
+        RefusalKind::Invalid => "invalid",
+        RefusalKind::Unsupported => "unsupported",
+        RefusalKind::TooMany => "too-many",
+        RefusalKind::Storage => "storage",
+        RefusalKind::TimedOut => "timed-out",
+        RefusalKind::Lost => "lost",
+        RefusalKind::Remote { code } => return format!("remote {code}"),
+        RefusalKind::Internal => "internal",
+    };
+    word.to_owned()
+}
+
+fn role_word(role: Role) -> &'static str {
+    match role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::System => "system",
+    }
+}
+
+fn cause_word(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Prompt => "prompt",
+        Cause::Steer => "steer",
+        Cause::FollowUp => "follow-up",
+    }
+}
+
+fn queue_word(kind: QueueKind) -> &'static str {
+    match kind {
+        QueueKind::Steer => "steer",
+        QueueKind::FollowUp => "follow-up",
+    }
+}
+
+fn finish_word(finish: &Finish) -> &'static str {
+    match finish {
+        Finish::Complete => "complete",
+        Finish::Length => "length",
+        Finish::Interrupted => "interrupted",
+        Finish::Failed => "failed",
+    }
+}
+
+fn leaving_word(leaving: &Leaving) -> &'static str {
+    match leaving {
+        Leaving::Taken => "taken",
+        Leaving::Dropped => "dropped",
+        Leaving::Cleared => "cleared",
+    }
+}
+
+fn tool_word(outcome: &ToolOutcome) -> &'static str {
+    match outcome {
+        ToolOutcome::Done => "done",
+        ToolOutcome::Failed => "failed",
+        ToolOutcome::Denied => "denied",
+        ToolOutcome::Skipped => "skipped",
+        ToolOutcome::Cancelled => "cancelled",
+        ToolOutcome::Unknown => "unknown",
+    }
+}
+
+fn level_word(level: Level) -> &'static str {
+    match level {
+        Level::Info => "info",
+        Level::Success => "success",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    }
+}
+
+fn policy_word(policy: Policy) -> &'static str {
+    match policy {
+        Policy::ReadOnly => "read-only",
+        Policy::Ask => "ask",
+        Policy::AutoEdit => "auto-edit",
+        Policy::Full => "full",
+    }
+}
