@@ -126,6 +126,12 @@ impl Canon {
         self.next_cause = Some(cause);
     }
 
+    /// A prompt of ours was taken: the run it begins, and what that means. What the peer says of its start adds nothing then.
+    pub fn begin(&mut self) -> (RunId, Vec<Body>) {
+        let run = self.ensure_run();
+        (run, std::mem::take(&mut self.out))
+    }
+
     /// Takes what the peer said; gives what happened.
     pub fn take(&mut self, _now: Millis, fact: Fact) -> Vec<Body> {
         let late = fact.run.as_ref().is_some_and(|key| self.ended.contains(key));

@@ -4,9 +4,10 @@ use super::{Consulted, Core, Engine, Live, Out};
 use domain::command::{Command, Receipt, Refusal};
 use domain::event::{Body, Event, Leaving, Outcome};
 use domain::fact::{Fact, Said};
-use domain::ids::{SessionId, UiId};
+use domain::ids::{QueuedId, SessionId, UiId};
 use domain::port::{Grounds, Order, Ticket};
 use domain::queue::QueueKind;
+use domain::session::RunSummary;
 use domain::signal::Board;
 use domain::state::State;
 use std::sync::Arc;
@@ -70,26 +71,18 @@ impl Core {
 
     pub(super) fn consult_settled(&mut self, ticket: Ticket, with: Result<Receipt, Refusal>) {
         let Some(Consulted { ui, ticket, session, command }) = self.consulted.remove(&ticket) else { return };
+        let with = match with {
+            Ok(receipt) if self.setup.engine == Engine::Followed => {
+                return self.followed(ui, ticket, session, &command, receipt);
+            }
+            with => with,
+        };
         match (&with, &command) {
             (Ok(Receipt::Model(model)), Command::SetModel { .. }) if self.setup.engine == Engine::Driven => {
                 self.emit(&session, Body::ModelChosen { model: model.clone() });
             }
             (Ok(_), Command::SetTools { tools }) if self.setup.engine == Engine::Driven => {
                 self.emit(&session, Body::ToolsChosen { tools: tools.clone() });
-            }
-            (Ok(Receipt::Session { session: summary, .. }), _) if self.setup.engine == Engine::Followed => {
-                if !self.sessions.contains_key(&summary.id) {
-                    let opened = self.create(Some(summary.cwd.clone()), None, Some(summary.id.clone()));
-                    debug_assert!(opened.is_ok());
-                }
-                self.ground = Some(summary.id.clone());
-                self.attach(ui, &summary.id);
-            }
-            (Ok(Receipt::Leaf(leaf)), _) if self.setup.engine == Engine::Followed => {
-                self.emit(&session, Body::LeafMoved { leaf: *leaf });
-                if let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) {
-                    canon.move_leaf(*leaf);
-                }
             }
             (Err(_), Command::Cancel { .. }) => {
                 if let Some(live) = self.sessions.get_mut(&session) {
@@ -99,6 +92,62 @@ impl Core {
             _ => {}
         }
         self.settle(ui, ticket, with);
+    }
+
+    /// A foreign runtime took a command: what it means here, with our ids in the receipt. The receipt goes first.
+    fn followed(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        command: &Command,
+        receipt: Receipt,
+    ) {
+        match (receipt, command) {
+            (_, Command::Prompt { .. }) => {
+                let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) else {
+                    return;
+                };
+                let (run, bodies) = canon.begin();
+                self.settle(ui, ticket, Ok(Receipt::Started { session: session.clone(), run }));
+                self.emit_all(&session, bodies);
+            }
+            (Receipt::Done, Command::Enqueue { .. }) => {
+                let Some(live) = self.sessions.get(&session) else { return };
+                let run = live.state.open_run().map(|run| run.id);
+                let receipt = match run {
+                    Some(run) => Receipt::Queued { item: QueuedId::mint(&live.ids), run },
+                    None => Receipt::Done,
+                };
+                self.settle(ui, ticket, Ok(receipt));
+            }
+            (_, Command::Cancel { .. }) => {
+                let open =
+                    self.sessions.get(&session).and_then(|live| live.state.open_run()).map(|run| run.id);
+                let receipt = match open {
+                    Some(run) => Receipt::Cancelling { run: RunSummary { run, outcome: None } },
+                    None => Receipt::Done,
+                };
+                self.settle(ui, ticket, Ok(receipt));
+            }
+            (Receipt::Session { session: summary, parent }, _) => {
+                if !self.sessions.contains_key(&summary.id) {
+                    let opened = self.create(Some(summary.cwd.clone()), None, Some(summary.id.clone()));
+                    debug_assert!(opened.is_ok());
+                }
+                self.ground = Some(summary.id.clone());
+                self.attach(ui, &summary.id);
+                self.settle(ui, ticket, Ok(Receipt::Session { session: summary, parent }));
+            }
+            (Receipt::Leaf(leaf), _) => {
+                self.settle(ui, ticket, Ok(Receipt::Leaf(leaf)));
+                self.emit(&session, Body::LeafMoved { leaf });
+                if let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) {
+                    canon.move_leaf(leaf);
+                }
+            }
+            (receipt, _) => self.settle(ui, ticket, Ok(receipt)),
+        }
     }
 
     /// A foreign runtime said something.

@@ -174,7 +174,10 @@ impl Shell {
             }
         }
         self.remote = Some(remote);
-        for effect in effects {
+        // A receipt goes before the facts that came with it, so that UIs learn of a run before its events.
+        let (settled, rest): (Vec<Effect>, Vec<Effect>) =
+            effects.into_iter().partition(|effect| matches!(effect, Effect::Settle { .. }));
+        for effect in settled.into_iter().chain(rest) {
             self.perform_remote(effect);
         }
     }
