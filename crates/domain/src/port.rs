@@ -67,6 +67,27 @@ pub struct Resume {
     pub consents: Vec<(AskId, ToolRunId)>,
 }
 
+/// How a session stands when the engine is asked about it outside of a turn.
+#[derive(Debug, Clone, Default)]
+pub struct Grounds {
+    /// Where new ids come from.
+    pub ids: Ids,
+    /// Working directory.
+    pub cwd: String,
+    /// Project root.
+    pub project: String,
+    /// The chosen model; the engine's own choice if `None`.
+    pub model: Option<ModelRef>,
+    /// Which tools may be used; `None` means all.
+    pub active_tools: Option<Vec<String>>,
+    /// The newest entry of the conversation.
+    pub leaf: Option<EntryId>,
+    /// What goes to the model, for commands that need it (compaction); else empty.
+    pub context: Vec<Entry>,
+    /// The tool runs named in it.
+    pub tools: Vec<ToolRun>,
+}
+
 /// What the hub tells an engine.
 #[derive(Debug, Clone)]
 pub enum Order {
@@ -103,8 +124,8 @@ pub enum Order {
         session: SessionId,
         /// What.
         command: Command,
-        /// The conversation, for commands that need it (compaction).
-        context: Vec<Entry>,
+        /// How the session stands.
+        grounds: Box<Grounds>,
     },
     /// The session is closed: let go of what you keep for it.
     Forget {

@@ -312,8 +312,10 @@ impl State {
             Some(first) => path.iter().position(|entry| entry.id == first).unwrap_or(at).min(at),
             None => at,
         };
+        // An older summary among what is kept is part of the newer one.
+        let said = |entry: &&&Entry| !matches!(entry.kind, EntryKind::Compaction(_));
         let mut context = vec![path[at]];
-        context.extend(path[kept_from..at].iter().copied());
+        context.extend(path[kept_from..at].iter().filter(said).copied());
         context.extend(path[at + 1..].iter().copied());
         context
     }

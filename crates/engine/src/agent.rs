@@ -1,12 +1,13 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
+use crate::config::Config;
+use crate::consult::Consulted;
 use crate::port::{Port, Reported};
 use crate::seat::{Asked, ModelSource, Seat, Steered};
 use crate::turn::Turn;
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::event::Failure;
 use domain::ids::SessionId;
 use domain::port::{Order, Report, TurnBrief, TurnEnd};
-use domain::session::{ModelRef, SkillList, ToolEntry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -30,6 +31,8 @@ pub struct Setup {
     pub data: PathBuf,
     /// The program that keeps children in bounds, if there is one.
     pub guard: Option<Guard>,
+    /// What the person has set.
+    pub config: Config,
 }
 
 /// Our agent.
@@ -78,11 +81,13 @@ impl Agent {
                     seat.steered.set(waits);
                 }
             }
-            Order::Consult { ticket, command, .. } => {
+            Order::Consult { ticket, session, command, grounds } => {
                 // On a task of its own: a slow list of models must not hold up a cancel.
-                let (setup, reports) = (self.setup.clone(), self.reports.clone());
+                let reports = self.reports.clone();
+                let consulted =
+                    Consulted { setup: self.setup.clone(), reports: reports.clone(), session, grounds };
                 tokio::spawn(async move {
-                    let with = consult(&setup, command).await;
+                    let with = consulted.answer(command).await;
                     let _ = reports.send((Report::Settled { ticket, with }, None)).await;
                 });
             }
@@ -97,7 +102,7 @@ impl Agent {
         let seat = match self.seat(&brief) {
             Ok(seat) => seat,
             Err(why) => {
-                let failure = domain::event::Failure::new("workplace", why)
+                let failure = Failure::new("workplace", why)
                     .hint("the working directory of this session must exist; start a new session elsewhere");
                 let end = TurnEnd::Failed(failure);
                 let _ = self.reports.send((Report::TurnDone { session, run, turn, end }, None)).await;
@@ -111,6 +116,9 @@ impl Agent {
         seat.under_way = Some((run, cancel.clone()));
         let (asked, steered) = (seat.asked.clone(), seat.steered.clone());
         let (place, rules) = (seat.place.clone(), seat.rules.clone());
+        // Before the turn begins: its asks may be answered with the very next order.
+        let open = brief.resume.iter().flat_map(|resume| &resume.consents);
+        let waits = open.map(|(ask, _)| (*ask, asked.wait_for(*ask))).collect();
         let port = Port { session: session.clone(), run, reports: self.reports.clone() };
         let mut toolbox = self.setup.toolbox.clone();
         if let Some(names) = &brief.active_tools {
@@ -125,17 +133,24 @@ impl Agent {
             steered,
             cancel,
             port: port.clone(),
+            compact_at: self.setup.config.compact_at,
             brief,
         };
         tokio::spawn(async move {
-            let end = doing.run().await;
+            let end = match tokio::spawn(doing.run(waits)).await {
+                Ok(end) => end,
+                Err(_) => TurnEnd::Failed(
+                    Failure::new("internal", "The agent broke down in this turn.")
+                        .hint("say it again; please report it if that happens more than once"),
+                ),
+            };
             let _ = port.reports.send((Report::TurnDone { session, run, turn, end }, None)).await;
         });
     }
 
     fn seat(&mut self, brief: &TurnBrief) -> Result<&mut Seat, String> {
         let (cwd, project) = (Path::new(&brief.cwd), Path::new(&brief.project));
-        let fits = self.seats.get(&brief.session).is_some_and(|seat| seat.place.workdir() == cwd);
+        let fits = self.seats.get(&brief.session).is_some_and(|seat| seat.cwd == brief.cwd);
         if !fits {
             let outputs = self.setup.data.join("outputs").join(brief.session.as_str());
             let mut place = Workplace::new(project, &outputs).map_err(|why| why.to_string())?;
@@ -148,6 +163,7 @@ impl Agent {
             let rules = Rules::load(&self.setup.data, project)
                 .unwrap_or_else(|_| Rules::none(&self.setup.data, project));
             let seat = Seat {
+                cwd: brief.cwd.clone(),
                 asked: Asked::default(),
                 steered: Steered::default(),
                 place,
@@ -157,53 +173,5 @@ impl Agent {
             self.seats.insert(brief.session.clone(), seat);
         }
         self.seats.get_mut(&brief.session).ok_or_else(|| "the session is gone".to_owned())
-    }
-}
-
-/// What only the agent knows.
-async fn consult(setup: &Setup, command: Command) -> Result<Receipt, Refusal> {
-    match command {
-        Command::ListModels { provider } => {
-            let mut models = setup.models.list().await;
-            if let Some(provider) = provider {
-                models.retain(|entry| entry.model.provider == provider);
-                if models.is_empty() {
-                    let what = format!("there is no provider {provider} here");
-                    return Err(Refusal::new(RefusalKind::ModelUnknown, what));
-                }
-            }
-            let current = setup.models.open(None).ok().map(|model| {
-                let name = model.name();
-                ModelRef { provider: name.provider.clone(), name: name.name.clone() }
-            });
-            Ok(Receipt::Models { models, current })
-        }
-        Command::SetModel { provider, name } => {
-            let model = setup.models.find(provider.as_deref(), &name)?;
-            setup.models.open(Some(&model))?;
-            Ok(Receipt::Model(model))
-        }
-        Command::ListServers => Ok(Receipt::Servers(Vec::new())),
-        Command::ListSkills { .. } => Ok(Receipt::Skills(SkillList::default())),
-        Command::ListTools => {
-            let entry = |spec: tools::Spec| ToolEntry {
-                name: spec.name,
-                description: spec.description,
-                source: "built-in".to_owned(),
-                active: true,
-            };
-            Ok(Receipt::Tools(setup.toolbox.specs().into_iter().map(entry).collect()))
-        }
-        Command::SetTools { tools } => {
-            let names: Vec<&str> = setup.toolbox.names().collect();
-            match tools.iter().flatten().find(|tool| !names.contains(&tool.as_str())) {
-                Some(tool) => Err(Refusal::new(RefusalKind::ToolUnknown, format!("there is no tool {tool}"))),
-                None => Ok(Receipt::Done),
-            }
-        }
-        Command::Extension { name, .. } => {
-            Err(Refusal::new(RefusalKind::ExtensionUnknown, format!("there is no extension command {name}")))
-        }
-        _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
     }
 }

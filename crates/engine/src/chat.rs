@@ -8,22 +8,20 @@ use models::{ChatMessage, Content, Kept, ToolArgs, ToolCall};
 /// Marks an opaque part as something a provider wants back unchanged.
 pub(crate) const KEPT: &str = "kept";
 
-/// Turns the path that goes to the model into chat messages.
-pub(crate) fn messages(entries: &[Entry], tools: &[ToolRun]) -> Vec<ChatMessage> {
+/// One entry as the model reads it; empty when it is not for the model.
+pub(crate) fn messages(entry: &Entry, tools: &[ToolRun]) -> Vec<ChatMessage> {
     let mut chat = Vec::new();
-    for entry in entries {
-        match &entry.kind {
-            EntryKind::Message(message) => add_message(&mut chat, message, tools),
-            EntryKind::Compaction(compaction) => {
-                chat.push(ChatMessage::user(format!(
-                    "Summary of our conversation so far:\n{}",
-                    compaction.summary
-                )));
-            }
-            EntryKind::Notice { .. } => {}
-        }
+    match &entry.kind {
+        EntryKind::Message(message) => add_message(&mut chat, message, tools),
+        EntryKind::Compaction(compaction) => chat.push(summary(&compaction.summary)),
+        EntryKind::Notice { .. } => {}
     }
     chat
+}
+
+/// A summary in the place of what was said before.
+pub(crate) fn summary(text: &str) -> ChatMessage {
+    ChatMessage::user(format!("Summary of our conversation so far:\n{text}"))
 }
 
 fn add_message(chat: &mut Vec<ChatMessage>, message: &Message, tools: &[ToolRun]) {

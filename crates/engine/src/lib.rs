@@ -5,10 +5,15 @@
 
 mod agent;
 mod chat;
+mod compact;
+mod config;
+mod consult;
+mod context;
 mod port;
 mod seat;
 mod turn;
 
 pub use agent::{Agent, ORDERS, Setup};
+pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension};
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;

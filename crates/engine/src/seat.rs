@@ -69,6 +69,8 @@ pub(crate) type SharedRules = Arc<Mutex<Rules>>;
 
 /// What the agent keeps for a session.
 pub(crate) struct Seat {
+    /// The working directory as the session names it.
+    pub(crate) cwd: String,
     pub(crate) asked: Asked,
     pub(crate) steered: Steered,
     pub(crate) place: Workplace,

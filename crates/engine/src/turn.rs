@@ -1,17 +1,23 @@
 //! One turn: ask the model, run the tools it wants, ask again, until it has nothing more to do.
 
 mod consent;
+mod execute;
 mod step;
 
-use crate::chat;
+use crate::compact::{NotCompacted, compact};
+use crate::context::Context;
 use crate::port::Port;
 use crate::seat::{Asked, ModelSource, SharedRules, Steered};
-use domain::event::{Body, Failure};
-use domain::ids::{EntryId, StepId};
+use domain::ask::Closing;
+use domain::event::{Body, Failure, Trigger};
+use domain::ids::{AskId, EntryId, StepId};
 use domain::port::{TurnBrief, TurnEnd};
-use models::{ChatMessage, Model, Request, ToolSpec};
+use domain::signal::Level;
+use models::{Model, ModelError, Request, ToolSpec};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use step::Stepped;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tools::{Toolbox, Workplace};
 
@@ -28,11 +34,30 @@ pub(crate) struct Turn {
     pub(crate) steered: Steered,
     pub(crate) cancel: CancellationToken,
     pub(crate) port: Port,
+    /// Percent of the window at which the conversation is compacted.
+    pub(crate) compact_at: u8,
     pub(crate) brief: TurnBrief,
 }
 
+/// Asks that are open already, and where their end is told.
+pub(crate) type Waits = BTreeMap<AskId, oneshot::Receiver<Closing>>;
+
+/// How far a turn has come.
+struct Progress {
+    context: Context,
+    /// The newest entry of the conversation.
+    leaf: Option<EntryId>,
+    system: String,
+    toolbox: Toolbox,
+    /// What summaries cost, until a step takes it into its account.
+    spent: models::Usage,
+    /// Whether the conversation may still be made shorter in this turn when the provider finds it too long.
+    may_shorten: bool,
+}
+
 impl Turn {
-    pub(crate) async fn run(self) -> TurnEnd {
+    /// Does the turn; `waits` are the asks that a crash left open.
+    pub(crate) async fn run(self, waits: Waits) -> TurnEnd {
         let model = match self.models.open(self.brief.model.as_ref()) {
             Ok(model) => model,
             Err(refusal) => {
@@ -41,20 +66,39 @@ impl Turn {
                 return TurnEnd::Failed(failure);
             }
         };
-        let mut messages = chat::messages(&self.brief.context, &self.brief.tools);
-        let mut leaf = self.brief.leaf;
+        let mut progress = Progress {
+            context: Context::read(&self.brief.context, &self.brief.tools),
+            leaf: self.brief.leaf,
+            system: self.system(),
+            toolbox: self.toolbox.clone(),
+            spent: models::Usage::default(),
+            may_shorten: true,
+        };
         if let Some(resume) = &self.brief.resume {
-            match self.resume(resume, &mut messages).await {
+            match self.resume(resume, waits, &mut progress).await {
                 Stepped::Again => {}
+                Stepped::TooLong(error) => return TurnEnd::Failed(step::failure(&error)),
                 Stepped::End(end) => return end,
             }
         }
+        let model = model.as_ref();
+        let mut may_compact = true;
         for _ in 0..MAX_STEPS {
+            if may_compact && self.is_full(model, &progress.context) {
+                // One that did not help would not help the next time either.
+                may_compact = self.compact(model, &mut progress, Trigger::Threshold).await
+                    && !self.is_full(model, &progress.context);
+            }
             if self.cancel.is_cancelled() {
                 return TurnEnd::Cancelled;
             }
-            match self.step(model.as_ref(), &mut messages, &mut leaf).await {
+            match self.step(model, &mut progress).await {
                 Stepped::Again => {}
+                Stepped::TooLong(error) => {
+                    if let Some(end) = self.shorten(model, &mut progress, &error).await {
+                        return end;
+                    }
+                }
                 Stepped::End(end) => return end,
             }
         }
@@ -63,15 +107,71 @@ impl Turn {
         TurnEnd::Failed(failure.hint("say \"go on\" if it should continue"))
     }
 
-    fn request(&self, messages: &[ChatMessage]) -> Request {
-        let specs = if self.brief.options.tools == Some(false) { Vec::new() } else { self.toolbox.specs() };
+    /// Makes the conversation shorter after the provider refused it, once in a turn; the end of the turn when that fails.
+    async fn shorten(
+        &self,
+        model: &dyn Model,
+        progress: &mut Progress,
+        error: &ModelError,
+    ) -> Option<TurnEnd> {
+        let shortened = std::mem::replace(&mut progress.may_shorten, false)
+            && self.compact(model, progress, Trigger::Overflow).await;
+        if self.cancel.is_cancelled() {
+            return Some(TurnEnd::Cancelled);
+        }
+        (!shortened).then(|| TurnEnd::Failed(step::failure(error)))
+    }
+
+    fn is_full(&self, model: &dyn Model, context: &Context) -> bool {
+        let Some(window) = model.info().context_window else { return false };
+        context.tokens().saturating_mul(100) > u64::from(window) * u64::from(self.compact_at)
+    }
+
+    /// Compacts and reports it; `false` when there was nothing to compact or it did not work.
+    async fn compact(&self, model: &dyn Model, progress: &mut Progress, trigger: Trigger) -> bool {
+        let (ids, cancel) = (&self.brief.ids, &self.cancel);
+        match compact(model, &mut progress.context, ids, trigger, None, cancel).await {
+            Ok(done) => {
+                let (entry, parent) = (done.entry, progress.leaf);
+                progress.leaf = Some(entry);
+                progress.spent += done.usage;
+                let compacted = Body::Compacted { entry, parent, compaction: done.compaction };
+                let kept = self.port.emit_kept(compacted).await;
+                if let Some(window) = model.info().context_window {
+                    let used = progress.context.tokens();
+                    self.port.emit(Body::ContextMeasured { used, window: window.into() }).await;
+                }
+                kept
+            }
+            Err(NotCompacted::Nothing | NotCompacted::Cancelled) => false,
+            Err(NotCompacted::Failed(error)) => {
+                let text = format!("The conversation could not be compacted: {error}");
+                self.notice(progress.leaf, "compaction_failed", text).await;
+                false
+            }
+        }
+    }
+
+    async fn notice(&self, parent: Option<EntryId>, code: &str, text: String) {
+        let (entry, run) = (EntryId::mint(&self.brief.ids), Some(self.brief.run));
+        let (level, code) = (Level::Warning, code.to_owned());
+        self.port.emit(Body::Noticed { entry, parent, run, level, code, text }).await;
+    }
+
+    fn request(&self, progress: &mut Progress) -> Request {
+        let offered = self.brief.options.tools != Some(false);
+        let specs = if offered { progress.toolbox.specs() } else { Vec::new() };
+        let tools: Vec<ToolSpec> = specs
+            .into_iter()
+            .map(|spec| ToolSpec { name: spec.name, description: spec.description, schema: spec.schema })
+            .collect();
+        let described =
+            tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len());
+        progress.context.set_overhead(progress.system.len() + described.sum::<usize>());
         Request {
-            system: Some(self.system()),
-            messages: messages.to_vec(),
-            tools: specs
-                .into_iter()
-                .map(|spec| ToolSpec { name: spec.name, description: spec.description, schema: spec.schema })
-                .collect(),
+            system: Some(progress.system.clone()),
+            messages: progress.context.messages(),
+            tools,
             max_tokens: self.brief.options.max_tokens.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
             temperature: self.brief.options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
             ..Request::default()
@@ -106,6 +206,3 @@ impl Turn {
         step
     }
 }
-
-/// The newest entry of the conversation.
-pub(crate) type Leaf = Option<EntryId>;

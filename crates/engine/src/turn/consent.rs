@@ -1,20 +1,21 @@
 //! The tool calls of a step: planned, decided, run. Reading ones run together, the others in order.
 
-use super::Turn;
 use super::step::{Call, Done};
+use super::{Turn, Waits};
 use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
 use domain::content::Json;
-use domain::event::{Body, PlanItem, PlanState};
+use domain::event::Body;
 use domain::ids::{AskId, ToolRunId};
 use domain::session::Policy;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use models::ToolArgs;
 use std::sync::{Arc, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tools::policy::{Mode, Verdict};
-use tools::{Outcome, Plan, Tool};
+use tools::{Outcome, Plan, Tool, Toolbox};
 
-/// Pieces of live output that may wait; past it the tool waits.
-const PROGRESS: usize = 64;
+/// Characters of arguments that could not be read which the model gets to see again.
+const MAX_ECHO: usize = 200;
 
 /// A call that is ready to be decided on, or why it cannot be.
 enum Planned {
@@ -32,7 +33,7 @@ enum Decided {
 
 impl Turn {
     /// Runs the calls of a step.
-    pub(super) async fn run_calls(&self, calls: &[Call]) -> Done {
+    pub(super) async fn run_calls(&self, calls: &[Call], toolbox: &Toolbox) -> Done {
         let mut done = Done { outcomes: Vec::new(), stop: false };
         let mut at = 0;
         while at < calls.len() {
@@ -42,7 +43,7 @@ impl Turn {
                 at += 1;
                 continue;
             }
-            let planned = self.plan(&calls[at]).await;
+            let planned = self.plan(&calls[at], toolbox).await;
             let reads = matches!(&planned, Planned::Ready(_, plan) if self.reads_freely(plan));
             if !reads {
                 let (outcome, stop) = self.one(&calls[at], planned, None).await;
@@ -54,7 +55,7 @@ impl Turn {
             let mut together = vec![(&calls[at], planned)];
             at += 1;
             while at < calls.len() {
-                let next = self.plan(&calls[at]).await;
+                let next = self.plan(&calls[at], toolbox).await;
                 if !matches!(&next, Planned::Ready(_, plan) if self.reads_freely(plan)) {
                     break;
                 }
@@ -70,13 +71,16 @@ impl Turn {
     }
 
     /// Runs the calls whose consents a crash left open.
-    pub(super) async fn run_resumed(&self, calls: &[(AskId, Call)]) -> Done {
+    pub(super) async fn run_resumed(
+        &self,
+        calls: &[(AskId, Call)],
+        mut waits: Waits,
+        toolbox: &Toolbox,
+    ) -> Done {
         let mut done = Done { outcomes: Vec::new(), stop: false };
-        // Registered all at once, before the first is waited for: any of them may be answered first.
-        let waits: Vec<_> = calls.iter().map(|(ask, _)| self.asked.wait_for(*ask)).collect();
-        for ((ask, call), wait) in calls.iter().zip(waits) {
-            let planned = self.plan(call).await;
-            let (outcome, stop) = self.one(call, planned, Some((*ask, wait))).await;
+        for (ask, call) in calls {
+            let planned = self.plan(call, toolbox).await;
+            let (outcome, stop) = self.one(call, planned, waits.remove(ask)).await;
             done.outcomes.push((call.id, outcome));
             done.stop |= stop;
         }
@@ -104,15 +108,19 @@ impl Turn {
         done.outcomes.push((call.id, Outcome { outcome, result }));
     }
 
-    async fn plan(&self, call: &Call) -> Planned {
-        let Some(tool) = self.toolbox.get(&call.call.name) else {
-            let names: Vec<&str> = self.toolbox.names().collect();
+    async fn plan(&self, call: &Call, toolbox: &Toolbox) -> Planned {
+        let Some(tool) = toolbox.get(&call.call.name) else {
+            let names: Vec<&str> = toolbox.names().collect();
             return Planned::Impossible(format!(
                 "There is no tool {}. There are: {}.",
                 call.call.name,
                 names.join(", ")
             ));
         };
+        if let ToolArgs::Unparsed(text) = &call.call.args {
+            let start: String = text.chars().take(MAX_ECHO).collect();
+            return Planned::Impossible(format!("The arguments are not JSON: {start}"));
+        }
         let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.clone());
         match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
             Ok(Ok(plan)) => Planned::Ready(tool, Box::new(plan)),
@@ -141,20 +149,20 @@ impl Turn {
         &self,
         call: &Call,
         planned: Planned,
-        open: Option<(AskId, oneshot::Receiver<Closing>)>,
+        open: Option<oneshot::Receiver<Closing>>,
     ) -> (Outcome, bool) {
         let (tool, plan) = match planned {
             Planned::Ready(tool, plan) => (tool, *plan),
             Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
         };
         let decided = match (open, self.verdict(&plan)) {
-            (Some((ask, closing)), _) => self.asked_about(call.id, ask, closing, tool.as_ref(), &plan).await,
+            (Some(closing), _) => self.asked_about(call.id, closing, &tool, &plan).await,
             (None, Verdict::Allow(by)) => {
                 let decision = yes(by, Scope::Once, &plan);
                 self.record(call.id, decision, Decided::Run).await
             }
             (None, Verdict::Deny(reason)) => self.deny(call.id, Decider::Policy, Some(reason)).await,
-            (None, Verdict::Ask) => self.ask(call.id, tool.as_ref(), &plan).await,
+            (None, Verdict::Ask) => self.ask(call.id, &tool, &plan).await,
         };
         match decided {
             Decided::Run => {
@@ -166,7 +174,7 @@ impl Turn {
         }
     }
 
-    async fn ask(&self, id: ToolRunId, tool: &dyn Tool, plan: &Plan) -> Decided {
+    async fn ask(&self, id: ToolRunId, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
         let ask = AskId::mint(&self.brief.ids);
         let consent = Consent {
             tool: id,
@@ -185,15 +193,14 @@ impl Turn {
         if !self.port.emit_kept(Body::AskOpened(asked)).await {
             return Decided::Not(Outcome::cancelled());
         }
-        self.asked_about(id, ask, closing, tool, plan).await
+        self.asked_about(id, closing, tool, plan).await
     }
 
     async fn asked_about(
         &self,
         id: ToolRunId,
-        _ask: AskId,
         closing: oneshot::Receiver<Closing>,
-        tool: &dyn Tool,
+        tool: &Arc<dyn Tool>,
         plan: &Plan,
     ) -> Decided {
         let closing = tokio::select! {
@@ -204,7 +211,7 @@ impl Turn {
         match closing {
             Closing::Answered { answer: Answer::Allow { scope, .. }, by } => {
                 self.remember(scope, plan);
-                if let Err(why) = tools::still_valid(tool, plan) {
+                if let Err(why) = still_valid(tool, plan).await {
                     let reason = format!("{why} Look again before you try once more.");
                     return self.deny(id, Decider::Policy, Some(reason)).await;
                 }
@@ -261,64 +268,19 @@ impl Turn {
         }
     }
 
-    /// Runs a tool, once its start is kept: whatever happens later, the record says that it may have run.
-    async fn execute(&self, id: ToolRunId, tool: &dyn Tool, plan: Plan) -> Outcome {
-        if self.cancel.is_cancelled() || !self.port.emit_kept(Body::ToolStarted { tool: id }).await {
-            return Outcome::cancelled();
-        }
-        match plan.tool.as_str() {
-            "ask" => return self.ask_person(&plan).await,
-            "todo" => self.tell_plan(&plan).await,
-            _ => {}
-        }
-        let (progress, mut pieces) = mpsc::channel(PROGRESS);
-        let running = tool.run(plan, tools::Port { progress, cancel: self.cancel.clone() });
-        let telling = async {
-            while let Some(progress) = pieces.recv().await {
-                self.port.emit(Body::ToolProgress { tool: id, progress }).await;
-            }
-        };
-        let (outcome, ()) = tokio::join!(running, telling);
-        outcome
-    }
-
-    /// The model asks the person something.
-    async fn ask_person(&self, plan: &Plan) -> Outcome {
-        let request = match tools::ask::parse(&plan.args) {
-            Ok(request) => request,
-            Err(why) => return Outcome::failed(why.to_string()),
-        };
-        let id = AskId::mint(&self.brief.ids);
-        let waiting = self.asked.wait_for(id);
-        let (run, title, kind) = (Some(self.brief.run), request.title.clone(), request.kind.clone());
-        if !self.port.emit_kept(Body::AskOpened(Ask { id, run, title, kind, deadline: None })).await {
-            return Outcome::cancelled();
-        }
-        let closing = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return Outcome::cancelled(),
-            closing = waiting => closing.unwrap_or(Closing::Withdrawn),
-        };
-        Outcome::done(ToolResult::text(tools::ask::report(&request, &closing)))
-    }
-
-    /// The model's plan, for the UIs.
-    async fn tell_plan(&self, plan: &Plan) {
-        let Ok(items) = tools::todo::items(&plan.args) else { return };
-        let state = |state: tools::ItemState| match state {
-            tools::ItemState::Pending => PlanState::Pending,
-            tools::ItemState::Active => PlanState::Active,
-            tools::ItemState::Done => PlanState::Done,
-        };
-        let items =
-            items.into_iter().map(|item| PlanItem { text: item.text, state: state(item.state) }).collect();
-        self.port.emit(Body::PlanChanged { items }).await;
-    }
-
     async fn end(&self, tool: ToolRunId, outcome: Outcome) -> Outcome {
         let (how, result) = (outcome.outcome.clone(), outcome.result.clone());
         self.port.emit_kept(Body::ToolEnded { tool, outcome: how, result }).await;
         outcome
+    }
+}
+
+/// Whether what was shown is still what would happen.
+async fn still_valid(tool: &Arc<dyn Tool>, plan: &Plan) -> Result<(), String> {
+    let (tool, plan) = (tool.clone(), plan.clone());
+    match tokio::task::spawn_blocking(move || tools::still_valid(tool.as_ref(), &plan)).await {
+        Ok(valid) => valid.map_err(|why| why.to_string()),
+        Err(_) => Err("The tool broke while it looked again.".to_owned()),
     }
 }
 

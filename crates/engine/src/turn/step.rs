@@ -1,19 +1,22 @@
 //! One step: a model response as it streams, then its tool calls.
 
-use super::{Leaf, Turn};
+use super::{Progress, Turn, Waits};
 use crate::chat;
+use crate::context::Context;
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, Failure, Finish};
-use domain::ids::{MessageId, StepId, ToolRunId};
+use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
-use models::{ChatMessage, Delta, Model, ModelError, Reply, StopReason, ToolCall};
+use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolCall};
 use tools::Outcome;
 
 /// Whether the turn goes on.
 pub(super) enum Stepped {
     /// The model must be asked again.
     Again,
+    /// The conversation does not fit; nothing was said yet.
+    TooLong(ModelError),
     /// The turn is over.
     End(TurnEnd),
 }
@@ -39,14 +42,9 @@ struct Streamed {
 }
 
 impl Turn {
-    pub(super) async fn step(
-        &self,
-        model: &dyn Model,
-        messages: &mut Vec<ChatMessage>,
-        leaf: &mut Leaf,
-    ) -> Stepped {
+    pub(super) async fn step(&self, model: &dyn Model, progress: &mut Progress) -> Stepped {
         let step = self.start_step(model).await;
-        let mut streamed = self.stream(model, messages, step, leaf).await;
+        let mut streamed = self.stream(model, step, progress).await;
         let cancelled = self.cancel.is_cancelled();
         if let Some(message) = streamed.message {
             let finish = match (&streamed.error, &streamed.reply.stop) {
@@ -58,64 +56,73 @@ impl Turn {
             self.port.emit_kept(Body::MessageEnded { message, finish }).await;
         }
         let info = model.info();
-        let usage = usage(&streamed.reply.usage, &info);
+        let mut all = streamed.reply.usage;
+        all += std::mem::take(&mut progress.spent);
+        let usage = usage(&all, &info);
+        let calls = std::mem::take(&mut streamed.calls);
         if cancelled {
+            self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
             self.port.emit(Body::StepEnded { step, usage }).await;
             return Stepped::End(TurnEnd::Cancelled);
         }
-        if let Some(error) = streamed.error.take() {
-            for call in streamed.calls.drain(..) {
-                let result = ToolResult::text("Not run: the model's answer broke off.");
-                self.port
-                    .emit(Body::ToolEnded { tool: call.id, outcome: ToolOutcome::Skipped, result })
-                    .await;
-            }
+        if let Some(error) = streamed.error {
+            self.leave(&calls, ToolOutcome::Skipped, "Not run: the model's answer broke off.").await;
             self.port.emit(Body::StepEnded { step, usage }).await;
+            if error.kind == ErrorKind::ContextOverflow && streamed.message.is_none() {
+                return Stepped::TooLong(error);
+            }
             return Stepped::End(TurnEnd::Failed(failure(&error)));
         }
-        let calls = std::mem::take(&mut streamed.calls);
         let mut reply = streamed.reply;
         reply.tool_calls = calls.iter().map(|call| call.call.clone()).collect();
-        if reply.tool_calls.is_empty() {
-            self.measure(&reply.usage, &info).await;
+        let used = reply.usage.input.saturating_add(reply.usage.output);
+        if let Some(message) = streamed.message {
+            progress.context.push(message.into(), reply.into_message());
+            progress.context.counted(used);
+        }
+        if calls.is_empty() {
+            self.measure(&progress.context, &info).await;
             self.port.emit(Body::StepEnded { step, usage }).await;
             return Stepped::End(TurnEnd::Done);
         }
-        let used = reply.usage;
-        messages.push(reply.into_message());
-        let done = self.run_calls(&calls).await;
-        self.measure(&used, &info).await;
+        let done = self.run_calls(&calls, &progress.toolbox).await;
+        let stepped = self.after_tools(&calls, done, progress);
+        self.measure(&progress.context, &info).await;
         self.port.emit(Body::StepEnded { step, usage }).await;
-        self.after_tools(&calls, done, messages)
+        stepped
+    }
+
+    /// Ends calls that will not run.
+    async fn leave(&self, calls: &[Call], outcome: ToolOutcome, why: &str) {
+        for call in calls {
+            let (outcome, result) = (outcome.clone(), ToolResult::text(why));
+            self.port.emit(Body::ToolEnded { tool: call.id, outcome, result }).await;
+        }
     }
 
     /// Goes on in a step that a crash cut at its consents.
-    pub(super) async fn resume(&self, resume: &Resume, messages: &mut Vec<ChatMessage>) -> Stepped {
+    pub(super) async fn resume(&self, resume: &Resume, waits: Waits, progress: &mut Progress) -> Stepped {
         let waiting = |id: &ToolRunId| self.brief.tools.iter().find(|tool| tool.id == *id);
         let calls: Vec<(domain::ids::AskId, Call)> = resume
             .consents
             .iter()
             .filter_map(|(ask, tool)| Some((*ask, Call { id: *tool, call: chat::call(waiting(tool)?) })))
             .collect();
-        let done = self.run_resumed(&calls).await;
+        let done = self.run_resumed(&calls, waits, &progress.toolbox).await;
         self.port.emit(Body::StepEnded { step: resume.step, usage: Usage::default() }).await;
         let calls: Vec<Call> = calls.into_iter().map(|(_, call)| call).collect();
-        // The answers stand in the conversation already, as calls that never ended: say what became of them now.
-        messages.retain(|message| match message {
-            ChatMessage::Tool { call_id, .. } => !calls.iter().any(|call| call.call.id == *call_id),
-            ChatMessage::User { .. } | ChatMessage::Assistant { .. } => true,
-        });
-        self.after_tools(&calls, done, messages)
+        self.after_tools(&calls, done, progress)
     }
 
-    fn after_tools(&self, calls: &[Call], done: Done, messages: &mut Vec<ChatMessage>) -> Stepped {
-        if self.cancel.is_cancelled() {
-            return Stepped::End(TurnEnd::Cancelled);
-        }
+    fn after_tools(&self, calls: &[Call], done: Done, progress: &mut Progress) -> Stepped {
         for (id, outcome) in done.outcomes {
             if let Some(call) = calls.iter().find(|call| call.id == id) {
-                messages.push(tool_message(&call.call, &outcome));
+                // After a crash a result may stand there already, as of a call that never ended.
+                progress.context.answer(&call.call.id, tool_message(&call.call, &outcome));
             }
+        }
+        if self.cancel.is_cancelled() {
+            return Stepped::End(TurnEnd::Cancelled);
         }
         if done.stop || self.steered.waits() {
             return Stepped::End(TurnEnd::Done);
@@ -123,32 +130,30 @@ impl Turn {
         Stepped::Again
     }
 
-    async fn stream(
-        &self,
-        model: &dyn Model,
-        messages: &[ChatMessage],
-        step: StepId,
-        leaf: &mut Leaf,
-    ) -> Streamed {
-        let mut deltas = model.stream(self.request(messages), self.cancel.clone());
+    async fn stream(&self, model: &dyn Model, step: StepId, progress: &mut Progress) -> Streamed {
+        let request = self.request(progress);
+        let mut deltas = model.stream(request, self.cancel.clone());
         let mut streamed =
             Streamed { reply: Reply::default(), calls: Vec::new(), message: None, error: None };
-        while let Some(delta) = deltas.recv().await {
-            if self.cancel.is_cancelled() {
-                break;
-            }
+        loop {
+            let delta = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => break,
+                delta = deltas.recv() => delta,
+            };
             match delta {
-                Ok(delta) => self.delta(delta, &mut streamed, step, leaf).await,
-                Err(error) => {
+                Some(Ok(delta)) => self.delta(delta, &mut streamed, step, &mut progress.leaf).await,
+                Some(Err(error)) => {
                     streamed.error = Some(error);
                     break;
                 }
+                None => break,
             }
         }
         streamed
     }
 
-    async fn delta(&self, delta: Delta, streamed: &mut Streamed, step: StepId, leaf: &mut Leaf) {
+    async fn delta(&self, delta: Delta, streamed: &mut Streamed, step: StepId, leaf: &mut Option<EntryId>) {
         match &delta {
             Delta::Text(text) | Delta::Thought(text) if text.is_empty() => return,
             Delta::Text(text) => {
@@ -191,7 +196,7 @@ impl Turn {
     }
 
     /// The message of this step, begun with the first thing said in it.
-    async fn message(&self, streamed: &mut Streamed, step: StepId, leaf: &mut Leaf) -> MessageId {
+    async fn message(&self, streamed: &mut Streamed, step: StepId, leaf: &mut Option<EntryId>) -> MessageId {
         if let Some(message) = streamed.message {
             return message;
         }
@@ -204,9 +209,9 @@ impl Turn {
         message
     }
 
-    async fn measure(&self, usage: &models::Usage, info: &models::ModelInfo) {
-        let used = usage.input + usage.output;
-        if let (Some(window), true) = (info.context_window, used > 0) {
+    async fn measure(&self, context: &Context, info: &models::ModelInfo) {
+        if let Some(window) = info.context_window {
+            let used = context.tokens();
             self.port.emit(Body::ContextMeasured { used, window: window.into() }).await;
         }
     }
@@ -241,6 +246,11 @@ fn usage(usage: &models::Usage, info: &models::ModelInfo) -> Usage {
     }
 }
 
-fn failure(error: &ModelError) -> Failure {
-    Failure::new("model_error", error.to_string()).hint(error.hint())
+/// What the person is told when the model could not answer.
+pub(super) fn failure(error: &ModelError) -> Failure {
+    let code = match error.kind {
+        ErrorKind::ContextOverflow => "context_overflow",
+        _ => "model_error",
+    };
+    Failure::new(code, error.to_string()).hint(error.hint())
 }

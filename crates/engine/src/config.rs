@@ -1,0 +1,150 @@
+//! What the person has set for the agent. Pure: reading files is the caller's business, and so are all other settings.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Percent of the window at which a conversation is compacted.
+pub const COMPACT_AT: u8 = 80;
+/// How long an extension may take, unless its entry says otherwise.
+pub const EXTENSION_DEADLINE: Duration = Duration::from_secs(30);
+/// Longest time an entry may give to an extension.
+const MAX_DEADLINE_S: u64 = 600;
+
+/// What the person has set for the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Percent of the window at which a conversation is compacted.
+    pub compact_at: u8,
+    /// Commands that answer [`domain::command::Command::Extension`], by name.
+    pub extensions: BTreeMap<String, Extension>,
+    /// The person's home: skills lie there. `None`: no such skills.
+    pub home: Option<PathBuf>,
+    /// The person's directory of settings: `AGENTS.md` and `mcp.json` lie there. `None`: there are none.
+    pub settings: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { compact_at: COMPACT_AT, extensions: BTreeMap::new(), home: None, settings: None }
+    }
+}
+
+/// An external command that answers in JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extension {
+    /// The program and its arguments; never empty.
+    pub command: Vec<String>,
+    /// How long it may take.
+    pub deadline: Duration,
+}
+
+/// Settings that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// Not TOML, or a value of the wrong kind.
+    #[error("the settings cannot be read: {0}")]
+    Malformed(String),
+    /// A value that makes no sense.
+    #[error("{key}: {why}")]
+    Value {
+        /// Which.
+        key: String,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+}
+
+/// Only the keys of the agent; the others belong to other parts of the program.
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    compact_at: Option<u8>,
+    #[serde(default)]
+    extensions: BTreeMap<String, WantedExtension>,
+}
+
+#[derive(Debug, Deserialize)]
+struct WantedExtension {
+    command: Vec<String>,
+    timeout_s: Option<u64>,
+}
+
+impl Config {
+    /// The agent's part of a settings file:
+    ///
+    /// ```toml
+    /// compact_at = 80
+    /// [extensions.weather]
+    /// command = ["weather-json", "--short"]
+    /// timeout_s = 10
+    /// ```
+    ///
+    /// # Errors
+    /// When the text is not TOML or a value cannot be used.
+    pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
+        let wanted: Wanted =
+            toml::from_str(text).map_err(|why| ConfigError::Malformed(why.message().to_owned()))?;
+        let compact_at = wanted.compact_at.unwrap_or(COMPACT_AT);
+        if !(10..=100).contains(&compact_at) {
+            let why = format!("{compact_at} is no percentage between 10 and 100");
+            return Err(ConfigError::Value { key: "compact_at".to_owned(), why });
+        }
+        let mut extensions = BTreeMap::new();
+        for (name, entry) in wanted.extensions {
+            extensions.insert(name.clone(), extension(&name, entry)?);
+        }
+        Ok(Config { compact_at, extensions, ..Config::default() })
+    }
+
+    /// The same with the places where the person keeps things.
+    #[must_use]
+    pub fn at(self, home: Option<PathBuf>, settings: Option<PathBuf>) -> Config {
+        Config { home, settings, ..self }
+    }
+}
+
+fn extension(name: &str, entry: WantedExtension) -> Result<Extension, ConfigError> {
+    let wrong = |key: &str, why: String| ConfigError::Value { key: format!("extensions.{name}.{key}"), why };
+    if entry.command.first().is_none_or(|program| program.trim().is_empty()) {
+        return Err(wrong("command", "name a program, such as [\"my-tool\", \"--json\"]".to_owned()));
+    }
+    let deadline = match entry.timeout_s {
+        None => EXTENSION_DEADLINE,
+        Some(seconds @ 1..=MAX_DEADLINE_S) => Duration::from_secs(seconds),
+        Some(_) => return Err(wrong("timeout_s", format!("must be between 1 and {MAX_DEADLINE_S} seconds"))),
+    };
+    Ok(Extension { command: entry.command, deadline })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agents_part_of_the_settings_is_read() {
+        let text = "model = \"x\"\ncompact_at = 60\n[extensions.weather]\ncommand = [\"w\", \"-j\"]\ntimeout_s = 5\n\
+                    [extensions.plain]\ncommand = [\"p\"]\n";
+        let config = Config::from_toml(text).unwrap();
+        assert_eq!(config.compact_at, 60);
+        let weather = Extension { command: vec!["w".into(), "-j".into()], deadline: Duration::from_secs(5) };
+        assert_eq!(config.extensions["weather"], weather);
+        assert_eq!(config.extensions["plain"].deadline, EXTENSION_DEADLINE);
+        assert_eq!(Config::from_toml("").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, what) in [
+            ("compact_at = 5", "compact_at: 5 is no percentage between 10 and 100"),
+            ("[extensions.a]\ncommand = []", "extensions.a.command: name a program"),
+            ("[extensions.a]\ncommand = [\"a\"]\ntimeout_s = 0", "extensions.a.timeout_s: must be between"),
+            ("[extensions.a]\ncommand = \"a\"", "the settings cannot be read: invalid type: string"),
+            ("compact_at = [", "the settings cannot be read"),
+        ] {
+            let said = Config::from_toml(text).unwrap_err().to_string();
+            assert!(said.starts_with(what), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What only the agent can answer outside of a turn: models, tools, skills, servers, a compaction by hand.
+
+use crate::agent::Setup;
+use crate::compact::{NotCompacted, compact};
+use crate::context::Context;
+use crate::port::Reported;
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::event::{Body, Trigger};
+use domain::ids::SessionId;
+use domain::port::{Grounds, Report};
+use domain::session::{ModelRef, SkillList, ToolEntry};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// A question and what it takes to answer it.
+pub(crate) struct Consulted {
+    pub(crate) setup: Setup,
+    pub(crate) reports: mpsc::Sender<Reported>,
+    pub(crate) session: SessionId,
+    pub(crate) grounds: Box<Grounds>,
+}
+
+impl Consulted {
+    pub(crate) async fn answer(self, command: Command) -> Result<Receipt, Refusal> {
+        match command {
+            Command::ListModels { provider } => self.models(provider).await,
+            Command::SetModel { provider, name } => {
+                let model = self.setup.models.find(provider.as_deref(), &name)?;
+                self.setup.models.open(Some(&model))?;
+                Ok(Receipt::Model(model))
+            }
+            Command::Compact { instruction } => self.compact(instruction.as_deref()).await,
+            Command::ListServers => Ok(Receipt::Servers(Vec::new())),
+            Command::ListSkills { .. } => Ok(Receipt::Skills(SkillList::default())),
+            Command::ListTools => Ok(Receipt::Tools(self.tools())),
+            Command::SetTools { tools } => self.check_tools(tools.as_deref()),
+            Command::Extension { name, .. } => Err(Refusal::new(
+                RefusalKind::ExtensionUnknown,
+                format!("there is no extension command {name}"),
+            )),
+            _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
+        }
+    }
+
+    async fn models(&self, provider: Option<String>) -> Result<Receipt, Refusal> {
+        let mut models = self.setup.models.list().await;
+        if let Some(provider) = provider {
+            models.retain(|entry| entry.model.provider == provider);
+            if models.is_empty() {
+                let what = format!("there is no provider {provider} here");
+                return Err(Refusal::new(RefusalKind::ModelUnknown, what));
+            }
+        }
+        let current = self.setup.models.open(self.grounds.model.as_ref()).ok().map(|model| {
+            let name = model.name();
+            ModelRef { provider: name.provider.clone(), name: name.name.clone() }
+        });
+        Ok(Receipt::Models { models, current })
+    }
+
+    fn tools(&self) -> Vec<ToolEntry> {
+        let active = |name: &str| {
+            self.grounds.active_tools.as_ref().is_none_or(|names| names.iter().any(|known| known == name))
+        };
+        let entry = |spec: tools::Spec| ToolEntry {
+            active: active(&spec.name),
+            name: spec.name,
+            description: spec.description,
+            source: "built-in".to_owned(),
+        };
+        self.setup.toolbox.specs().into_iter().map(entry).collect()
+    }
+
+    fn check_tools(&self, wanted: Option<&[String]>) -> Result<Receipt, Refusal> {
+        let known = self.tools();
+        let missing =
+            wanted.unwrap_or_default().iter().find(|tool| !known.iter().any(|entry| entry.name == **tool));
+        match missing {
+            Some(tool) => Err(Refusal::new(RefusalKind::ToolUnknown, format!("there is no tool {tool}"))
+                .hint("list the tools to see which there are")),
+            None => Ok(Receipt::Done),
+        }
+    }
+
+    async fn compact(self, instruction: Option<&str>) -> Result<Receipt, Refusal> {
+        let grounds = self.grounds.as_ref();
+        let model = self.setup.models.open(grounds.model.as_ref())?;
+        let mut context = Context::read(&grounds.context, &grounds.tools);
+        let never = CancellationToken::new();
+        let compacted =
+            compact(model.as_ref(), &mut context, &grounds.ids, Trigger::Manual, instruction, &never).await;
+        let done = compacted.map_err(|why| match why {
+            NotCompacted::Failed(error) => {
+                Refusal::new(RefusalKind::Internal, format!("no summary was written: {error}"))
+                    .hint(error.hint())
+            }
+            NotCompacted::Nothing | NotCompacted::Cancelled => {
+                Refusal::new(RefusalKind::NothingToCompact, "the conversation is too short to be compacted")
+            }
+        })?;
+        let (entry, compaction) = (done.entry, done.compaction);
+        let body = Body::Compacted { entry, parent: grounds.leaf, compaction: compaction.clone() };
+        if self.kept(body).await {
+            Ok(Receipt::Compacted { entry, compaction })
+        } else {
+            Err(Refusal::new(RefusalKind::Busy, "the conversation went on while its summary was written")
+                .hint("compact again once the run is over"))
+        }
+    }
+
+    /// Reports something that happened outside of runs; `false` when it came too late.
+    async fn kept(&self, body: Body) -> bool {
+        let (ack, kept) = oneshot::channel();
+        let report = Report::Happened { session: self.session.clone(), run: None, body };
+        if self.reports.send((report, Some(ack))).await.is_err() {
+            return false;
+        }
+        kept.await.unwrap_or(false)
+    }
+}

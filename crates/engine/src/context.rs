@@ -1,0 +1,154 @@
+//! What goes to the model in a turn, piece by piece, and how much it is. Pure.
+//!
+//! A piece is one entry of the conversation with everything that belongs to it: an answer of the model and the results of the
+//! tools it called are never torn apart, so the conversation can be cut between any two pieces.
+
+use crate::chat;
+use domain::ids::EntryId;
+use domain::state::Entry;
+use domain::tool::ToolRun;
+use models::{ChatMessage, Content};
+
+/// A token is about this many bytes where the provider has not told.
+const BYTES_PER_TOKEN: u64 = 4;
+/// A picture counts like this many bytes, whatever its size.
+const IMAGE_BYTES: u64 = 4_000;
+/// A cut keeps the newest part of this share.
+const KEPT_SHARE: u64 = 5;
+/// Fewer pieces than this are not worth a summary.
+const MIN_OLDER: usize = 2;
+
+/// One entry of the conversation as the model reads it.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    pub(crate) entry: EntryId,
+    pub(crate) messages: Vec<ChatMessage>,
+}
+
+/// The conversation of a turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Context {
+    pieces: Vec<Piece>,
+    /// What stands before the conversation: instructions and the descriptions of tools.
+    overhead: u64,
+    /// What the provider counted, and how many bytes there were then.
+    counted: Option<(u64, u64)>,
+}
+
+impl Context {
+    pub(crate) fn read(entries: &[Entry], tools: &[ToolRun]) -> Context {
+        let pieces =
+            entries.iter().map(|entry| Piece { entry: entry.id, messages: chat::messages(entry, tools) });
+        Context {
+            pieces: pieces.filter(|piece| !piece.messages.is_empty()).collect(),
+            overhead: 0,
+            counted: None,
+        }
+    }
+
+    pub(crate) fn set_overhead(&mut self, bytes: usize) {
+        self.overhead = bytes as u64;
+    }
+
+    pub(crate) fn messages(&self) -> Vec<ChatMessage> {
+        self.pieces.iter().flat_map(|piece| piece.messages.iter().cloned()).collect()
+    }
+
+    /// The model answered.
+    pub(crate) fn push(&mut self, entry: EntryId, message: ChatMessage) {
+        self.pieces.push(Piece { entry, messages: vec![message] });
+    }
+
+    /// A tool that was called in some answer has a (new) result.
+    pub(crate) fn answer(&mut self, call: &str, result: ChatMessage) {
+        let calls = |message: &ChatMessage| match message {
+            ChatMessage::Assistant { tool_calls, .. } => tool_calls.iter().any(|known| known.id == call),
+            ChatMessage::User { .. } | ChatMessage::Tool { .. } => false,
+        };
+        let Some(piece) = self.pieces.iter_mut().rfind(|piece| piece.messages.iter().any(calls)) else {
+            return;
+        };
+        let stale =
+            |message: &ChatMessage| matches!(message, ChatMessage::Tool { call_id, .. } if call_id == call);
+        piece.messages.retain(|message| !stale(message));
+        piece.messages.push(result);
+    }
+
+    /// The provider has counted everything up to here.
+    pub(crate) fn counted(&mut self, tokens: u64) {
+        self.counted = (tokens > 0).then(|| (tokens, self.bytes()));
+    }
+
+    /// How many tokens it is: what the provider counted, and an estimate for what came since.
+    pub(crate) fn tokens(&self) -> u64 {
+        match self.counted {
+            Some((tokens, bytes)) => {
+                tokens.saturating_add(self.bytes().saturating_sub(bytes) / BYTES_PER_TOKEN)
+            }
+            None => (self.bytes() + self.overhead).div_ceil(BYTES_PER_TOKEN),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pieces.iter().map(Piece::bytes).sum()
+    }
+
+    /// Where to cut: what is before goes into a summary, the newest fifth is kept. `None` when that is not worth it.
+    pub(crate) fn cut(&self) -> Option<usize> {
+        let room = self.bytes() / KEPT_SHARE;
+        let mut kept = 0;
+        let mut at = self.pieces.len();
+        while let Some(piece) = at.checked_sub(1).and_then(|before| self.pieces.get(before)) {
+            kept += piece.bytes();
+            // The newest piece is kept however long it is.
+            if kept > room && at < self.pieces.len() {
+                break;
+            }
+            at -= 1;
+        }
+        (at >= MIN_OLDER).then_some(at)
+    }
+
+    pub(crate) fn older(&self, cut: usize) -> &[Piece] {
+        self.pieces.get(..cut).unwrap_or_default()
+    }
+
+    pub(crate) fn first_kept(&self, cut: usize) -> Option<EntryId> {
+        self.pieces.get(cut).map(|piece| piece.entry)
+    }
+
+    /// Puts a summary in the place of what is before the cut.
+    pub(crate) fn compacted(&mut self, cut: usize, entry: EntryId, summary: &str) {
+        self.pieces.drain(..cut.min(self.pieces.len()));
+        self.pieces.insert(0, Piece { entry, messages: vec![chat::summary(summary)] });
+        self.counted = None;
+    }
+}
+
+impl Piece {
+    fn bytes(&self) -> u64 {
+        self.messages.iter().map(message_bytes).sum()
+    }
+}
+
+fn message_bytes(message: &ChatMessage) -> u64 {
+    match message {
+        ChatMessage::User { content } | ChatMessage::Tool { content, .. } => content_bytes(content),
+        ChatMessage::Assistant { content, tool_calls, .. } => {
+            let calls =
+                tool_calls.iter().map(|call| call.name.len() + call.args.to_object().to_string().len());
+            content_bytes(content) + calls.sum::<usize>() as u64
+        }
+    }
+}
+
+fn content_bytes(content: &[Content]) -> u64 {
+    let bytes = |piece: &Content| match piece {
+        Content::Text(text) => text.len() as u64,
+        Content::Image { .. } => IMAGE_BYTES,
+    };
+    content.iter().map(bytes).sum()
+}
+
+#[cfg(test)]
+mod tests;

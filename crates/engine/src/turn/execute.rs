@@ -1,0 +1,98 @@
+//! A tool at work: started once its start is kept, told while it goes on, left behind when it does not stop in time.
+
+use super::Turn;
+use domain::ask::{Ask, Closing};
+use domain::event::{Body, PlanItem, PlanState};
+use domain::ids::{AskId, ToolRunId};
+use domain::tool::ToolResult;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tools::{Outcome, Plan, Tool};
+
+/// Pieces of live output that may wait; past it the tool waits.
+const PROGRESS: usize = 64;
+/// How long a tool may take to stop; then it is dropped, which ends what it holds.
+const STOP_GRACE: Duration = Duration::from_millis(50);
+/// What the model reads of a tool with a defect.
+const BROKE: &str = "The tool broke down; try another way.";
+
+/// A tool's task, which does not outlive this value.
+struct Running(JoinHandle<Outcome>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Turn {
+    /// Runs a tool, once its start is kept: whatever happens later, the record says that it may have run.
+    pub(super) async fn execute(&self, id: ToolRunId, tool: &dyn Tool, plan: Plan) -> Outcome {
+        if self.cancel.is_cancelled() || !self.port.emit_kept(Body::ToolStarted { tool: id }).await {
+            return Outcome::cancelled();
+        }
+        match plan.tool.as_str() {
+            "ask" => return self.ask_person(&plan).await,
+            "todo" => self.tell_plan(&plan).await,
+            _ => {}
+        }
+        let (progress, mut pieces) = mpsc::channel(PROGRESS);
+        let port = tools::Port { progress, cancel: self.cancel.clone() };
+        // On a task of its own, so that a defect in a tool ends the tool and not the turn.
+        let mut running = Running(tokio::spawn(tool.run(plan, port)));
+        let stopped = async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(STOP_GRACE).await;
+        };
+        tokio::pin!(stopped);
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(progress) = pieces.recv() => {
+                    self.port.emit(Body::ToolProgress { tool: id, progress }).await;
+                }
+                ended = &mut running.0 => break ended.unwrap_or_else(|_| Outcome::failed(BROKE)),
+                () = &mut stopped => break Outcome::cancelled(),
+            }
+        };
+        // Something the tool left behind may hold the other end: only what is there already is told.
+        while let Ok(progress) = pieces.try_recv() {
+            self.port.emit(Body::ToolProgress { tool: id, progress }).await;
+        }
+        outcome
+    }
+
+    /// The model asks the person something.
+    async fn ask_person(&self, plan: &Plan) -> Outcome {
+        let request = match tools::ask::parse(&plan.args) {
+            Ok(request) => request,
+            Err(why) => return Outcome::failed(why.to_string()),
+        };
+        let id = AskId::mint(&self.brief.ids);
+        let waiting = self.asked.wait_for(id);
+        let (run, title, kind) = (Some(self.brief.run), request.title.clone(), request.kind.clone());
+        if !self.port.emit_kept(Body::AskOpened(Ask { id, run, title, kind, deadline: None })).await {
+            return Outcome::cancelled();
+        }
+        let closing = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Outcome::cancelled(),
+            closing = waiting => closing.unwrap_or(Closing::Withdrawn),
+        };
+        Outcome::done(ToolResult::text(tools::ask::report(&request, &closing)))
+    }
+
+    /// The model's plan, for the UIs.
+    async fn tell_plan(&self, plan: &Plan) {
+        let Ok(items) = tools::todo::items(&plan.args) else { return };
+        let state = |state: tools::ItemState| match state {
+            tools::ItemState::Pending => PlanState::Pending,
+            tools::ItemState::Active => PlanState::Active,
+            tools::ItemState::Done => PlanState::Done,
+        };
+        let items =
+            items.into_iter().map(|item| PlanItem { text: item.text, state: state(item.state) }).collect();
+        self.port.emit(Body::PlanChanged { items }).await;
+    }
+}

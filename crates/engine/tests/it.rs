@@ -1,0 +1,17 @@
+//! The agent at work against a hub that checks every law.
+
+#[cfg(test)]
+#[path = "it/bench.rs"]
+mod bench;
+#[cfg(test)]
+#[path = "it/cancel.rs"]
+mod cancel;
+#[cfg(test)]
+#[path = "it/consent.rs"]
+mod consent;
+#[cfg(test)]
+#[path = "it/stand_in.rs"]
+mod stand_in;
+#[cfg(test)]
+#[path = "it/turns.rs"]
+mod turns;

@@ -1,0 +1,433 @@
+//! A hub in miniature: takes reports, keeps them in a state, checks the grammar on every event, and answers asks as told.
+//!
+//! It is strict where the real hub is lenient: what the agent leaves open at the end of a turn is a failure.
+
+use domain::ask::{Answer, AskKind, Closing, Scope};
+use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::content::{Input, Role};
+use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::grammar::Grammar;
+use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
+use domain::port::{Grounds, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
+use domain::session::{ModelEntry, ModelRef, Policy};
+use domain::signal::UiContext;
+use domain::state::{EntryKind, State};
+use domain::tool::{ToolOutcome, ToolRun};
+use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
+use models::scripted::Scripted;
+use models::{ChatMessage, Model, ModelInfo};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tools::{Tool, Toolbox};
+
+/// Longer than anything here takes; a test that hangs fails instead.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One scripted model under every name.
+struct Only(Arc<Scripted>);
+
+impl ModelSource for Only {
+    fn find(&self, _: Option<&str>, name: &str) -> Result<ModelRef, Refusal> {
+        Err(Refusal::new(RefusalKind::ModelUnknown, name.to_owned()))
+    }
+
+    fn open(&self, _: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal> {
+        Ok(self.0.clone())
+    }
+
+    fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {
+        Box::pin(async { Vec::new() })
+    }
+}
+
+/// How the bench is set up.
+pub(crate) struct Plan {
+    pub(crate) script: &'static str,
+    pub(crate) window: u32,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) policy: Policy,
+    pub(crate) config: Config,
+}
+
+impl Plan {
+    pub(crate) fn script(script: &'static str) -> Plan {
+        Plan {
+            script,
+            window: 200_000,
+            tools: Vec::new(),
+            policy: Policy::default(),
+            config: Config::default(),
+        }
+    }
+
+    pub(crate) fn tool(mut self, tool: impl Tool + 'static) -> Plan {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    pub(crate) fn policy(self, policy: Policy) -> Plan {
+        Plan { policy, ..self }
+    }
+
+    pub(crate) fn window(self, window: u32) -> Plan {
+        Plan { window, ..self }
+    }
+
+    pub(crate) fn config(self, config: Config) -> Plan {
+        Plan { config, ..self }
+    }
+}
+
+/// The agent with a hub around it.
+pub(crate) struct Bench {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) model: Arc<Scripted>,
+    pub(crate) state: State,
+    pub(crate) events: Vec<Event>,
+    pub(crate) ids: Ids,
+    session: SessionId,
+    grammar: Grammar,
+    policy: Policy,
+    orders: mpsc::Sender<Order>,
+    reports: mpsc::Receiver<Reported>,
+    cancelling: bool,
+    /// What the next asks are closed with, without being told to.
+    pub(crate) closings: Vec<Closing>,
+}
+
+/// What the person answers.
+pub(crate) fn answered(answer: Answer) -> Closing {
+    Closing::Answered { answer, by: Some("test".to_owned()) }
+}
+
+pub(crate) fn allow(scope: Scope) -> Closing {
+    answered(Answer::Allow { scope, digest: None })
+}
+
+pub(crate) fn deny(reason: Option<&str>) -> Closing {
+    answered(Answer::Deny { reason: reason.map(str::to_owned) })
+}
+
+impl Bench {
+    pub(crate) fn new(script: &'static str) -> Bench {
+        Bench::with(Plan::script(script))
+    }
+
+    pub(crate) fn with(plan: Plan) -> Bench {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("work")).unwrap();
+        Bench::at(dir, plan)
+    }
+
+    /// A bench in a directory that holds `work` already.
+    pub(crate) fn at(dir: tempfile::TempDir, plan: Plan) -> Bench {
+        let info = ModelInfo { context_window: Some(plan.window), images: true, ..ModelInfo::default() };
+        let model = Arc::new(Scripted::parse(plan.script).unwrap().with_info(info));
+        let (orders, ordered) = mpsc::channel(ORDERS);
+        let (reports, reported) = mpsc::channel(REPORTS);
+        let mut toolbox = Toolbox::standard();
+        for tool in plan.tools {
+            toolbox.add(tool);
+        }
+        let data = dir.path().join("data");
+        let models = Arc::new(Only(model.clone()));
+        let setup = Setup { models, toolbox, data, guard: None, config: plan.config };
+        tokio::spawn(Agent::new(setup, reports).run(ordered));
+        let mut bench = Bench {
+            model,
+            state: State::new(),
+            events: Vec::new(),
+            ids: Ids::default(),
+            session: SessionId::from_number(1),
+            grammar: Grammar::new(),
+            policy: plan.policy,
+            orders,
+            reports: reported,
+            cancelling: false,
+            closings: Vec::new(),
+            dir,
+        };
+        let cwd = bench.work().display().to_string();
+        bench.emit(Body::SessionOpened { project: cwd.clone(), cwd, parent: None });
+        bench
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join("work")
+    }
+
+    pub(crate) fn put(&self, name: &str, text: &str) -> PathBuf {
+        put(&self.work(), name, text)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.work().join(name)).ok()
+    }
+
+    /// The same session in a process that begins anew: a crash happened.
+    pub(crate) fn reborn(self, plan: Plan) -> Bench {
+        let Bench { dir, state, events, ids, grammar, policy, .. } = self;
+        let mut bench = Bench::at(dir, plan);
+        (bench.state, bench.events, bench.ids, bench.grammar, bench.policy) =
+            (state, events, ids, grammar, policy);
+        bench
+    }
+
+    /// Keeps an event; the laws are checked here.
+    pub(crate) fn emit(&mut self, body: Body) {
+        let event = Event { seq: Seq(self.state.seq.0 + 1), at: Millis(self.state.seq.0 + 1), body };
+        self.grammar.check(&event).unwrap_or_else(|broken| panic!("{broken:?} by {event:?}"));
+        self.state.fold(&event).unwrap_or_else(|why| panic!("{why}: {event:?}"));
+        self.events.push(event);
+    }
+
+    /// Starts a run with a prompt.
+    pub(crate) async fn prompt(&mut self, text: &str) -> RunId {
+        let run = RunId::mint(&self.ids);
+        self.cancelling = false;
+        self.emit(Body::RunStarted { run });
+        self.turn(run, Cause::Prompt, text).await;
+        run
+    }
+
+    pub(crate) async fn turn(&mut self, run: RunId, cause: Cause, text: &str) {
+        let (turn, message) = (TurnId::mint(&self.ids), MessageId::mint(&self.ids));
+        let (parent, input) = (self.state.leaf, Input { text: text.to_owned(), ..Input::default() });
+        self.emit(Body::TurnStarted { run, turn, cause });
+        let start = Body::MessageStarted { message, parent, role: Role::User, turn: Some(turn), step: None };
+        self.emit(start);
+        for part in input.parts() {
+            self.emit(Body::PartAdded { message, part });
+        }
+        self.emit(Body::MessageEnded { message, finish: Finish::Complete });
+        let brief = self.brief(run, turn, input, None);
+        self.order(Order::Turn(Box::new(brief))).await;
+    }
+
+    /// Goes on with the open run after a crash.
+    pub(crate) async fn resume(&mut self) {
+        let run = self.state.open_run().unwrap();
+        let (run, turn, step) = (run.id, run.open_turn().unwrap().id, run.open_step().unwrap().id);
+        let consents = self.state.asks.iter().filter_map(|ask| match &ask.kind {
+            AskKind::Consent(consent) => Some((ask.id, consent.tool)),
+            _ => None,
+        });
+        let resume = Resume { step, consents: consents.collect() };
+        let brief = self.brief(run, turn, Input::default(), Some(resume));
+        self.order(Order::Turn(Box::new(brief))).await;
+    }
+
+    fn brief(&self, run: RunId, turn: TurnId, input: Input, resume: Option<Resume>) -> TurnBrief {
+        let context: Vec<_> = self.state.context_path().into_iter().cloned().collect();
+        TurnBrief {
+            session: self.session.clone(),
+            run,
+            turn,
+            ids: self.ids.clone(),
+            tools: self.tools_of(&context),
+            context,
+            input,
+            options: PromptOptions::default(),
+            cwd: self.state.settings.cwd.clone(),
+            project: self.state.settings.project.clone(),
+            model: None,
+            policy: self.policy,
+            active_tools: None,
+            attended: true,
+            ui_context: UiContext::default(),
+            leaf: self.state.leaf,
+            resume,
+        }
+    }
+
+    fn tools_of(&self, context: &[domain::state::Entry]) -> Vec<ToolRun> {
+        let messages = context.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Message(message) => Some(message),
+            _ => None,
+        });
+        messages.flat_map(|m| m.tools()).filter_map(|id| self.state.tool(id).cloned()).collect()
+    }
+
+    pub(crate) async fn order(&mut self, order: Order) {
+        self.orders.send(order).await.unwrap();
+    }
+
+    pub(crate) async fn steer_waits(&mut self, waits: bool) {
+        let session = self.session.clone();
+        self.order(Order::SteerWaits { session, waits }).await;
+    }
+
+    /// The person stops the run: asks first, as the hub does.
+    pub(crate) async fn cancel(&mut self) {
+        self.cancelling = true;
+        let (session, run) = (self.session.clone(), self.state.open_run().unwrap().id);
+        let asks: Vec<AskId> = self.state.asks.iter().map(|ask| ask.id).collect();
+        for ask in asks {
+            self.close(ask, Closing::Withdrawn).await;
+        }
+        self.order(Order::Cancel { session, run }).await;
+    }
+
+    /// A cancel that names a run, whatever is under way.
+    pub(crate) async fn cancel_run(&mut self, run: RunId) {
+        let session = self.session.clone();
+        self.order(Order::Cancel { session, run }).await;
+    }
+
+    pub(crate) async fn close(&mut self, ask: AskId, closing: Closing) {
+        self.emit(Body::AskClosed { ask, closing: closing.clone() });
+        let session = self.session.clone();
+        self.order(Order::AskClosed { session, ask, closing }).await;
+    }
+
+    async fn next(&mut self) -> Reported {
+        tokio::time::timeout(PATIENCE, self.reports.recv())
+            .await
+            .expect("the agent said nothing for too long")
+            .expect("the agent is gone")
+    }
+
+    /// Takes one report; gives the end of the turn when that is what it was.
+    async fn take(&mut self) -> Option<TurnEnd> {
+        let (report, ack) = self.next().await;
+        let mut kept = true;
+        let mut asked = None;
+        let end = match report {
+            Report::Happened { run, body, .. } => {
+                assert_eq!(run, self.state.open_run().map(|run| run.id), "{body:?} outside its run");
+                match &body {
+                    Body::AskOpened(_) | Body::ToolStarted { .. } if self.cancelling => kept = false,
+                    Body::AskOpened(ask) => asked = Some(ask.id),
+                    _ => {}
+                }
+                if kept {
+                    self.emit(body);
+                }
+                None
+            }
+            Report::TurnDone { end, .. } => Some(end),
+            other => panic!("unexpected {other:?}"),
+        };
+        if let Some(ack) = ack {
+            let _ = ack.send(kept);
+        }
+        if let Some(ask) = asked.filter(|_| !self.closings.is_empty()) {
+            let closing = self.closings.remove(0);
+            self.close(ask, closing).await;
+        }
+        end
+    }
+
+    /// Takes reports until an event fits.
+    pub(crate) async fn until(&mut self, fits: impl Fn(&Body) -> bool) {
+        while !self.events.last().is_some_and(|event| fits(&event.body)) {
+            if let Some(end) = self.take().await {
+                panic!("the turn ended with {end:?} before it");
+            }
+        }
+    }
+
+    /// Takes reports until the turn is over. The agent must have closed whatever it opened.
+    pub(crate) async fn turn_end(&mut self) -> TurnEnd {
+        let end = loop {
+            if let Some(end) = self.take().await {
+                break end;
+            }
+        };
+        let run = self.state.open_run().unwrap();
+        assert!(run.open_step().is_none(), "a step was left open");
+        assert_eq!((self.state.open_messages(), self.state.open_tools()), (Vec::new(), Vec::new()));
+        assert!(self.state.asks.is_empty(), "an ask was left open");
+        end
+    }
+
+    /// Takes reports until the turn is over and ends the run.
+    pub(crate) async fn finish(&mut self) -> TurnEnd {
+        let end = self.turn_end().await;
+        let outcome = match &end {
+            TurnEnd::Done => Outcome::Done,
+            TurnEnd::Cancelled => Outcome::Cancelled,
+            TurnEnd::Failed(failure) => Outcome::Failed(failure.clone()),
+        };
+        for body in self.state.close_run(outcome) {
+            self.emit(body);
+        }
+        assert!(self.grammar.is_closed());
+        end
+    }
+
+    /// A whole run.
+    pub(crate) async fn run(&mut self, text: &str) -> TurnEnd {
+        self.prompt(text).await;
+        self.finish().await
+    }
+
+    /// Asks the agent what only it can answer.
+    pub(crate) async fn consult(&mut self, command: Command) -> Result<Receipt, Refusal> {
+        let context: Vec<_> = self.state.context_path().into_iter().cloned().collect();
+        let grounds = Grounds {
+            ids: self.ids.clone(),
+            cwd: self.state.settings.cwd.clone(),
+            project: self.state.settings.project.clone(),
+            model: None,
+            active_tools: None,
+            leaf: self.state.leaf,
+            tools: self.tools_of(&context),
+            context,
+        };
+        let session = self.session.clone();
+        let order = Order::Consult { ticket: Ticket(7), session, command, grounds: Box::new(grounds) };
+        self.order(order).await;
+        loop {
+            let (report, ack) = self.next().await;
+            match report {
+                Report::Settled { ticket: Ticket(7), with } => return with,
+                Report::Happened { run: None, body, .. } => self.emit(body),
+                other => panic!("unexpected {other:?}"),
+            }
+            if let Some(ack) = ack {
+                let _ = ack.send(true);
+            }
+        }
+    }
+
+    pub(crate) fn outcomes(&self) -> Vec<(String, ToolOutcome, String)> {
+        let ended = self.events.iter().filter_map(|event| match &event.body {
+            Body::ToolEnded { tool, outcome, result } => {
+                let name = self.state.tool(*tool).unwrap().name.clone();
+                Some((name, outcome.clone(), result.text.clone()))
+            }
+            _ => None,
+        });
+        ended.collect()
+    }
+
+    pub(crate) fn count(&self, fits: impl Fn(&Body) -> bool) -> usize {
+        self.events.iter().filter(|event| fits(&event.body)).count()
+    }
+
+    /// What the model was told in its last request, message by message.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let seen = self.model.seen();
+        let kind = |message: &ChatMessage| match message {
+            ChatMessage::User { .. } => "user",
+            ChatMessage::Assistant { .. } => "assistant",
+            ChatMessage::Tool { .. } => "tool",
+        };
+        seen.last().unwrap().messages.iter().map(|m| format!("{}: {}", kind(m), m.text())).collect()
+    }
+
+    pub(crate) fn system(&self) -> String {
+        self.model.seen().last().unwrap().system.clone().unwrap_or_default()
+    }
+}
+
+/// Writes a file and the directories above it.
+pub(crate) fn put(dir: &Path, name: &str, text: &str) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path
+}

@@ -1,0 +1,170 @@
+//! Consent: allowed, denied, expired, nobody there; remembered; and once only after a crash.
+
+use crate::bench::{Bench, Plan, allow, answered, deny};
+use crate::stand_in::Mark;
+use domain::ask::{Answer, AskKind, Closing, Scope};
+use domain::event::Body;
+use domain::port::TurnEnd;
+use domain::session::Policy;
+use domain::tool::{Decider, ToolOutcome};
+
+const WRITE: &str = r#"
+    model tool write {"path":"f","content":"text\n"}
+    ---
+    model text "went on"
+    "#;
+
+fn opened(body: &Body) -> bool {
+    matches!(body, Body::AskOpened(_))
+}
+
+#[tokio::test(start_paused = true)]
+async fn allowed_runs_and_the_model_goes_on() {
+    let mut bench = Bench::new(WRITE);
+    bench.prompt("write f").await;
+    bench.until(opened).await;
+    let ask = bench.state.asks[0].clone();
+    let AskKind::Consent(consent) = &ask.kind else { panic!() };
+    assert!(consent.preview.is_some() && consent.takes_reason && !consent.digest.0.is_empty());
+    assert_eq!(bench.get("f"), None, "nothing happens before the answer");
+    bench.close(ask.id, allow(Scope::Once)).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(bench.get("f").as_deref(), Some("text\n"));
+    assert_eq!(bench.model.seen().len(), 2);
+    let decision = bench.state.tools.values().next().unwrap().decision.clone().unwrap();
+    assert_eq!(decision.by, Decider::Person(Some("test".to_owned())));
+    assert_eq!(decision.digest.as_ref(), Some(&consent.digest), "the decision is about what was shown");
+}
+
+#[tokio::test(start_paused = true)]
+async fn denied_with_a_reason_the_model_goes_on_with_it() {
+    let mut bench = Bench::new(WRITE);
+    bench.closings = vec![deny(Some("not in this file"))];
+    assert_eq!(bench.run("write f").await, TurnEnd::Done);
+    assert_eq!(bench.get("f"), None);
+    assert_eq!(bench.told().last().unwrap(), "tool: Permission denied: not in this file");
+}
+
+#[tokio::test(start_paused = true)]
+async fn denied_without_a_reason_the_turn_stops() {
+    let mut bench =
+        Bench::new(r#"model tool write {"path":"f","content":"x"} | tool write {"path":"g","content":"x"}"#);
+    bench.closings = vec![deny(None)];
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!((bench.get("f"), bench.get("g")), (None, None));
+    let outcomes: Vec<ToolOutcome> = bench.outcomes().into_iter().map(|(_, outcome, _)| outcome).collect();
+    assert_eq!(outcomes, [ToolOutcome::Denied, ToolOutcome::Skipped]);
+    assert_eq!(bench.model.seen().len(), 1, "the person speaks next");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dismissed_is_a_no() {
+    let mut bench = Bench::new(WRITE);
+    bench.closings = vec![answered(Answer::Dismissed)];
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!((bench.get("f"), bench.model.seen().len()), (None, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_answers_and_the_model_is_told_why() {
+    for (closing, why) in
+        [(Closing::Expired, "nobody answered in time"), (Closing::Unattended, "nobody could be asked")]
+    {
+        let mut bench = Bench::new(WRITE);
+        bench.closings = vec![closing];
+        assert_eq!(bench.run("write").await, TurnEnd::Done);
+        assert_eq!(bench.get("f"), None);
+        assert_eq!(bench.told().last().unwrap(), &format!("tool: Permission denied: {why}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_that_changed_after_it_was_shown_is_not_written() {
+    let mut bench = Bench::new(WRITE);
+    bench.prompt("write f").await;
+    bench.until(opened).await;
+    bench.put("f", "somebody else's\n");
+    let ask = bench.state.asks[0].id;
+    bench.close(ask, allow(Scope::Once)).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(bench.get("f").as_deref(), Some("somebody else's\n"));
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Denied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_for_the_session_covers_the_next_call_of_the_same_step() {
+    let mut bench = Bench::new(
+        r#"
+        model tool write {"path":"a","content":"x"} | tool write {"path":"b","content":"x"}
+        ---
+        model text "ok"
+        "#,
+    );
+    bench.closings = vec![allow(Scope::Session)];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert!(bench.get("a").is_some() && bench.get("b").is_some());
+    assert_eq!(bench.count(opened), 1);
+    let rules = bench.state.tools.values().filter_map(|tool| tool.decision.clone());
+    assert_eq!(rules.filter(|decision| matches!(decision.by, Decider::Rule(_))).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn read_only_denies_without_asking() {
+    let mut bench = Bench::with(Plan::script(WRITE).policy(Policy::ReadOnly));
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!((bench.get("f"), bench.count(opened)), (None, 0));
+    assert!(bench.told().last().unwrap().contains("read-only"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_asks_the_person() {
+    let mut bench = Bench::new(
+        r#"
+        model tool ask {"kind":"confirm","title":"Sure?","message":"Really?"}
+        ---
+        model text "ok"
+        "#,
+    );
+    bench.closings = vec![answered(Answer::Confirmed(true))];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.count(opened), 1);
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Done);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_crash_the_same_consent_runs_the_tool_once() {
+    let script = "model tool mark {\"name\":\"a\"} | tool mark {\"name\":\"b\"}";
+    let mark = Mark::default();
+    let mut bench = Bench::with(Plan::script(script).tool(mark.clone()));
+    bench.prompt("go").await;
+    bench.until(opened).await;
+    let ask = bench.state.asks[0].id;
+    // The program dies here. The second call had no consent yet: the record closes it.
+    let second = *bench.state.open_tools().last().unwrap();
+    let (outcome, result) = (ToolOutcome::Skipped, domain::tool::ToolResult::text("Not run: interrupted."));
+    bench.emit(Body::ToolEnded { tool: second, outcome, result });
+    let mut bench = bench.reborn(Plan::script("model text \"went on\"").tool(mark.clone()));
+    bench.resume().await;
+    bench.close(ask, allow(Scope::Once)).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(mark.seen(), ["a begins", "a ends"]);
+    assert_eq!(bench.count(|body| matches!(body, Body::ToolStarted { .. })), 1);
+    let told = bench.told();
+    assert_eq!(told[2..], ["tool: Not run: interrupted.", "tool: marked a"], "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_crash_a_no_is_still_a_no() {
+    let mark = Mark::default();
+    let script = "model tool mark {\"name\":\"a\"}";
+    let mut bench = Bench::with(Plan::script(script).tool(mark.clone()));
+    bench.prompt("go").await;
+    bench.until(opened).await;
+    let ask = bench.state.asks[0].id;
+    let mut bench = bench.reborn(Plan::script("model text \"went on\"").tool(mark.clone()));
+    bench.resume().await;
+    bench.close(ask, deny(Some("no more"))).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(mark.seen(), Vec::<String>::new());
+    assert_eq!(bench.told().last().unwrap(), "tool: Permission denied: no more");
+}

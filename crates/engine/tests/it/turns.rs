@@ -1,0 +1,206 @@
+//! Turns from the prompt to their end: text, tools, steers, limits, failures, the whole session as context.
+
+use crate::bench::{Bench, Plan};
+use crate::stand_in::{Broken, Mark, Meet};
+use domain::event::{Body, Cause, Finish};
+use domain::port::TurnEnd;
+use domain::session::Policy;
+use domain::tool::ToolOutcome;
+use std::sync::Arc;
+use tokio::sync::Barrier;
+
+fn done(name: &str, text: &str) -> (String, ToolOutcome, String) {
+    (name.to_owned(), ToolOutcome::Done, text.to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_streams_and_the_turn_ends() {
+    let mut bench = Bench::new(r#"model thought "hm" | text "Hel" | text "lo." | usage in=10 out=5"#);
+    assert_eq!(bench.run("hi").await, TurnEnd::Done);
+    let message = bench.state.path().last().map(|entry| entry.id).unwrap();
+    let domain::state::EntryKind::Message(message) = &bench.state.entries[&message].kind else { panic!() };
+    assert_eq!((message.text().as_str(), &message.finish), ("Hello.", &Some(Finish::Complete)));
+    assert_eq!(bench.count(|body| matches!(body, Body::MessageDelta { .. })), 3);
+    assert_eq!((bench.state.usage.input, bench.state.usage.output), (10, 5));
+    assert_eq!(bench.state.context, Some((15, 200_000)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_goes_back_to_the_model() {
+    let mut bench = Bench::new(
+        r#"
+        model text "Let me see." | tool read {"path":"a.txt"}
+        ---
+        model text "It says one."
+        "#,
+    );
+    bench.put("a.txt", "one\n");
+    assert_eq!(bench.run("what is in a.txt?").await, TurnEnd::Done);
+    let told = bench.told();
+    assert_eq!(told[..2], ["user: what is in a.txt?", "assistant: Let me see."]);
+    assert!(told[2].starts_with("tool: ") && told[2].contains("one"), "{told:?}");
+    assert_eq!(bench.model.seen().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_turn_has_the_whole_session_as_context() {
+    let mut bench = Bench::new(
+        r#"
+        model text "one"
+        ---
+        model tool ls {"path":"."} | text "?"
+        ---
+        model text "two"
+        ---
+        model text "three"
+        "#,
+    );
+    for prompt in ["first", "second", "third"] {
+        assert_eq!(bench.run(prompt).await, TurnEnd::Done);
+    }
+    let told = bench.told();
+    let kinds: Vec<&str> = told.iter().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(kinds, ["user:", "assistant:", "user:", "assistant:", "tool:", "assistant:", "user:"]);
+    assert_eq!((told[0].as_str(), told[6].as_str()), ("user: first", "user: third"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_calls_run_at_the_same_time() {
+    let barrier = Arc::new(Barrier::new(3));
+    let plan = Plan::script("model tool meet | tool meet | tool meet\n---\nmodel text \"done\"");
+    let mut bench = Bench::with(plan.tool(Meet(barrier)));
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.outcomes(), [done("meet", "met"), done("meet", "met"), done("meet", "met")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn writing_calls_run_in_order() {
+    let mark = Mark::default();
+    let plan = Plan::script(
+        "model tool mark {\"name\":\"a\"} | tool mark {\"name\":\"b\"} | tool mark {\"name\":\"c\"}\n---\nmodel text \"ok\"",
+    );
+    let mut bench = Bench::with(plan.tool(mark.clone()).policy(Policy::Full));
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(mark.seen(), ["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+}
+
+#[tokio::test]
+async fn a_write_between_reads_sees_what_was_before_and_changes_what_comes_after() {
+    let mut bench = Bench::with(
+        Plan::script(
+            r#"
+            model tool read {"path":"f"} | tool bash {"command":"echo new > f"} | tool read {"path":"f"}
+            ---
+            model text "ok"
+            "#,
+        )
+        .policy(Policy::Full),
+    );
+    bench.put("f", "old\n");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let texts: Vec<String> = bench.outcomes().into_iter().map(|(_, _, text)| text).collect();
+    assert!(texts[0].contains("old") && texts[2].contains("new"), "{texts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_steer_skips_the_calls_that_are_left_visibly_and_ends_the_turn() {
+    let mark = Mark::default();
+    let plan = Plan::script(
+        "model tool mark {\"name\":\"a\"} | tool mark {\"name\":\"b\"} | tool read {\"path\":\"x\"}\n---\nmodel text \"steered\"",
+    );
+    let mut bench = Bench::with(plan.tool(mark.clone()).policy(Policy::Full));
+    let run = bench.prompt("go").await;
+    bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
+    bench.steer_waits(true).await;
+    assert_eq!(bench.turn_end().await, TurnEnd::Done);
+    assert_eq!(mark.seen(), ["a begins", "a ends"]);
+    let outcomes = bench.outcomes();
+    assert_eq!(outcomes[0], done("mark", "marked a"));
+    for (name, outcome, text) in &outcomes[1..] {
+        assert_eq!(
+            (outcome, text.as_str()),
+            (&ToolOutcome::Skipped, "Skipped: the person has said something new."),
+            "{name}"
+        );
+    }
+    assert_eq!(bench.model.seen().len(), 1, "the model is not asked before it hears the steer");
+    for body in bench.state.close_turn(&domain::event::Outcome::Done) {
+        bench.emit(body);
+    }
+    bench.steer_waits(false).await;
+    bench.turn(run, Cause::Steer, "no, do this").await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    let told = bench.told();
+    assert_eq!(told.last().unwrap(), "user: no, do this");
+    assert_eq!(told.iter().filter(|line| line.contains("Skipped")).count(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_in_mid_stream_keeps_what_arrived() {
+    let mut bench =
+        Bench::new(r#"model text "The answer is" | tool read {"path":"x"} | error network "cut""#);
+    let TurnEnd::Failed(failure) = bench.run("go").await else { panic!() };
+    assert_eq!(failure.code, "model_error");
+    assert!(failure.message.contains("cut") && failure.hint.is_some());
+    let text: Vec<String> = bench
+        .state
+        .path()
+        .iter()
+        .filter_map(|entry| match &entry.kind {
+            domain::state::EntryKind::Message(message) => {
+                Some(format!("{:?} {}", message.finish, message.text()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(text[1], "Some(Failed) The answer is");
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Skipped, "what broke off is never run");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_is_announced() {
+    let mut bench = Bench::new(r#"model retry 2/4 500ms "overloaded" | text "ok""#);
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.count(|body| matches!(body, Body::Retrying { attempt: 2, max: 4, .. })), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_never_stops_calling_is_stopped_and_the_person_told() {
+    let script: &'static str = Box::leak("model tool ls {}\n---\n".repeat(60).into_boxed_str());
+    let mut bench = Bench::new(script);
+    let TurnEnd::Failed(failure) = bench.run("go").await else { panic!() };
+    assert_eq!(failure.code, "step_limit");
+    assert!(failure.hint.unwrap().contains("go on"));
+    assert_eq!(bench.model.seen().len(), 50);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_run_is_told_to_the_model() {
+    let plan = Plan::script(
+        r#"
+        model tool dance {} | tool read "not json" | tool read {} | tool broken
+        ---
+        model text "ok"
+        "#,
+    );
+    let mut bench = Bench::with(plan.tool(Broken));
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let outcomes = bench.outcomes();
+    assert!(outcomes.iter().all(|(_, outcome, _)| *outcome == ToolOutcome::Failed), "{outcomes:?}");
+    assert!(outcomes[0].2.starts_with("There is no tool dance. There are: "), "{}", outcomes[0].2);
+    assert!(outcomes[1].2.contains("not JSON"), "{}", outcomes[1].2);
+    assert!(outcomes[3].2.contains("broke down"), "a defect of a tool does not end the turn");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_is_told_to_the_uis() {
+    let mut bench = Bench::new(
+        r#"
+        model tool todo {"items":[{"text":"look","state":"active"},{"text":"fix","state":"pending"}]}
+        ---
+        model text "ok"
+        "#,
+    );
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.state.plan.len(), 2);
+}
