@@ -109,6 +109,8 @@ pub struct Screen {
     pub skills: Vec<(String, String)>,
     /// A command that the person ran: its output goes along with the next prompt.
     pub ran: Option<Ran>,
+    /// How fast text comes in.
+    pub flow: Flow,
     /// Whether the mouse is the UI's.
     pub mouse: bool,
     /// Keys that stand for others.
@@ -119,6 +121,36 @@ pub struct Screen {
     pub about: About,
     pub(crate) pending: BTreeMap<Ticket, Want>,
     pub(crate) next_ticket: u64,
+}
+
+/// How fast text came in lately.
+#[derive(Debug, Clone, Default)]
+pub struct Flow(VecDeque<(Millis, usize)>);
+
+impl Flow {
+    /// The time looked back.
+    const BACK_MS: u64 = 3_000;
+    /// Bytes of a token, about.
+    const TOKEN: u64 = 4;
+
+    /// Text came.
+    pub fn add(&mut self, now: Millis, bytes: usize) {
+        while self.0.front().is_some_and(|(at, _)| now.since(*at) > Flow::BACK_MS) {
+            self.0.pop_front();
+        }
+        match self.0.back_mut().filter(|(at, _)| *at == now) {
+            Some((_, sum)) => *sum += bytes,
+            None => self.0.push_back((now, bytes)),
+        }
+    }
+
+    /// Tokens per second, about; zero when it is too early to tell.
+    pub fn rate(&self, now: Millis) -> u64 {
+        let recent = self.0.iter().filter(|(at, _)| now.since(*at) <= Flow::BACK_MS);
+        let bytes: usize = recent.clone().map(|(_, bytes)| bytes).sum();
+        let since = recent.clone().next().map_or(0, |(at, _)| now.since(*at));
+        if since < 1_000 { 0 } else { bytes as u64 * 1_000 / Flow::TOKEN / since }
+    }
 }
 
 /// A command that the person ran.
@@ -167,6 +199,7 @@ impl Model {
             search: None,
             skills: Vec::new(),
             ran: None,
+            flow: Flow::default(),
             mouse: false,
             keymap: BTreeMap::new(),
             title: String::new(),

@@ -3,6 +3,9 @@
 //! Invariant: a frame costs what it shows, however long the session is. The place is kept by cell, not by line number, so that it
 //! stays where the person looks while text streams in below, cells fold or the window changes.
 
+#[cfg(test)]
+mod tests;
+
 use crate::cell::{self, Look, gap};
 use crate::markdown::Stream;
 use crate::model::Model;
@@ -219,6 +222,21 @@ fn settle(model: &mut Model, place: Option<Place>) {
         (Some(place), Some(cell)) => Scroll::At { key: cell.key, line: place.line },
         _ => Scroll::Tail,
     };
+}
+
+/// Scrolls so that the first line of a cell that holds `words` is seen.
+pub fn show_words(model: &mut Model, area: Rect, key: CellKey, words: &str) {
+    let rows = cell::rows(model.world.state(), key, look(model, key, columns(area)));
+    let found = rows.iter().position(|row| !search::columns(&row.text(), words).is_empty());
+    let high = usize::from(area.height);
+    match (found, model.world.seen().thread.position(key)) {
+        // Near its beginning the cell is shown from there.
+        (Some(line), Some(cell)) if line + 2 > high => {
+            let line = lead(model, cell) + line - high / 2;
+            settle(model, Some(Place { cell, line }));
+        }
+        _ => show(model, area, key),
+    }
 }
 
 /// Scrolls so that a cell is seen: its beginning comes to the top unless it is on the screen already.

@@ -9,7 +9,7 @@ mod news;
 mod prompt;
 mod reading;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::key::{Code, Key};
 use crate::model::Model;

@@ -120,6 +120,7 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     } else {
         cache.hits = transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
     }
+    bottom::toasts(model, areas.transcript, buf, &mut cache.links);
     let middle = bottom::middle(model);
     // What is nearest to the composer matters most.
     let skip = middle.len().saturating_sub(usize::from(areas.middle.height));

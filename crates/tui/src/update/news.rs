@@ -105,6 +105,7 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             }
             retitle(model, fx);
         }
+        Body::MessageDelta { text, .. } if is_current => model.screen.flow.add(model.screen.now, text.len()),
         Body::RunStarted { .. } | Body::Renamed { .. } => retitle(model, fx),
         _ => {}
     }

@@ -168,9 +168,11 @@ pub(super) fn search_key(model: &mut Model, key: Key) -> bool {
 }
 
 fn look_at(model: &mut Model) {
-    if let Some(key) = model.screen.search.as_ref().and_then(Search::current) {
+    let Some(search) = &model.screen.search else { return };
+    if let Some(key) = search.current() {
+        let words = search.editor.text().to_owned();
         model.screen.selected = Some(key);
         let area = areas(model).transcript;
-        transcript::show(model, area, key);
+        transcript::show_words(model, area, key, &words);
     }
 }

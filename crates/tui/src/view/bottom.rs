@@ -5,7 +5,7 @@ use crate::cell::{count, duration, level_role};
 use crate::clean::clean_line;
 use crate::composer::lay_out;
 use crate::model::Model;
-use crate::row::{Links, Piece, Row, draw, fit, width};
+use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
 use crate::theme::Role;
 use crate::transcript::Scroll;
 use domain::event::PlanState;
@@ -20,6 +20,10 @@ use ratatui::layout::{Position, Rect};
 const MAX_PLAN: usize = 6;
 /// Waiting inputs shown at most.
 const MAX_QUEUE: usize = 4;
+/// Columns of a toast at most.
+const MAX_TOAST: usize = 60;
+/// Rows of a toast at most.
+const MAX_TOAST_ROWS: usize = 4;
 /// Lines of widgets shown at most.
 const MAX_WIDGET: usize = 6;
 const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -34,10 +38,6 @@ pub(super) fn middle(model: &Model) -> Vec<Row> {
     }
     rows.extend(plan(model));
     rows.extend(widgets(model, Place::Above));
-    for toast in &model.screen.toasts {
-        let style = look.theme.style(level_role(toast.level));
-        rows.push(Row::of(fit(&format!("• {}", toast.text), look.columns), style));
-    }
     rows.extend(working(model));
     rows.extend(queue(model));
     rows.extend(hints::rows(model));
@@ -54,6 +54,26 @@ fn widgets(model: &Model, where_to: Place) -> Vec<Row> {
     let of_place = model.world.seen().board.widgets.values().filter(|(place, _)| *place == where_to);
     let lines = of_place.flat_map(|(_, lines)| lines.iter().take(MAX_WIDGET));
     lines.map(|line| Row::of(fit(&clean_line(line), look.columns), look.theme.style(Role::Text))).collect()
+}
+
+/// Words that show for a while, over the last rows of the transcript: they come and go without moving anything.
+pub(super) fn toasts(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let theme = model.screen.theme;
+    let columns = usize::from(area.width.saturating_sub(4));
+    let mut y = area.bottom();
+    for toast in model.screen.toasts.iter().rev() {
+        let lines = wrap_text(&toast.text, columns.min(MAX_TOAST), theme.style(level_role(toast.level)));
+        for line in lines.into_iter().take(MAX_TOAST_ROWS).rev() {
+            let Some(row) = y.checked_sub(1).filter(|row| *row >= area.y) else { return };
+            y = row;
+            let wide = u16::try_from(line.width() + 3).unwrap_or(u16::MAX).min(area.width);
+            let x = area.right() - wide;
+            (x..area.right()).for_each(|x| buf[(x, y)].reset());
+            links.retain(|(at, _, to, _)| *at != y || *to <= x);
+            let line = line.after("▏ ", theme.style(level_role(toast.level)));
+            draw(&line, Position::new(x, y), wide, buf, links);
+        }
+    }
 }
 
 fn plan(model: &Model) -> Vec<Row> {
@@ -100,6 +120,10 @@ fn working(model: &Model) -> Vec<Row> {
     };
     let took = duration(now.since(run.started_at) / 1_000 * 1_000).replace(".0s", "s");
     let used = run.usage();
+    let rate = match model.screen.flow.rate(now) {
+        0 => String::new(),
+        rate => format!(" · ~{rate} tokens/s"),
+    };
     let tokens =
         if used.output > 0 { format!(" · {} tokens out", count(used.output)) } else { String::new() };
     let hint = if model.screen.composer.is_empty() {
@@ -107,7 +131,7 @@ fn working(model: &Model) -> Vec<Row> {
     } else {
         "Enter queues · Ctrl-S steers · Esc stops"
     };
-    let text = format!(" {word} · {took}{tokens}");
+    let text = format!(" {word} · {took}{tokens}{rate}");
     let room = look.columns.saturating_sub(width(&text) + 1);
     let hint = if width(hint) + 3 <= room { format!("   {hint}") } else { String::new() };
     vec![Row::from(vec![
@@ -204,7 +228,9 @@ pub(super) fn status(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Li
     let state = &seen.state;
     let theme = model.screen.theme;
     let mut left: Vec<(String, Role)> = Vec::new();
-    if let Some(model) = &state.settings.model {
+    let in_use = state.runs.last().and_then(|run| run.turns.last()).and_then(|turn| turn.steps.last());
+    let in_use = in_use.and_then(|step| step.model.as_ref());
+    if let Some(model) = state.settings.model.as_ref().or(in_use) {
         left.push((clean_line(&model.name), Role::Accent));
     }
     let (policy, role) = policy_word(state.settings.policy);

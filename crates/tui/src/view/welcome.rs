@@ -39,9 +39,6 @@ pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Link
             }
         }
     }
-    if let Some(note) = &about.note {
-        rows.extend(wrap_text(note, look.columns, style(Role::Dim)));
-    }
     if !about.examples.is_empty() {
         rows.push(Row::empty());
         rows.push(Row::of("Try one of these:", style(Role::Text)));
@@ -49,6 +46,10 @@ pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Link
         for example in &about.examples {
             rows.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &lead, &lead));
         }
+    }
+    if let Some(note) = &about.note {
+        rows.push(Row::empty());
+        rows.extend(wrap_text(note, look.columns, style(Role::Dim)));
     }
     rows.push(Row::empty());
     for (keys, what) in [

@@ -1,0 +1,81 @@
+//! What a frame costs: long sessions against short ones, and a key while text streams in. Prints figures; the bounds that must hold
+//! are tests of the crate.
+
+#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+
+use domain::content::{Part, Role, TextKind};
+use domain::event::{Body, Cause, Event, Finish};
+use domain::ids::{EntryId, MessageId, Millis, RunId, Seq, SessionId, TurnId};
+use domain::port::{Abilities, News};
+use domain::signal::Board;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tui::Headless;
+
+fn session(entries: u64) -> Headless {
+    let mut ui = Headless::new(120, 40);
+    let opened = Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None };
+    let mut replay = vec![(Millis(0), opened)];
+    let (run, turn) = (RunId(1), TurnId(2));
+    replay.push((Millis(0), Body::RunStarted { run }));
+    replay.push((Millis(0), Body::TurnStarted { run, turn, cause: Cause::Prompt }));
+    for number in 0..entries {
+        let message = MessageId(number + 10);
+        let parent = (number > 0).then(|| EntryId(number + 9));
+        let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
+        let text = format!("Message {number} with **some** text, `code` and a list:\n\n- one\n- two\n");
+        replay
+            .push((Millis(0), Body::MessageStarted { message, parent, role, turn: Some(turn), step: None }));
+        replay.push((Millis(0), Body::PartAdded { message, part: Part::Text(text) }));
+        replay.push((Millis(0), Body::MessageEnded { message, finish: Finish::Complete }));
+    }
+    let (session, board) = (SessionId::from_number(1), Board::default());
+    ui.hear(News::Attached { session, replay, board, abilities: Abilities::all("bench") });
+    ui
+}
+
+fn frames(ui: &mut Headless, count: u32) -> Duration {
+    let begin = Instant::now();
+    for step in 0..count {
+        ui.keys(if step % 8 < 4 { "<pageup>" } else { "<pagedown>" });
+        ui.draw();
+    }
+    begin.elapsed() / count
+}
+
+fn stream(ui: &mut Headless, entries: u64) -> (Duration, Duration) {
+    let message = MessageId(entries + 10);
+    let mut seq = ui.model.world.state().seq.0;
+    let mut tell = |ui: &mut Headless, body: Body| {
+        seq += 1;
+        let event = Arc::new(Event { seq: Seq(seq), at: Millis(0), body });
+        ui.hear(News::Happened { session: SessionId::from_number(1), event });
+    };
+    let (parent, turn) = (Some(EntryId(entries + 9)), Some(TurnId(2)));
+    tell(ui, Body::MessageStarted { message, parent, role: Role::Assistant, turn, step: None });
+    let mut keys = Vec::new();
+    let begin = Instant::now();
+    for token in 0..4_000u32 {
+        let text = if token % 60 == 59 { "word.\n\n".to_owned() } else { format!("word{token} ") };
+        tell(ui, Body::MessageDelta { message, kind: TextKind::Text, text });
+        if token % 16 == 0 {
+            let key = Instant::now();
+            ui.keys("x");
+            ui.draw();
+            keys.push(key.elapsed());
+        }
+    }
+    let each = begin.elapsed() / 4_000;
+    keys.sort_unstable();
+    (each, keys[keys.len() * 99 / 100])
+}
+
+fn main() {
+    for entries in [100, 10_000, 100_000] {
+        let mut ui = session(entries);
+        let frame = frames(&mut ui, 200);
+        ui.keys("<ctrl-end>");
+        let (token, key) = stream(&mut ui, entries);
+        println!("{entries:>7} entries: frame {frame:?}, token {token:?}, key to drawn frame p99 {key:?}");
+    }
+}

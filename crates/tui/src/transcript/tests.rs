@@ -1,0 +1,80 @@
+//! The transcript under random scrolling: the place is always a real one, and cost does not grow with the session.
+
+use crate::update::tests::Stage;
+use domain::content::{Part, Role};
+use domain::event::{Body, Finish};
+use domain::ids::{EntryId, MessageId, TurnId};
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+fn long(entries: u64, columns: u16, rows: u16) -> Stage {
+    let mut stage = Stage::new(columns, rows);
+    stage.run("begin");
+    for number in 0..entries {
+        let message = MessageId(number + 10);
+        let parent = Some(if number == 0 { EntryId(5) } else { EntryId(number + 9) });
+        let (role, turn) = (if number % 2 == 0 { Role::User } else { Role::Assistant }, Some(TurnId(2)));
+        stage.happen(Body::MessageStarted { message, parent, role, turn, step: None });
+        let text = format!("message {number} {}", "word ".repeat(usize::try_from(number % 40).unwrap()));
+        stage.happen(Body::PartAdded { message, part: Part::Text(text) });
+        stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    }
+    stage
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn scrolling_up_and_down_by_the_same_lines_comes_back(
+        steps in prop::collection::vec(1usize..20, 1..12), columns in 20u16..80, rows in 8u16..30,
+    ) {
+        let mut stage = long(60, columns, rows);
+        let home = stage.ui.screen();
+        for count in &steps {
+            stage.ui.keys(&"<shift-up>".repeat(*count));
+            let here = stage.ui.screen();
+            stage.ui.keys("<shift-up>");
+            let above = stage.ui.screen();
+            stage.ui.keys("<shift-down>");
+            // At the very top there is nothing above to come back from.
+            if above != here {
+                prop_assert_eq!(&stage.ui.screen(), &here);
+            }
+        }
+        stage.ui.keys("<ctrl-end>");
+        prop_assert_eq!(stage.ui.screen(), home);
+    }
+}
+
+#[test]
+fn every_line_can_be_reached_by_scrolling() {
+    let mut stage = long(40, 50, 12);
+    let mut seen = String::new();
+    for _ in 0..400 {
+        seen.push_str(&stage.ui.screen());
+        stage.ui.keys("<shift-up>");
+    }
+    for number in 0..40 {
+        assert!(seen.contains(&format!("message {number}")), "message {number}");
+    }
+    assert!(stage.ui.screen().contains("> begin"));
+}
+
+#[test]
+fn a_frame_of_a_long_session_costs_what_a_short_one_does() {
+    let cost = |stage: &mut Stage| {
+        let mut best = Duration::MAX;
+        for _ in 0..5 {
+            let begin = Instant::now();
+            for _ in 0..20 {
+                stage.ui.keys("<pageup><pagedown>");
+                stage.ui.draw();
+            }
+            best = best.min(begin.elapsed());
+        }
+        best
+    };
+    let (mut short, mut long) = (long(100, 100, 40), long(20_000, 100, 40));
+    let (short, long) = (cost(&mut short), cost(&mut long));
+    assert!(long < short * 2 + Duration::from_millis(5), "short {short:?}, long {long:?}");
+}
