@@ -3,7 +3,7 @@
 //! An engine does the runs: our agent, or a foreign runtime behind a UI role. Our agent is *driven*: the hub tells it the input of
 //! each turn and closes what it leaves open. A foreign runtime is *followed*: its facts go through the canon.
 
-use crate::ask::Closing;
+use crate::ask::{ActionDigest, Closing};
 use crate::command::{Command, PromptOptions, Receipt, Refusal};
 use crate::content::Input;
 use crate::event::{Body, Event, Failure};
@@ -63,8 +63,19 @@ pub struct TurnBrief {
 pub struct Resume {
     /// Which step.
     pub step: StepId,
-    /// The asks that are open and the tools they are about, oldest first.
-    pub consents: Vec<(AskId, ToolRunId)>,
+    /// The consents that are open, oldest first.
+    pub consents: Vec<OpenConsent>,
+}
+
+/// A consent that was asked for before a crash and is still open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenConsent {
+    /// The question.
+    pub ask: AskId,
+    /// What it is about.
+    pub tool: ToolRunId,
+    /// What was shown: a yes is for this and nothing else.
+    pub digest: ActionDigest,
 }
 
 /// How a session stands when the engine is asked about it outside of a turn.

@@ -118,7 +118,7 @@ impl Agent {
         let (place, rules) = (seat.place.clone(), seat.rules.clone());
         // Before the turn begins: its asks may be answered with the very next order.
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
-        let waits = open.map(|(ask, _)| (*ask, asked.wait_for(*ask))).collect();
+        let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
         let port = Port { session: session.clone(), run, reports: self.reports.clone() };
         let mut toolbox = self.setup.toolbox.clone();
         if let Some(names) = &brief.active_tools {

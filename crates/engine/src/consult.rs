@@ -47,7 +47,7 @@ impl Consulted {
         if let Some(provider) = provider {
             models.retain(|entry| entry.model.provider == provider);
             if models.is_empty() {
-                let what = format!("there is no provider {provider} here");
+                let what = format!("unknown provider: {provider}");
                 return Err(Refusal::new(RefusalKind::ModelUnknown, what));
             }
         }

@@ -7,6 +7,9 @@ mod bench;
 #[path = "it/cancel.rs"]
 mod cancel;
 #[cfg(test)]
+#[path = "it/compaction.rs"]
+mod compaction;
+#[cfg(test)]
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]

@@ -2,17 +2,18 @@
 
 use super::step::{Call, Done};
 use super::{Turn, Waits};
-use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
+use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
 use domain::content::Json;
 use domain::event::Body;
 use domain::ids::{AskId, ToolRunId};
+use domain::port::OpenConsent;
 use domain::session::Policy;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use models::ToolArgs;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::oneshot;
 use tools::policy::{Mode, Verdict};
-use tools::{Outcome, Plan, Tool, Toolbox};
+use tools::{Outcome, Plan, Tool, ToolError, Toolbox};
 
 /// Characters of arguments that could not be read which the model gets to see again.
 const MAX_ECHO: usize = 200;
@@ -21,6 +22,13 @@ const MAX_ECHO: usize = 200;
 enum Planned {
     Ready(Arc<dyn Tool>, Box<Plan>),
     Impossible(String),
+}
+
+/// A consent that somebody was asked for.
+struct Open {
+    closing: oneshot::Receiver<Closing>,
+    /// What was shown.
+    shown: ActionDigest,
 }
 
 /// How a decision went.
@@ -73,14 +81,15 @@ impl Turn {
     /// Runs the calls whose consents a crash left open.
     pub(super) async fn run_resumed(
         &self,
-        calls: &[(AskId, Call)],
+        calls: &[(&OpenConsent, Call)],
         mut waits: Waits,
         toolbox: &Toolbox,
     ) -> Done {
         let mut done = Done { outcomes: Vec::new(), stop: false };
-        for (ask, call) in calls {
+        for (open, call) in calls {
             let planned = self.plan(call, toolbox).await;
-            let (outcome, stop) = self.one(call, planned, waits.remove(ask)).await;
+            let open = waits.remove(&open.ask).map(|closing| Open { closing, shown: open.digest.clone() });
+            let (outcome, stop) = self.one(call, planned, open).await;
             done.outcomes.push((call.id, outcome));
             done.stop |= stop;
         }
@@ -145,18 +154,13 @@ impl Turn {
     }
 
     /// One call from its plan to its end; `true` when the turn must stop.
-    async fn one(
-        &self,
-        call: &Call,
-        planned: Planned,
-        open: Option<oneshot::Receiver<Closing>>,
-    ) -> (Outcome, bool) {
+    async fn one(&self, call: &Call, planned: Planned, open: Option<Open>) -> (Outcome, bool) {
         let (tool, plan) = match planned {
             Planned::Ready(tool, plan) => (tool, *plan),
             Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
         };
         let decided = match (open, self.verdict(&plan)) {
-            (Some(closing), _) => self.asked_about(call.id, closing, &tool, &plan).await,
+            (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
             (None, Verdict::Allow(by)) => {
                 let decision = yes(by, Scope::Once, &plan);
                 self.record(call.id, decision, Decided::Run).await
@@ -193,28 +197,22 @@ impl Turn {
         if !self.port.emit_kept(Body::AskOpened(asked)).await {
             return Decided::Not(Outcome::cancelled());
         }
-        self.asked_about(id, closing, tool, plan).await
+        self.asked_about(id, Open { closing, shown: plan.digest.clone() }, tool, plan).await
     }
 
-    async fn asked_about(
-        &self,
-        id: ToolRunId,
-        closing: oneshot::Receiver<Closing>,
-        tool: &Arc<dyn Tool>,
-        plan: &Plan,
-    ) -> Decided {
+    async fn asked_about(&self, id: ToolRunId, open: Open, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
         let closing = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Decided::Not(Outcome::cancelled()),
-            closing = closing => closing.unwrap_or(Closing::Withdrawn),
+            closing = open.closing => closing.unwrap_or(Closing::Withdrawn),
         };
         match closing {
             Closing::Answered { answer: Answer::Allow { scope, .. }, by } => {
-                self.remember(scope, plan);
-                if let Err(why) = still_valid(tool, plan).await {
+                if let Err(why) = still_valid(tool, plan, &open.shown).await {
                     let reason = format!("{why} Look again before you try once more.");
                     return self.deny(id, Decider::Policy, Some(reason)).await;
                 }
+                self.remember(scope, plan);
                 let decision = yes(Decider::Person(by), scope, plan);
                 self.record(id, decision, Decided::Run).await
             }
@@ -276,7 +274,10 @@ impl Turn {
 }
 
 /// Whether what was shown is still what would happen.
-async fn still_valid(tool: &Arc<dyn Tool>, plan: &Plan) -> Result<(), String> {
+async fn still_valid(tool: &Arc<dyn Tool>, plan: &Plan, shown: &ActionDigest) -> Result<(), String> {
+    if plan.digest != *shown {
+        return Err(ToolError::Stale { tool: plan.tool.clone() }.to_string());
+    }
     let (tool, plan) = (tool.clone(), plan.clone());
     match tokio::task::spawn_blocking(move || tools::still_valid(tool.as_ref(), &plan)).await {
         Ok(valid) => valid.map_err(|why| why.to_string()),

@@ -6,7 +6,7 @@ use crate::context::Context;
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, Failure, Finish};
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
-use domain::port::{Resume, TurnEnd};
+use domain::port::{OpenConsent, Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
 use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolCall};
 use tools::Outcome;
@@ -103,10 +103,10 @@ impl Turn {
     /// Goes on in a step that a crash cut at its consents.
     pub(super) async fn resume(&self, resume: &Resume, waits: Waits, progress: &mut Progress) -> Stepped {
         let waiting = |id: &ToolRunId| self.brief.tools.iter().find(|tool| tool.id == *id);
-        let calls: Vec<(domain::ids::AskId, Call)> = resume
+        let calls: Vec<(&OpenConsent, Call)> = resume
             .consents
             .iter()
-            .filter_map(|(ask, tool)| Some((*ask, Call { id: *tool, call: chat::call(waiting(tool)?) })))
+            .filter_map(|open| Some((open, Call { id: open.tool, call: chat::call(waiting(&open.tool)?) })))
             .collect();
         let done = self.run_resumed(&calls, waits, &progress.toolbox).await;
         self.port.emit(Body::StepEnded { step: resume.step, usage: Usage::default() }).await;

@@ -8,7 +8,7 @@ use domain::content::{Input, Role};
 use domain::event::{Body, Cause, Event, Finish, Outcome};
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
-use domain::port::{Grounds, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
+use domain::port::{Grounds, OpenConsent, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use domain::signal::UiContext;
 use domain::state::{EntryKind, State};
@@ -211,7 +211,10 @@ impl Bench {
         let run = self.state.open_run().unwrap();
         let (run, turn, step) = (run.id, run.open_turn().unwrap().id, run.open_step().unwrap().id);
         let consents = self.state.asks.iter().filter_map(|ask| match &ask.kind {
-            AskKind::Consent(consent) => Some((ask.id, consent.tool)),
+            AskKind::Consent(consent) => {
+                let digest = consent.digest.clone();
+                Some(OpenConsent { ask: ask.id, tool: consent.tool, digest })
+            }
             _ => None,
         });
         let resume = Resume { step, consents: consents.collect() };

@@ -168,3 +168,18 @@ async fn after_a_crash_a_no_is_still_a_no() {
     assert_eq!(mark.seen(), Vec::<String>::new());
     assert_eq!(bench.told().last().unwrap(), "tool: Permission denied: no more");
 }
+
+#[tokio::test(start_paused = true)]
+async fn after_a_crash_a_yes_is_for_what_was_shown_then() {
+    let mut bench = Bench::new(WRITE);
+    bench.prompt("write f").await;
+    bench.until(opened).await;
+    let ask = bench.state.asks[0].id;
+    bench.put("f", "changed while nobody ran\n");
+    let mut bench = bench.reborn(Plan::script("model text \"went on\""));
+    bench.resume().await;
+    bench.close(ask, allow(Scope::Always)).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(bench.get("f").as_deref(), Some("changed while nobody ran\n"));
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Denied);
+}

@@ -2,11 +2,12 @@
 
 use super::{Core, Engine, Live, Out, no_session};
 use crate::shelf::{self, Shelf};
+use domain::ask::AskKind;
 use domain::command::{Command, ListScope, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
 use domain::event::{Body, Failure};
 use domain::ids::{EntryId, SessionId, UiId};
-use domain::port::{Order, Resume, Ticket};
+use domain::port::{OpenConsent, Order, Resume, Ticket};
 use domain::session::{Policy, SessionSummary};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
@@ -199,8 +200,14 @@ impl Core {
         }
         self.emit_all(id, recovery.bodies);
         if let Some(open) = recovery.resumable {
-            let consents = open.consents.iter().map(|standing| (standing.ask, standing.tool)).collect();
-            let resume = Some(Resume { step: open.step, consents });
+            let asks = self.live(id)?.state.asks.iter();
+            let consents = asks.filter_map(|ask| match &ask.kind {
+                AskKind::Consent(consent) if open.consents.iter().any(|standing| standing.ask == ask.id) => {
+                    Some(OpenConsent { ask: ask.id, tool: consent.tool, digest: consent.digest.clone() })
+                }
+                _ => None,
+            });
+            let resume = Some(Resume { step: open.step, consents: consents.collect() });
             let (input, options) = (Input::default(), PromptOptions::default());
             if let Some(brief) = self.brief(id, open.run, open.turn, input, options, resume) {
                 self.out.push(Out::Order(Order::Turn(Box::new(brief))));
