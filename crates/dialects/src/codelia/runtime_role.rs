@@ -245,9 +245,8 @@ impl RuntimeRole for CodeliaRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        let session = view.map(|view| view.session.clone());
         match self.pending.remove(&ticket) {
-            Some(pending) => self.answer(cx, session, pending, with),
+            Some(pending) => self.answer(cx, view, pending, with),
             None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
         }
     }

@@ -8,7 +8,7 @@ use super::super::wire::{
 use super::super::{run_name, stamp};
 use super::telling::{Prompted, Telling, Texts, Told};
 use super::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
-use crate::role::{Cx, Effect, Lane};
+use crate::role::{Cx, Effect, Lane, View};
 use domain::command::{Receipt, Refusal, RefusalKind, Target};
 use domain::event::Outcome;
 use domain::ids::{RunId, SessionId};
@@ -69,10 +69,11 @@ impl CodeliaRuntime {
     pub(super) fn answer(
         &mut self,
         cx: &mut Cx<'_>,
-        session: Option<SessionId>,
+        view: Option<View<'_>>,
         pending: Pending,
         with: Result<Receipt, Refusal>,
     ) {
+        let session = view.map(|view| view.session.clone());
         let (id, line) = match (pending, with) {
             (Pending::Silent, Ok(_)) | (Pending::Answer, Ok(_)) => return,
             (Pending::Silent, Err(refusal)) => return cx.log(format!("refused: {refusal}")),
@@ -104,7 +105,9 @@ impl CodeliaRuntime {
                 (id, Ok(line))
             }
             (Pending::ModelList { id, provider, details }, Ok(Receipt::Models { models, current })) => {
-                let listed = self.lower_models(provider, details, &models, current);
+                // The session's own choice is what the next run uses.
+                let chosen = view.and_then(|view| view.state.settings.model.clone());
+                let listed = self.lower_models(provider, details, &models, chosen.or(current));
                 let line = listed.map(|list| jsonrpc::result(&id, &list));
                 (id, line)
             }
@@ -208,10 +211,13 @@ impl CodeliaRuntime {
         models: &[ModelEntry],
         current: Option<ModelRef>,
     ) -> Result<ModelListResult, RpcError> {
+        let current = current.or_else(|| {
+            let (provider, name) = self.greeting.model.clone()?;
+            Some(ModelRef { provider, name })
+        });
         let wanted = provider.clone();
         let provider = provider
             .or_else(|| current.as_ref().map(|model| model.provider.clone()))
-            .or_else(|| self.greeting.model.as_ref().map(|(provider, _)| provider.clone()))
             .or_else(|| models.first().map(|entry| entry.model.provider.clone()))
             .unwrap_or_default();
         let of_provider: Vec<&ModelEntry> =
