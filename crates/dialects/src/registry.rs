@@ -14,6 +14,12 @@ pub enum Dialect {
     /// codelia's.
     #[cfg(feature = "codelia")]
     Codelia,
+    /// nous's, over two sockets.
+    #[cfg(feature = "nous")]
+    Nous,
+    /// lemon's.
+    #[cfg(feature = "lemon")]
+    Lemon,
 }
 
 impl Dialect {
@@ -23,6 +29,10 @@ impl Dialect {
         Dialect::Native,
         #[cfg(feature = "codelia")]
         Dialect::Codelia,
+        #[cfg(feature = "nous")]
+        Dialect::Nous,
+        #[cfg(feature = "lemon")]
+        Dialect::Lemon,
     ];
 
     /// Its name.
@@ -32,6 +42,12 @@ impl Dialect {
             Dialect::Native => "native",
             #[cfg(feature = "codelia")]
             Dialect::Codelia => "codelia",
+            #[cfg(feature = "nous")]
+            Dialect::Nous => "nous",
+            #[cfg(feature = "nous")]
+            Dialect::Nous => "nous",
+            #[cfg(feature = "lemon")]
+            Dialect::Lemon => crate::lemon::NAME,
         }
     }
 
@@ -42,6 +58,12 @@ impl Dialect {
             Dialect::Native => Box::new(crate::native::NativeRuntime::default()),
             #[cfg(feature = "codelia")]
             Dialect::Codelia => Box::new(crate::codelia::CodeliaRuntime::default()),
+            #[cfg(feature = "nous")]
+            Dialect::Nous => Box::new(crate::nous::NousRuntime::default()),
+            #[cfg(feature = "nous")]
+            Dialect::Nous => Box::new(crate::nous::NousRuntime::new()),
+            #[cfg(feature = "lemon")]
+            Dialect::Lemon => Box::new(crate::lemon::LemonRuntime::new()),
         }
     }
 
@@ -52,6 +74,12 @@ impl Dialect {
             Dialect::Native => Box::new(crate::native::NativeUi::default()),
             #[cfg(feature = "codelia")]
             Dialect::Codelia => Box::new(crate::codelia::CodeliaUi::default()),
+            #[cfg(feature = "nous")]
+            Dialect::Nous => Box::new(crate::nous::NousUi::default()),
+            #[cfg(feature = "nous")]
+            Dialect::Nous => Box::new(crate::nous::NousUi::new()),
+            #[cfg(feature = "lemon")]
+            Dialect::Lemon => Box::new(crate::lemon::LemonUi::new()),
         }
     }
 
@@ -94,6 +122,12 @@ impl Dialect {
             Dialect::Native => &crate::native::fidelity::TABLE,
             #[cfg(feature = "codelia")]
             Dialect::Codelia => crate::codelia::fidelity::TABLE,
+            #[cfg(feature = "nous")]
+            Dialect::Nous => crate::nous::fidelity::TABLE,
+            #[cfg(feature = "nous")]
+            Dialect::Nous => crate::nous::fidelity::TABLE,
+            #[cfg(feature = "lemon")]
+            Dialect::Lemon => crate::lemon::fidelity::TABLE,
         }
     }
 
@@ -104,6 +138,12 @@ impl Dialect {
             Dialect::Native => &[],
             #[cfg(feature = "codelia")]
             Dialect::Codelia => crate::codelia::quirks::QUIRKS,
+            #[cfg(feature = "nous")]
+            Dialect::Nous => crate::nous::quirks::QUIRKS,
+            #[cfg(feature = "nous")]
+            Dialect::Nous => crate::nous::quirks::QUIRKS,
+            #[cfg(feature = "lemon")]
+            Dialect::Lemon => crate::lemon::quirks::QUIRKS,
         }
     }
 }

@@ -101,7 +101,7 @@ impl Turn {
             Some("Not run: the run was cancelled.")
         } else if done.stop {
             Some("Not run: the person denied the call before it.")
-        } else if self.steered.waits() && !done.outcomes.is_empty() {
+        } else if self.steered.waits() {
             Some("Skipped: the person has said something new.")
         } else {
             None

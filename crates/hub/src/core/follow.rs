@@ -42,7 +42,7 @@ impl Core {
             // The questions of a run that is being stopped must not be answered any more, whatever the runtime does.
             self.stop(&session, run);
         }
-        let needs_context = matches!(command, Command::Compact { .. } | Command::SaveSession { .. });
+        let needs_context = matches!(command, Command::Compact { .. });
         let grounds = Box::new(self.grounds(&session, needs_context));
         self.next_ticket += 1;
         let consult = Ticket(self.next_ticket);
@@ -77,6 +77,13 @@ impl Core {
             }
             with => with,
         };
+        let with =
+            match (with, self.sessions.get(&session).and_then(|live| live.state.settings.model.clone())) {
+                (Ok(Receipt::Models { models, .. }), Some(current)) => {
+                    Ok(Receipt::Models { models, current: Some(current) })
+                }
+                (with, _) => with,
+            };
         match (&with, &command) {
             (Ok(Receipt::Model(model)), Command::SetModel { .. }) if self.setup.engine == Engine::Driven => {
                 self.emit(&session, Body::ModelChosen { model: model.clone() });

@@ -88,7 +88,9 @@ impl Seat {
 
     /// Adds something to tell; `false` when too much waits already.
     pub(super) fn push(&mut self, tell: Tell) -> bool {
+        // Merged only while the link is slow: a UI that keeps up sees the stream as it was.
         if let (Some(Tell::Event(last, before)), Tell::Event(session, event)) = (self.waiting.back(), &tell)
+            && self.watched
             && last == session
             && let Some(merged) = merge(before, event)
         {
