@@ -8,6 +8,8 @@ pub mod codelia;
 pub mod fidelity;
 #[cfg(feature = "native")]
 pub mod native;
+#[cfg(feature = "nous")]
+pub mod nous;
 pub mod registry;
 pub mod role;
 
