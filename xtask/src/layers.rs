@@ -68,6 +68,12 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::NoTokio,
     },
     Layer {
+        name: "export",
+        why: "a session as people and other programs read it, and back; pure, so that every command and wire writes the same",
+        uses: &["domain", "wire", "record"],
+        outside: Outside::NoTokio,
+    },
+    Layer {
         name: "models",
         why: "speaks to providers and knows nothing of sessions; keeps heavy dependencies out of the engine's compile",
         uses: &[],
@@ -88,7 +94,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "hub",
         why: "sessions, runs, queues, asks and the attached UIs; knows no dialect by name",
-        uses: &["domain", "store", "dialects", "link", "wire"],
+        uses: &["domain", "store", "export", "dialects", "link", "wire"],
         outside: Outside::Any,
     },
     Layer {
@@ -107,8 +113,8 @@ pub(crate) const LAYERS: &[Layer] = &[
         name: BINARY,
         why: "the binary: the only place where everything meets",
         uses: &[
-            "domain", "wire", "record", "dialects", "link", "store", "models", "tools", "engine", "hub",
-            "tui", "kit",
+            "domain", "wire", "record", "dialects", "link", "store", "export", "models", "tools", "engine",
+            "hub", "tui", "kit",
         ],
         outside: Outside::Any,
     },

@@ -1,7 +1,7 @@
 //! The hub's core: sessions, runs, queues, asks and who is attached, as one state machine without I/O.
 //!
 //! [`Core::step`] takes one input and says what is to be done ([`Out`]), in order. Who runs it appends to the store first and then
-//! performs the rest, so that nothing is told before it is kept. Invariants: only [`Core::emit`] changes a session's state; every
+//! performs the rest, so that nothing is told before it is kept. Invariants: only [`Core::emit_at`] changes a session's state; every
 //! command is settled exactly once; what an engine says of a run that is over is dropped.
 
 mod asks;
@@ -346,6 +346,7 @@ impl Core {
             | Command::OpenSession { .. }
             | Command::BranchSession { .. }
             | Command::ExportSession { .. }
+            | Command::SaveSession { .. }
             | Command::LoadSession { .. } => self.session_command(ui, ticket, &target, command, shelf),
             command => {
                 let before = self.uis.get(&ui).map(|seat| seat.seen.clone()).unwrap_or_default();
@@ -412,7 +413,6 @@ impl Core {
             | Command::ListSkills { .. }
             | Command::ListTools
             | Command::SetTools { .. }
-            | Command::SaveSession { .. }
             | Command::Extension { .. } => self.consult(ui, ticket, session, command),
             Command::ListSessions { .. }
             | Command::History { .. }
@@ -421,6 +421,7 @@ impl Core {
             | Command::OpenSession { .. }
             | Command::BranchSession { .. }
             | Command::ExportSession { .. }
+            | Command::SaveSession { .. }
             | Command::LoadSession { .. } => {
                 Err(Refusal::new(RefusalKind::Internal, "this command names its own session"))
             }
@@ -454,10 +455,16 @@ impl Core {
         }
     }
 
-    /// Something happened: the only place where a session changes.
+    /// Something happened.
     fn emit(&mut self, session: &SessionId, body: Body) {
+        let before = self.sessions.get(session).map_or(Millis(0), |live| live.state.updated_at);
+        self.emit_at(session, self.now.max(before), body);
+    }
+
+    /// Something happened at this time: the only place where a session changes.
+    fn emit_at(&mut self, session: &SessionId, at: Millis, body: Body) {
         let Some(live) = self.sessions.get_mut(session) else { return };
-        let event = Event { seq: live.state.seq.next(), at: self.now.max(live.state.updated_at), body };
+        let event = Event { seq: live.state.seq.next(), at, body };
         if let Err(why) = live.state.fold(&event) {
             self.out.push(Out::Log(format!("dropped in {session}: {why}: {:?}", event.body)));
             self.accepted = false;

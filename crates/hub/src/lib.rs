@@ -7,5 +7,5 @@ pub mod shelf;
 mod shell;
 
 pub use shell::{
-    EngineSeat, Guest, Hub, INBOX, LOCAL_NEWS, LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped,
+    EngineSeat, Files, Guest, Hub, INBOX, LOCAL_NEWS, LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped,
 };

@@ -43,11 +43,23 @@ pub trait Shelf {
     /// When it cannot be written that way.
     fn export(&self, session: &SessionId, state: &State, format: ExportFormat) -> Result<String, Refusal>;
 
+    /// Writes a session to a JSON file; where it is and how many bytes it has.
+    ///
+    /// # Errors
+    /// When the file is outside the allowed places, there already, or cannot be written.
+    fn save_file(
+        &self,
+        session: &SessionId,
+        state: &State,
+        path: Option<&str>,
+        history: bool,
+    ) -> Result<(String, u64), Refusal>;
+
     /// A session from a JSON file that was saved before.
     ///
     /// # Errors
     /// When the file is outside the allowed places, unreadable, or not such a file.
-    fn load_file(&self, path: &str, project: &str) -> Result<State, Refusal>;
+    fn load_file(&self, path: &str) -> Result<State, Refusal>;
 }
 
 /// A session as a line of a list.

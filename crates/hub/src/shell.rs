@@ -5,6 +5,7 @@
 //! queue is bounded.
 
 mod clock;
+mod files;
 mod keeper;
 mod remote;
 mod seat;
@@ -15,6 +16,7 @@ use dialects::role::{Answers, Greeting, Lane, Line, RuntimeRole, TimerKey, UiRol
 use domain::command::{Command, Target};
 use domain::ids::{SessionId, UiId};
 use domain::port::{News, Order, Report, Ticket};
+use files::Cabinet;
 use keeper::Keeper;
 use link::{Incoming, LinkIo, Outgoing};
 use remote::Remote;
@@ -25,6 +27,8 @@ use store::Store;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use wire::lines::Frame;
+
+pub use files::Files;
 
 /// Messages that may wait for the hub; past it whoever sends has to wait.
 pub const INBOX: usize = 1024;
@@ -152,9 +156,22 @@ impl LocalPort {
 impl Hub {
     /// Starts a hub as a task of the current runtime.
     pub fn start(setup: Setup, store: Box<dyn Store>, engine: EngineSeat, log: Log) -> Hub {
+        Hub::start_with(setup, store, engine, Files::default(), log)
+    }
+
+    /// The same, with further places for sessions as files.
+    pub fn start_with(
+        setup: Setup,
+        store: Box<dyn Store>,
+        engine: EngineSeat,
+        files: Files,
+        log: Log,
+    ) -> Hub {
         let (inbox, messages) = mpsc::channel(INBOX);
         let hub = Hub { inbox };
-        let shell = Shell::new(setup, store, engine, log, hub.clone());
+        let place = export::Place { cwd: setup.cwd.clone(), project: setup.project.clone() };
+        let keeper = Keeper::new(store, Cabinet::new(files, place), setup.engine != Engine::Mirrored);
+        let shell = Shell::new(setup, keeper, engine, log, hub.clone());
         tokio::spawn(shell.run(messages));
         hub
     }
@@ -267,15 +284,14 @@ struct Shell {
 }
 
 impl Shell {
-    fn new(setup: Setup, store: Box<dyn Store>, engine: EngineSeat, log: Log, hub: Hub) -> Shell {
+    fn new(setup: Setup, keeper: Keeper, engine: EngineSeat, log: Log, hub: Hub) -> Shell {
         let (engine, remote) = match engine {
             EngineSeat::Driven(orders) => (Some(orders), None),
             EngineSeat::Remote(seat) => (None, Some(Remote::new(seat, hub.inbox.clone()))),
         };
-        let keeps = setup.engine != Engine::Mirrored;
         Shell {
             core: Core::new(setup),
-            keeper: Keeper::new(store, keeps),
+            keeper,
             engine,
             remote,
             seats: BTreeMap::new(),

@@ -19,6 +19,12 @@ pub(crate) fn data() -> anyhow::Result<PathBuf> {
     Ok(base.join("parlor"))
 }
 
+/// Where UIs may save sessions to and load them from besides the project and the data directory: `PARLOR_SAVE_DIRS`, as in `PATH`.
+pub(crate) fn save_dirs() -> Vec<PathBuf> {
+    let dirs = std::env::var_os("PARLOR_SAVE_DIRS").unwrap_or_default();
+    std::env::split_paths(&dirs).filter(|dir| dir.is_absolute()).collect()
+}
+
 /// The project a directory belongs to: the nearest one up with a `.git` or `.parlor`, else the directory itself.
 pub(crate) fn project(cwd: &Path) -> PathBuf {
     let is_root = |dir: &&Path| dir.join(".git").exists() || dir.join(".parlor").is_dir();

@@ -9,7 +9,7 @@ use domain::ids::SessionId;
 use domain::session::{ModelRef, Policy};
 use engine::{Agent, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, Setup};
-use hub::{EngineSeat, Hub, Log, RemoteSeat};
+use hub::{EngineSeat, Files, Hub, Log, RemoteSeat};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{MemoryStore, SqliteStore, Store};
@@ -77,7 +77,9 @@ pub fn assemble_in(
         config: engine::Config::default(),
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
-    let hub = Hub::start(hub_setup(Engine::Driven, cwd, policy), store, EngineSeat::Driven(orders), log);
+    let files = Files { data: Some(data.to_owned()), allowed: places::save_dirs() };
+    let seat = EngineSeat::Driven(orders);
+    let hub = Hub::start_with(hub_setup(Engine::Driven, cwd, policy), store, seat, files, log);
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });
     hub

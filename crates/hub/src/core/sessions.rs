@@ -106,9 +106,20 @@ impl Core {
                 Ok(())
             }
             Command::LoadSession { path } => {
-                let state = shelf.load_file(&path, &self.setup.project)?;
+                let state = shelf.load_file(&path)?;
                 let session = self.import(&state);
+                // A file cannot say what is allowed: it is as in any new session.
+                if self.setup.policy != Policy::default() {
+                    self.emit(&session, Body::PolicyChosen { policy: self.setup.policy });
+                }
                 self.go(ui, ticket, &session)
+            }
+            Command::SaveSession { path, history } => {
+                let session = self.target(ui, target, shelf)?;
+                let state = &self.live(&session)?.state;
+                let (path, size) = shelf.save_file(&session, state, path.as_deref(), history)?;
+                self.settle(ui, ticket, Ok(Receipt::Saved { path, size }));
+                Ok(())
             }
             _ => Err(Refusal::new(RefusalKind::Internal, "not a command about sessions")),
         }
@@ -164,9 +175,12 @@ impl Core {
     fn import(&mut self, state: &State) -> SessionId {
         let id = self.mint_session();
         self.sessions.insert(id.clone(), Live::new(State::new(), self.setup.engine));
-        for (_, body) in state.replay() {
-            if !matches!(body, Body::Rebased(_)) {
-                self.emit(&id, body);
+        for (at, body) in state.replay() {
+            match body {
+                Body::Rebased(_) => {}
+                // What was said keeps its time; that it is here is news.
+                Body::LeafMoved { .. } => self.emit(&id, body),
+                body => self.emit_at(&id, at, body),
             }
         }
         if let Some(live) = self.sessions.get(&id) {

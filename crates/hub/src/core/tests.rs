@@ -37,7 +37,16 @@ impl Shelf for NoShelf {
     fn export(&self, _: &SessionId, _: &State, _: ExportFormat) -> Result<String, Refusal> {
         Ok(String::new())
     }
-    fn load_file(&self, _: &str, _: &str) -> Result<State, Refusal> {
+    fn save_file(
+        &self,
+        session: &SessionId,
+        _: &State,
+        path: Option<&str>,
+        _: bool,
+    ) -> Result<(String, u64), Refusal> {
+        Ok((path.unwrap_or(session.as_str()).to_owned(), 42))
+    }
+    fn load_file(&self, _: &str) -> Result<State, Refusal> {
         Ok(State::new())
     }
 }

@@ -1,12 +1,13 @@
 //! Keeps what happened: one append per session and round. A store that fails does not stop the conversation: it goes on in memory,
 //! says so, and what could not be written is tried again.
 
+use super::files::Cabinet;
 use super::{Log, Trouble};
 use crate::core::Core;
 use crate::shelf::Shelf;
 use domain::command::{ExportFormat, History, Refusal, RefusalKind};
 use domain::event::{Body, Event};
-use domain::ids::SessionId;
+use domain::ids::{Seq, SessionId};
 use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use domain::state::State;
@@ -19,6 +20,7 @@ const MAX_UNSAVED: usize = 100_000;
 
 pub(super) struct Keeper {
     store: Box<dyn Store>,
+    cabinet: Cabinet,
     keeps: bool,
     waiting: BTreeMap<SessionId, Vec<Event>>,
     open: BTreeSet<SessionId>,
@@ -26,8 +28,9 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    pub(super) fn new(store: Box<dyn Store>, keeps: bool) -> Keeper {
-        Keeper { store, keeps, waiting: BTreeMap::new(), open: BTreeSet::new(), failing: BTreeSet::new() }
+    pub(super) fn new(store: Box<dyn Store>, cabinet: Cabinet, keeps: bool) -> Keeper {
+        let (waiting, open, failing) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Keeper { store, cabinet, keeps, waiting, open, failing }
     }
 
     /// Whether the store wants to be tended.
@@ -98,6 +101,15 @@ impl Keeper {
             Ok(()) | Err(StoreError::Unknown(_)) => {}
             Err(why) => log(&format!("store: {why}")),
         }
+    }
+
+    /// Everything that happened in a session, as it happened; where the log is not whole, the shortest events that give `state`.
+    fn events(&self, session: &SessionId, state: &State) -> Vec<Event> {
+        let mut events = self.store.events(session, Seq(0), usize::MAX).unwrap_or_default();
+        events.extend(self.waiting.get(session).into_iter().flatten().cloned());
+        let mut folded = State::new();
+        let whole = events.iter().all(|event| folded.fold(event).is_ok()) && folded.hash() == state.hash();
+        if whole { events } else { export::events_of(state) }
     }
 
     pub(super) fn close(&mut self, log: &Log) {
@@ -175,11 +187,25 @@ impl Shelf for Keeper {
         }
     }
 
-    fn export(&self, _session: &SessionId, _state: &State, _format: ExportFormat) -> Result<String, Refusal> {
-        Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot export sessions"))
+    fn export(&self, session: &SessionId, state: &State, format: ExportFormat) -> Result<String, Refusal> {
+        Ok(match format {
+            ExportFormat::Markdown => export::markdown(state),
+            ExportFormat::Html => export::html(state),
+            ExportFormat::Jsonl => export::jsonl(session, state, &self.events(session, state)),
+        })
     }
 
-    fn load_file(&self, _path: &str, _project: &str) -> Result<State, Refusal> {
-        Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot load sessions from files"))
+    fn save_file(
+        &self,
+        session: &SessionId,
+        state: &State,
+        path: Option<&str>,
+        history: bool,
+    ) -> Result<(String, u64), Refusal> {
+        self.cabinet.save(session, state, path, history)
+    }
+
+    fn load_file(&self, path: &str) -> Result<State, Refusal> {
+        self.cabinet.load(path)
     }
 }

@@ -1,0 +1,142 @@
+//! A session as records: one per line ([`jsonl`]), or in one JSON file with what a person may want to read ([`saved`]).
+
+use domain::content::Role;
+use domain::event::{Body, Event};
+use domain::ids::{Seq, SessionId};
+use domain::state::{EntryKind, State};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// Version of the files that are written here; a reader takes every version up to its own.
+pub const FORMAT: u32 = 1;
+
+/// What marks our files.
+pub(crate) const MARK: &str = "parlor-session";
+
+/// The first line of a JSONL file, and the head of a saved one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) format: String,
+    pub(crate) version: u32,
+    /// Version of the records.
+    pub(crate) records: u32,
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// How many events follow, so that a cut file is noticed.
+    pub(crate) events: u64,
+}
+
+#[derive(Serialize)]
+struct Saved<'a> {
+    #[serde(flatten)]
+    head: Head,
+    cwd: &'a str,
+    project: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    created_at: u64,
+    updated_at: u64,
+    /// For people and other programs; what is loaded are the records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<Said>,
+    /// The key that makes it whole; last, since it is long.
+    log: Vec<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+struct Said {
+    role: &'static str,
+    at: u64,
+    text: String,
+}
+
+fn head(session: &SessionId, state: &State, events: usize) -> Head {
+    Head {
+        format: MARK.to_owned(),
+        version: FORMAT,
+        records: record::VERSION,
+        id: session.to_string(),
+        title: state.title(),
+        events: events as u64,
+    }
+}
+
+/// The events as lines, after a line that says what they are. `events` must fold to `state`; where the log is not whole,
+/// [`events_of`] gives the shortest ones that do.
+pub fn jsonl(session: &SessionId, state: &State, events: &[Event]) -> String {
+    let mut out = serde_json::to_string(&head(session, state, events.len())).unwrap_or_default();
+    out.push('\n');
+    for event in events {
+        out.push_str(&record::encode(event));
+        out.push('\n');
+    }
+    out
+}
+
+/// The shortest events whose fold holds what `state` holds. What was streamed stands in one piece.
+pub fn events_of(state: &State) -> Vec<Event> {
+    let mut told = state.replay();
+    // The end of a replay is no event of its own; of its counters only the context has one.
+    told.pop();
+    if let Some((used, window)) = state.context {
+        told.push((state.updated_at, Body::ContextMeasured { used, window }));
+    }
+    // Times stay as they were; the last one is when the session last changed.
+    if let Some((at, _)) = told.last_mut() {
+        *at = state.updated_at;
+    }
+    let numbered = told.into_iter().zip(1..);
+    let numbered = numbered.map(|((at, body), number)| Event { seq: Seq(number), at, body });
+    numbered.collect()
+}
+
+/// One JSON file: readable messages and the records that [`crate::read`] takes. Without `history` only the settings are in it.
+pub fn saved(session: &SessionId, state: &State, history: bool) -> String {
+    let mut events = events_of(state);
+    let mut messages = Vec::new();
+    if history {
+        let said = crate::conversation(state).into_iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Message(m) => Some(Said { role: role(m.role), at: entry.at.0, text: m.text() }),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+        });
+        messages.extend(said);
+    } else {
+        events.retain(|event| is_setting(&event.body));
+        for (event, number) in events.iter_mut().zip(1..) {
+            event.seq = Seq(number);
+        }
+    }
+    let raw = |event: &Event| RawValue::from_string(record::encode(event)).ok();
+    let saved = Saved {
+        head: head(session, state, events.len()),
+        cwd: &state.settings.cwd,
+        project: &state.settings.project,
+        model: state.settings.model.as_ref().map(ToString::to_string),
+        created_at: state.created_at.0,
+        updated_at: state.updated_at.0,
+        messages,
+        log: events.iter().filter_map(raw).collect(),
+    };
+    let mut out = serde_json::to_string_pretty(&saved).unwrap_or_default();
+    out.push('\n');
+    out
+}
+
+fn is_setting(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::SessionOpened { .. }
+            | Body::Renamed { .. }
+            | Body::ModelChosen { .. }
+            | Body::PolicyChosen { .. }
+            | Body::ToolsChosen { .. }
+    )
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::System => "system",
+    }
+}

@@ -1,0 +1,256 @@
+//! A small session, out and back.
+
+use super::*;
+use domain::ask::Scope;
+use domain::content::{Json, Part, TextKind, Usage};
+use domain::event::{Body, Cause, Compaction, Event, Finish, Outcome, Trigger};
+use domain::grammar::check_all;
+use domain::ids::{MessageId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
+use domain::session::Policy;
+use domain::tool::{Decider, Decision, Progress, ToolResult};
+use expect_test::expect;
+
+const START: u64 = 1_763_000_000_000;
+
+fn session() -> SessionId {
+    SessionId::from_number(7)
+}
+
+fn here() -> Place {
+    Place { cwd: "/here/sub".into(), project: "/here".into() }
+}
+
+/// A run with a tool, cut in the middle unless `whole`; a compaction; another branch.
+fn bodies(whole: bool) -> Vec<Body> {
+    let (run, turn, step, tool) = (RunId(1), TurnId(2), StepId(4), ToolRunId(6));
+    let (prompt, answer) = (MessageId(3), MessageId(5));
+    let user = |message, parent: Option<u64>, turn| Body::MessageStarted {
+        message,
+        parent: parent.map(EntryId),
+        role: Role::User,
+        turn,
+        step: None,
+    };
+    let decision =
+        Decision { allowed: true, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None };
+    let mut bodies = vec![
+        Body::SessionOpened { cwd: "/there".into(), project: "/there".into(), parent: None },
+        Body::PolicyChosen { policy: Policy::Full },
+        Body::RunStarted { run },
+        Body::TurnStarted { run, turn, cause: Cause::Prompt },
+        user(prompt, None, Some(turn)),
+        Body::PartAdded { message: prompt, part: Part::Text("Fix <b>it</b>\nplease".into()) },
+        Body::MessageEnded { message: prompt, finish: Finish::Complete },
+        Body::StepStarted { turn, step, model: None },
+        Body::MessageStarted {
+            message: answer,
+            parent: Some(EntryId(3)),
+            role: Role::Assistant,
+            turn: Some(turn),
+            step: Some(step),
+        },
+        Body::MessageDelta { message: answer, kind: TextKind::Thought, text: "hm".into() },
+        Body::MessageDelta { message: answer, kind: TextKind::Text, text: "See ```\n".into() },
+        Body::MessageDelta { message: answer, kind: TextKind::Text, text: "[x](javascript:alert(1))".into() },
+        Body::ToolProposed {
+            tool,
+            message: answer,
+            name: "read".into(),
+            args: Json::verbatim(r#"{"path":"a"}"#),
+        },
+        Body::MessageEnded { message: answer, finish: Finish::Complete },
+        Body::ToolDecided { tool, decision },
+        Body::ToolStarted { tool },
+        Body::ToolProgress { tool, progress: Progress::Output("so far".into()) },
+    ];
+    if !whole {
+        return bodies;
+    }
+    let usage = Usage { input: 10, output: 2, ..Usage::default() };
+    let compaction = Compaction {
+        summary: "We fixed it.".into(),
+        first_kept: None,
+        tokens_before: 12,
+        trigger: Trigger::Manual,
+    };
+    let other = MessageId(8);
+    bodies.extend([
+        Body::ToolEnded { tool, outcome: ToolOutcome::Done, result: ToolResult::text("```\ninside\n```") },
+        Body::StepEnded { step, usage },
+        Body::TurnEnded { turn },
+        Body::RunEnded { run, outcome: Outcome::Done },
+        user(other, Some(3), None),
+        Body::PartAdded { message: other, part: Part::Text("another way".into()) },
+        Body::MessageEnded { message: other, finish: Finish::Complete },
+        Body::LeafMoved { leaf: Some(EntryId(5)) },
+        Body::ContextMeasured { used: 5, window: 10 },
+        Body::Compacted { entry: EntryId(9), parent: Some(EntryId(5)), compaction },
+    ]);
+    bodies
+}
+
+fn events(whole: bool) -> Vec<Event> {
+    let numbered = bodies(whole).into_iter().zip(1..);
+    numbered.map(|(body, n)| Event { seq: Seq(n), at: Millis(START + n * 500), body }).collect()
+}
+
+fn fold(events: &[Event]) -> State {
+    let mut state = State::new();
+    for event in events {
+        state.fold(event).unwrap();
+    }
+    state
+}
+
+#[test]
+fn as_markdown() {
+    let page = markdown(&fold(&events(true)));
+    expect![[r#"
+        # Fix <b>it</b>
+
+        - Begun: 2025-11-13 02:13 UTC
+        - Last change: 2025-11-13 02:13 UTC
+        - Directory: /there
+        - Messages: 3 in 1 turns
+        - Tokens: 10 in, 2 out
+        - Other branches: 1 entries that are not shown
+
+        ## You · 2025-11-13 02:13 UTC
+
+        Fix <b>it</b>
+        please
+
+        ## Agent · 2025-11-13 02:13 UTC
+
+        > *Thought:* hm
+
+        See ```
+        [x](javascript:alert(1))
+
+        **read** (done, 1.0 s)
+
+        ```json
+        {"path":"a"}
+        ```
+
+        ````
+        ```
+        inside
+        ```
+        ````
+
+        ---
+
+        *What came before, in short (2025-11-13 02:13 UTC):*
+
+        > We fixed it.
+    "#]]
+    .assert_eq(&page);
+}
+
+#[test]
+fn a_page_holds_no_markup_of_the_session() {
+    let mut state = fold(&events(true));
+    let nasty = "Look: <script>alert(1)</script> <img src=x onerror=y> ![p](http://far/p.png) [a](data:text/html,x) \
+                 [b](https://ok.example/) \n\n```html\n<iframe src=\"x\">\n```\n\n```rust\"><i>\nlet a = 1;\n```";
+    let title = Body::Renamed { title: "</title><script>".into() };
+    state.apply(Millis(START), &title).unwrap();
+    let message = MessageId(20);
+    for body in [
+        Body::MessageStarted {
+            message,
+            parent: Some(EntryId(9)),
+            role: Role::Assistant,
+            turn: None,
+            step: None,
+        },
+        Body::PartAdded { message, part: Part::Text(nasty.into()) },
+        Body::PartAdded {
+            message,
+            part: Part::Image { mime: "image/png\" onload=\"x".into(), base64: "AA".into() },
+        },
+        Body::PartAdded { message, part: Part::Image { mime: "image/png".into(), base64: "AA==".into() } },
+    ] {
+        state.apply(Millis(START), &body).unwrap();
+    }
+    let page = html(&state);
+    let tags: Vec<&str> = page.split('<').skip(1).filter_map(|tag| tag.split('>').next()).collect();
+    for tag in &tags {
+        let name = tag.trim_start_matches('/').split([' ', '\n']).next().unwrap_or("");
+        assert!(!["script", "iframe", "i", "b\"", "object", "form"].contains(&name), "{tag}");
+        assert!(!tag.contains("onerror") && !tag.contains("onload") && !tag.contains("javascript:"), "{tag}");
+    }
+    let pictures: Vec<_> = tags.iter().filter(|tag| tag.starts_with("img")).collect();
+    assert_eq!(pictures, [&"img alt=\"picture\" src=\"data:image/png;base64,AA==\""]);
+    assert!(page.contains("<a href=\"https://ok.example/\">b</a>") && page.contains("<a href=\"#\">a</a>"));
+    assert!(page.contains("<span class=\"w\">let</span>"));
+    assert!(page.contains("prefers-color-scheme: dark") && !page.contains("http-equiv=\"refresh\""));
+}
+
+#[test]
+fn records_come_back_in_another_place_and_grant_nothing() {
+    let events = events(true);
+    let state = fold(&events);
+    for text in [
+        jsonl(&session(), &state, &events),
+        jsonl(&session(), &state, &events_of(&state)),
+        saved(&session(), &state, true),
+    ] {
+        let import = read(&text, &here()).unwrap();
+        assert!(check_all(&import.events).unwrap().is_closed());
+        assert_eq!(import.state, fold(&import.events));
+        assert_eq!((import.was.as_str(), import.missing), (session().as_str(), 0));
+        let (back, mut was) = (import.state, state.clone());
+        (was.settings.cwd, was.settings.project) = (here().cwd, here().project);
+        was.settings.policy = Policy::default();
+        assert_eq!((&back.entries, &back.tools, &back.leaf), (&was.entries, &was.tools, &was.leaf));
+        assert_eq!((&back.runs, back.usage, back.context), (&was.runs, was.usage, was.context));
+        assert_eq!((&back.settings, back.created_at), (&was.settings, was.created_at));
+    }
+}
+
+#[test]
+fn what_was_open_is_closed_and_a_cut_file_is_noticed() {
+    let events = events(false);
+    let state = fold(&events);
+    let text = jsonl(&session(), &state, &events);
+    let import = read(&text, &here()).unwrap();
+    assert!(check_all(&import.events).unwrap().is_closed());
+    let tool = import.state.tool(ToolRunId(6)).unwrap();
+    assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Unknown));
+    assert_eq!(import.state.runs[0].ended.as_ref().unwrap().1, Outcome::Interrupted);
+
+    let cut = read(&text[..text.len() - 30], &here()).unwrap();
+    assert_eq!(cut.missing, 1);
+    let head = text.lines().next().unwrap();
+    assert_eq!(read(head, &here()), Err(NotASession::Empty));
+}
+
+#[test]
+fn settings_alone_can_be_saved() {
+    let text = saved(&session(), &fold(&events(true)), false);
+    let import = read(&text, &here()).unwrap();
+    assert_eq!((import.events.len(), import.state.entries.len()), (1, 0));
+    assert!(!text.contains("please"));
+}
+
+#[test]
+fn other_texts_are_refused() {
+    let (events, state) = (events(true), fold(&events(true)));
+    let text = jsonl(&session(), &state, &events);
+    let newer = text.replacen("\"version\":1", "\"version\":99", 1);
+    assert!(matches!(read(&newer, &here()), Err(NotASession::Newer { found: 99, .. })));
+    for foreign in ["", "hello", "{}", "{\"format\":\"else\"}", "[1,2]"] {
+        assert_eq!(read(foreign, &here()), Err(NotASession::Foreign), "{foreign}");
+    }
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.remove(4);
+    let gap = lines.join("\n") + "\n";
+    assert!(
+        matches!(read(&gap, &here()), Err(NotASession::Unfit { number: 4, .. })),
+        "{:?}",
+        read(&gap, &here())
+    );
+    let broken = text.replacen("run_started", "run_begun", 1);
+    assert!(matches!(read(&broken, &here()), Err(NotASession::Unreadable { number: 3, .. })));
+}

@@ -1,0 +1,260 @@
+//! Sessions as files that a UI names: where they may lie, and that nothing is overwritten.
+//!
+//! Invariants: a path is followed to its end before it is judged; what a UI names is read or written only inside the workspace, our
+//! own place for such files or a place that the person allowed; a file that is there stays as it is.
+
+use domain::command::{Refusal, RefusalKind};
+use domain::ids::SessionId;
+use domain::state::State;
+use export::{MAX_IMPORT, Place};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Saves of one session in the data directory that get a name of their own; after that the person has to name the file.
+const MAX_SAVES: u32 = 1_000;
+
+/// Where sessions may be saved to and loaded from, besides the workspace.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    /// The data directory; in it only `saved` is used, where saves without a name go. `None`: they are refused.
+    pub data: Option<PathBuf>,
+    /// Further directories that the person allows.
+    pub allowed: Vec<PathBuf>,
+}
+
+/// The files of a hub that works at one place.
+#[derive(Debug)]
+pub(super) struct Cabinet {
+    files: Files,
+    place: Place,
+}
+
+impl Cabinet {
+    pub(super) fn new(files: Files, place: Place) -> Cabinet {
+        Cabinet { files, place }
+    }
+
+    pub(super) fn save(
+        &self,
+        session: &SessionId,
+        state: &State,
+        path: Option<&str>,
+        history: bool,
+    ) -> Result<(String, u64), Refusal> {
+        let text = export::saved(session, state, history);
+        let path = match path.filter(|path| !path.is_empty()) {
+            Some(path) => {
+                let path = self.resolve(path)?;
+                write_new(&path, &text).map_err(|error| not_written(&path, &error))?;
+                path
+            }
+            None => self.save_unnamed(session, &text)?,
+        };
+        Ok((path.display().to_string(), text.len() as u64))
+    }
+
+    fn save_unnamed(&self, session: &SessionId, text: &str) -> Result<PathBuf, Refusal> {
+        let Some(directory) = self.drawer() else {
+            return Err(Refusal::new(RefusalKind::Invalid, "say where to save it").hint("give a path"));
+        };
+        make_directory(&directory).map_err(|error| not_written(&directory, &error))?;
+        for number in 1..=MAX_SAVES {
+            // Each save is another file: what was saved before stays.
+            let path = directory.join(format!("{session}.{number}.json"));
+            match write_new(&path, text) {
+                Ok(()) => return Ok(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(not_written(&path, &error)),
+            }
+        }
+        let why = format!("{} holds {MAX_SAVES} saves of this session", directory.display());
+        Err(Refusal::new(RefusalKind::TooMany, why).hint("give a path, or remove some of them"))
+    }
+
+    pub(super) fn load(&self, path: &str) -> Result<State, Refusal> {
+        let path = self.resolve(path)?;
+        let text = read_whole(&path).map_err(|error| not_read(&path, &error))?;
+        let import = export::read(&text, &self.place).map_err(|why| {
+            let why = format!("{} cannot be loaded: {why}", path.display());
+            Refusal::new(RefusalKind::Invalid, why).hint("take a file that was saved or exported as JSONL")
+        })?;
+        Ok(import.state)
+    }
+
+    /// Our own place for them. Not all of the data directory: rules lie there too, and no UI may put a file in their place.
+    fn drawer(&self) -> Option<PathBuf> {
+        self.files.data.as_ref().map(|data| data.join("saved"))
+    }
+
+    /// Where a path leads, if it may lead there.
+    fn resolve(&self, text: &str) -> Result<PathBuf, Refusal> {
+        let named = match (text.strip_prefix("~/"), std::env::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => Path::new(&self.place.cwd).join(text),
+        };
+        let (Some(parent), Some(name)) = (named.parent(), named.file_name()) else {
+            return Err(Refusal::new(RefusalKind::Invalid, format!("{text} names no file")));
+        };
+        let parent = parent.canonicalize().map_err(|error| not_read(parent, &error))?;
+        let path = parent.join(name);
+        // A link may lead anywhere: what counts is where.
+        let path = if path.is_symlink() {
+            path.canonicalize().map_err(|error| not_read(&path, &error))?
+        } else {
+            path
+        };
+        let drawer = self.drawer();
+        let places = [Some(Path::new(&self.place.project)), drawer.as_deref()];
+        let mut places = places.into_iter().flatten().chain(self.files.allowed.iter().map(PathBuf::as_path));
+        if places.any(|place| place.canonicalize().is_ok_and(|place| path.starts_with(place))) {
+            return Ok(path);
+        }
+        let why = format!("{} lies outside the project and the data directory's `saved`", path.display());
+        Err(Refusal::new(RefusalKind::NotAllowed, why)
+            .hint("take a place inside, or allow one with PARLOR_SAVE_DIRS when you start Parlor"))
+    }
+}
+
+/// Writes a file that is not there yet; all of it or none.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+fn make_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+fn read_whole(path: &Path) -> io::Result<String> {
+    // Before it is opened: opening a pipe would wait for whoever writes to it.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    }
+    let mut text = String::new();
+    File::open(path)?.take(MAX_IMPORT as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn not_read(path: &Path, error: &io::Error) -> Refusal {
+    Refusal::new(RefusalKind::Storage, format!("{} cannot be read: {error}", path.display()))
+        .hint("look whether it is there and yours")
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Refusal {
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        return Refusal::new(RefusalKind::Invalid, format!("{} is there already", path.display()))
+            .hint("take another name; nothing was overwritten");
+    }
+    Refusal::new(RefusalKind::Storage, format!("{} cannot be written: {error}", path.display()))
+        .hint("look at the disk and its permissions, or take another place")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::event::{Body, Event};
+    use domain::ids::{Millis, Seq};
+
+    fn state() -> State {
+        let mut state = State::new();
+        let bodies = [
+            Body::SessionOpened { cwd: "/far".into(), project: "/far".into(), parent: None },
+            Body::Renamed { title: "kept".into() },
+        ];
+        for (body, n) in bodies.into_iter().zip(1..) {
+            state.fold(&Event { seq: Seq(n), at: Millis(n), body }).unwrap();
+        }
+        state
+    }
+
+    struct Bench {
+        home: tempfile::TempDir,
+        cabinet: Cabinet,
+    }
+
+    fn bench() -> Bench {
+        let home = tempfile::tempdir().unwrap();
+        for name in ["project", "data", "data/saved", "allowed", "other"] {
+            fs::create_dir(home.path().join(name)).unwrap();
+        }
+        let project = home.path().join("project").display().to_string();
+        let files =
+            Files { data: Some(home.path().join("data")), allowed: vec![home.path().join("allowed")] };
+        let cabinet = Cabinet::new(files, Place { cwd: project.clone(), project });
+        Bench { home, cabinet }
+    }
+
+    #[test]
+    fn what_was_saved_is_loaded_and_never_overwritten() {
+        let Bench { home, cabinet } = bench();
+        let session = SessionId::from_number(1);
+        let allowed = home.path().join("allowed/s.json").display().to_string();
+        for name in ["s.json", "../data/saved/s.json", &allowed] {
+            let (path, size) = cabinet.save(&session, &state(), Some(name), true).unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().len(), size);
+            let loaded = cabinet.load(&path).unwrap();
+            assert_eq!(loaded.title(), "kept");
+            assert_eq!(loaded.settings.cwd, cabinet.place.cwd, "tools work here, not where the file says");
+            let again = cabinet.save(&session, &state(), Some(name), true).unwrap_err();
+            assert!(again.message.contains("is there already"), "{again}");
+        }
+        let first = cabinet.save(&session, &state(), None, true).unwrap();
+        let second = cabinet.save(&session, &state(), None, false).unwrap();
+        assert_ne!(first.0, second.0);
+        assert_eq!(cabinet.load(&second.0).unwrap().title(), "kept");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_outside_is_read_or_written_whatever_the_path_looks_like() {
+        let Bench { home, cabinet } = bench();
+        let session = SessionId::from_number(1);
+        let other = home.path().join("other");
+        let (project, secret) = (home.path().join("project"), other.join("secret.json"));
+        fs::write(&secret, export::saved(&session, &state(), true)).unwrap();
+        std::os::unix::fs::symlink(&other, project.join("way")).unwrap();
+        std::os::unix::fs::symlink(&secret, project.join("link.json")).unwrap();
+        std::os::unix::fs::symlink(other.join("new.json"), project.join("dangling.json")).unwrap();
+        for path in ["../other/secret.json", "way/secret.json", "link.json", &secret.display().to_string()] {
+            assert_eq!(cabinet.load(path).unwrap_err().kind, RefusalKind::NotAllowed, "{path}");
+        }
+        for path in [
+            "../other/new.json",
+            "../data/rules.json",
+            "way/new.json",
+            "dangling.json",
+            "",
+            "..",
+            "no/such/place.json",
+        ] {
+            let refused = cabinet.save(&session, &state(), Some(path).filter(|p| !p.is_empty()), true);
+            assert!(path.is_empty() || refused.is_err(), "{path}: {refused:?}");
+        }
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 1, "nothing new outside");
+        assert!(cabinet.load(".").is_err() && cabinet.load("way").is_err());
+        fs::write(project.join("x.json"), "{}").unwrap();
+        assert_eq!(cabinet.load("x.json").unwrap_err().kind, RefusalKind::Invalid);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_saved_file_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let Bench { home: _home, cabinet } = bench();
+        let (path, _) = cabinet.save(&SessionId::from_number(1), &state(), None, true).unwrap();
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
