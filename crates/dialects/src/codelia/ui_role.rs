@@ -17,7 +17,7 @@ use super::wire::{
 };
 use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use asks::OpenAsk;
-use domain::command::{Command, Refusal, RefusalKind};
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
 use domain::event::{Failure, Outcome};
 use domain::fact::{Fact, Key, Said};
@@ -75,7 +75,8 @@ pub struct CodeliaUi {
 /// A run that was asked for and has no name yet.
 #[derive(Debug, Clone)]
 struct Starting {
-    ticket: Ticket,
+    /// To be settled; taken when the run was heard before the answer.
+    ticket: Option<Ticket>,
     /// What the person said; `None` for a compaction.
     input: Option<Input>,
     tries: u32,
@@ -229,9 +230,13 @@ impl CodeliaUi {
         if self.replaying {
             self.end_run(cx, Outcome::Done);
         }
-        let starting = if self.replaying { None } else { self.starting.take() };
-        self.begin(cx, key, starting.as_ref());
-        // The result of `run.start` will find its run under way.
+        let mut starting = if self.replaying { None } else { self.starting.take() };
+        let ours = starting.as_mut().and_then(|starting| starting.ticket.take());
+        if let Some(ticket) = ours {
+            // The run is there, whether or not the result of `run.start` has come.
+            cx.settle(ticket, Ok(Receipt::Done));
+        }
+        self.begin(cx, key, starting.as_ref().filter(|_| ours.is_some()));
         self.starting = starting;
         true
     }
@@ -397,8 +402,8 @@ impl UiRole for CodeliaUi {
         self.gone = true;
         let asked = self.pending.drain().into_iter().filter_map(|(_, pending)| pending.ticket());
         let starting = self.starting.take();
-        let stop = starting.as_ref().and_then(|starting| starting.stop);
-        let waiting = starting.map(|starting| starting.ticket).into_iter().chain(stop);
+        let waiting =
+            starting.into_iter().flat_map(|starting| starting.ticket.into_iter().chain(starting.stop));
         let held = std::mem::take(&mut self.held).into_iter().map(|(ticket, _)| ticket);
         for ticket in asked.chain(waiting).chain(held) {
             cx.settle(ticket, Err(lost()));

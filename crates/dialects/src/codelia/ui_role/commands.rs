@@ -35,7 +35,7 @@ impl CodeliaUi {
         match command {
             Command::Prompt { input, options } => self.lower_prompt(cx, ticket, input, &options),
             Command::Compact { .. } => {
-                self.begin_start(cx, Starting { ticket, input: None, tries: 0, stop: None });
+                self.begin_start(cx, ticket, None);
             }
             Command::Cancel { run, reason } => self.lower_cancel(cx, seen, ticket, run, reason),
             Command::Answer { ask, answer } => self.lower_answer(cx, seen, ticket, ask, answer),
@@ -129,16 +129,16 @@ impl CodeliaUi {
         if options.max_tokens.is_some() || options.temperature.is_some() || options.tools.is_some() {
             cx.loss("prompt", "limits of one answer are not said on this wire");
         }
-        self.begin_start(cx, Starting { ticket, input: Some(input), tries: 0, stop: None });
+        self.begin_start(cx, ticket, Some(input));
     }
 
-    fn begin_start(&mut self, cx: &mut Cx<'_>, starting: Starting) {
+    fn begin_start(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: Option<Input>) {
         match self.idle() {
             Ok(()) => {
-                self.starting = Some(starting);
+                self.starting = Some(Starting { ticket: Some(ticket), input, tries: 0, stop: None });
                 self.start(cx);
             }
-            Err(refusal) => cx.settle(starting.ticket, Err(refusal)),
+            Err(refusal) => cx.settle(ticket, Err(refusal)),
         }
     }
 

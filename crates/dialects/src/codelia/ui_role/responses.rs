@@ -177,7 +177,9 @@ impl CodeliaUi {
                 if !known {
                     self.begin(cx, &key, Some(&starting));
                 }
-                cx.settle(starting.ticket, Ok(Receipt::Done));
+                if let Some(ticket) = starting.ticket {
+                    cx.settle(ticket, Ok(Receipt::Done));
+                }
                 if let Some(ticket) = starting.stop {
                     self.stop(cx, ticket, None, &key, None);
                 }
@@ -192,7 +194,9 @@ impl CodeliaUi {
                 cx.timer(TRY_AGAIN, BUSY_PAUSE);
             }
             Err(refusal) => {
-                cx.settle(starting.ticket, Err(refusal));
+                if let Some(ticket) = starting.ticket {
+                    cx.settle(ticket, Err(refusal));
+                }
                 if let Some(ticket) = starting.stop {
                     cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "the run did not start")));
                 }

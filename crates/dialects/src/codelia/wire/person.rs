@@ -1,0 +1,171 @@
+//! What is known about the person's place, and the questions to the person: `ui.*`.
+
+use serde::{Deserialize, Serialize};
+use wire::lenient::null_as_default;
+
+/// Parameters of `ui.context.update`, and `ui_context` of `run.start`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct UiContextParams {
+    /// Working directory of the UI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Root of the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_root: Option<String>,
+    /// The file with the focus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_file: Option<ActiveFile>,
+    /// What is selected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
+    /// Anything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// The file with the focus.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveFile {
+    /// Where it is.
+    pub path: String,
+    /// Its language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language_id: Option<String>,
+}
+
+/// What is selected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// In which file.
+    pub path: String,
+    /// From where to where.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub range: Range,
+    /// The text, if the UI has it at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected_text: Option<String>,
+}
+
+/// A stretch of a file, counted from 0, without its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Range {
+    /// First place.
+    pub start: Position,
+    /// Place after the last.
+    pub end: Position,
+}
+
+/// A place in a file, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Position {
+    /// Line.
+    pub line: u64,
+    /// Column.
+    pub column: u64,
+}
+
+/// Parameters of `ui.confirm.request`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfirmParams {
+    /// The run that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// The line on top.
+    pub title: String,
+    /// The text under it.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub message: String,
+    /// Label of yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm_label: Option<String>,
+    /// Label of no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel_label: Option<String>,
+    /// `normal` or `danger`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub danger_level: Option<String>,
+    /// Whether the answer may be remembered.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub allow_remember: bool,
+    /// Whether a no may carry a reason.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub allow_reason: bool,
+}
+
+/// Result of `ui.confirm.request`. Written with all three members, as the existing UI does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfirmResult {
+    /// Yes or no.
+    pub ok: bool,
+    /// Remember it.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub remember: bool,
+    /// Why not.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// Parameters of `ui.prompt.request`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptParams {
+    /// The run that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// The line on top.
+    pub title: String,
+    /// The text under it.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub message: String,
+    /// What stands in the field at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_value: Option<String>,
+    /// Several lines are welcome.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub multiline: bool,
+    /// Not to be shown.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub secret: bool,
+}
+
+/// Result of `ui.prompt.request`; null means that the person closed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptResult {
+    /// What was typed.
+    pub value: Option<String>,
+}
+
+/// Parameters of `ui.pick.request`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PickParams {
+    /// The run that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// The line on top.
+    pub title: String,
+    /// What there is to pick.
+    pub items: Vec<PickItem>,
+    /// Whether several may be taken.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub multi: bool,
+}
+
+/// One thing to pick.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PickItem {
+    /// What the answer names.
+    pub id: String,
+    /// What the person reads.
+    pub label: String,
+    /// A second line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// Result of `ui.pick.request`; empty means that the person closed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PickResult {
+    /// What was taken.
+    pub ids: Vec<String>,
+}
