@@ -6,6 +6,8 @@
 #[cfg(feature = "codelia")]
 pub mod codelia;
 pub mod fidelity;
+#[cfg(feature = "lemon")]
+pub mod lemon;
 #[cfg(feature = "native")]
 pub mod native;
 #[cfg(feature = "nous")]

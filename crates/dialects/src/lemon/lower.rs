@@ -1,0 +1,197 @@
+//! Ours → lemon's, without state: content, messages, tool results, tokens, signals. The roles decide when something is said.
+
+use super::Compat;
+use super::wire::frame::{
+    AssistantMessage, Block, Content, Cost, EditorText, Frame, Message, ModelId, Notify, Status, Title,
+    ToolResult, ToolResultMessage, Usage, UserMessage, Widget, Working, of,
+};
+use domain::content::{Json, Part};
+use domain::event::Finish;
+use domain::ids::{Millis, ToolRunId};
+use domain::session::ModelRef;
+use domain::signal::{Level, Place, Signal};
+use domain::tool::{ToolOutcome, ToolRun};
+use serde_json::value::{RawValue, to_raw_value};
+use std::borrow::Cow;
+
+/// What `api` says: clients show it at most.
+const API: &str = "parlor";
+/// Shown for a session whose model is not known yet.
+const NO_MODEL: ModelId<'static> = ModelId { provider: "parlor", id: "default" };
+
+/// Name and arguments of a tool run that stands in a message.
+pub(super) type ToolName<'a> = (&'a str, &'a Json);
+
+pub(super) fn model_id(model: Option<&ModelRef>) -> ModelId<'_> {
+    model.map_or(NO_MODEL, |model| ModelId { provider: &model.provider, id: &model.name })
+}
+
+/// JSON text as it came. What is not JSON (which nobody should have let in) goes as a string.
+pub(super) fn raw(json: &Json) -> Cow<'_, RawValue> {
+    match serde_json::from_str::<&RawValue>(json.as_str()) {
+        Ok(raw) => Cow::Borrowed(raw),
+        Err(_) => Cow::Owned(to_raw_value(json.as_str()).unwrap_or_else(|_| RawValue::NULL.to_owned())),
+    }
+}
+
+pub(super) fn text_block<'a>(text: impl Into<Cow<'a, str>>) -> Block<'a> {
+    Block::Text { of: of::TEXT, text: text.into(), text_signature: None }
+}
+
+/// The blocks of a message, and what stands in it that has no block of its own.
+pub(super) fn blocks<'a>(
+    parts: &'a [Part],
+    tool: impl Fn(ToolRunId) -> Option<ToolName<'a>>,
+) -> Vec<Block<'a>> {
+    parts.iter().filter_map(|part| block(part, &tool)).collect()
+}
+
+fn block<'a>(part: &'a Part, tool: impl Fn(ToolRunId) -> Option<ToolName<'a>>) -> Option<Block<'a>> {
+    Some(match part {
+        Part::Text(text) => text_block(text),
+        Part::Thought { text, signature } => Block::Thinking {
+            of: of::THINKING,
+            thinking: text.into(),
+            thinking_signature: signature.as_deref(),
+        },
+        Part::Image { mime, base64 } => Block::Image { of: of::IMAGE, data: base64, mime_type: mime },
+        Part::Code { language, text, path } => {
+            text_block(fenced(language.as_deref().unwrap_or(""), path.as_deref(), text))
+        }
+        Part::Diff { path, text } => text_block(fenced("diff", path.as_deref(), text)),
+        Part::Tool(id) => {
+            let (name, args) = tool(*id)?;
+            Block::ToolCall { of: of::TOOL_CALL, id: id.to_string(), name, arguments: raw(args) }
+        }
+        Part::Opaque { kind, json } => text_block(fenced("json", Some(kind), json.as_str())),
+    })
+}
+
+/// A fence long enough for what stands in it.
+fn fenced(language: &str, path: Option<&str>, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    let head = path.map(|path| format!("{path}\n")).unwrap_or_default();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{head}{fence}{language}\n{text}{end}{fence}\n")
+}
+
+pub(super) fn user_message(parts: &[Part], at: Millis) -> Message<'_> {
+    let content = match parts {
+        [Part::Text(text)] => Content::Text(text.into()),
+        parts => Content::Blocks(blocks(parts, |_| None)),
+    };
+    Message::User(UserMessage { of: of::USER, role: "user", content, timestamp: at.0 })
+}
+
+/// Why a message of the model ended.
+pub(super) fn stop_reason(finish: &Finish, with_tools: bool) -> &'static str {
+    match finish {
+        Finish::Complete if with_tools => "tool_use",
+        Finish::Complete => "stop",
+        Finish::Length => "length",
+        Finish::Interrupted => "aborted",
+        Finish::Failed => "error",
+    }
+}
+
+/// A message of the model; without `finish` it is still being written.
+pub(super) fn assistant_message<'a>(
+    content: Vec<Block<'a>>,
+    model: Option<&'a ModelRef>,
+    finish: Option<&Finish>,
+    usage: Option<domain::content::Usage>,
+    at: Millis,
+) -> AssistantMessage<'a> {
+    let ModelId { provider, id } = model_id(model);
+    let with_tools = content.iter().any(|block| matches!(block, Block::ToolCall { .. }));
+    let failed = finish == Some(&Finish::Failed);
+    AssistantMessage {
+        of: of::ASSISTANT,
+        role: "assistant",
+        content,
+        provider,
+        model: id,
+        api: API,
+        usage: usage.map(usage_of),
+        stop_reason: finish.map(|finish| stop_reason(finish, with_tools)),
+        error_message: failed.then(|| "The model's answer broke off.".into()),
+        timestamp: at.0,
+    }
+}
+
+/// Clients add tokens up, and on this wire the cached ones stand apart.
+pub(super) fn usage_of(usage: domain::content::Usage) -> Usage {
+    #[expect(clippy::cast_precision_loss, reason = "a cost in dollars is only shown")]
+    let total = usage.cost_micros as f64 / 1_000_000.0;
+    Usage {
+        of: of::USAGE,
+        input: usage.input.saturating_sub(usage.cache_read).saturating_sub(usage.cache_write),
+        output: usage.output,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+        total_tokens: usage.total(),
+        cost: Cost { of: of::COST, input: 0.0, output: 0.0, cache_read: 0.0, cache_write: 0.0, total },
+    }
+}
+
+pub(super) fn is_error(outcome: &ToolOutcome) -> bool {
+    *outcome != ToolOutcome::Done
+}
+
+/// What a tool gave back: its text and what can be shown beside it.
+pub(super) fn tool_result(result: &domain::tool::ToolResult) -> ToolResult<'_> {
+    let mut content = vec![text_block(&result.text)];
+    content.extend(blocks(&result.parts, |_| None));
+    ToolResult { of: of::RESULT, content, details: result.json.as_ref().map(raw) }
+}
+
+/// The message that puts a tool's result into the conversation; `None` while the tool has not ended.
+pub(super) fn tool_message(tool: &ToolRun) -> Option<ToolResultMessage<'_>> {
+    let domain::tool::ToolPhase::Ended(outcome) = &tool.phase else { return None };
+    let ToolResult { content, details, .. } = tool_result(tool.result.as_ref()?);
+    Some(ToolResultMessage {
+        of: of::TOOL_RESULT,
+        role: "tool_result",
+        tool_call_id: tool.id.to_string(),
+        tool_name: &tool.name,
+        content,
+        details,
+        is_error: is_error(outcome),
+        timestamp: tool.ended_at.unwrap_or(tool.proposed_at).0,
+    })
+}
+
+/// The existing clients show `warn`, the document's word, like any other word they do not know.
+pub(super) fn notify_type(level: Level, compat: Compat) -> &'static str {
+    match (level, compat) {
+        (Level::Info, _) => "info",
+        (Level::Success, _) => "success",
+        (Level::Warning, Compat::Peer) => "warning",
+        (Level::Warning, Compat::Seed) => "warn",
+        (Level::Error, _) => "error",
+    }
+}
+
+/// A signal as a line; `None` for the one that this wire has no word for.
+pub(super) fn signal(signal: &Signal, compat: Compat) -> Option<Frame<'_>> {
+    Some(match signal {
+        Signal::Notify { level, text } => {
+            Frame::UiNotify { params: Notify { message: text, notify_type: notify_type(*level, compat) } }
+        }
+        Signal::Status { key, text } => Frame::UiStatus { params: Status { key, text: text.as_deref() } },
+        Signal::Working(text) => Frame::UiWorking { params: Working { message: text.as_deref() } },
+        Signal::Widget { key, lines, place } => {
+            let position = match place {
+                Place::Above => "above",
+                Place::Below => "below",
+            };
+            let opts = [("position".to_owned(), position.into())].into_iter().collect();
+            let content = (!lines.is_empty()).then(|| lines.join("\n"));
+            Frame::UiWidget { params: Widget { key, content, opts } }
+        }
+        Signal::Title(title) => Frame::UiSetTitle { params: Title { title } },
+        Signal::EditorText(text) => Frame::UiSetEditorText { params: EditorText { text } },
+        Signal::Suggestion { .. } => return None,
+    })
+}

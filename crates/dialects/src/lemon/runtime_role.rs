@@ -1,0 +1,418 @@
+//! We play lemon's server; a lemon client is at the other end.
+//!
+//! The role keeps the sessions that the client has open and which of them is in front, what each was told, the questions that wait, and
+//! which commands wait for the hub. It starts with one session, so that both the clients that know of sessions and those that do not
+//! can go on; every command names its session to the hub, since "active" is this wire's own notion. Whatever comes in, the link lives on.
+
+mod asks;
+mod commands;
+mod receipts;
+mod stream;
+mod telling;
+
+use super::wire::frame::{Config, Frame};
+use super::wire::{self, UNKNOWN_COMMAND};
+use super::{Compat, PROTOCOL_VERSION, lower};
+use crate::role::{Answers, Cx, Drift, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
+use ::wire::{Rate, depth, lines};
+use asks::{Desk, Heard};
+use domain::ask::{Ask, Closing};
+use domain::command::{Command, Receipt, Refusal, Target};
+use domain::event::{Body, Event, PlanState};
+use domain::ids::{AskId, Millis, Seq, SessionId};
+use domain::port::Ticket;
+use domain::session::ModelRef;
+use domain::signal::{Board, Level, Place, Signal};
+use receipts::Pending;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use telling::Telling;
+
+/// How long a question may wait; the document's figure.
+pub const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
+/// Most commands that may wait for the hub.
+pub const MAX_PENDING: usize = 1024;
+/// The one timer: something that is being written is due.
+const FLUSH: TimerKey = TimerKey(1);
+
+/// A session that the client has open.
+#[derive(Debug)]
+struct Open {
+    telling: Telling,
+    board: Board,
+    cwd: String,
+    model: Option<ModelRef>,
+    heard: Seq,
+    /// The conversation is emptied when its run has ended.
+    reset: bool,
+}
+
+/// The runtime's side of lemon.
+#[derive(Debug, Default)]
+pub struct LemonRuntime {
+    greeting: Greeting,
+    compat: Compat,
+    ui: bool,
+    ready: bool,
+    rate: Rate,
+    pending: BTreeMap<Ticket, Pending>,
+    last_ticket: u64,
+    open: BTreeMap<SessionId, Open>,
+    /// The session that commands without an id are for, and that signals are shown of.
+    front: Option<SessionId>,
+    desk: Desk,
+    config: Config,
+}
+
+impl LemonRuntime {
+    /// A role for one link.
+    pub fn new() -> LemonRuntime {
+        LemonRuntime { ui: true, ..LemonRuntime::default() }
+    }
+
+    /// Hands a command to the hub and notes what its answer is for.
+    fn ask_hub(&mut self, cx: &mut Cx<'_>, target: Target, command: Command, pending: Pending) {
+        if self.pending.len() >= MAX_PENDING {
+            return self.error(cx, "too many commands are under way: wait for their answers", None);
+        }
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.pending.insert(ticket, pending);
+        cx.command(ticket, target, command);
+    }
+
+    fn error(&self, cx: &mut Cx<'_>, message: &str, session: Option<&SessionId>) {
+        cx.send(Frame::Error { message: message.into(), session_id: session.map(SessionId::as_str) }.line());
+    }
+
+    fn model_of(&self, session: Option<&SessionId>) -> Option<ModelRef> {
+        let chosen = session.and_then(|session| self.open.get(session)).and_then(|open| open.model.clone());
+        chosen.or_else(|| {
+            let (provider, name) = self.greeting.model.clone()?;
+            Some(ModelRef { provider, name })
+        })
+    }
+
+    fn say_ready(&mut self, cx: &mut Cx<'_>) {
+        if std::mem::replace(&mut self.ready, true) {
+            return;
+        }
+        let session = self.front.clone();
+        let cwd = session.as_ref().and_then(|session| self.open.get(session)).map(|open| open.cwd.clone());
+        let model = self.model_of(session.as_ref());
+        let debug = self.greeting.option("debug").is_some_and(|value| value != "false");
+        let id = session.as_ref().map(SessionId::as_str);
+        let ready = Frame::Ready {
+            cwd: cwd.as_deref().filter(|cwd| !cwd.is_empty()).unwrap_or(&self.greeting.cwd),
+            model: lower::model_id(model.as_ref()),
+            debug,
+            ui: self.ui,
+            primary_session_id: id,
+            active_session_id: id,
+            protocol_version: PROTOCOL_VERSION,
+        };
+        cx.send(ready.line());
+        if debug {
+            cx.send(
+                Frame::Debug {
+                    message: "debug mode: protocol lines go to stdout, everything else to stderr",
+                }
+                .line(),
+            );
+        }
+    }
+
+    /// Puts a session in front: its lasting signals take the place of the other's.
+    fn bring_front(&mut self, cx: &mut Cx<'_>, session: Option<SessionId>) {
+        if self.front == session {
+            return;
+        }
+        let board = |id: &Option<SessionId>| {
+            id.as_ref().and_then(|id| self.open.get(id)).map(|open| open.board.clone()).unwrap_or_default()
+        };
+        let (old, new) = (board(&self.front), board(&session));
+        self.front = session;
+        let status = old.status.keys().filter(|key| !new.status.contains_key(*key));
+        let widgets = old.widgets.iter().filter(|(key, _)| !new.widgets.contains_key(*key));
+        let mut signals: Vec<Signal> =
+            status.map(|key| Signal::Status { key: key.clone(), text: None }).collect();
+        signals.extend(widgets.map(|(key, (place, _))| Signal::Widget {
+            key: key.clone(),
+            lines: Vec::new(),
+            place: *place,
+        }));
+        if old.working.is_some() && new.working.is_none() {
+            signals.push(Signal::Working(None));
+        }
+        signals.extend(new.replay());
+        for signal in &signals {
+            self.say_signal(cx, signal);
+        }
+    }
+
+    fn say_signal(&self, cx: &mut Cx<'_>, signal: &Signal) {
+        if !self.ui {
+            return;
+        }
+        match lower::signal(signal, self.compat) {
+            Some(frame) => cx.send(frame.line()),
+            None => cx.loss("suggestion", "what the person may want to type next"),
+        }
+    }
+
+    /// Shows a signal of a session. These lines do not name their session, so lasting ones are shown of the one in front only.
+    fn show(&mut self, cx: &mut Cx<'_>, session: &SessionId, signal: &Signal) {
+        if let Some(open) = self.open.get_mut(session) {
+            open.board.take(signal);
+        }
+        if self.front.as_ref() == Some(session) || matches!(signal, Signal::Notify { .. }) {
+            self.say_signal(cx, signal);
+        }
+    }
+
+    fn notify(&mut self, cx: &mut Cx<'_>, session: &SessionId, level: Level, text: impl Into<String>) {
+        self.show(cx, session, &Signal::Notify { level, text: text.into() });
+    }
+
+    fn ask_opened(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: &Ask) {
+        if !self.ui {
+            return;
+        }
+        if let Some(id) = self.desk.add(session, ask) {
+            let prefix = (self.front.as_ref() != Some(session)).then_some(session);
+            cx.send(asks::lower(&id, ask, prefix));
+        }
+    }
+
+    /// This wire cannot take a question back; the client at least hears why its overlay no longer counts.
+    fn ask_closed(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: AskId, closing: &Closing) {
+        let Some(asked) = self.desk.close(session, ask) else { return };
+        let title = asked.title;
+        match closing {
+            Closing::Expired => {
+                let seconds = ANSWER_DEADLINE.as_secs();
+                let text = format!("Nobody answered \"{title}\" within {seconds} s: it counts as no.");
+                self.notify(cx, session, Level::Warning, text);
+            }
+            Closing::Answered { .. } => {
+                self.notify(cx, session, Level::Info, format!("\"{title}\" was answered elsewhere."));
+            }
+            Closing::Withdrawn | Closing::Unattended => {}
+        }
+    }
+
+    fn response(&mut self, cx: &mut Cx<'_>, response: &wire::Command) {
+        match self.desk.hear(response) {
+            Some(Heard { session, ask, answer, odd }) => {
+                if let Some(odd) = odd {
+                    cx.drift(Drift::new("ui_response", odd, response.id.as_deref().unwrap_or_default()));
+                }
+                self.ask_hub(cx, Target::Session(session), Command::Answer { ask, answer }, Pending::Answer);
+            }
+            None => cx.log("ignored: an answer to a question that is not open"),
+        }
+    }
+
+    fn tell(&mut self, cx: &mut Cx<'_>, view: View<'_>, at: Millis, body: &Body) {
+        let session = view.session;
+        let Some(open) = self.open.get_mut(session) else { return };
+        open.telling.hear(cx, view.state, at, body);
+        match body {
+            Body::AskOpened(ask) => self.ask_opened(cx, session, ask),
+            Body::AskClosed { ask, closing } => self.ask_closed(cx, session, *ask, closing),
+            Body::ModelChosen { model } => open.model = Some(model.clone()),
+            Body::Noticed { level, text, .. } => self.notify(cx, session, *level, text.clone()),
+            Body::Retrying { attempt, max, reason, .. } => {
+                let text = format!("The model will be asked again ({attempt} of {max}): {reason}");
+                self.notify(cx, session, Level::Warning, text);
+            }
+            Body::ContextMeasured { .. } => {
+                if let Some(left) = view.state.context_left() {
+                    let signal = Signal::Status {
+                        key: "context".to_owned(),
+                        text: Some(format!("{left}% context left")),
+                    };
+                    self.show(cx, session, &signal);
+                }
+            }
+            Body::PlanChanged { items } => {
+                let line = |item: &domain::event::PlanItem| {
+                    let mark = match item.state {
+                        PlanState::Pending => ' ',
+                        PlanState::Active => '>',
+                        PlanState::Done => 'x',
+                    };
+                    format!("[{mark}] {}", item.text)
+                };
+                let lines = items.iter().map(line).collect();
+                self.show(
+                    cx,
+                    session,
+                    &Signal::Widget { key: "plan".to_owned(), lines, place: Place::Above },
+                );
+            }
+            Body::Renamed { title } => self.show(cx, session, &Signal::Title(title.clone())),
+            Body::ToolStarted { .. } | Body::ToolEnded { .. } | Body::RunEnded { .. } => {
+                let word = open.telling.running_tool().map(|name| format!("Running {name}..."));
+                if word != open.board.working {
+                    self.show(cx, session, &Signal::Working(word));
+                }
+            }
+            _ => {}
+        }
+        if let Body::RunEnded { .. } = body {
+            self.reset_if_due(cx, session);
+        }
+    }
+
+    fn reset_if_due(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+        let Some(open) = self.open.get_mut(session) else { return };
+        if std::mem::take(&mut open.reset) {
+            let target = Target::Session(session.clone());
+            self.ask_hub(cx, target, Command::ClearSession, Pending::Reset(session.clone()));
+        }
+    }
+
+    /// Sets the timer for what is being written, if anything is.
+    fn arm(&mut self, cx: &mut Cx<'_>) {
+        let mut next: Option<u64> = None;
+        for open in self.open.values_mut() {
+            let due = open.telling.flush(cx).map(|due| due.since(cx.now));
+            let held =
+                open.telling.is_holding().then_some(u64::try_from(stream::PACE.as_millis()).unwrap_or(50));
+            next = [next, due, held].into_iter().flatten().min();
+        }
+        if let Some(ms) = next {
+            cx.timer(FLUSH, Duration::from_millis(ms.max(1)));
+        }
+    }
+}
+
+impl RuntimeRole for LemonRuntime {
+    fn open(&mut self, cx: &mut Cx<'_>, greeting: &Greeting) {
+        self.greeting = greeting.clone();
+        self.ui = greeting.option("no-ui").is_none_or(|value| value == "false");
+        self.compat = if greeting.option("compat") == Some("seed") { Compat::Seed } else { Compat::Peer };
+        // Whatever the engine behind the hub is, this makes sure that there is a session, and names it.
+        self.ask_hub(cx, Target::Current, Command::Stats, Pending::Boot);
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) => text,
+            Line::Overlong(_) => {
+                let why = format!("the line is longer than {} bytes: send less at once", lines::MAX_LINE);
+                return self.error(cx, &why, None);
+            }
+            Line::Garbled(_) => return self.error(cx, "the line is not UTF-8 text", None),
+        };
+        if !self.rate.allow(cx.now.0) {
+            return self.error(cx, "too many commands at once: send at most 100 a second", None);
+        }
+        if let Err(deep) = depth::check(&text) {
+            return self.error(cx, &deep.to_string(), None);
+        }
+        // What is not JSON at all was typed by hand and is a prompt. A broken object is not: nobody meant it for the model.
+        let object = text.trim_start().starts_with('{');
+        match serde_json::from_str::<wire::Command>(&text) {
+            Ok(command) if object => self.command(cx, &command),
+            _ if object || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok() => {
+                self.error(cx, UNKNOWN_COMMAND, None);
+            }
+            _ => self.prompt(cx, None, &text),
+        }
+    }
+
+    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        let session = view.session;
+        let fresh = !self.open.contains_key(session);
+        if fresh {
+            let mut telling = Telling::new(session.clone());
+            telling.skip_past(view.state);
+            let open = Open {
+                telling,
+                board: view.board.clone(),
+                cwd: view.state.settings.cwd.clone(),
+                model: view.state.settings.model.clone(),
+                heard: view.state.seq,
+                reset: false,
+            };
+            self.open.insert(session.clone(), open);
+        }
+        // The hub's idea of where we are changes with our own commands too; only what they did not cause counts.
+        let moving = self.pending.values().any(Pending::moves);
+        if view.current && !moving && self.front.as_ref() != Some(session) {
+            self.bring_front(cx, Some(session.clone()));
+            if self.ready {
+                cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
+            }
+        }
+        if self.front.is_some() {
+            self.say_ready(cx);
+        }
+        if let Some(open) = self.open.get_mut(session).filter(|open| fresh || open.heard < view.state.seq) {
+            open.heard = view.state.seq;
+            open.telling.catch_up(cx, view.state);
+        }
+        for ask in &view.state.asks {
+            self.ask_opened(cx, session, ask);
+        }
+        self.arm(cx);
+    }
+
+    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+        if self.open.remove(session).is_none() {
+            return;
+        }
+        self.desk.forget(session);
+        let was_front = self.front.as_ref() == Some(session);
+        if was_front {
+            self.bring_front(cx, None);
+        }
+        if !self.pending.values().any(|pending| pending.closes(session)) {
+            self.say_closed(cx, session, was_front);
+        }
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+        if let Some(open) = self.open.get_mut(view.session) {
+            open.heard = event.seq;
+        }
+        self.tell(cx, view, event.at, &event.body);
+        self.arm(cx);
+    }
+
+    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+        self.show(cx, view.session, signal);
+    }
+
+    fn settled(
+        &mut self,
+        cx: &mut Cx<'_>,
+        _view: Option<View<'_>>,
+        ticket: Ticket,
+        with: Result<Receipt, Refusal>,
+    ) {
+        if let Some(pending) = self.pending.remove(&ticket) {
+            self.answered(cx, pending, with);
+        }
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
+        if key == FLUSH {
+            for open in self.open.values_mut() {
+                open.telling.release(cx, None);
+            }
+            self.arm(cx);
+        }
+    }
+
+    fn can_answer(&self) -> Answers {
+        if self.ui {
+            Answers { consent: true, other: true, deadline: Some(ANSWER_DEADLINE) }
+        } else {
+            Answers::NONE
+        }
+    }
+}

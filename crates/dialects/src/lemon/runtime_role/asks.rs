@@ -1,0 +1,217 @@
+//! Questions to the person: domain asks as `ui_request`s, `ui_response`s as answers.
+//!
+//! An answer that cannot be understood never allows anything: it counts as no answer. The ids are made from the session's and the
+//! question's, so that a question which is put again has the same one.
+
+use super::super::wire::frame::{Choice, Frame, Opts, Question};
+use super::super::wire::{self, ConsentHint, consent, method};
+use domain::ask::{Answer, Ask, AskKind, Consent, Preview, Risk, Scope};
+use domain::ids::{AskId, SessionId};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A question that waits for an answer.
+#[derive(Debug)]
+struct Asked {
+    session: SessionId,
+    ask: Ask,
+}
+
+/// An answer that somebody waits for.
+#[derive(Debug)]
+pub(super) struct Heard {
+    pub(super) session: SessionId,
+    pub(super) ask: AskId,
+    pub(super) answer: Answer,
+    /// What was wrong with it.
+    pub(super) odd: Option<&'static str>,
+}
+
+/// The questions that wait, by their id on the wire.
+#[derive(Debug, Default)]
+pub(super) struct Desk(BTreeMap<String, Asked>);
+
+impl Desk {
+    /// Notes a question; gives its id, or `None` when it was asked already.
+    pub(super) fn add(&mut self, session: &SessionId, ask: &Ask) -> Option<String> {
+        let id = uuid(session, ask.id);
+        let fresh = !self.0.contains_key(&id);
+        let asked = Asked { session: session.clone(), ask: ask.clone() };
+        fresh.then(|| {
+            self.0.insert(id.clone(), asked);
+            id
+        })
+    }
+
+    /// The question is over; gives it when nobody had answered it here.
+    pub(super) fn close(&mut self, session: &SessionId, ask: AskId) -> Option<Ask> {
+        self.0.remove(&uuid(session, ask)).map(|asked| asked.ask)
+    }
+
+    pub(super) fn forget(&mut self, session: &SessionId) {
+        self.0.retain(|_, asked| asked.session != *session);
+    }
+
+    /// Takes a `ui_response`; `None` when nobody waits for it.
+    pub(super) fn hear(&mut self, response: &wire::Command) -> Option<Heard> {
+        let Asked { session, ask } = response.id.as_ref().and_then(|id| self.0.remove(id))?;
+        let failed = matches!(&response.error, Some(Some(error)) if !error.is_null());
+        let (answer, odd) = match &response.result {
+            _ if failed => (Answer::Dismissed, None),
+            Some(Some(result)) => lift(&ask.kind, result),
+            Some(None) => (Answer::Dismissed, None),
+            None if response.error.is_some() => (Answer::Dismissed, None),
+            None => (Answer::Dismissed, Some("neither result nor error")),
+        };
+        Some(Heard { session, ask: ask.id, answer, odd })
+    }
+}
+
+/// An answer as the kind of question wants it.
+fn lift(kind: &AskKind, result: &Value) -> (Answer, Option<&'static str>) {
+    let not_fitting = (Answer::Dismissed, Some("not an answer to the question that was put"));
+    match (kind, result) {
+        (AskKind::Consent(_), Value::Bool(true)) => {
+            (Answer::Allow { scope: Scope::Once, digest: None }, None)
+        }
+        (AskKind::Consent(_), Value::Bool(false)) => (Answer::Deny { reason: None }, None),
+        (AskKind::Consent(asked), Value::String(value)) if asked.rule.is_some() => match value.as_str() {
+            consent::ONCE => (Answer::Allow { scope: Scope::Once, digest: None }, None),
+            consent::SESSION => (Answer::Allow { scope: Scope::Session, digest: None }, None),
+            consent::ALWAYS => (Answer::Allow { scope: Scope::Always, digest: None }, None),
+            consent::DENY => (Answer::Deny { reason: None }, None),
+            _ => not_fitting,
+        },
+        (AskKind::Confirm { .. }, Value::Bool(yes)) => (Answer::Confirmed(*yes), None),
+        (AskKind::Choose { .. }, result) => {
+            let one = |value: &Value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            };
+            let chosen: Option<Vec<String>> = match result {
+                Value::Array(values) => values.iter().map(one).collect(),
+                value => one(value).map(|value| vec![value]),
+            };
+            match chosen.map(Answer::Chosen).filter(|answer| kind.accepts(answer)) {
+                Some(answer) => (answer, None),
+                None => not_fitting,
+            }
+        }
+        (AskKind::Text { .. } | AskKind::Edit { .. }, Value::String(text)) => {
+            (Answer::Entered(text.clone()), None)
+        }
+        _ => not_fitting,
+    }
+}
+
+/// The question as a line. `prefix` tells which session asks when it is not the one in front.
+pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>) -> String {
+    let title = |more: &str| {
+        let session = prefix.map(|session| format!("[{session}] ")).unwrap_or_default();
+        let more = if more.is_empty() || more == ask.title { String::new() } else { format!(": {more}") };
+        Cow::<str>::Owned(format!("{session}{}{more}", ask.title))
+    };
+    let (method, params) = match &ask.kind {
+        AskKind::Consent(consent) => lower_consent(consent, title("")),
+        AskKind::Confirm { message, .. } => (
+            method::CONFIRM,
+            Question { title: title(""), message: Some(message.into()), ..Question::default() },
+        ),
+        AskKind::Choose { message, choices, .. } => {
+            let options = choices.iter().map(|choice| Choice {
+                label: choice.label.as_str().into(),
+                value: &choice.id,
+                description: choice.detail.as_deref(),
+            });
+            let options = Some(options.collect());
+            (method::SELECT, Question { title: title(message), options, ..Question::default() })
+        }
+        // An input has no place for what stands in it at first, and one line only.
+        AskKind::Text { message, default, multiline, secret: false, .. }
+            if *multiline || default.is_some() =>
+        {
+            let prefill = Some(default.as_deref());
+            (method::EDITOR, Question { title: title(message), prefill, ..Question::default() })
+        }
+        AskKind::Text { message, placeholder, secret, .. } => {
+            let placeholder = Some(placeholder.as_deref());
+            let opts = Opts { secret: *secret, ..Opts::default() };
+            (method::INPUT, Question { title: title(message), placeholder, opts, ..Question::default() })
+        }
+        AskKind::Edit { message, prefill } => {
+            let prefill = Some(Some(prefill.as_str()));
+            (method::EDITOR, Question { title: title(message), prefill, ..Question::default() })
+        }
+    };
+    Frame::UiRequest { id, method, params }.line()
+}
+
+/// Yes or no; with a rule to offer, how far a yes reaches.
+fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>) -> (&'static str, Question<'a>) {
+    let hint = ConsentHint {
+        tool_call_id: consent.tool.to_string(),
+        tool_name: consent.name.clone(),
+        risk: risk(consent.assessment.risk).to_owned(),
+        reasons: consent.assessment.reasons.clone(),
+        reversible: consent.assessment.reversible,
+        rule: consent.rule.clone(),
+    };
+    let opts = Opts { consent: Some(hint), ..Opts::default() };
+    let shown = shown(consent);
+    let Some(rule) = &consent.rule else {
+        return (
+            method::CONFIRM,
+            Question { title, message: Some(shown.into()), opts, ..Question::default() },
+        );
+    };
+    // A select has no text under its title, so the title carries it.
+    let title = Cow::Owned(format!("{title}\n{shown}"));
+    let choice = |value, label: &'static str, description| Choice { label: label.into(), value, description };
+    let options = vec![
+        choice(consent::ONCE, "Allow once", None),
+        choice(consent::SESSION, "Allow for this session", Some(rule.as_str())),
+        choice(consent::ALWAYS, "Always allow", Some(rule.as_str())),
+        choice(consent::DENY, "Deny", None),
+    ];
+    (method::SELECT, Question { title, options: Some(options), opts, ..Question::default() })
+}
+
+/// Longest preview that is put into a question.
+const MAX_PREVIEW: usize = 4_000;
+
+/// What would happen and how dangerous it is, in words.
+fn shown(consent: &Consent) -> String {
+    let what = match &consent.preview {
+        Some(Preview::Text(text)) => text.clone(),
+        Some(Preview::Command { line, .. }) => format!("$ {line}"),
+        Some(Preview::Diff { path, text }) => format!("{path}\n{text}"),
+        None => format!("{} {}", consent.name, consent.args),
+    };
+    let mut text: String = what.chars().take(MAX_PREVIEW).collect();
+    if text.len() < what.len() {
+        text.push_str("\n…");
+    }
+    let reasons = consent.assessment.reasons.join("; ");
+    let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
+    format!("{text}\nRisk {}{reasons}", risk(consent.assessment.risk))
+}
+
+fn risk(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+        Risk::Critical => "critical",
+    }
+}
+
+/// An id that looks as the existing clients expect.
+fn uuid(session: &SessionId, ask: AskId) -> String {
+    let hash = session.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let (a, b, c, d) = (hash >> 32, hash >> 16 & 0xffff, hash & 0x0fff, ask.0 >> 48 & 0x3fff);
+    format!("{a:08x}-{b:04x}-4{c:03x}-{:04x}-{:012x}", 0x8000 | d, ask.0 & 0xffff_ffff_ffff)
+}

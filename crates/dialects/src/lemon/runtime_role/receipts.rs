@@ -1,0 +1,203 @@
+//! What the hub answered, lowered: each command has its own reply on this wire, or none.
+
+use super::super::lower;
+use super::super::wire::frame::{Frame, ModelName, Provider, Saved, Stats};
+use super::super::wire::{ALREADY_STREAMING, SESSION_NOT_FOUND};
+use super::LemonRuntime;
+use crate::role::Cx;
+use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::ids::SessionId;
+use domain::session::{ModelEntry, ModelRef, SessionSummary};
+use std::collections::BTreeMap;
+
+/// A command that waits for the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Pending {
+    /// The session that is there from the start.
+    Boot,
+    /// A prompt.
+    Prompt(SessionId),
+    /// An abort.
+    Abort,
+    /// The conversation is being emptied.
+    Reset(SessionId),
+    /// A save.
+    Save(SessionId),
+    /// Numbers.
+    Stats(SessionId),
+    /// An answer to a question.
+    Answer,
+    /// Saved sessions.
+    Sessions,
+    /// Models.
+    Models,
+    /// A session is being made or opened, to be used with this model.
+    Start(Option<ModelRef>),
+    /// It is there and gets its model.
+    StartModel { session: SessionId, model: ModelRef },
+    /// A session is being put in front.
+    Activate(SessionId),
+    /// A session is being left.
+    Close { session: SessionId, was_front: bool },
+    /// A session that could not be set up is being left; nobody needs to know.
+    Undo(SessionId),
+}
+
+impl Pending {
+    /// Whether the hub's idea of where we are changes with it.
+    pub(super) fn moves(&self) -> bool {
+        matches!(self, Pending::Start(_) | Pending::StartModel { .. } | Pending::Activate(_))
+    }
+
+    pub(super) fn closes(&self, of: &SessionId) -> bool {
+        matches!(self, Pending::Close { session, .. } | Pending::Undo(session) if session == of)
+    }
+}
+
+impl LemonRuntime {
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, pending: Pending, with: Result<Receipt, Refusal>) {
+        match (pending, with) {
+            (Pending::Boot, with) => self.booted(cx, with),
+            (Pending::Stats(session), Ok(Receipt::Stats(stats))) => self.say_stats(cx, &session, &stats),
+            (Pending::Save(session), with) => self.saved(cx, &session, with),
+            (Pending::Sessions, Ok(Receipt::Sessions(sessions))) => {
+                let sessions = sessions.into_iter().map(saved).collect();
+                cx.send(Frame::SessionsList { sessions, error: None }.line());
+            }
+            (Pending::Sessions, Err(refusal)) => {
+                let error = Some(refusal.to_string());
+                cx.send(Frame::SessionsList { sessions: Vec::new(), error }.line());
+            }
+            (Pending::Models, Ok(Receipt::Models { models, .. })) => {
+                cx.send(Frame::ModelsList { providers: providers(models), error: None }.line());
+            }
+            (Pending::Models, Err(refusal)) => {
+                let error = Some(refusal.to_string());
+                cx.send(Frame::ModelsList { providers: Vec::new(), error }.line());
+            }
+            (Pending::Start(model), Ok(Receipt::Session { session, .. })) => {
+                self.start(cx, session.id, model);
+            }
+            (Pending::Start(_), Err(refusal)) => {
+                self.error(cx, &format!("failed to start session: {refusal}"), None);
+            }
+            (Pending::StartModel { session, model }, Ok(_)) => {
+                if let Some(open) = self.open.get_mut(&session) {
+                    open.model = Some(model);
+                }
+                self.started(cx, &session);
+            }
+            (Pending::StartModel { session, model }, Err(refusal)) => {
+                let ModelRef { provider, name } = model;
+                self.error(cx, &format!("invalid model: {provider}:{name}: {refusal}"), None);
+                let target = Target::Session(session.clone());
+                self.ask_hub(cx, target, Command::CloseSession, Pending::Undo(session));
+            }
+            (Pending::Activate(session), Ok(_)) => {
+                self.bring_front(cx, Some(session.clone()));
+                cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
+            }
+            (Pending::Activate(session), Err(_)) => self.error(cx, SESSION_NOT_FOUND, Some(&session)),
+            (Pending::Close { session, was_front }, Ok(_)) => self.say_closed(cx, &session, was_front),
+            (Pending::Close { session, .. }, Err(_)) => {
+                cx.send(Frame::SessionClosed { session_id: session.as_str(), reason: "error" }.line());
+            }
+            (Pending::Prompt(session), Err(refusal)) if refusal.kind == RefusalKind::Busy => {
+                self.error(cx, ALREADY_STREAMING, Some(&session));
+            }
+            (Pending::Prompt(session) | Pending::Reset(session) | Pending::Stats(session), Err(refusal)) => {
+                self.error(cx, &refusal.to_string(), Some(&session));
+            }
+            // Stopping what does not run is no error here, and an answer that comes too late is only logged.
+            (Pending::Abort, Err(refusal)) if refusal.kind != RefusalKind::NoRun => {
+                self.error(cx, &refusal.to_string(), None);
+            }
+            (Pending::Answer, Err(refusal)) => cx.log(format!("an answer was not taken: {refusal}")),
+            (_, Ok(_) | Err(_)) => {}
+        }
+    }
+
+    fn booted(&mut self, cx: &mut Cx<'_>, with: Result<Receipt, Refusal>) {
+        if let Err(refusal) = with {
+            cx.log(format!("no session at the start: {refusal}"));
+        }
+        if self.front.is_none() {
+            self.front = self.open.keys().next().cloned();
+        }
+        self.say_ready(cx);
+    }
+
+    fn start(&mut self, cx: &mut Cx<'_>, session: SessionId, model: Option<ModelRef>) {
+        let Some(model) = model else { return self.started(cx, &session) };
+        let command = Command::SetModel { provider: Some(model.provider.clone()), name: model.name.clone() };
+        let target = Target::Session(session.clone());
+        self.ask_hub(cx, target, command, Pending::StartModel { session, model });
+    }
+
+    /// The session is there. The first one becomes the active one, which is said before.
+    fn started(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+        if self.front.is_none() {
+            self.bring_front(cx, Some(session.clone()));
+            cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
+        }
+        let model = self.model_of(Some(session));
+        let cwd = self.open.get(session).map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str());
+        let model = lower::model_id(model.as_ref());
+        cx.send(Frame::SessionStarted { session_id: session.as_str(), cwd, model }.line());
+    }
+
+    pub(super) fn say_closed(&mut self, cx: &mut Cx<'_>, session: &SessionId, was_front: bool) {
+        cx.send(Frame::SessionClosed { session_id: session.as_str(), reason: "normal" }.line());
+        if was_front {
+            cx.send(Frame::ActiveSession { session_id: None }.line());
+        }
+    }
+
+    fn say_stats(&self, cx: &mut Cx<'_>, session: &SessionId, stats: &domain::session::Stats) {
+        let model = self.model_of(Some(session));
+        let open = self.open.get(session);
+        let stats = Stats {
+            session_id: session.as_str(),
+            message_count: stats.messages,
+            turn_count: stats.turns,
+            is_streaming: open.is_some_and(|open| open.telling.is_running()),
+            cwd: open.map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str()),
+            model: lower::model_id(model.as_ref()),
+            thinking_level: "off",
+        };
+        cx.send(Frame::Stats { session_id: session.as_str(), stats }.line());
+    }
+
+    fn saved(&self, cx: &mut Cx<'_>, session: &SessionId, with: Result<Receipt, Refusal>) {
+        let (path, error) = match with {
+            Ok(Receipt::Saved { path, .. }) => (Some(path), None),
+            Ok(_) => (None, None),
+            Err(refusal) => (None, Some(refusal.to_string())),
+        };
+        let (ok, path) = (error.is_none(), path.as_deref());
+        cx.send(Frame::SaveResult { ok, path, error, session_id: session.as_str() }.line());
+    }
+}
+
+/// The path is what `start_session` takes; the session's own name, since a session here is no file.
+fn saved(session: SessionSummary) -> Saved {
+    Saved {
+        path: session.id.to_string(),
+        id: session.id.to_string(),
+        timestamp: session.updated_at.0,
+        cwd: session.cwd,
+        title: session.title,
+    }
+}
+
+fn providers(models: Vec<ModelEntry>) -> Vec<Provider> {
+    let mut sorted: BTreeMap<String, Vec<ModelName>> = BTreeMap::new();
+    for ModelEntry { model: ModelRef { provider, name }, .. } in models {
+        sorted.entry(provider).or_default().push(ModelName { id: name.clone(), name });
+    }
+    let providers = sorted.into_iter().map(|(id, mut models)| {
+        models.sort_by(|a, b| a.id.cmp(&b.id));
+        Provider { id, models }
+    });
+    providers.collect()
+}

@@ -1,0 +1,204 @@
+//! What the table calls Exact survives our server and our client unchanged.
+
+use super::super::fidelity::TABLE;
+use super::super::wire::heard::Signal as SignalLine;
+use super::super::{Compat, lift, lower};
+use super::stage::{Runtime, Ui};
+use crate::fidelity::Fidelity;
+use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
+use domain::command::Command;
+use domain::content::{Json, Part, Role, TextKind, Usage};
+use domain::event::{Body, Finish, Outcome};
+use domain::ids::{AskId, StepId, ToolRunId, TurnId};
+use domain::signal::Signal;
+use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
+use proptest::prelude::*;
+
+/// Everything that our server says of what happens, heard by our client.
+fn relay(runtime: &mut Runtime, ui: &mut Ui) {
+    for line in runtime.lines() {
+        ui.hear(&line);
+    }
+}
+
+#[test]
+fn a_whole_run_arrives_as_it_was() {
+    let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::open());
+    runtime.begin("look\nat this");
+    let message = runtime.step(20);
+    runtime.happen(Body::MessageDelta { message, kind: TextKind::Thought, text: "hm, ".to_owned() });
+    runtime.text(message, "Let me see.");
+    let image = Part::Image { mime: "image/png".to_owned(), base64: "aGk=".into() };
+    let json = Some(Json::verbatim(r#"{"b":1,"a":[2]}"#));
+    let result =
+        ToolResult { text: "alpha\n".to_owned(), parts: vec![image.clone()], json, truncated: false };
+    runtime.tool(message, 22, result.clone());
+    let used = Usage { input: 100, output: 7, cache_read: 60, cache_write: 10, cost_micros: 1_234 };
+    runtime.happen(Body::StepEnded { step: StepId(20), usage: used });
+    let message = runtime.step(30);
+    runtime.text(message, "It is fine.");
+    runtime.happen(Body::PartAdded { message, part: image });
+    runtime.happen(Body::MessageEnded { message, finish: Finish::Length });
+    runtime.happen(Body::StepEnded { step: StepId(30), usage: used });
+    runtime.happen(Body::TurnEnded { turn: TurnId(11) });
+    runtime.end(Outcome::Done);
+    relay(&mut runtime, &mut ui);
+
+    assert!(ui.drifts.is_empty(), "{:?}", ui.drifts);
+    assert_eq!(ui.outcome(), Some(Outcome::Done));
+    let shown = |state: &domain::state::State| -> Vec<(Role, String, usize, Option<Finish>)> {
+        let messages =
+            state.path().into_iter().filter_map(|entry| state.message(domain::ids::MessageId(entry.id.0)));
+        messages.map(|m| (m.role, m.text(), m.parts.len(), m.finish.clone())).collect()
+    };
+    assert_eq!(shown(&ui.state), shown(&runtime.state));
+    let steps = |state: &domain::state::State| -> Vec<Option<Usage>> {
+        state.runs[0].turns.iter().flat_map(|turn| &turn.steps).map(|step| step.usage).collect()
+    };
+    assert_eq!(steps(&ui.state), steps(&runtime.state));
+    let tool = ui.state.tools.values().next().expect("a tool");
+    assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Done));
+    assert_eq!(tool.result.as_ref(), Some(&result));
+    assert_eq!((tool.name.as_str(), tool.args.as_str()), ("read", r#"{"path":"a.txt"}"#));
+}
+
+#[test]
+fn every_exact_item_is_meant() {
+    let exact: Vec<&str> =
+        TABLE.iter().filter(|row| row.fidelity == Fidelity::Exact).map(|row| row.item).collect();
+    let tested = [
+        "prompt",
+        "cancel",
+        "answer",
+        "session close",
+        "run lifecycle",
+        "step",
+        "message text",
+        "thought",
+        "image",
+        "tool lifecycle",
+        "tool result",
+        "notify",
+        "status",
+        "working",
+        "widget",
+        "title",
+        "editor text",
+    ];
+    assert_eq!(exact, tested);
+}
+
+/// A signal that this wire can carry exactly: a widget's lines hold no line breaks, and an empty one is one that goes away.
+fn carried(signal: &Signal) -> bool {
+    match signal {
+        Signal::Suggestion { .. } => false,
+        Signal::Widget { lines, .. } => lines.iter().all(|line| !line.contains('\n')),
+        _ => true,
+    }
+}
+
+/// A question over the wire and its answer back.
+fn asked(kind: AskKind, answer: Answer) -> Answer {
+    let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::open());
+    // A question about a tool needs the tool.
+    runtime.begin("go");
+    let message = runtime.step(20);
+    let (tool, args) = (ToolRunId(22), Json::empty());
+    runtime.happen(Body::ToolProposed { tool, message, name: "bash".to_owned(), args });
+    runtime.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    let kind = match kind {
+        AskKind::Consent(consent) => AskKind::Consent(Box::new(Consent { tool, ..*consent })),
+        kind => kind,
+    };
+    let ask = Ask { id: AskId(40), run: None, title: "Question".to_owned(), kind, deadline: None };
+    runtime.happen(Body::AskOpened(ask));
+    relay(&mut runtime, &mut ui);
+    let ask = ui.state.asks.first().cloned().expect("an ask");
+    ui.want(1, Command::Answer { ask: ask.id, answer });
+    for line in std::mem::take(&mut ui.lines) {
+        runtime.say(&line);
+    }
+    match runtime.wanted().pop() {
+        Some((_, _, Command::Answer { answer, .. })) => answer,
+        other => panic!("no answer but {other:?}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn signals_survive(signal in record::arb::signal()) {
+        prop_assume!(carried(&signal));
+        for compat in [Compat::Peer, Compat::Seed] {
+            let line = lower::signal(&signal, compat).expect("a line").line();
+            let head: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+            let SignalLine { params } = serde_json::from_str(&line).expect("a signal");
+            let back = lift::signal(head["type"].as_str().unwrap_or_default(), params);
+            prop_assert_eq!(back.as_ref(), Some(&signal));
+        }
+    }
+
+    #[test]
+    fn prompts_survive(text in "\\PC{1,40}") {
+        prop_assume!(!text.trim().is_empty());
+        let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::up());
+        let prompt = Command::Prompt { input: domain::content::Input::text(&text), options: Default::default() };
+        ui.want(1, prompt.clone());
+        runtime.say(&ui.lines.remove(0));
+        prop_assert_eq!(runtime.wanted().remove(0).2, prompt);
+    }
+
+    #[test]
+    fn texts_survive_however_they_are_cut(pieces in prop::collection::vec("\\PC{0,12}", 1..12)) {
+        let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::open());
+        runtime.begin("go");
+        let message = runtime.step(20);
+        for piece in &pieces {
+            runtime.now += 17;
+            runtime.text(message, piece);
+            relay(&mut runtime, &mut ui);
+        }
+        runtime.end(Outcome::Done);
+        relay(&mut runtime, &mut ui);
+        prop_assert_eq!(ui.last_text(), pieces.concat());
+    }
+
+    #[test]
+    fn answers_survive(kind in record::arb::ask_kind(), text in "\\PC{0,20}", yes: bool) {
+        let answers = match &kind {
+            AskKind::Consent(consent) if consent.rule.is_some() => vec![
+                Answer::Allow { scope: Scope::Once, digest: None }, Answer::Allow { scope: Scope::Session, digest: None },
+                Answer::Allow { scope: Scope::Always, digest: None }, Answer::Deny { reason: None },
+            ],
+            AskKind::Consent(_) => vec![Answer::Allow { scope: Scope::Once, digest: None }, Answer::Deny { reason: None }],
+            AskKind::Confirm { .. } => vec![Answer::Confirmed(yes)],
+            AskKind::Choose { choices, .. } => {
+                let mut answers: Vec<Answer> = choices.iter().map(|choice| Answer::Chosen(vec![choice.id.clone()])).collect();
+                answers.push(Answer::Dismissed);
+                answers
+            }
+            AskKind::Text { .. } | AskKind::Edit { .. } => vec![Answer::Entered(text), Answer::Dismissed],
+        };
+        for answer in answers {
+            prop_assert_eq!(asked(kind.clone(), answer.clone()), answer);
+        }
+    }
+}
+
+#[test]
+fn a_question_that_is_over_is_told_in_words() {
+    for (closing, level) in [
+        (Closing::Expired, Some("warning")),
+        (Closing::Answered { answer: Answer::Confirmed(true), by: None }, Some("info")),
+        (Closing::Withdrawn, None),
+        (Closing::Unattended, None),
+    ] {
+        let mut runtime = Runtime::up(&[]);
+        let kind = AskKind::Edit { message: String::new(), prefill: "x".to_owned() };
+        let ask = Ask { id: AskId(40), run: None, title: "Edit".to_owned(), kind, deadline: None };
+        runtime.happen(Body::AskOpened(ask));
+        runtime.lines();
+        runtime.happen(Body::AskClosed { ask: AskId(40), closing });
+        let said = runtime.sent().first().map(|line| line["params"]["notify_type"].clone());
+        assert_eq!(said.as_ref().and_then(|level| level.as_str()), level);
+    }
+}

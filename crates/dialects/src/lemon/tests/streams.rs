@@ -1,0 +1,106 @@
+//! Long answers: what is repeated is gathered, nothing is lost, and the cost stays linear.
+
+use super::stage::{Runtime, kind};
+use crate::role::Effect;
+use domain::content::Json;
+use domain::event::{Body, Finish};
+use domain::ids::ToolRunId;
+use domain::tool::Progress;
+use proptest::prelude::*;
+
+fn updates(lines: &[String]) -> usize {
+    lines.iter().filter(|line| line.contains(r#""type":"message_update""#)).count()
+}
+
+#[test]
+fn the_first_piece_is_said_at_once_and_the_rest_gathered() {
+    let mut stage = Runtime::up(&[]);
+    stage.begin("go");
+    let message = stage.step(20);
+    stage.lines();
+    stage.text(message, "a");
+    assert_eq!(updates(&stage.lines()), 1);
+    for _ in 0..49 {
+        stage.now += 1;
+        stage.text(message, "b");
+    }
+    assert_eq!(updates(&stage.lines()), 0);
+    assert!(stage.effects().iter().any(|effect| matches!(effect, Effect::Timer { .. })));
+    stage.now += 1;
+    stage.timer();
+    let sent = stage.sent();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0]["event"]["data"][0]["content"][0]["text"].as_str().map(str::len), Some(50));
+    assert_eq!(sent[0]["event"]["data"][1][2].as_str().map(str::len), Some(49), "only what is new");
+}
+
+#[test]
+fn a_long_answer_costs_little_more_than_its_length_in_time() {
+    let mut stage = Runtime::up(&[]);
+    stage.begin("go");
+    let message = stage.step(20);
+    stage.lines();
+    let (mut bytes, mut said) = (0, 0);
+    // 400 KB in ten seconds, in ten thousand pieces: said whole each time that would be two gigabytes.
+    for _ in 0..10_000 {
+        stage.now += 1;
+        stage.text(message, &"x".repeat(40));
+        let lines = stage.lines();
+        said += updates(&lines);
+        bytes += lines.iter().map(String::len).sum::<usize>();
+    }
+    assert!(said < 210, "{said} updates");
+    assert!(bytes < 25_000_000, "{bytes} bytes");
+    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    stage.timer();
+    let sent = stage.sent();
+    let last = sent.last().expect("the end");
+    assert_eq!(kind(last), "message_end");
+    assert_eq!(last["event"]["data"][0]["content"][0]["text"].as_str().map(str::len), Some(400_000));
+}
+
+#[test]
+fn the_output_of_a_tool_is_repeated_by_its_end_only() {
+    let mut stage = Runtime::up(&[]);
+    stage.begin("go");
+    let message = stage.step(20);
+    let tool = ToolRunId(22);
+    stage.happen(Body::ToolProposed { tool, message, name: "bash".to_owned(), args: Json::empty() });
+    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    stage.happen(Body::ToolDecided { tool, decision: super::stage::allowed() });
+    stage.happen(Body::ToolStarted { tool });
+    stage.lines();
+    let mut longest = 0;
+    for _ in 0..2_000 {
+        stage.now += 1;
+        stage.happen(Body::ToolProgress { tool, progress: Progress::Output("é".repeat(100)) });
+        longest = stage.lines().iter().map(String::len).max().unwrap_or(0).max(longest);
+    }
+    assert!(longest < 40_000, "{longest}");
+    stage.now += 100;
+    let status = Progress::Status { percent: Some(40), message: "half way".to_owned() };
+    stage.happen(Body::ToolProgress { tool, progress: status });
+    let sent = stage.sent();
+    assert_eq!(sent[0]["event"]["data"][3]["details"]["percent"], 40);
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_pace_the_end_is_whole(pieces in prop::collection::vec(("[a-zé\\n]{0,5}", 0u64..80), 0..40)) {
+        let mut stage = Runtime::up(&[]);
+        stage.begin("go");
+        let message = stage.step(20);
+        let mut whole = String::new();
+        for (text, wait) in pieces {
+            stage.now += wait;
+            stage.text(message, &text);
+            whole += &text;
+        }
+        stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        stage.timer();
+        let sent = stage.sent();
+        let ends: Vec<_> = sent.iter().filter(|line| kind(line) == "message_end").collect();
+        let said = ends.last().map(|line| line["event"]["data"][0]["content"][0]["text"].clone());
+        prop_assert_eq!(said.and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default(), whole);
+    }
+}

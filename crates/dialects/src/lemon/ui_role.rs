@@ -1,0 +1,322 @@
+//! We play a lemon client; a lemon server is at the other end, usually a child process.
+//!
+//! The server speaks first (`ready`) and acknowledges almost nothing, so a command is settled by the first line that can only come of
+//! it: an answer of its type, an `error`, the beginning of a run. Servers of the first kind know one nameless session; later ones
+//! several, of which we follow the active one. Lines that are no JSON are counted and passed over: the existing server logs to stdout.
+
+mod commands;
+mod hearing;
+
+use super::wire::command;
+use super::wire::heard::{
+    EventLine, Head, ModelId, Ready, SessionLine, SessionsList, Signal as SignalLine, UiRequest, Word,
+};
+use super::{lift, wire};
+use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
+use commands::{Pending, Wanted};
+use domain::command::{Command, Refusal, RefusalKind};
+use domain::fact::{Fact, Said};
+use domain::ids::{Millis, SessionId};
+use domain::port::{Abilities, Ticket};
+use domain::session::ModelRef;
+use domain::signal::{Level, Signal};
+use hearing::Hearing;
+use lift::Asked;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// The exit code by which a lemon server asks to be started again.
+pub const EXIT_RESTART: i32 = 75;
+/// Most commands that wait for the handshake or for their answer.
+const MAX_WAITING: usize = 256;
+/// Most questions that wait for us.
+const MAX_ASKED: usize = 256;
+/// A question waits so long at the server, which does not say so.
+const QUESTION_MS: u64 = 30_000;
+const HANDSHAKE: TimerKey = TimerKey(1);
+
+/// How far we are with the server.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// It has not said `ready`.
+    #[default]
+    Greeting,
+    /// It has no session yet; one was asked for.
+    Starting,
+    /// It can be spoken with.
+    Up,
+}
+
+/// The UI's side of lemon.
+#[derive(Debug, Default)]
+pub struct LemonUi {
+    stage: Stage,
+    cwd: String,
+    wanted: Option<Arc<str>>,
+    /// Whether the server knows several sessions.
+    sessions: bool,
+    asks: bool,
+    model: Option<ModelId>,
+    /// The session that we follow, by the server's id; `None` when it has no names for them.
+    session: Option<String>,
+    next_seq: Option<u64>,
+    hearing: Hearing,
+    asked: BTreeMap<String, Asked>,
+    /// Commands that came before the handshake was over.
+    waiting: VecDeque<(Ticket, Command)>,
+    pending: VecDeque<Pending>,
+    last_number: u64,
+    /// Saved sessions as last listed: what to give `start_session`.
+    saved: BTreeMap<SessionId, String>,
+}
+
+impl LemonUi {
+    /// A role for one link.
+    pub fn new() -> LemonUi {
+        LemonUi::default()
+    }
+
+    fn send(&self, cx: &mut Cx<'_>, line: &wire::Command) {
+        cx.send(serde_json::to_string(line).unwrap_or_default());
+    }
+
+    /// A command of a type, for the session that we follow.
+    fn say(&self, cx: &mut Cx<'_>, kind: &str) {
+        let session_id = self.session.clone();
+        self.send(cx, &wire::Command { session_id, ..wire::Command::new(kind) });
+    }
+
+    fn ready(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ready: Ready) {
+        if self.stage != Stage::Greeting {
+            // A server that starts anew says it again: whatever was open there is gone.
+            cx.fact(Fact::new(Said::Lost));
+            (self.hearing, self.next_seq) = (Hearing::default(), None);
+            self.asked.clear();
+        }
+        cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+        self.sessions = ready.active_session_id.is_some() || ready.primary_session_id.is_some();
+        self.asks = ready.ui.unwrap_or(true);
+        self.session = ready.active_session_id.flatten().or(ready.primary_session_id.flatten());
+        self.tell_model(cx, ready.model);
+        match (self.sessions, self.wanted.take(), &self.session) {
+            (true, Some(wanted), _) => {
+                self.stage = Stage::Starting;
+                let session_file = Some(wanted.to_string());
+                self.send(cx, &wire::Command { session_file, ..wire::Command::new(command::START_SESSION) });
+            }
+            (true, None, None) => {
+                self.stage = Stage::Starting;
+                let cwd = Some(self.cwd.clone()).filter(|cwd| !cwd.is_empty());
+                self.send(cx, &wire::Command { cwd, ..wire::Command::new(command::START_SESSION) });
+            }
+            (true, None, Some(_)) | (false, _, _) => self.up(cx, seen),
+        }
+    }
+
+    /// The handshake is over: what waited goes out.
+    fn up(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+        self.stage = Stage::Up;
+        for (ticket, command) in std::mem::take(&mut self.waiting) {
+            self.want(cx, seen, ticket, command);
+        }
+    }
+
+    fn tell_model(&mut self, cx: &mut Cx<'_>, model: Option<ModelId>) {
+        let Some(model) = model.filter(|model| self.model.as_ref() != Some(model)) else { return };
+        let told = ModelRef { provider: model.provider.clone(), name: model.id.clone() };
+        cx.fact(Fact::new(Said::Model(told)));
+        self.model = Some(model);
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, event: &EventLine, line: &str) {
+        let others = matches!((&event.session_id, &self.session), (Some(of), Some(ours)) if of != ours);
+        if others {
+            // A session in the background goes on without us; it is read when it is opened.
+            return;
+        }
+        if let Some(seq) = event.event_seq {
+            let gap = self.next_seq.is_some_and(|next| next < seq);
+            if gap {
+                cx.drift(Drift::new("event_seq", "events are missing before this one", line));
+            }
+            self.next_seq = Some(seq.saturating_add(1));
+        }
+        if event.event.kind == "agent_start" {
+            self.settle_prompt(cx);
+        }
+        self.hearing.hear(cx, &event.event, line);
+    }
+
+    fn asked(&mut self, cx: &mut Cx<'_>, request: UiRequest, line: &str) {
+        let UiRequest { id, method, params } = request;
+        let question = lift::question(&method, &id, params).filter(|_| self.asked.len() < MAX_ASKED);
+        let Some((title, kind, asked)) = question else {
+            cx.drift(Drift::new("ui_request", format!("cannot ask {method}"), line));
+            let error = Some(Some(format!("this UI cannot ask {method}").into()));
+            let answer = wire::Command {
+                id: Some(id),
+                result: Some(None),
+                error,
+                ..wire::Command::new(command::UI_RESPONSE)
+            };
+            return self.send(cx, &answer);
+        };
+        let ask = Arc::from(id.as_str());
+        self.asked.insert(id, asked);
+        let deadline = Some(Millis(cx.now.0.saturating_add(QUESTION_MS)));
+        cx.fact(Fact::new(Said::AskOpened { ask, title, kind, deadline }));
+    }
+
+    /// A session is there: the one of the handshake, or one that we asked for.
+    fn session_started(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, started: SessionLine) {
+        let Some(id) = started.session_id else { return };
+        let ours = self.stage == Stage::Starting
+            || self.pending.iter().any(|pending| pending.wanted == Wanted::Session);
+        if !ours {
+            return;
+        }
+        (self.session, self.next_seq, self.hearing) = (Some(id.clone()), None, Hearing::default());
+        let active =
+            wire::Command { session_id: Some(id.clone()), ..wire::Command::new(command::SET_ACTIVE_SESSION) };
+        self.send(cx, &active);
+        if self.stage == Stage::Starting {
+            self.tell_model(cx, started.model);
+            return self.up(cx, seen);
+        }
+        self.settle_session(cx, &id, started.cwd);
+        self.tell_model(cx, started.model);
+    }
+
+    /// The server changed which session is active: by our wish, or because the one we followed is closed.
+    fn active_session(&mut self, cx: &mut Cx<'_>, said: SessionLine) {
+        match said.session_id {
+            Some(id) if self.pending.iter().any(|pending| pending.wanted == Wanted::Active(id.clone())) => {
+                (self.session, self.next_seq, self.hearing) = (Some(id.clone()), None, Hearing::default());
+                self.settle_active(cx, &id);
+            }
+            Some(id) if self.session.is_none() && self.stage == Stage::Up => self.session = Some(id),
+            Some(_) => {}
+            None if self.stage == Stage::Up => {
+                cx.fact(Fact::new(Said::Lost));
+                self.session = None;
+            }
+            None => {}
+        }
+    }
+
+    fn error(&mut self, cx: &mut Cx<'_>, word: &Word) {
+        let text = lift::word(&word.message);
+        if self.stage == Stage::Starting {
+            let why = format!("the server could not start a session: {text}");
+            return cx.effects.push(Effect::Close(Reason::Unusable(why)));
+        }
+        if !self.refuse(cx, &text) {
+            cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Error, text }));
+        }
+    }
+
+    fn frame(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, line: &str) -> Result<(), serde_json::Error> {
+        let Head { kind } = serde_json::from_str(line)?;
+        match kind.as_str() {
+            "ready" => self.ready(cx, seen, serde_json::from_str(line)?),
+            "event" => self.event(cx, &serde_json::from_str(line)?, line),
+            "ui_request" => self.asked(cx, serde_json::from_str(line)?, line),
+            "ui_notify" | "ui_status" | "ui_widget" | "ui_working" | "ui_set_title"
+            | "ui_set_editor_text" => {
+                let SignalLine { params } = serde_json::from_str(line)?;
+                if let Some(signal) = lift::signal(&kind, params) {
+                    cx.effects.push(Effect::Signal(signal));
+                }
+            }
+            "error" => self.error(cx, &serde_json::from_str(line)?),
+            "debug" => {
+                let word: Word = serde_json::from_str(line)?;
+                cx.log(format!("lemon: {}", lift::word(&word.message)));
+            }
+            "stats" => self.settle_stats(cx, serde_json::from_str(line)?),
+            "save_result" => self.settle_save(cx, serde_json::from_str(line)?),
+            "sessions_list" => self.settle_sessions(cx, serde_json::from_str::<SessionsList>(line)?),
+            "models_list" => self.settle_models(cx, serde_json::from_str(line)?),
+            "session_started" => self.session_started(cx, seen, serde_json::from_str(line)?),
+            "active_session" => self.active_session(cx, serde_json::from_str(line)?),
+            "pong" | "running_sessions" | "session_closed" | "config_state" => {}
+            other => cx.drift(Drift::new("line", format!("unknown type {other}"), line)),
+        }
+        Ok(())
+    }
+}
+
+impl UiRole for LemonUi {
+    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+        *self = LemonUi { cwd: hello.cwd.clone(), wanted: hello.session.clone(), ..LemonUi::default() };
+        cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) => text,
+            Line::Overlong(head) => return cx.drift(Drift::new("line", "too long", &head)),
+            Line::Garbled(shown) => return cx.drift(Drift::new("line", "not UTF-8 text", &shown)),
+        };
+        let read = match ::wire::depth::check(&text) {
+            Ok(()) => self.frame(cx, seen, &text).map_err(|error| error.to_string()),
+            Err(deep) => Err(deep.to_string()),
+        };
+        if let Err(why) = read {
+            cx.drift(Drift::new("line", why, &text));
+        }
+    }
+
+    fn command(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+        if self.stage == Stage::Up {
+            return self.want(cx, seen, ticket, command);
+        }
+        if self.waiting.len() >= MAX_WAITING {
+            let refusal = Refusal::new(RefusalKind::TooMany, "too many commands wait for the runtime");
+            return cx.settle(ticket, Err(refusal.hint("wait until it is ready")));
+        }
+        self.waiting.push_back((ticket, command));
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+        if key != HANDSHAKE {
+            return self.overdue(cx, key);
+        }
+        if self.stage == Stage::Greeting {
+            let why =
+                "the server did not say \"ready\": is it a lemon server, and does it start without an error?";
+            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+        }
+    }
+
+    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+        let waiting = std::mem::take(&mut self.waiting).into_iter().map(|(ticket, _)| ticket);
+        let pending = std::mem::take(&mut self.pending).into_iter().map(|pending| pending.ticket);
+        for ticket in waiting.chain(pending) {
+            let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
+            cx.settle(
+                ticket,
+                Err(refusal.hint("start it again; exit code 75 means that it asks for that itself")),
+            );
+        }
+        self.asked.clear();
+        (self.stage, self.hearing) = (Stage::Greeting, Hearing::default());
+    }
+
+    fn abilities(&self) -> Option<Abilities> {
+        let model = self
+            .model
+            .as_ref()
+            .map(|model| format!(" ({}:{})", model.provider, model.id))
+            .unwrap_or_default();
+        (self.stage == Stage::Up).then(|| Abilities {
+            name: format!("lemon{model}"),
+            cancel: true,
+            sessions: self.sessions,
+            models: self.sessions,
+            consent: self.asks,
+            ..Abilities::default()
+        })
+    }
+}

@@ -1,0 +1,373 @@
+//! What our side wants, lowered, and what settles it. The wire gives commands no ids: answers are matched by their type, errors go to
+//! the oldest command that waits, and what the server never answers is settled by a timer.
+
+use super::super::lift;
+use super::super::wire::heard::{ModelsList, SaveResult, SessionsList, StatsLine};
+use super::super::wire::{
+    self, ALREADY_STREAMING, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, UNKNOWN_COMMAND, command,
+};
+use super::{LemonUi, MAX_WAITING};
+use crate::role::{Cx, Effect, Seen, TimerKey};
+use domain::ask::Answer;
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::content::{Input, Part, Usage};
+use domain::ids::{AskId, Millis, SessionId};
+use domain::port::Ticket;
+use domain::session::{ModelEntry, ModelRef, RunSummary, SessionSummary, Stats};
+use std::time::Duration;
+
+/// How long a command may wait for a line that settles it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The first servers save without a word.
+const SAVE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a command waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A run to begin.
+    Run,
+    /// A file to be written.
+    Save,
+    /// Numbers.
+    Stats,
+    /// Saved sessions.
+    Sessions,
+    /// Models.
+    Models,
+    /// A session to be there.
+    Session,
+    /// This session to be active.
+    Active(String),
+}
+
+/// A command that waits.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) ticket: Ticket,
+    pub(super) wanted: Wanted,
+    key: TimerKey,
+}
+
+impl LemonUi {
+    pub(super) fn want(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+        match command {
+            Command::Prompt { input, .. } => self.prompt(cx, ticket, &input),
+            Command::Cancel { .. } => match seen.state.open_run() {
+                Some(run) => {
+                    self.say(cx, command::ABORT);
+                    let run = RunSummary { run: run.id, outcome: None };
+                    cx.settle(ticket, Ok(Receipt::Cancelling { run }));
+                }
+                None => cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "no run is under way"))),
+            },
+            Command::Answer { ask, answer } => self.answer(cx, seen, ticket, ask, &answer),
+            Command::ClearSession => {
+                self.say(cx, command::RESET);
+                cx.settle(ticket, Ok(Receipt::Leaf(None)));
+            }
+            Command::SaveSession { .. } => {
+                self.say(cx, command::SAVE);
+                self.wait(cx, ticket, Wanted::Save, SAVE_PATIENCE);
+            }
+            Command::Stats => {
+                self.say(cx, command::STATS);
+                self.wait(cx, ticket, Wanted::Stats, PATIENCE);
+            }
+            Command::ListSessions { .. } => self.ask(cx, ticket, command::LIST_SESSIONS, Wanted::Sessions),
+            Command::ListModels { .. } => self.ask(cx, ticket, command::LIST_MODELS, Wanted::Models),
+            Command::NewSession { cwd, .. } => {
+                let start = wire::Command { cwd, ..wire::Command::new(command::START_SESSION) };
+                self.start(cx, seen, ticket, &start);
+            }
+            Command::LoadSession { path } => {
+                let start =
+                    wire::Command { session_file: Some(path), ..wire::Command::new(command::START_SESSION) };
+                self.start(cx, seen, ticket, &start);
+            }
+            Command::OpenSession { session } => self.open_session(cx, seen, ticket, &session),
+            Command::SetModel { .. } => {
+                let refusal = unsupported("this runtime chooses its model when a session starts");
+                cx.settle(ticket, Err(refusal.hint("start the server with --model provider:id")));
+            }
+            Command::Enqueue { .. }
+            | Command::EditQueued { .. }
+            | Command::DropQueued { .. }
+            | Command::SetQueueMode { .. }
+            | Command::BranchSession { .. }
+            | Command::CloseSession
+            | Command::RenameSession { .. }
+            | Command::DeleteSession { .. }
+            | Command::SetLeaf { .. }
+            | Command::Compact { .. }
+            | Command::History { .. }
+            | Command::ExportSession { .. }
+            | Command::SetPolicy { .. }
+            | Command::ListServers
+            | Command::ListSkills { .. }
+            | Command::ListTools
+            | Command::SetTools { .. }
+            | Command::UpdateContext(_)
+            | Command::Extension { .. } => cx.settle(ticket, Err(unsupported("this runtime cannot do that"))),
+        }
+    }
+
+    fn wait(&mut self, cx: &mut Cx<'_>, ticket: Ticket, wanted: Wanted, patience: Duration) {
+        if self.pending.len() >= MAX_WAITING {
+            let refusal = Refusal::new(RefusalKind::TooMany, "too many commands wait for the runtime");
+            return cx.settle(ticket, Err(refusal.hint("wait until it answers")));
+        }
+        self.last_number += 1;
+        // The keys below are the role's own.
+        let key = TimerKey(self.last_number + 100);
+        cx.timer(key, patience);
+        self.pending.push_back(Pending { ticket, wanted, key });
+    }
+
+    /// A question that only servers with several sessions understand.
+    fn ask(&mut self, cx: &mut Cx<'_>, ticket: Ticket, kind: &str, wanted: Wanted) {
+        if !self.sessions {
+            return cx.settle(ticket, Err(unsupported("this runtime has one session and one model")));
+        }
+        self.send(cx, &wire::Command::new(kind));
+        self.wait(cx, ticket, wanted, PATIENCE);
+    }
+
+    fn prompt(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: &Input) {
+        let mut text = input.text.clone();
+        for part in &input.attachments {
+            match part {
+                Part::Text(more) | Part::Code { text: more, .. } | Part::Diff { text: more, .. } => {
+                    text.push_str("\n\n");
+                    text.push_str(more);
+                }
+                _ => cx.loss("attachments", "a picture or file that goes with a prompt"),
+            }
+        }
+        if text.trim().is_empty() {
+            let refusal =
+                Refusal::new(RefusalKind::Invalid, "this runtime takes only text, and there is none");
+            return cx.settle(ticket, Err(refusal.hint("write something beside the attachment")));
+        }
+        let session_id = self.session.clone();
+        self.send(cx, &wire::Command { text: Some(text), session_id, ..wire::Command::new(command::PROMPT) });
+        self.wait(cx, ticket, Wanted::Run, PATIENCE);
+    }
+
+    fn answer(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, ask: AskId, answer: &Answer) {
+        let key = seen.names.ask(ask).map(ToString::to_string);
+        let Some((id, asked)) = key.and_then(|id| self.asked.remove_entry(&id)) else {
+            let refusal = Refusal::new(RefusalKind::AskOver, "the runtime no longer waits for this answer");
+            return cx.settle(ticket, Err(refusal));
+        };
+        if matches!(answer, Answer::Deny { reason: Some(_) }) {
+            cx.loss("denial reason", "why the person said no");
+        }
+        let result = Some(lift::result(&asked, answer));
+        let response = wire::Command {
+            id: Some(id),
+            result,
+            error: Some(None),
+            ..wire::Command::new(command::UI_RESPONSE)
+        };
+        self.send(cx, &response);
+        cx.settle(ticket, Ok(Receipt::Done));
+    }
+
+    fn start(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, start: &wire::Command) {
+        if !self.sessions {
+            return cx.settle(ticket, Err(unsupported("this runtime has one session")));
+        }
+        if let Err(refusal) = idle(seen) {
+            return cx.settle(ticket, Err(refusal));
+        }
+        self.send(cx, start);
+        self.wait(cx, ticket, Wanted::Session, PATIENCE);
+    }
+
+    fn open_session(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, session: &SessionId) {
+        if let Some(path) = self.saved.get(session) {
+            let session_file = Some(path.clone());
+            let start = wire::Command { session_file, ..wire::Command::new(command::START_SESSION) };
+            return self.start(cx, seen, ticket, &start);
+        }
+        if !self.sessions {
+            return cx.settle(ticket, Err(unsupported("this runtime has one session")));
+        }
+        if let Err(refusal) = idle(seen) {
+            return cx.settle(ticket, Err(refusal));
+        }
+        let id = session.to_string();
+        self.send(
+            cx,
+            &wire::Command {
+                session_id: Some(id.clone()),
+                ..wire::Command::new(command::SET_ACTIVE_SESSION)
+            },
+        );
+        self.wait(cx, ticket, Wanted::Active(id), PATIENCE);
+    }
+
+    /// Settles the oldest command that waits for this; `false` when none does.
+    fn settle_wanted(
+        &mut self,
+        cx: &mut Cx<'_>,
+        is: impl Fn(&Wanted) -> bool,
+        with: Result<Receipt, Refusal>,
+    ) -> bool {
+        let Some(at) = self.pending.iter().position(|pending| is(&pending.wanted)) else { return false };
+        if let Some(pending) = self.pending.remove(at) {
+            cx.effects.push(Effect::CancelTimer(pending.key));
+            cx.settle(pending.ticket, with);
+        }
+        true
+    }
+
+    pub(super) fn settle_prompt(&mut self, cx: &mut Cx<'_>) {
+        self.settle_wanted(cx, |wanted| *wanted == Wanted::Run, Ok(Receipt::Done));
+    }
+
+    pub(super) fn settle_session(&mut self, cx: &mut Cx<'_>, id: &str, cwd: String) {
+        let summary = summary(id, cwd, cx.now, None);
+        self.settle_wanted(
+            cx,
+            |wanted| *wanted == Wanted::Session,
+            Ok(Receipt::Session { session: summary, parent: None }),
+        );
+    }
+
+    pub(super) fn settle_active(&mut self, cx: &mut Cx<'_>, id: &str) {
+        let summary = summary(id, String::new(), cx.now, None);
+        let is = |wanted: &Wanted| matches!(wanted, Wanted::Active(active) if active == id);
+        self.settle_wanted(cx, is, Ok(Receipt::Session { session: summary, parent: None }));
+    }
+
+    pub(super) fn settle_stats(&mut self, cx: &mut Cx<'_>, line: StatsLine) {
+        let (messages, turns) = (line.stats.message_count.unwrap_or(0), line.stats.turn_count.unwrap_or(0));
+        let stats = Stats { messages, turns, ..Stats::default() };
+        self.settle_wanted(cx, |wanted| *wanted == Wanted::Stats, Ok(Receipt::Stats(stats)));
+    }
+
+    pub(super) fn settle_save(&mut self, cx: &mut Cx<'_>, said: SaveResult) {
+        let with = match (said.ok, said.path) {
+            (true, Some(path)) => Ok(Receipt::Saved { path, size: 0 }),
+            (true, None) => Ok(Receipt::Done),
+            (false, _) => {
+                let why = said.error.as_ref().map(lift::word).unwrap_or_default();
+                Err(Refusal::new(RefusalKind::Storage, format!("the runtime could not save: {why}")))
+            }
+        };
+        self.settle_wanted(cx, |wanted| *wanted == Wanted::Save, with);
+    }
+
+    pub(super) fn settle_sessions(&mut self, cx: &mut Cx<'_>, said: SessionsList) {
+        if let Some(error) = said.error.as_ref().map(lift::word).filter(|error| !error.is_empty()) {
+            let refusal = Refusal::new(RefusalKind::Remote { code: "sessions_list".to_owned() }, error);
+            self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Err(refusal));
+            return;
+        }
+        self.saved.clear();
+        let mut summaries = Vec::with_capacity(said.sessions.len());
+        for session in said.sessions {
+            let Some(id) = session.id.or_else(|| session.path.clone()) else { continue };
+            let at = Millis(session.timestamp.unwrap_or(0));
+            let summary = summary(&id, session.cwd, at, session.title);
+            self.saved.insert(summary.id.clone(), session.path.unwrap_or(id));
+            summaries.push(summary);
+        }
+        self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Ok(Receipt::Sessions(summaries)));
+    }
+
+    pub(super) fn settle_models(&mut self, cx: &mut Cx<'_>, said: ModelsList) {
+        if let Some(error) = said.error.as_ref().map(lift::word).filter(|error| !error.is_empty()) {
+            let refusal = Refusal::new(RefusalKind::Remote { code: "models_list".to_owned() }, error);
+            self.settle_wanted(cx, |wanted| *wanted == Wanted::Models, Err(refusal));
+            return;
+        }
+        let models = said.providers.iter().flat_map(|provider| {
+            provider.models.iter().map(|model| ModelEntry {
+                model: ModelRef { provider: provider.id.clone(), name: model.id.clone() },
+                context_window: None,
+                max_output: None,
+                price_input: None,
+                price_output: None,
+            })
+        });
+        let models = models.collect();
+        let current = self.model.as_ref();
+        let current =
+            current.map(|model| ModelRef { provider: model.provider.clone(), name: model.id.clone() });
+        self.settle_wanted(cx, |wanted| *wanted == Wanted::Models, Ok(Receipt::Models { models, current }));
+    }
+
+    /// An `error` line: the answer to the oldest command that waits; `false` when none does.
+    pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, text: &str) -> bool {
+        let (kind, hint) = match text {
+            ALREADY_STREAMING => (RefusalKind::Busy, Some("wait for its end or cancel it")),
+            UNKNOWN_COMMAND => (RefusalKind::Unsupported, None),
+            SESSION_NOT_FOUND | NO_ACTIVE_SESSION => {
+                (RefusalKind::SessionUnknown, Some("list the sessions, or start one"))
+            }
+            _ => (RefusalKind::Remote { code: "error".to_owned() }, None),
+        };
+        let message = match text {
+            ALREADY_STREAMING => "a run is under way",
+            UNKNOWN_COMMAND => "this runtime does not know the command",
+            text => text,
+        };
+        let refusal = Refusal { kind, message: message.to_owned(), hint: hint.map(str::to_owned) };
+        let only_runs = text == ALREADY_STREAMING;
+        self.settle_wanted(cx, |wanted| !only_runs || *wanted == Wanted::Run, Err(refusal))
+    }
+
+    /// No line came that would settle a command.
+    pub(super) fn overdue(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
+        let Some(at) = self.pending.iter().position(|pending| pending.key == key) else { return };
+        let Some(pending) = self.pending.remove(at) else { return };
+        let with = match pending.wanted {
+            // Neither is acknowledged by every server; silence is no refusal.
+            Wanted::Run | Wanted::Save => Ok(Receipt::Done),
+            Wanted::Stats | Wanted::Sessions | Wanted::Models | Wanted::Session | Wanted::Active(_) => {
+                let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime did not answer");
+                Err(refusal.hint("try again, or start it anew"))
+            }
+        };
+        cx.settle(pending.ticket, with);
+    }
+}
+
+fn unsupported(why: &str) -> Refusal {
+    Refusal::new(RefusalKind::Unsupported, why)
+}
+
+/// We follow one session of the server: going elsewhere in the middle of a run would leave it without an end here.
+fn idle(seen: Seen<'_>) -> Result<(), Refusal> {
+    match seen.state.open_run() {
+        None => Ok(()),
+        Some(_) => {
+            Err(Refusal::new(RefusalKind::Busy, "a run is under way").hint("wait for its end or cancel it"))
+        }
+    }
+}
+
+/// What a list knows of a session. An id that is no plain name gets one of ours.
+fn summary(id: &str, cwd: String, at: Millis, title: Option<String>) -> SessionSummary {
+    let session = SessionId::parse(id).unwrap_or_else(|| {
+        let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        SessionId::from_number(hash & 0xffff_ffff_ffff)
+    });
+    SessionSummary {
+        title: title.unwrap_or_else(|| id.to_owned()),
+        id: session,
+        project: cwd.clone(),
+        cwd,
+        created_at: at,
+        updated_at: at,
+        messages: 0,
+        last_prompt: None,
+        last_run: None,
+        running: false,
+        usage: Usage::default(),
+    }
+}
