@@ -120,13 +120,9 @@ impl Agent {
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
         let port = Port { session: session.clone(), run, reports: self.reports.clone() };
-        let mut toolbox = self.setup.toolbox.clone();
-        if let Some(names) = &brief.active_tools {
-            toolbox.activate(names);
-        }
         let doing = Turn {
             models: self.setup.models.clone(),
-            toolbox,
+            toolbox: self.setup.toolbox.clone(),
             place,
             rules,
             asked,
@@ -134,6 +130,7 @@ impl Agent {
             cancel,
             port: port.clone(),
             compact_at: self.setup.config.compact_at,
+            look: self.setup.config.look(&brief.project, &brief.cwd),
             brief,
         };
         tokio::spawn(async move {

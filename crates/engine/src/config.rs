@@ -1,5 +1,6 @@
 //! What the person has set for the agent. Pure: reading files is the caller's business, and so are all other settings.
 
+use crate::place::Look;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -96,6 +97,11 @@ impl Config {
             extensions.insert(name.clone(), extension(&name, entry)?);
         }
         Ok(Config { compact_at, extensions, ..Config::default() })
+    }
+
+    /// Where instructions and skills are looked for.
+    pub(crate) fn look(&self, project: &str, cwd: &str) -> Look {
+        Look::new(project.as_ref(), cwd.as_ref(), self.home.clone(), self.settings.clone())
     }
 
     /// The same with the places where the person keeps things.

@@ -2,8 +2,10 @@
 
 use crate::agent::Setup;
 use crate::compact::{NotCompacted, compact};
+use crate::config::Config;
 use crate::context::Context;
 use crate::port::Reported;
+use crate::skills::Skills;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Trigger};
 use domain::ids::SessionId;
@@ -11,6 +13,11 @@ use domain::port::{Grounds, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+
+/// The skills that can be seen from `cwd` in `project`. Reads files.
+pub fn list_skills(config: &Config, project: &str, cwd: &str) -> SkillList {
+    Skills::find(&config.look(project, cwd)).list()
+}
 
 /// A question and what it takes to answer it.
 pub(crate) struct Consulted {
@@ -31,7 +38,14 @@ impl Consulted {
             }
             Command::Compact { instruction } => self.compact(instruction.as_deref()).await,
             Command::ListServers => Ok(Receipt::Servers(Vec::new())),
-            Command::ListSkills { .. } => Ok(Receipt::Skills(SkillList::default())),
+            Command::ListSkills { cwd, .. } => {
+                let cwd = cwd.unwrap_or_else(|| self.grounds.cwd.clone());
+                let (config, project) = (self.setup.config, self.grounds.project);
+                let find = move || list_skills(&config, &project, &cwd);
+                let list = tokio::task::spawn_blocking(find).await;
+                list.map(Receipt::Skills)
+                    .map_err(|_| Refusal::new(RefusalKind::Internal, "the skills could not be read"))
+            }
             Command::ListTools => Ok(Receipt::Tools(self.tools())),
             Command::SetTools { tools } => self.check_tools(tools.as_deref()),
             Command::Extension { name, .. } => Err(Refusal::new(

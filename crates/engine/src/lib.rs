@@ -4,16 +4,21 @@
 //! cancel nothing starts; every tool that was proposed ends.
 
 mod agent;
+mod briefing;
 mod chat;
 mod compact;
 mod config;
 mod consult;
 mod context;
+mod place;
 mod port;
 mod seat;
+mod skills;
 mod turn;
 
 pub use agent::{Agent, ORDERS, Setup};
 pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension};
+pub use consult::list_skills;
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;
+pub use skills::{MAX_SKILL_BYTES, MAX_SKILLS};

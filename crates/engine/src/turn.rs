@@ -4,15 +4,20 @@ mod consent;
 mod execute;
 mod step;
 
+use crate::briefing::{self, Instructions};
 use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
+use crate::place::Look;
 use crate::port::Port;
 use crate::seat::{Asked, ModelSource, SharedRules, Steered};
+use crate::skills::{SkillTool, Skills};
 use domain::ask::Closing;
+use domain::content::Role;
 use domain::event::{Body, Failure, Trigger};
 use domain::ids::{AskId, EntryId, StepId};
 use domain::port::{TurnBrief, TurnEnd};
 use domain::signal::Level;
+use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,6 +41,8 @@ pub(crate) struct Turn {
     pub(crate) port: Port,
     /// Percent of the window at which the conversation is compacted.
     pub(crate) compact_at: u8,
+    /// Where instructions and skills are looked for.
+    pub(crate) look: Look,
     pub(crate) brief: TurnBrief,
 }
 
@@ -66,11 +73,19 @@ impl Turn {
                 return TurnEnd::Failed(failure);
             }
         };
+        let (system, skills) = self.brief_model().await;
+        let mut toolbox = self.toolbox.clone();
+        if !skills.all.is_empty() {
+            toolbox.add(Arc::new(SkillTool(skills)));
+        }
+        if let Some(names) = &self.brief.active_tools {
+            toolbox.activate(names);
+        }
         let mut progress = Progress {
             context: Context::read(&self.brief.context, &self.brief.tools),
             leaf: self.brief.leaf,
-            system: self.system(),
-            toolbox: self.toolbox.clone(),
+            system,
+            toolbox,
             spent: models::Usage::default(),
             may_shorten: true,
         };
@@ -178,24 +193,26 @@ impl Turn {
         }
     }
 
-    fn system(&self) -> String {
-        let mut system = format!(
-            "You are a coding agent at work in {}. Use the tools to look before you answer and to make the changes that \
-             are asked for. Be brief and exact. When a tool is denied, respect the reason.",
-            self.place.workdir().display()
-        );
-        let context = &self.brief.ui_context;
-        if let Some(file) = &context.active_file {
-            system.push_str(&format!("\nThe person has {file} open."));
+    /// Reads what stands before the conversation; the skills that are there come back with it.
+    async fn brief_model(&self) -> (String, Arc<Skills>) {
+        let said = self.brief.context.iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Message(message) if message.role == Role::User => Some(message.text()),
+            _ => None,
+        });
+        let (look, workdir) = (self.look.clone(), self.place.workdir().to_owned());
+        let (ui, prompt) = (self.brief.ui_context.clone(), said.unwrap_or_default());
+        let read = move || {
+            let (instructions, skills) = (Instructions::read(&look), Skills::find(&look));
+            let system = briefing::system(&workdir, &ui, &instructions, &skills, &prompt);
+            (system, skills, instructions.trouble)
+        };
+        let (system, skills, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();
+        // Told once: with the first prompt of the session.
+        if self.brief.context.len() <= 1 && !trouble.is_empty() {
+            let text = format!("Some instructions could not be read: {}", trouble.join("; "));
+            self.notice(self.brief.leaf, "instructions", text).await;
         }
-        if let Some((file, text)) = &context.selection {
-            system.push_str(&format!("\nSelected in {file}:\n{text}"));
-        }
-        for note in &context.notes {
-            system.push('\n');
-            system.push_str(note);
-        }
-        system
+        (system, Arc::new(skills))
     }
 
     async fn start_step(&self, model: &dyn Model) -> StepId {
