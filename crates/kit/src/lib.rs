@@ -7,4 +7,6 @@
 pub mod notation;
 pub mod pattern;
 pub mod player;
+pub mod recorder;
+pub mod redact;
 pub mod ui_player;

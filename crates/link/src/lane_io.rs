@@ -84,7 +84,7 @@ pub struct LinkIo {
     pub incoming: mpsc::Receiver<Incoming>,
     /// What we say.
     pub outgoing: Outgoing,
-    readers: Tasks,
+    pub(crate) readers: Tasks,
     writers: Tasks,
 }
 

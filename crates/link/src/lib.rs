@@ -14,6 +14,7 @@ mod outgoing;
 pub mod stdio;
 mod tasks;
 pub mod unix;
+mod watch;
 
 pub use dialects::role::Lane;
 pub use failure::LinkError;
@@ -22,3 +23,4 @@ pub use lane_io::{
 };
 pub use outgoing::{Backlog, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES, Outgoing, Unsent};
 pub use tasks::{Shutdown, Tasks};
+pub use watch::{Watcher, Way};

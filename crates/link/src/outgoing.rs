@@ -15,6 +15,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::Lane;
 use crate::lane_io::{Limits, Sink};
+use crate::watch::{Watcher, Way};
 
 /// Bytes that may wait to be written on one link. A single larger line may go when nothing else waits.
 pub const MAX_BACKLOG_BYTES: usize = 8 * 1024 * 1024;
@@ -30,6 +31,7 @@ const BATCH_BYTES: usize = 64 * 1024;
 pub struct Outgoing {
     lanes: Arc<[(Lane, mpsc::Sender<Item>)]>,
     gauge: Arc<Gauge>,
+    watcher: Option<Watcher>,
 }
 
 /// What waits to be written.
@@ -100,7 +102,13 @@ impl Outgoing {
                 ((*lane, sender), queue)
             })
             .collect::<(Vec<_>, Vec<_>)>();
-        (Self { lanes: senders.into(), gauge }, queues)
+        (Self { lanes: senders.into(), gauge, watcher: None }, queues)
+    }
+
+    /// The same way out, with somebody who sees what is taken.
+    pub(crate) fn watched(mut self, watcher: Watcher) -> Self {
+        self.watcher = Some(watcher);
+        self
     }
 
     /// Takes a line (without newline) to be written.
@@ -164,13 +172,19 @@ impl Outgoing {
         if !self.gauge.reserve(size) {
             return Err(Unsent::Full(self.backlog()));
         }
-        sender.try_send(item(line)).map_err(|error| {
+        let place = sender.try_reserve().map_err(|error| {
             self.gauge.release(size, 1);
             match error {
-                mpsc::error::TrySendError::Full(_) => Unsent::Full(self.backlog()),
-                mpsc::error::TrySendError::Closed(_) => Unsent::Closed,
+                mpsc::error::TrySendError::Full(()) => Unsent::Full(self.backlog()),
+                mpsc::error::TrySendError::Closed(()) => Unsent::Closed,
             }
-        })
+        })?;
+        // Seen before it can be written, so that an answer is never seen first.
+        if let Some(watcher) = &self.watcher {
+            watcher.see(Way::Out, lane, line.trim_end_matches('\n'));
+        }
+        place.send(item(line));
+        Ok(())
     }
 }
 

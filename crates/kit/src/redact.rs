@@ -1,0 +1,315 @@
+//! Takes secrets out of lines before they are written down: values under telling keys, keys of well-known providers wherever they
+//! stand, and what a person typed into a question that asked for a secret.
+//!
+//! It errs on the side of taking out. It cannot know a secret that looks like ordinary text, so a recording is still worth a look
+//! before it is shared. Invariants: the shape of a line stays (same members, same types where possible); memory is bounded.
+
+#[cfg(test)]
+mod tests;
+
+use crate::notation::{Kind, RawBytes, Side, Step};
+use crate::pattern::{Item, Pattern, Piece, Text};
+use std::collections::VecDeque;
+
+/// What stands in the place of a secret.
+pub const REDACTED: &str = "[redacted]";
+/// Open questions for secrets that are remembered.
+const MAX_ASKED: usize = 64;
+/// Typed secrets that are remembered, to find them when they are echoed.
+const MAX_TYPED: usize = 64;
+/// Shorter typed secrets are not searched for elsewhere: they would hit ordinary words.
+const MIN_ECHO: usize = 6;
+
+/// Pieces of a key's name that make its value a secret.
+const TELLING_KEYS: &[&str] = &[
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "authorization",
+    "credential",
+    "cookie",
+    "privatekey",
+    "accesskey",
+    "bearer",
+];
+/// Beginnings of keys that well-known services give out, and how many characters must follow.
+const TELLING_BEGINNINGS: &[(&str, usize)] = &[
+    ("sk-", 16),
+    ("sk_live_", 8),
+    ("sk_test_", 8),
+    ("ghp_", 20),
+    ("gho_", 20),
+    ("ghs_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 16),
+    ("xoxb-", 10),
+    ("xoxp-", 10),
+    ("AKIA", 16),
+    ("AIza", 30),
+    ("hf_", 20),
+    ("npm_", 30),
+    ("eyJ", 60),
+];
+/// Words that announce a secret in running text.
+const ANNOUNCING: &[&str] = &["bearer "];
+/// Ends of variable names whose value is a secret: `OPENAI_API_KEY=…`.
+const TELLING_VARIABLES: &[&str] = &["KEY=", "TOKEN=", "SECRET=", "PASSWORD=", "PASSWD="];
+
+/// Takes secrets out of the lines of one conversation, in order.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    /// Ids of questions that ask for a secret and are not answered yet.
+    asked: VecDeque<Pattern>,
+    /// What was typed.
+    typed: VecDeque<String>,
+}
+
+impl Redactor {
+    /// Knows nothing yet.
+    pub fn new() -> Redactor {
+        Redactor::default()
+    }
+
+    /// The step with its secrets taken out.
+    #[must_use]
+    pub fn step(&mut self, mut step: Step) -> Step {
+        match &mut step.kind {
+            Kind::Say(say) => {
+                match say.side {
+                    Side::Runtime => self.note_question(&say.pattern),
+                    Side::Ui => self.answer(&mut say.pattern),
+                }
+                self.value(None, &mut say.pattern);
+            }
+            Kind::Raw(raw) => {
+                let text = match &raw.bytes {
+                    RawBytes::Line(text) => text.clone(),
+                    RawBytes::Exact(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                };
+                if let Some(clean) = self.text(&text) {
+                    raw.bytes = RawBytes::line(clean.replace(['\n', '\r'], " ").as_bytes());
+                }
+            }
+            _ => {}
+        }
+        step
+    }
+
+    /// Remembers the id of a question for a secret.
+    fn note_question(&mut self, line: &Pattern) {
+        if !asks_secret(line) {
+            return;
+        }
+        let mut ids = Vec::new();
+        collect_ids(line, &mut ids);
+        for id in ids {
+            if self.asked.len() == MAX_ASKED {
+                self.asked.pop_front();
+            }
+            self.asked.push_back(id);
+        }
+    }
+
+    /// Takes everything that may be the answer out of a line that names such a question.
+    fn answer(&mut self, line: &mut Pattern) {
+        let mut ids = Vec::new();
+        collect_ids(line, &mut ids);
+        if !ids.iter().any(|id| self.asked.contains(id)) {
+            return;
+        }
+        let mut typed = Vec::new();
+        blank_answers(line, false, &mut typed);
+        for secret in typed.into_iter().filter(|secret| secret.len() >= MIN_ECHO) {
+            if self.typed.len() == MAX_TYPED {
+                self.typed.pop_front();
+            }
+            self.typed.push_back(secret);
+        }
+    }
+
+    fn value(&self, key: Option<&str>, value: &mut Pattern) {
+        match value {
+            Pattern::Text(text) => {
+                let plain = plain(text);
+                let secret = key.is_some_and(|key| is_telling(key, &plain)) && !plain.is_empty();
+                let clean = if secret { Some(REDACTED.to_owned()) } else { self.text(&plain) };
+                if let Some(clean) = clean {
+                    *text = Text::plain(&clean);
+                }
+            }
+            Pattern::Array(items) => {
+                for item in items {
+                    if let Item::One(value) = item {
+                        self.value(key, value);
+                    }
+                }
+            }
+            Pattern::Object(object) => {
+                // `{"name":"API_KEY","value":"…"}`: the name stands beside the value.
+                let named = object.members.iter().find(|(key, _)| key == "name").and_then(|(_, value)| {
+                    if let Pattern::Text(text) = value { Some(plain(text)) } else { None }
+                });
+                for (key, value) in &mut object.members {
+                    let key = match (&named, key.as_str()) {
+                        (Some(name), "value") => name.as_str(),
+                        (_, key) => key,
+                    };
+                    self.value(Some(key), value);
+                }
+            }
+            Pattern::Anything | Pattern::Name(_) | Pattern::Null => {}
+            Pattern::Bool(_) | Pattern::Number(_) | Pattern::Glob(_) => {}
+        }
+    }
+
+    /// Running text without its secrets; `None` when there are none.
+    fn text(&self, text: &str) -> Option<String> {
+        let mut clean = String::new();
+        let mut rest = text;
+        let mut found = false;
+        while let Some((before, secret)) = first_secret(rest) {
+            found = true;
+            clean.push_str(&rest[..before]);
+            clean.push_str(REDACTED);
+            rest = &rest[before + secret..];
+        }
+        clean.push_str(rest);
+        for typed in &self.typed {
+            if clean.contains(typed.as_str()) {
+                found = true;
+                clean = clean.replace(typed.as_str(), REDACTED);
+            }
+        }
+        found.then_some(clean)
+    }
+}
+
+/// Whether the value under a key is a secret.
+fn is_telling(key: &str, value: &str) -> bool {
+    let key: String =
+        key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    if key == "token" {
+        // Several wires call a streamed piece of text a token.
+        return looks_made(value);
+    }
+    key.ends_with("token") || TELLING_KEYS.iter().any(|telling| key.contains(telling))
+}
+
+/// Long, without spaces, letters and digits mixed: made by a machine.
+fn looks_made(value: &str) -> bool {
+    value.len() >= 20
+        && !value.contains(char::is_whitespace)
+        && value.contains(|c: char| c.is_ascii_digit())
+        && value.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Where the first secret in running text begins, and its length.
+fn first_secret(text: &str) -> Option<(usize, usize)> {
+    let known = TELLING_BEGINNINGS.iter().filter_map(|(beginning, least)| {
+        text.match_indices(beginning).find_map(|(at, _)| {
+            let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+            let length = key_length(&text[at..]);
+            (!inside_word && length >= beginning.len() + least).then_some((at, length))
+        })
+    });
+    let lower = text.to_ascii_lowercase();
+    let announced = ANNOUNCING.iter().filter_map(|word| {
+        lower.match_indices(word).find_map(|(at, _)| {
+            let at = at + word.len();
+            let length = key_length(&text[at..]);
+            (length >= 8).then_some((at, length))
+        })
+    });
+    let variables = TELLING_VARIABLES.iter().filter_map(|word| {
+        text.match_indices(word).find_map(|(at, _)| {
+            let at = at + word.len();
+            let at = at + text[at..].len() - text[at..].trim_start_matches(['"', '\'']).len();
+            let length = key_length(&text[at..]);
+            (length >= 4).then_some((at, length))
+        })
+    });
+    known.chain(announced).chain(variables).min_by_key(|(at, _)| *at)
+}
+
+/// How far a text goes on with the characters of a key.
+fn key_length(text: &str) -> usize {
+    text.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.+/=~".contains(c))).unwrap_or(text.len())
+}
+
+/// Whether somewhere in a line `"secret":true` (or a word for it) stands.
+fn asks_secret(value: &Pattern) -> bool {
+    match value {
+        Pattern::Object(object) => object.members.iter().any(|(key, value)| {
+            (matches!(key.as_str(), "secret" | "password" | "masked") && *value == Pattern::Bool(true))
+                || asks_secret(value)
+        }),
+        Pattern::Array(items) => {
+            items.iter().any(|item| matches!(item, Item::One(value) if asks_secret(value)))
+        }
+        _ => false,
+    }
+}
+
+/// The values that may name a question: under `id`, `ask`, `request_id` and the like.
+fn collect_ids(value: &Pattern, ids: &mut Vec<Pattern>) {
+    match value {
+        Pattern::Object(object) => {
+            for (key, value) in &object.members {
+                let names = matches!(key.as_str(), "id" | "ask" | "ask_id" | "request_id");
+                if names && matches!(value, Pattern::Text(_) | Pattern::Number(_)) {
+                    ids.push(value.clone());
+                } else {
+                    collect_ids(value, ids);
+                }
+            }
+        }
+        Pattern::Array(items) => {
+            for item in items {
+                if let Item::One(value) = item {
+                    collect_ids(value, ids);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Blanks every text that may be an answer; `inside` once below a member that holds answers.
+fn blank_answers(value: &mut Pattern, inside: bool, typed: &mut Vec<String>) {
+    match value {
+        Pattern::Text(text) if inside => {
+            typed.push(plain(text));
+            *text = Text::plain(REDACTED);
+        }
+        Pattern::Object(object) => {
+            for (key, value) in &mut object.members {
+                let holds = matches!(
+                    key.as_str(),
+                    "result" | "value" | "text" | "answer" | "input" | "entered" | "response" | "content"
+                );
+                let names = matches!(key.as_str(), "id" | "ask" | "ask_id" | "request_id" | "type" | "kind");
+                blank_answers(value, !names && (inside || holds), typed);
+            }
+        }
+        Pattern::Array(items) => {
+            for item in items {
+                if let Item::One(value) = item {
+                    blank_answers(value, inside, typed);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn plain(text: &Text) -> String {
+    text.pieces()
+        .iter()
+        .map(|piece| match piece {
+            Piece::Plain(plain) => plain.clone(),
+            Piece::Name(name) => format!("${{{name}}}"),
+        })
+        .collect()
+}

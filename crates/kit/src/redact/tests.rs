@@ -1,0 +1,94 @@
+//! What is taken out, and what stays.
+
+use super::*;
+
+fn clean(redactor: &mut Redactor, side: Side, line: &str) -> String {
+    redactor.step(Step::recorded(side, 0, line.as_bytes(), None)).to_string()
+}
+
+#[test]
+fn values_under_telling_keys_go() {
+    let table = [
+        (r#"{"api_key":"abc"}"#, r#"> {"api_key":"[redacted]"}"#),
+        (
+            r#"{"env":{"X_API_KEY":"abc","HOME":"/home/me"}}"#,
+            r#"> {"env":{"X_API_KEY":"[redacted]","HOME":"/home/me"}}"#,
+        ),
+        (
+            r#"{"headers":[{"name":"Authorization","value":"Basic Zm9v"}]}"#,
+            r#"> {"headers":[{"name":"Authorization","value":"[redacted]"}]}"#,
+        ),
+        (r#"{"access_token":"a","input_tokens":12}"#, r#"> {"access_token":"[redacted]","input_tokens":12}"#),
+        (r#"{"secret":true}"#, r#"> {"secret":true}"#),
+    ];
+    for (line, expected) in table {
+        assert_eq!(clean(&mut Redactor::new(), Side::Ui, line), expected);
+    }
+}
+
+#[test]
+fn a_streamed_token_is_text_and_a_made_one_is_not() {
+    let said = |line| clean(&mut Redactor::new(), Side::Runtime, line);
+    assert_eq!(said(r#"{"type":"token","token":"Hello"}"#), r#"< {"type":"token","token":"Hello"}"#);
+    assert_eq!(said(r#"{"token":"a1b2c3d4e5f6a7b8c9d0e1"}"#), r#"< {"token":"[redacted]"}"#);
+}
+
+#[test]
+fn keys_of_services_go_wherever_they_stand() {
+    let text = "use sk-abcdefghijklmnop1234, then OPENAI_API_KEY='xyz123' and Bearer abcdefghij; ask-me-not-so-quickly";
+    let redactor = Redactor::new();
+    assert_eq!(
+        redactor.text(text).as_deref(),
+        Some("use [redacted], then OPENAI_API_KEY='[redacted]' and Bearer [redacted]; ask-me-not-so-quickly")
+    );
+    assert_eq!(
+        clean(&mut Redactor::new(), Side::Runtime, "log: sk-abcdefghijklmnop1234"),
+        "!< log: [redacted]"
+    );
+}
+
+#[test]
+fn answers_to_questions_for_a_secret_go_and_so_do_their_echoes() {
+    let mut redactor = Redactor::new();
+    clean(
+        &mut redactor,
+        Side::Runtime,
+        r#"{"jsonrpc":"2.0","id":"ui_4","method":"ui.prompt.request","params":{"title":"Password","secret":true}}"#,
+    );
+    assert_eq!(
+        clean(&mut redactor, Side::Ui, r#"{"jsonrpc":"2.0","id":"ui_4","result":{"value":"hunter22"}}"#),
+        r#"> {"jsonrpc":"2.0","id":"ui_4","result":{"value":"[redacted]"}}"#
+    );
+    assert_eq!(
+        clean(&mut redactor, Side::Runtime, r#"{"said":"it is hunter22!"}"#),
+        r#"< {"said":"it is [redacted]!"}"#
+    );
+    assert_eq!(
+        clean(&mut redactor, Side::Ui, r#"{"jsonrpc":"2.0","id":"ui_5","result":{"value":"open"}}"#),
+        r#"> {"jsonrpc":"2.0","id":"ui_5","result":{"value":"open"}}"#
+    );
+}
+
+#[test]
+fn a_native_answer_goes_too() {
+    let mut redactor = Redactor::new();
+    clean(
+        &mut redactor,
+        Side::Runtime,
+        r#"{"event":{"event":{"seq":3,"body":{"ask_opened":{"id":7,"title":"Key?","kind":{"text":{"secret":true}}}}}}}"#,
+    );
+    let said = clean(
+        &mut redactor,
+        Side::Ui,
+        r#"{"command":{"ticket":2,"what":{"answer":{"ask":7,"answer":{"entered":"opensesame"}}}}}"#,
+    );
+    assert!(!said.contains("opensesame"), "{said}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn nothing_makes_it_panic(text in ".*") {
+        let _ = Redactor::new().text(&text);
+        let _ = clean(&mut Redactor::new(), Side::Ui, &text);
+    }
+}

@@ -1,0 +1,98 @@
+//! A link that somebody listens in on: every line that comes or goes is shown to a watcher, unchanged and undelayed.
+//!
+//! The watcher is called on the tasks that move the lines, so it must be quick and never wait. Outgoing lines are shown when they
+//! are taken for writing, incoming ones when they are framed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use wire::lines::Frame;
+
+use crate::Lane;
+use crate::lane_io::{INCOMING_FRAMES, Incoming, LinkIo};
+
+/// Which way a line goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From the peer to us.
+    In,
+    /// From us to the peer.
+    Out,
+}
+
+/// Sees every line of a link, without its newline.
+#[derive(Clone)]
+pub struct Watcher(Arc<dyn Fn(Way, Lane, &str) + Send + Sync>);
+
+impl Watcher {
+    /// Calls `see` with every line.
+    pub fn new(see: impl Fn(Way, Lane, &str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(see))
+    }
+
+    pub(crate) fn see(&self, way: Way, lane: Lane, line: &str) {
+        (self.0)(way, lane, line);
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watcher")
+    }
+}
+
+impl LinkIo {
+    /// The same link, with somebody who sees its lines. Must be called within a tokio runtime.
+    #[must_use]
+    pub fn watched(mut self, watcher: &Watcher) -> Self {
+        let (sender, incoming) = mpsc::channel(INCOMING_FRAMES);
+        let mut source = std::mem::replace(&mut self.incoming, incoming);
+        let seeing = watcher.clone();
+        self.readers.spawn(async move {
+            while let Some(next) = source.recv().await {
+                if let Incoming::Frame { lane, frame } = &next {
+                    seeing.see(Way::In, *lane, shown(frame));
+                }
+                if sender.send(next).await.is_err() {
+                    return;
+                }
+            }
+        });
+        self.outgoing = self.outgoing.watched(watcher.clone());
+        self
+    }
+}
+
+/// A frame as text: the line, or how it began where it was refused.
+fn shown(frame: &Frame) -> &str {
+    match frame {
+        Frame::Line(line) | Frame::Unfinished(line) => line,
+        Frame::Overlong { head, .. } | Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => head,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Limits, memory};
+    use std::sync::Mutex;
+
+    #[tokio::test]
+    async fn both_directions_are_seen_and_pass_unchanged() {
+        let seen: Arc<Mutex<Vec<(Way, String)>>> = Arc::default();
+        let noting = seen.clone();
+        let watcher = Watcher::new(move |way, _, line| noting.lock().unwrap().push((way, line.to_owned())));
+        let (ours, mut theirs) = memory::pair(&[Lane::MAIN], Limits::default());
+        let mut ours = ours.watched(&watcher);
+        ours.outgoing.try_send(Lane::MAIN, "to them".into()).unwrap();
+        theirs.outgoing.try_send(Lane::MAIN, "to us".into()).unwrap();
+        let line = |text: &str| Some(Incoming::Frame { lane: Lane::MAIN, frame: Frame::Line(text.into()) });
+        assert_eq!(theirs.incoming.recv().await, line("to them"));
+        assert_eq!(ours.incoming.recv().await, line("to us"));
+        assert_eq!(*seen.lock().unwrap(), [(Way::Out, "to them".into()), (Way::In, "to us".into())]);
+        drop(theirs);
+        assert!(matches!(ours.incoming.recv().await, Some(Incoming::Closed { .. })));
+        assert_eq!(ours.incoming.recv().await, None);
+    }
+}
