@@ -26,7 +26,8 @@ async fn main() -> std::io::Result<()> {
         examples: examples.map(String::from).to_vec(),
         note: Some("A made-up runtime answers: nothing is read, run or written.".into()),
     };
-    let options = Options { about, cwd: ".".into(), ..Options::default() };
+    let inline = std::env::args().any(|argument| argument == "--inline");
+    let options = Options { about, inline, cwd: ".".into(), ..Options::default() };
     tokio::spawn(async move { Fake::new(news).serve(commands).await });
     tui::run(options, incoming, outgoing).await?;
     Ok(())

@@ -59,6 +59,19 @@ pub(crate) fn streamed(state: &State, key: CellKey) -> Option<&str> {
     }
 }
 
+/// Whether nothing that happens can change the cell any more.
+pub(crate) fn is_final(state: &State, key: CellKey) -> bool {
+    let of_message = |entry: domain::ids::EntryId| state.message(domain::ids::MessageId(entry.0));
+    match key {
+        CellKey::Prompt(entry) => of_message(entry).is_none_or(|message| message.finish.is_some()),
+        CellKey::Part(entry, at) => {
+            of_message(entry).is_none_or(|message| message.finish.is_some() || at + 1 < message.parts.len())
+        }
+        CellKey::Tool(tool) => state.tool(tool).is_none_or(domain::tool::ToolRun::ended),
+        CellKey::Notice(_) | CellKey::Summary(_) | CellKey::End(_) => true,
+    }
+}
+
 /// Rows that say that a streamed cell was cut, when it was.
 pub(crate) fn cut_rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
     match key {

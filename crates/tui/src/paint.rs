@@ -2,9 +2,14 @@
 //!
 //! Invariant: after the bytes of a frame, an emulator shows exactly the buffer; nothing is ever cleared to be drawn again.
 
+mod inline;
+#[cfg(test)]
+mod inline_tests;
 mod shift;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use inline::InlinePainter;
 
 use crate::row::Links;
 use ratatui::buffer::{Buffer, Cell};
@@ -22,17 +27,20 @@ pub(crate) struct Painter {
     caret: Option<Position>,
     /// Whether frames are put between marks that make them appear at once.
     pub(crate) synchronized: bool,
+    /// The row of the screen where the buffer begins, when it is only a part of it.
+    pub(crate) origin: Option<u16>,
 }
 
 impl Painter {
     pub(crate) fn new(synchronized: bool) -> Painter {
         let shown = Buffer::empty(Rect::default());
-        Painter { shown, links: Links::new(), caret: None, synchronized }
+        Painter { shown, links: Links::new(), caret: None, synchronized, origin: None }
     }
 
     /// Forgets what is shown: the next frame is written whole.
     pub(crate) fn forget(&mut self) {
         self.shown = Buffer::empty(Rect::default());
+        self.caret = None;
     }
 
     /// The bytes that make the terminal show `next`; empty when it does already.
@@ -42,9 +50,14 @@ impl Painter {
         if next.area != self.shown.area {
             self.shown = Buffer::empty(next.area);
             self.links.clear();
-            out.push_str("\x1b[0m\x1b[2J");
+            // A part of the screen is made free by who put it there.
+            if self.origin.is_none() {
+                out.push_str("\x1b[0m\x1b[2J");
+            }
         }
-        if let Some(shift) = shift::find(&self.shown, &next) {
+        let down = self.origin.unwrap_or(0);
+        let moves = self.origin.is_none();
+        if let Some(shift) = moves.then(|| shift::find(&self.shown, &next)).flatten() {
             shift.write(&mut out);
             shift.apply(&mut self.shown);
             // Links move with their rows; those are written again, which is rare and always right.
@@ -52,7 +65,7 @@ impl Painter {
         }
         let relinked = relinked(&self.links, links);
         changed(&self.shown, &next, &relinked, |x, y, cell| {
-            pen.put(&mut out, x, y, cell, link_at(links, x, y), next.area.right());
+            pen.put(&mut out, x, y + down, cell, link_at(links, x, y), next.area.right());
         });
         pen.finish(&mut out);
         if out.is_empty() && caret == self.caret {
@@ -66,7 +79,7 @@ impl Painter {
         frame.push_str(hide);
         frame.push_str(&out);
         if let Some(caret) = caret {
-            let _ = write!(frame, "\x1b[{};{}H\x1b[?25h", caret.y + 1, caret.x + 1);
+            let _ = write!(frame, "\x1b[{};{}H\x1b[?25h", caret.y + down + 1, caret.x + 1);
         } else {
             frame.push_str("\x1b[?25l");
         }

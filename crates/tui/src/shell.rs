@@ -5,20 +5,18 @@
 mod effects;
 mod files;
 mod input;
+mod screen;
 mod terminal;
 
 use crate::key::Key;
 use crate::model::{About, Model};
 use crate::msg::{Fx, Msg, Outgoing};
-use crate::paint::Painter;
 use crate::theme::Theme;
 use crate::update::update;
-use crate::view::{Cache, view};
+use crate::view::Cache;
 use domain::ids::Millis;
 use domain::port::{LinkState, News};
 use input::InputThread;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
@@ -45,6 +43,8 @@ pub struct Options {
     pub theme: Option<Theme>,
     /// Where earlier prompts are kept; nowhere if `None`.
     pub history: Option<PathBuf>,
+    /// Whether finished text goes to the terminal's own scrollback, with a small live part below, instead of a screen of its own.
+    pub inline: bool,
     /// Whether the mouse is the UI's (else the terminal's own selection works).
     pub mouse: bool,
     /// Keys that stand for others.
@@ -75,17 +75,17 @@ pub async fn run(
     let mut model = Model::new(options.about.clone(), theme);
     model.screen.mouse = options.mouse;
     model.screen.keymap.clone_from(&options.keys);
-    let terminal = Terminal::enter(options.mouse)?;
+    let terminal = Terminal::enter(options.mouse, !options.inline)?;
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
-    let painter = Painter::new(terminal.facts().synchronized);
+    let screen = screen::Screen::new(&terminal, options.inline);
     let mut fx = Vec::new();
     update(&mut model, Msg::Tick(now()), &mut fx);
     update(&mut model, Msg::Resize(size.0, size.1), &mut fx);
     let mut shell = Shell {
         model,
         cache: Cache::default(),
-        painter,
+        screen,
         terminal,
         options,
         outgoing,
@@ -117,7 +117,7 @@ fn now() -> Millis {
 struct Shell {
     model: Model,
     cache: Cache,
-    painter: Painter,
+    screen: screen::Screen,
     terminal: Terminal,
     options: Options,
     outgoing: mpsc::Sender<Outgoing>,
@@ -182,6 +182,7 @@ impl Shell {
             }
             self.pause(&mut input).await?;
         }
+        self.screen.leave(&self.terminal)?;
         self.terminal.leave();
         Ok(self.exit.unwrap_or(ExitReason::Quit))
     }
@@ -207,11 +208,7 @@ impl Shell {
         if columns == 0 || rows == 0 {
             return Ok(());
         }
-        let area = Rect::new(0, 0, columns, rows);
-        let mut buffer = Buffer::empty(area);
-        let caret = view(&self.model, &mut self.cache, area, &mut buffer);
-        let bytes = self.painter.frame(buffer, &self.cache.links, caret);
-        self.terminal.write(&bytes)
+        self.screen.draw(&self.model, &mut self.cache, &self.terminal)
     }
 }
 

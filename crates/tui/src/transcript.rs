@@ -102,7 +102,8 @@ impl CellCache {
         rows
     }
 
-    fn begin(&mut self) {
+    /// A frame begins: what was not drawn lately may go.
+    pub(crate) fn begin(&mut self) {
         self.frame += 1;
         if self.cells.len() > MAX_CACHED {
             let frame = self.frame;
@@ -266,6 +267,73 @@ pub fn show(model: &mut Model, area: Rect, key: CellKey) {
     let line = lead(model, cell);
     let at_the_end = (cell, line) >= (bottom.cell, bottom.line);
     settle(model, if at_the_end { None } else { Some(Place { cell, line }) });
+}
+
+/// How far the transcript was handed out for good: whole cells, and lines of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Handed {
+    cells: usize,
+    lines: usize,
+    last: Option<CellKey>,
+}
+
+impl Handed {
+    /// Whether what was handed out is still the beginning of the transcript.
+    pub(crate) fn holds(&self, model: &Model) -> bool {
+        let cells = model.world.seen().thread.cells();
+        match self.cells.checked_sub(1) {
+            Some(at) => cells.get(at).map(|cell| cell.key) == self.last,
+            None => true,
+        }
+    }
+
+    /// Begins so near the end that at most about `most` rows follow.
+    pub(crate) fn near_the_end(model: &Model, cache: &mut CellCache, columns: usize, most: usize) -> Handed {
+        let cells = model.world.seen().thread.cells();
+        let place =
+            tail(cells.len(), most, |at| lead(model, at) + cache.rows(model, cells[at], columns).len());
+        let last = place.cell.checked_sub(1).and_then(|at| cells.get(at)).map(|cell| cell.key);
+        Handed { cells: place.cell, lines: 0, last }
+    }
+
+    /// Hands out the rows that can no longer change.
+    pub(crate) fn advance(&mut self, model: &Model, cache: &mut CellCache, columns: usize) -> Vec<Row> {
+        let mut out = Vec::new();
+        while let Some(cell) = model.world.seen().thread.cells().get(self.cells).copied() {
+            let laid = cache.rows(model, cell, columns);
+            let blank = lead(model, self.cells);
+            let whole = cell::is_final(model.world.state(), cell.key);
+            let upto = if whole {
+                blank + laid.len()
+            } else {
+                (blank + laid.head.len()) * usize::from(!laid.head.is_empty())
+            };
+            out.extend((self.lines..upto).map(|line| row_at(&laid, line, blank)));
+            if !whole {
+                self.lines = self.lines.max(upto);
+                break;
+            }
+            *self = Handed { cells: self.cells + 1, lines: 0, last: Some(cell.key) };
+        }
+        out
+    }
+
+    /// The last rows, at most `most`, of what was not handed out yet.
+    pub(crate) fn rest(&self, model: &Model, cache: &mut CellCache, columns: usize, most: usize) -> Vec<Row> {
+        let mut out = Vec::new();
+        let cells = model.world.seen().thread.cells();
+        for (at, cell) in cells.iter().enumerate().skip(self.cells) {
+            let laid = cache.rows(model, *cell, columns);
+            let blank = lead(model, at);
+            let from = if at == self.cells { self.lines } else { 0 };
+            out.extend((from..blank + laid.len()).map(|line| row_at(&laid, line, blank)));
+        }
+        out.split_off(out.len().saturating_sub(most))
+    }
+}
+
+fn row_at(laid: &Laid, line: usize, blank: usize) -> Row {
+    line.checked_sub(blank).and_then(|at| laid.get(at)).cloned().unwrap_or_default()
 }
 
 /// The cell that stands on a row of the screen.

@@ -3,9 +3,14 @@
 mod bottom;
 mod facts;
 mod hints;
+mod inline;
 mod keys;
 mod over;
+#[cfg(test)]
+mod tests;
 mod welcome;
+
+pub(crate) use inline::{Inline, InlineFrame};
 
 use crate::cell::Look;
 use crate::composer::lay_out;
@@ -120,6 +125,15 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     } else {
         cache.hits = transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
     }
+    let caret = chrome(model, cache, areas, buf);
+    match &model.screen.overlay {
+        Some(overlay) => over::view(overlay, model, area, buf, &mut cache.links),
+        None => hints::search_caret(model, areas.middle).or(caret),
+    }
+}
+
+/// Everything below the transcript, and the words over it; tells where the caret stands.
+fn chrome(model: &Model, cache: &mut Cache, areas: Areas, buf: &mut Buffer) -> Option<Position> {
     bottom::toasts(model, areas.transcript, buf, &mut cache.links);
     let middle = bottom::middle(model);
     // What is nearest to the composer matters most.
@@ -138,14 +152,11 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
             caret = at.map(|(row, column)| {
                 let x = inner.x + 1 + u16::try_from(column).unwrap_or(0);
                 let y = inner.y + u16::try_from(row).unwrap_or(0);
-                Position::new(x.min(area.right().saturating_sub(1)), y)
+                Position::new(x.min(inner.right().saturating_sub(1)), y)
             });
         }
     }
-    match &model.screen.overlay {
-        Some(overlay) => over::view(overlay, model, area, buf, &mut cache.links),
-        None => hints::search_caret(model, areas.middle).or(caret),
-    }
+    caret
 }
 
 /// Puts rows below each other, one column in.

@@ -9,6 +9,9 @@ use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview, Risk};
 use domain::ids::Millis;
 
+/// Rows of a title at most.
+const MAX_TITLE: usize = 3;
+
 /// Where the caret stands in the rows: row and column.
 type CaretAt = Option<(usize, usize)>;
 
@@ -109,11 +112,11 @@ impl Drawing {
             let left = deadline.since(now) / 1_000;
             tail.push(self.look.piece(format!("  {left}s left"), Role::Warn));
         }
-        let used: usize = 2 + tail.iter().map(|piece| width(&piece.text)).sum::<usize>();
-        let title = fit(&clean_line(&ask.title), self.look.columns.saturating_sub(used).max(8));
-        pieces.push(self.look.piece(title, Role::Heading));
+        pieces.push(self.look.piece(clean_line(&ask.title), Role::Heading));
         pieces.extend(tail);
-        self.rows.push(Row::from(pieces));
+        let (none, rest) = (Piece::default(), self.look.piece("  ", Role::Text));
+        let rows = wrap(&pieces, self.look.columns, &none, &rest);
+        self.rows.extend(rows.into_iter().take(MAX_TITLE));
     }
 
     fn message(&mut self, text: &str, role: Role, most: usize) {
@@ -245,7 +248,9 @@ fn keys(panel: &AskPanel, ask: &Ask, look: Look) -> Vec<Row> {
         return vec![Row::of("answered; waiting for the runtime…", look.theme.style(Role::Dim))];
     }
     let mut keys: Vec<(&str, String)> = Vec::new();
-    let mut say = |key: &'static str, what: &str| keys.push((key, clean_line(what)));
+    // Short words stay with their key when the line breaks.
+    let joined = |what: &str| if what.len() <= 14 { what.replace(' ', "\u{a0}") } else { what.to_owned() };
+    let mut say = |key: &'static str, what: &str| keys.push((key, joined(&clean_line(what))));
     match (&ask.kind, panel.stage) {
         (AskKind::Consent(consent), Stage::Menu) => {
             say("y", "once");
@@ -294,7 +299,7 @@ fn keys(panel: &AskPanel, ask: &Ask, look: Look) -> Vec<Row> {
     let mut pieces = Vec::new();
     for (key, what) in keys {
         pieces.push(look.piece(key, Role::Accent));
-        pieces.push(look.piece(format!(" {what}   "), Role::Dim));
+        pieces.push(look.piece(format!("\u{a0}{what}   "), Role::Dim));
     }
     let none = Piece::default();
     wrap(&pieces, look.columns, &none, &none)

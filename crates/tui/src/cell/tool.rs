@@ -22,7 +22,9 @@ pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
     let mut body = Vec::new();
     if let ToolPhase::Ended(ToolOutcome::Denied) = tool.phase {
         let reason = tool.decision.as_ref().and_then(|decision| decision.reason.as_deref());
-        body.extend(reason.map(|reason| Row::of(format!("reason: {}", clean_line(reason)), text(look))));
+        body.extend(reason.map(|reason| {
+            Row::of(fit(&format!("reason: {}", clean_line(reason)), inner.columns), text(look))
+        }));
     }
     if look.open {
         body.extend(arguments(tool, inner));
@@ -160,7 +162,10 @@ fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, look: Look) -> Vec<Row> {
     }
     let hidden = rows.len() - limit;
     let how = if look.open { "" } else { " (Ctrl-O opens)" };
-    let word = Row::of(format!("… {hidden} more lines{how}"), look.theme.style(Role::Dim));
+    let word = Row::of(
+        fit(&format!("… {hidden} more lines{how}"), look.columns.saturating_sub(2)),
+        look.theme.style(Role::Dim),
+    );
     match keep {
         Keep::Head => rows.into_iter().take(limit).chain([word]).collect(),
         Keep::Tail => [word].into_iter().chain(rows.into_iter().skip(hidden)).collect(),

@@ -40,7 +40,7 @@ impl Shell {
             Fx::Wake(after) => self.wake = Some(Instant::now() + after),
             Fx::SaveHistory(prompt) => self.save_history(&prompt),
             Fx::Redraw => {
-                self.painter.forget();
+                self.screen.forget();
                 self.dirty = true;
             }
             Fx::Mouse(on) => {
@@ -83,6 +83,7 @@ impl Shell {
     pub(super) async fn pause(&mut self, input: &mut InputThread) -> io::Result<()> {
         let Some(pause) = self.paused.take() else { return Ok(()) };
         input.pause().await;
+        self.screen.leave(&self.terminal)?;
         self.terminal.leave();
         let msg = match pause {
             Pause::Suspend => {
@@ -96,7 +97,7 @@ impl Shell {
             }
         };
         self.terminal.resume()?;
-        self.painter.forget();
+        self.screen.come_back(&self.terminal)?;
         input.resume();
         let (columns, rows) = self.terminal.size();
         self.take(Msg::Resize(columns, rows));

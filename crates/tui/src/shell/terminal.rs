@@ -14,17 +14,21 @@ const ANSWER: Duration = Duration::from_millis(200);
 /// Longest answer read.
 const MAX_ANSWER: usize = 4_096;
 
-/// Alternate screen, bracketed paste, focus off, cursor shown at the end of a frame.
-const ENTER: &str = "\x1b[?1049h\x1b[?2004h\x1b[2J\x1b[H";
-const LEAVE: &str = "\x1b[<u\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
+/// The screen of its own, and back to the one before.
+const ALTERNATE_ON: &str = "\x1b[?1049h\x1b[2J\x1b[H";
+const ALTERNATE_OFF: &str = "\x1b[?1049l";
+/// Pastes come as pastes.
+const ENTER: &str = "\x1b[?2004h";
+const LEAVE: &str = "\x1b[<u\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h";
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Keys that cannot be told apart otherwise (Shift-Enter) come in their own form.
 const KEYS_ON: &str = "\x1b[>1u";
-/// Synchronized output? Background? Key forms? And a question that every terminal answers, to know when to stop waiting.
-const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b[c";
+/// Synchronized output? Key forms? Where is the cursor? And a question that every terminal answers, to know when to stop waiting.
+const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b[6n\x1b[c";
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
+static ALTERNATE: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
 /// What the terminal said it can do.
@@ -34,6 +38,8 @@ pub(super) struct Facts {
     pub(super) synchronized: bool,
     /// Keys come in their own form when asked.
     pub(super) keys: bool,
+    /// The row and column of the cursor at the start, from 0.
+    pub(super) cursor: Option<(u16, u16)>,
 }
 
 /// The terminal while it is ours.
@@ -41,10 +47,12 @@ pub(super) struct Facts {
 pub(super) struct Terminal {
     facts: Facts,
     mouse: bool,
+    /// Whether everything stands on a screen of its own.
+    full: bool,
 }
 
 impl Terminal {
-    pub(super) fn enter(mouse: bool) -> io::Result<Terminal> {
+    pub(super) fn enter(mouse: bool, full: bool) -> io::Result<Terminal> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::other(
                 "the screen needs a terminal at both ends; use `parlor run` in pipes",
@@ -58,7 +66,7 @@ impl Terminal {
             }));
         });
         enable_raw_mode()?;
-        let mut terminal = Terminal { facts: Facts::default(), mouse };
+        let mut terminal = Terminal { facts: Facts::default(), mouse, full };
         terminal.facts = ask()?;
         terminal.resume()?;
         Ok(terminal)
@@ -76,11 +84,22 @@ impl Terminal {
     pub(super) fn resume(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         ENTERED.store(true, Ordering::SeqCst);
+        if self.full {
+            self.alternate(true)?;
+        }
         self.write(ENTER)?;
         if self.facts.keys {
             self.write(KEYS_ON)?;
         }
         self.set_mouse(self.mouse)
+    }
+
+    /// Goes to the screen of its own, or back.
+    pub(super) fn alternate(&self, on: bool) -> io::Result<()> {
+        if ALTERNATE.swap(on, Ordering::SeqCst) == on {
+            return Ok(());
+        }
+        self.write(if on { ALTERNATE_ON } else { ALTERNATE_OFF })
     }
 
     pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
@@ -113,6 +132,9 @@ fn restore() {
     if ENTERED.swap(false, Ordering::SeqCst) {
         let mut out = io::stdout().lock();
         let _ = out.write_all(LEAVE.as_bytes());
+        if ALTERNATE.swap(false, Ordering::SeqCst) {
+            let _ = out.write_all(ALTERNATE_OFF.as_bytes());
+        }
         let _ = out.flush();
         let _ = disable_raw_mode();
     }
@@ -161,7 +183,11 @@ fn understand(answer: &str) -> Facts {
         part.split_once('u')
             .is_some_and(|(flags, _)| !flags.is_empty() && flags.chars().all(|c| c.is_ascii_digit()))
     });
-    Facts { synchronized, keys }
+    let cursor = answer.split("\x1b[").find_map(|part| {
+        let (row, column) = part.split_once('R')?.0.split_once(';')?;
+        Some((row.parse::<u16>().ok()?.saturating_sub(1), column.parse::<u16>().ok()?.saturating_sub(1)))
+    });
+    Facts { synchronized, keys, cursor }
 }
 
 /// Signals that end the program.
@@ -195,8 +221,8 @@ mod tests {
 
     #[test]
     fn answers_of_terminals_are_understood() {
-        let both = Facts { synchronized: true, keys: true };
-        assert_eq!(understand("\x1b[?2026;2$y\x1b[?0u\x1b[?62;22c"), both);
+        let all = Facts { synchronized: true, keys: true, cursor: Some((11, 0)) };
+        assert_eq!(understand("\x1b[?2026;2$y\x1b[?0u\x1b[12;1R\x1b[?62;22c"), all);
         assert_eq!(understand("\x1b[?2026;0$y\x1b[?62;c"), Facts::default());
         assert_eq!(understand("\x1b[?1;2c"), Facts::default());
         assert_eq!(understand(""), Facts::default());

@@ -204,6 +204,7 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
         if text.is_empty() {
             let ghost = model.screen.suggestion.as_ref().map(|text| format!("{text}   (Tab takes it)"));
             let hint = ghost.unwrap_or_else(|| placeholder(model));
+            let hint = fit(&hint, composer_columns(model));
             row.pieces.push(Piece::new(hint, theme.style(Role::Dim)));
         }
         draw(&row, Position::new(area.x + 1, y), area.width.saturating_sub(1), buf, links);

@@ -38,7 +38,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         let mut pieces = Vec::new();
         for (key, what) in keys {
             pieces.push(look.piece(key, Role::Accent));
-            pieces.push(look.piece(format!(" {what}   "), Role::Dim));
+            pieces.push(look.piece(format!("\u{a0}{}   ", what.replace(' ', "\u{a0}")), Role::Dim));
         }
         let none = Piece::default();
         rows.extend(wrap(&pieces, look.columns, &none, &none));

@@ -76,7 +76,12 @@ pub(super) fn rows(look: Look) -> Vec<Row> {
             let lead = Piece::new(format!("  {key:<column$}"), look.theme.style(Role::Accent));
             let rest = Piece::new(" ".repeat(column + 2), look.theme.style(Role::Text));
             let text = Piece::new(*what, look.theme.style(Role::Text));
-            rows.extend(wrap(&[text], look.columns, &lead, &rest));
+            if crate::row::width(key) >= column {
+                rows.push(Row::from(vec![lead]));
+                rows.extend(wrap(&[text], look.columns, &rest, &rest));
+            } else {
+                rows.extend(wrap(&[text], look.columns, &lead, &rest));
+            }
         }
     }
     rows

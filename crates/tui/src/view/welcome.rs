@@ -9,14 +9,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    paste_rows(&rows(model, usize::from(area.height)), area, buf, links);
+}
+
+/// The rows of the first screen, at most `high`.
+pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let look = look(model);
     let style = |role| look.theme.style(role);
     let about = &model.screen.about;
-    let mut rows = vec![
-        Row::of(about.program.clone(), style(Role::Heading)),
-        Row::of("Talk to an agent: it answers, and uses tools when you allow it.", style(Role::Text)),
-        Row::empty(),
-    ];
+    let mut rows = vec![Row::of(about.program.clone(), style(Role::Heading))];
+    let what = "Talk to an agent: it answers, and uses tools when you allow it.";
+    rows.extend(wrap_text(what, look.columns, style(Role::Text)));
+    rows.push(Row::empty());
     let seen = model.world.seen();
     let (model_name, cwd) = (seen.state.settings.model.as_ref(), &seen.state.settings.cwd);
     let mut fact = |name: &str, value: &str| {
@@ -62,12 +66,11 @@ pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Link
         let key = look.piece(format!("{keys:<8}"), Role::Accent);
         rows.push(Row::from(vec![key, look.piece(what, Role::Dim)]));
     }
-    let high = usize::from(area.height);
     // On a small screen the keys matter more than the examples.
     if rows.len() > high {
         let tail = rows.split_off(rows.len().saturating_sub(6));
         rows.truncate(high.saturating_sub(tail.len()));
         rows.extend(tail);
     }
-    paste_rows(&rows, area, buf, links);
+    rows
 }

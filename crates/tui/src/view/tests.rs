@@ -1,0 +1,299 @@
+//! Screens with their styles, at 40, 80 and 120 columns. `UPDATE_EXPECT=1 cargo test -p tui` writes them anew.
+
+use crate::msg::Msg;
+use crate::update::tests::Stage;
+use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Choice, Consent, Preview, Risk};
+use domain::command::{Receipt, Refusal, RefusalKind};
+use domain::content::{Input, Json, Part, TextKind, Usage};
+use domain::event::{Body, Failure, Finish, Outcome, PlanItem, PlanState};
+use domain::ids::{AskId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
+use domain::port::{LinkState, News};
+use domain::queue::QueueKind;
+use domain::session::SessionSummary;
+use domain::signal::{Level, Place, Signal};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
+use expect_test::expect_file;
+
+/// Draws a scene at each width and holds it against its file.
+fn check(name: &str, rows: u16, scene: impl Fn(&mut Stage)) {
+    let mut all = String::new();
+    for columns in [40, 80, 120] {
+        let mut stage = Stage::new(columns, rows);
+        scene(&mut stage);
+        let (_, caret) = stage.ui.draw();
+        let caret = caret.map_or("none".to_owned(), |at| format!("{},{}", at.x, at.y));
+        all.push_str(&format!("=== {columns}x{rows}, caret {caret}\n{}", stage.ui.dump()));
+    }
+    let path = format!("{}/src/view/snapshots/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    expect_file![path].assert_eq(&all);
+}
+
+fn tool(stage: &mut Stage, id: u64, name: &str, args: &str) -> ToolRunId {
+    let tool = ToolRunId(id);
+    let (name, args) = (name.to_owned(), Json::verbatim(args));
+    stage.happen(Body::ToolProposed { tool, message: MessageId(5), name, args });
+    tool
+}
+
+fn ended(stage: &mut Stage, tool: ToolRunId, outcome: ToolOutcome, text: &str, parts: Vec<Part>) {
+    stage.happen(Body::ToolStarted { tool });
+    let result = ToolResult { text: text.to_owned(), parts, json: None, truncated: false };
+    stage.happen(Body::ToolEnded { tool, outcome, result });
+}
+
+const DIFF: &str = "@@ -1,3 +1,4 @@\n use std::io;\n-fn answer() -> u32 { 41 }\n+fn answer() -> u32 { 42 }\n+fn extra() {}\n // end\n";
+
+fn ask(stage: &mut Stage, id: u64, title: &str, kind: AskKind) {
+    let ask = Ask { id: AskId(id), run: Some(RunId(1)), title: title.into(), kind, deadline: None };
+    stage.happen(Body::AskOpened(ask));
+    stage.ui.wait(500);
+}
+
+fn consent(tool: ToolRunId, preview: Preview, risk: Risk) -> AskKind {
+    AskKind::Consent(Box::new(Consent {
+        tool,
+        name: "bash".into(),
+        args: Json::verbatim(r#"{"command":"rm -rf build"}"#),
+        preview: Some(preview),
+        assessment: Assessment {
+            risk,
+            reasons: vec!["removes files".into(), "outside version control".into()],
+            reversible: false,
+        },
+        digest: ActionDigest("d".into()),
+        rule: Some("rm in this project".into()),
+        takes_reason: true,
+    }))
+}
+
+#[test]
+fn first_screen() {
+    check("first_screen", 22, |stage| {
+        stage.ui.model.screen.about.program = "parlor 0.1.0".into();
+        stage.ui.model.screen.about.examples = vec!["list files".into(), "read README.md".into()];
+        stage.ui.model.screen.about.note = Some("model: offline (no key found)".into());
+    });
+}
+
+#[test]
+fn conversation() {
+    check("conversation", 40, |stage| {
+        stage.run("show me everything\nin two lines");
+        let thought = |text: &str| Body::MessageDelta {
+            message: MessageId(5),
+            kind: TextKind::Thought,
+            text: text.into(),
+        };
+        stage.happen(thought("First this.\nThen that."));
+        stage.text(
+            "# Title\nSome **bold**, *italic*, ~~old~~ and `code`; see [docs](https://example.org).\n\n",
+        );
+        stage.text("- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 日本 |\n\n```rust\nlet x = 1; // one\n```\n> quoted\n");
+        let read = tool(stage, 20, "read", r#"{"path":"src/lib.rs"}"#);
+        ended(stage, read, ToolOutcome::Done, "fn main() {}\n", Vec::new());
+        let edit = tool(stage, 21, "edit", r#"{"path":"src/lib.rs"}"#);
+        let diff = Part::Diff { path: Some("src/lib.rs".into()), text: DIFF.into() };
+        ended(stage, edit, ToolOutcome::Done, "edited", vec![diff]);
+        let bash = tool(stage, 22, "bash", r#"{"command":"false"}"#);
+        ended(stage, bash, ToolOutcome::Failed, "\u{1b}[31merror\u{1b}[0m: it broke\u{1b}[2J", Vec::new());
+        let live = tool(stage, 23, "bash", r#"{"command":"sleep 9"}"#);
+        stage.happen(Body::ToolStarted { tool: live });
+        stage.happen(Body::ToolProgress { tool: live, progress: Progress::Output("one\ntwo\n".into()) });
+    });
+}
+
+#[test]
+fn unfolded() {
+    check("unfolded", 24, |stage| {
+        stage.run("open");
+        let thought = Body::MessageDelta {
+            message: MessageId(5),
+            kind: TextKind::Thought,
+            text: "Deep\nthought.".into(),
+        };
+        stage.happen(thought);
+        let read = tool(stage, 20, "grep", r#"{"pattern":"fn main","path":"src"}"#);
+        let found: String = (1..9).map(|n| format!("src/{n}.rs: fn main\n")).collect();
+        ended(stage, read, ToolOutcome::Done, &found, Vec::new());
+        stage.ui.keys("<ctrl-o>");
+    });
+}
+
+#[test]
+fn endings() {
+    check("endings", 20, |stage| {
+        stage.run("fail");
+        stage.text("half an ans");
+        let failure = Failure::new("model_overloaded", "the model is overloaded")
+            .hint("wait a minute, or /model takes another");
+        stage.end(Outcome::Failed(failure));
+    });
+}
+
+#[test]
+fn busy() {
+    check("busy", 20, |stage| {
+        stage.run("work");
+        stage.text("working on it");
+        stage.happen(Body::StepEnded {
+            step: StepId(4),
+            usage: Usage { input: 900, output: 120, cost_micros: 12_345, ..Usage::default() },
+        });
+        stage.happen(Body::ContextMeasured { used: 185_000, window: 200_000 });
+        for (item, kind, text) in
+            [(30, QueueKind::FollowUp, "then test it"), (31, QueueKind::Steer, "use tabs")]
+        {
+            stage.happen(Body::Queued { item: QueuedId(item), kind, input: Input::text(text), by: None });
+        }
+        let item = |text: &str, state| PlanItem { text: text.into(), state };
+        let items = vec![
+            item("read", PlanState::Done),
+            item("write", PlanState::Active),
+            item("test", PlanState::Pending),
+        ];
+        stage.happen(Body::PlanChanged { items });
+        let session = SessionId::from_number(1);
+        for signal in [
+            Signal::Working(Some("compiling".into())),
+            Signal::Status { key: "branch".into(), text: Some("main*".into()) },
+            Signal::Widget { key: "w".into(), lines: vec!["a widget".into()], place: Place::Below },
+            Signal::Notify { level: Level::Warning, text: "look out".into() },
+        ] {
+            stage.ui.hear(News::Signal { session: session.clone(), signal });
+        }
+        stage.ui.wait(2_000);
+        stage.ui.keys("more");
+    });
+}
+
+#[test]
+fn consents() {
+    check("consent_command", 24, |stage| {
+        stage.run("clean up");
+        let id = tool(stage, 20, "bash", r#"{"command":"rm -rf build"}"#);
+        let preview = Preview::Command { line: "rm -rf build".into(), inner: vec!["rm -rf build".into()] };
+        ask(stage, 40, "Allow bash?", consent(id, preview, Risk::Critical));
+    });
+    check("consent_diff", 24, |stage| {
+        stage.run("edit");
+        let id = tool(stage, 20, "edit", r#"{"path":"src/lib.rs"}"#);
+        let preview = Preview::Diff { path: "src/lib.rs".into(), text: DIFF.into() };
+        ask(stage, 40, "Allow edit?", consent(id, preview, Risk::Medium));
+        stage.ui.keys("ruse edit instead");
+    });
+}
+
+#[test]
+fn other_asks() {
+    let choice = |id: &str, label: &str, detail: Option<&str>| Choice {
+        id: id.into(),
+        label: label.into(),
+        detail: detail.map(str::to_owned),
+    };
+    check("choose", 18, |stage| {
+        stage.run("ask");
+        let choices =
+            vec![choice("a", "Apple", Some("red")), choice("b", "Banana", None), choice("c", "Cherry", None)];
+        ask(stage, 40, "Fruit", AskKind::Choose { message: "Which ones?".into(), choices, many: true });
+        stage.ui.keys("<space><down>");
+    });
+    check("text_secret", 14, |stage| {
+        stage.run("ask");
+        let (message, placeholder) = ("The key, please.".to_owned(), Some("sk-…".to_owned()));
+        ask(
+            stage,
+            40,
+            "Key",
+            AskKind::Text { message, placeholder, default: None, secret: true, multiline: false },
+        );
+        stage.ui.keys("hunter2");
+    });
+    check("confirm", 14, |stage| {
+        stage.run("ask");
+        let message = "This cannot be undone.".to_owned();
+        ask(
+            stage,
+            40,
+            "Really?",
+            AskKind::Confirm { message, yes: Some("do it".into()), no: None, danger: true },
+        );
+    });
+    check("edit", 14, |stage| {
+        stage.run("ask");
+        ask(
+            stage,
+            40,
+            "Edit this",
+            AskKind::Edit { message: "A text".into(), prefill: "line one\nline two".into() },
+        );
+        stage.ui.keys("!");
+    });
+}
+
+#[test]
+fn lists() {
+    check("sessions", 12, |stage| {
+        stage.ui.keys("<ctrl-x>");
+        let summary = |number: u64, title: &str, running| SessionSummary {
+            id: SessionId::from_number(number),
+            title: title.into(),
+            cwd: "/w".into(),
+            project: "/w".into(),
+            created_at: Millis(0),
+            updated_at: Millis(0),
+            messages: 4,
+            last_prompt: Some("the last thing said".into()),
+            last_run: None,
+            running,
+            usage: Usage::default(),
+        };
+        let sessions = vec![summary(1, "this one", false), summary(2, "another", true)];
+        let ticket = domain::port::Ticket(1);
+        stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Sessions(sessions)) });
+        stage.ui.keys("<down>");
+    });
+    check("completion", 16, |stage| stage.ui.keys("/mo"));
+    check("files", 12, |stage| {
+        stage.ui.keys("see @li");
+        stage
+            .ui
+            .feed(Msg::Files { query: "li".into(), paths: vec!["src/lib.rs".into(), "my list.md".into()] });
+    });
+    check("tree", 14, |stage| {
+        stage.run("first try");
+        stage.text("an answer");
+        stage.end(Outcome::Done);
+        stage.ui.keys("/tree<enter>");
+    });
+}
+
+#[test]
+fn pages() {
+    check("keys", 50, |stage| stage.ui.keys("?"));
+    check("help", 34, |stage| stage.ui.keys("/help<enter>"));
+    check("status", 20, |stage| stage.ui.keys("/status<enter>"));
+}
+
+#[test]
+fn words_for_the_person() {
+    check("search", 14, |stage| {
+        stage.run("find me");
+        stage.text("Here it is: find this, and Find that.");
+        stage.ui.keys("<ctrl-f>find");
+    });
+    check("refused", 12, |stage| {
+        stage.ui.keys("hello<enter>");
+        let refusal = Refusal::new(RefusalKind::Busy, "a run is under way").hint("stop it with Esc");
+        stage.ui.hear(News::Settled { ticket: domain::port::Ticket(1), with: Err(refusal) });
+    });
+    check("lost", 12, |stage| {
+        stage.run("hello");
+        stage.text("hel");
+        stage.happen(Body::MessageEnded { message: MessageId(5), finish: Finish::Interrupted });
+        stage.ui.hear(News::Link(LinkState::Lost("connection reset; trying again in 2 s".into())));
+    });
+    check("shell", 14, |stage| {
+        stage.ui.keys("!ls<enter>");
+        stage.ui.feed(Msg::Shell { line: "ls".into(), output: "a\nb\n".into(), code: Some(1) });
+    });
+}
