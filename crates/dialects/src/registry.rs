@@ -44,8 +44,6 @@ impl Dialect {
             Dialect::Codelia => "codelia",
             #[cfg(feature = "nous")]
             Dialect::Nous => "nous",
-            #[cfg(feature = "nous")]
-            Dialect::Nous => "nous",
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::NAME,
         }
@@ -60,8 +58,6 @@ impl Dialect {
             Dialect::Codelia => Box::new(crate::codelia::CodeliaRuntime::default()),
             #[cfg(feature = "nous")]
             Dialect::Nous => Box::new(crate::nous::NousRuntime::default()),
-            #[cfg(feature = "nous")]
-            Dialect::Nous => Box::new(crate::nous::NousRuntime::new()),
             #[cfg(feature = "lemon")]
             Dialect::Lemon => Box::new(crate::lemon::LemonRuntime::new()),
         }
@@ -76,8 +72,6 @@ impl Dialect {
             Dialect::Codelia => Box::new(crate::codelia::CodeliaUi::default()),
             #[cfg(feature = "nous")]
             Dialect::Nous => Box::new(crate::nous::NousUi::default()),
-            #[cfg(feature = "nous")]
-            Dialect::Nous => Box::new(crate::nous::NousUi::new()),
             #[cfg(feature = "lemon")]
             Dialect::Lemon => Box::new(crate::lemon::LemonUi::new()),
         }
@@ -124,8 +118,6 @@ impl Dialect {
             Dialect::Codelia => crate::codelia::fidelity::TABLE,
             #[cfg(feature = "nous")]
             Dialect::Nous => crate::nous::fidelity::TABLE,
-            #[cfg(feature = "nous")]
-            Dialect::Nous => crate::nous::fidelity::TABLE,
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::fidelity::TABLE,
         }
@@ -138,8 +130,6 @@ impl Dialect {
             Dialect::Native => &[],
             #[cfg(feature = "codelia")]
             Dialect::Codelia => crate::codelia::quirks::QUIRKS,
-            #[cfg(feature = "nous")]
-            Dialect::Nous => crate::nous::quirks::QUIRKS,
             #[cfg(feature = "nous")]
             Dialect::Nous => crate::nous::quirks::QUIRKS,
             #[cfg(feature = "lemon")]

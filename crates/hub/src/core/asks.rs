@@ -2,7 +2,7 @@
 
 use super::{Core, Engine};
 use domain::ask::{Answer, Ask, AskKind, Closing};
-use domain::command::Refusal;
+use domain::command::{Command, Refusal};
 use domain::event::Body;
 use domain::ids::{AskId, Millis, SessionId, UiId};
 use domain::port::{Order, Ticket};
@@ -57,9 +57,8 @@ impl Core {
         full: Option<Closing>,
     ) {
         let Some(live) = self.sessions.get(session) else { return };
-        if live.ask(ask).is_none() {
-            return;
-        }
+        let Some(open) = live.ask(ask) else { return };
+        let consent = matches!(open.kind, AskKind::Consent(_));
         self.emit(session, Body::AskClosed { ask, closing: closing.clone() });
         if self.setup.engine == Engine::Followed {
             let bodies = match self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) {
@@ -68,7 +67,16 @@ impl Core {
             };
             self.emit_all(session, bodies);
         }
-        let closing = full.unwrap_or(closing);
+        let closing = match full.unwrap_or(closing) {
+            // A foreign runtime waits for an answer: one that its model can go on with.
+            Closing::Unattended if consent && self.setup.engine == Engine::Followed => {
+                denied("nobody could be asked")
+            }
+            Closing::Expired if consent && self.setup.engine == Engine::Followed => {
+                denied("nobody answered in time")
+            }
+            closing => closing,
+        };
         self.out.push(super::Out::Order(Order::AskClosed { session: session.clone(), ask, closing }));
     }
 
@@ -80,6 +88,26 @@ impl Core {
         for ask in expired {
             self.close_ask(session, ask, Closing::Expired, None);
         }
+    }
+
+    /// A lossless runtime asks through us, but nobody here can answer on its wire: say so instead of letting it wait for ever.
+    pub(super) fn decline_mirrored(&mut self, session: &SessionId, ask: &Ask) {
+        let consent = matches!(ask.kind, AskKind::Consent(_));
+        if !self.watched(session) || self.attended(session, consent) {
+            return;
+        }
+        let answer = if consent {
+            Answer::Deny { reason: Some("nobody could be asked".to_owned()) }
+        } else {
+            Answer::Dismissed
+        };
+        self.next_ticket += 1;
+        self.out.push(super::Out::Order(Order::Consult {
+            ticket: Ticket(self.next_ticket),
+            session: session.clone(),
+            command: Command::Answer { ask: ask.id, answer },
+            grounds: Box::default(),
+        }));
     }
 
     /// Closes the asks that nobody left can answer. With no UI at all they wait for one to come back.
@@ -96,4 +124,8 @@ impl Core {
             }
         }
     }
+}
+
+fn denied(reason: &str) -> Closing {
+    Closing::Answered { answer: Answer::Deny { reason: Some(reason.to_owned()) }, by: None }
 }

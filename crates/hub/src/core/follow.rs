@@ -241,7 +241,12 @@ impl Core {
     pub(super) fn mirror_event(&mut self, session: &SessionId, event: Arc<Event>) {
         let Some(live) = self.sessions.get_mut(session) else { return };
         match live.state.follow(&event) {
-            Ok(()) => self.publish(session, event),
+            Ok(()) => {
+                self.publish(session, event.clone());
+                if let Body::AskOpened(ask) = &event.body {
+                    self.decline_mirrored(session, ask);
+                }
+            }
             Err(why) => self.out.push(Out::Log(format!("mirror of {session}: {why}"))),
         }
     }
