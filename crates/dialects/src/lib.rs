@@ -12,6 +12,8 @@ pub mod lemon;
 pub mod native;
 #[cfg(feature = "nous")]
 pub mod nous;
+#[cfg(feature = "openagent")]
+pub mod openagent;
 pub mod registry;
 pub mod role;
 

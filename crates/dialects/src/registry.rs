@@ -20,6 +20,9 @@ pub enum Dialect {
     /// lemon's.
     #[cfg(feature = "lemon")]
     Lemon,
+    /// openagent's, over a socket.
+    #[cfg(feature = "openagent")]
+    Openagent,
 }
 
 impl Dialect {
@@ -33,6 +36,8 @@ impl Dialect {
         Dialect::Nous,
         #[cfg(feature = "lemon")]
         Dialect::Lemon,
+        #[cfg(feature = "openagent")]
+        Dialect::Openagent,
     ];
 
     /// Its name.
@@ -46,6 +51,8 @@ impl Dialect {
             Dialect::Nous => "nous",
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::NAME,
+            #[cfg(feature = "openagent")]
+            Dialect::Openagent => crate::openagent::NAME,
         }
     }
 
@@ -60,6 +67,8 @@ impl Dialect {
             Dialect::Nous => Box::new(crate::nous::NousRuntime::default()),
             #[cfg(feature = "lemon")]
             Dialect::Lemon => Box::new(crate::lemon::LemonRuntime::new()),
+            #[cfg(feature = "openagent")]
+            Dialect::Openagent => Box::new(crate::openagent::OpenagentRuntime::new()),
         }
     }
 
@@ -74,6 +83,8 @@ impl Dialect {
             Dialect::Nous => Box::new(crate::nous::NousUi::default()),
             #[cfg(feature = "lemon")]
             Dialect::Lemon => Box::new(crate::lemon::LemonUi::new()),
+            #[cfg(feature = "openagent")]
+            Dialect::Openagent => Box::new(crate::openagent::OpenagentUi::new()),
         }
     }
 
@@ -120,6 +131,8 @@ impl Dialect {
             Dialect::Nous => crate::nous::fidelity::TABLE,
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::fidelity::TABLE,
+            #[cfg(feature = "openagent")]
+            Dialect::Openagent => crate::openagent::fidelity::TABLE,
         }
     }
 
@@ -134,6 +147,8 @@ impl Dialect {
             Dialect::Nous => crate::nous::quirks::QUIRKS,
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::quirks::QUIRKS,
+            #[cfg(feature = "openagent")]
+            Dialect::Openagent => crate::openagent::quirks::QUIRKS,
         }
     }
 }

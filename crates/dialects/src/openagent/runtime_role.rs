@@ -1,0 +1,270 @@
+//! We play openagent's backend; an openagent client is at the other end.
+//!
+//! The role keeps who the client is, which requests wait for the hub, and the queries under way. The client works in one session, its
+//! home; a session does one run at a time, so a second and third query go to side sessions that branch off where the first one was asked
+//! ([`queries`]). Requests are taken before `initialize` too. Whatever comes in, the link lives on: what has an id gets an answer.
+
+mod approval;
+mod client;
+mod context;
+mod queries;
+mod receipts;
+mod requests;
+mod telling;
+
+pub(super) use telling::BREAK;
+
+use super::wire::{Context, code, method, notify};
+use super::{APPROVAL_TIMEOUT, plain};
+use crate::role::{Answers, Cx, Greeting, Lane, Line, RuntimeRole, View};
+use client::Client;
+use domain::command::{Command, Receipt, Refusal, Target};
+use domain::event::{Body, Event, Failure};
+use domain::ids::{EntryId, SessionId};
+use domain::port::Ticket;
+use domain::signal::Signal;
+use queries::Query;
+use receipts::Pending;
+use std::collections::BTreeMap;
+use telling::Counters;
+use wire::jsonrpc::{self, Message, RpcError};
+use wire::{Rate, WireId};
+
+/// Most queries of one client that are under way at once.
+pub const MAX_QUERIES: usize = 3;
+/// Most requests that may wait for the hub.
+pub const MAX_PENDING: usize = 1024;
+
+/// The backend's side of openagent.
+#[derive(Debug, Default)]
+pub struct OpenagentRuntime {
+    greeting: Greeting,
+    client: Client,
+    rate: Rate,
+    pending: BTreeMap<Ticket, Pending>,
+    last_ticket: u64,
+    /// Where the client works.
+    home: Option<SessionId>,
+    /// Branches that were asked for: what is attached next may be one of them, and is no home.
+    branching: usize,
+    context: Context,
+    queries: BTreeMap<u64, Query>,
+    last_query: u64,
+    /// Runs under way in the sessions that this link sees.
+    runs: BTreeMap<SessionId, AskedOn>,
+    counters: Counters,
+}
+
+/// Where the run under way was asked, once known: the entry before its prompt, if any.
+type AskedOn = Option<Option<EntryId>>;
+
+impl OpenagentRuntime {
+    /// A role for one link.
+    pub fn new() -> OpenagentRuntime {
+        OpenagentRuntime::default()
+    }
+
+    /// Hands a command to the hub and notes who wants to know.
+    fn ask_hub(&mut self, cx: &mut Cx<'_>, target: Target, command: Command, pending: Pending) {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.pending.insert(ticket, pending);
+        cx.command(ticket, target, command);
+    }
+
+    /// The client's session. Named as such, so that the hub comes back to it after a look at a side session.
+    fn at_home(&self) -> Target {
+        self.home.clone().map_or(Target::Current, Target::Session)
+    }
+
+    fn refuse_line(cx: &mut Cx<'_>, id: Option<&WireId>, error: &RpcError) {
+        cx.send(jsonrpc::error(id, error));
+    }
+
+    fn text(&mut self, cx: &mut Cx<'_>, text: &str) {
+        match jsonrpc::classify(text) {
+            Message::Request { id, method, params } => {
+                if !self.rate.allow(cx.now.0) || self.pending.len() >= MAX_PENDING {
+                    return Self::refuse_line(cx, Some(&id), &too_many());
+                }
+                self.request(cx, id, &method, params);
+            }
+            Message::Notification { method, params } => {
+                if self.rate.allow(cx.now.0) {
+                    self.notification(cx, &method, params);
+                } else {
+                    cx.log(format!("ignored: notification {method:?}: too many at once"));
+                }
+            }
+            Message::Response { id, .. } => {
+                cx.log(format!("ignored: an answer with id {id}; nothing was asked"));
+            }
+            Message::Invalid { id, why } => {
+                if why.answerable() && self.rate.allow(cx.now.0) {
+                    Self::refuse_line(
+                        cx,
+                        id.as_ref(),
+                        &RpcError::new(why.code(), words(why.code(), &why.to_string())),
+                    );
+                } else {
+                    cx.log(format!("ignored: {why}"));
+                }
+            }
+        }
+    }
+
+    fn track(&mut self, session: &SessionId, event: &Event) {
+        match &event.body {
+            Body::RunStarted { .. } => {
+                self.runs.insert(session.clone(), None);
+            }
+            Body::MessageStarted { parent, role: domain::content::Role::User, .. } => {
+                if let Some(asked_on) = self.runs.get_mut(session) {
+                    asked_on.get_or_insert(*parent);
+                }
+            }
+            Body::RunEnded { .. } => {
+                self.runs.remove(session);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl RuntimeRole for OpenagentRuntime {
+    fn open(&mut self, _cx: &mut Cx<'_>, greeting: &Greeting) {
+        self.greeting = greeting.clone();
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+        match line {
+            Line::Text(text) if text.trim().is_empty() => {}
+            Line::Text(text) => self.text(cx, &text),
+            Line::Overlong(head) => {
+                let why =
+                    format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
+                let error = RpcError::new(jsonrpc::INVALID_REQUEST, words(jsonrpc::INVALID_REQUEST, &why));
+                Self::refuse_line(cx, jsonrpc::request_id_in_head(&head).as_ref(), &error);
+            }
+            Line::Garbled(_) => {
+                let why = "the line is not UTF-8 text or holds a NUL byte";
+                Self::refuse_line(
+                    cx,
+                    None,
+                    &RpcError::new(jsonrpc::PARSE_ERROR, words(jsonrpc::PARSE_ERROR, why)),
+                );
+            }
+        }
+    }
+
+    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        if view.current && self.branching == 0 {
+            self.home = Some(view.session.clone());
+        }
+        match view.state.open_run() {
+            Some(run) => {
+                let first = view.state.entries.values().find(|entry| match &entry.kind {
+                    domain::state::EntryKind::Message(message) => message.run == Some(run.id),
+                    _ => false,
+                });
+                self.runs.insert(view.session.clone(), first.map(|entry| entry.parent));
+            }
+            None => {
+                self.runs.remove(view.session);
+            }
+        }
+        self.catch_up(cx, view);
+    }
+
+    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+        self.home.take_if(|home| home == session);
+        self.runs.remove(session);
+        let lost: Vec<u64> = self
+            .queries
+            .iter()
+            .filter(|(_, q)| q.session.as_ref() == Some(session))
+            .map(|(n, _)| *n)
+            .collect();
+        for number in lost {
+            let failure = Failure::new("session_closed", "The session was closed; ask again");
+            self.end_early(cx, number, failure);
+        }
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+        self.track(view.session, event);
+        self.tell(cx, view, event);
+        self.advance(cx);
+    }
+
+    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+        let query = self.queries.values_mut().find(|query| query.runs_in(view.session));
+        match (signal, query) {
+            (Signal::Suggestion { text, confidence, source, context }, _) => {
+                let params = notify::Suggestion {
+                    suggestion: plain::clean(text),
+                    confidence: f64::from(*confidence) / 1000.0,
+                    source: source.clone(),
+                    context: context.clone().unwrap_or_default(),
+                };
+                cx.send(jsonrpc::notification(method::SUGGESTION, &params));
+            }
+            (Signal::Working(Some(words)), Some(query)) => {
+                let lines = query.telling.working(words);
+                query.say(cx, lines);
+            }
+            (Signal::Notify { level, text }, Some(query)) => {
+                let lines = query.telling.notified(&mut self.counters, *level, text);
+                query.say(cx, lines);
+            }
+            (Signal::Working(None), _) => {}
+            (Signal::Working(Some(_)), None) => cx.loss("working", "what is going on outside of a query"),
+            (Signal::Notify { text, .. }, None) => cx.loss("notify", text.clone()),
+            (Signal::Status { .. }, _) => cx.loss("status", "a field of the status line"),
+            (Signal::Widget { .. }, _) => cx.loss("widget", "a block near the composer"),
+            (Signal::Title(_), _) => cx.loss("title", "the window's title"),
+            (Signal::EditorText(_), _) => cx.loss("editor text", "text for the composer"),
+        }
+    }
+
+    fn settled(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        ticket: Ticket,
+        with: Result<Receipt, Refusal>,
+    ) {
+        match self.pending.remove(&ticket) {
+            Some(pending) => self.answer(cx, view, pending, with),
+            None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
+        }
+        self.advance(cx);
+    }
+
+    fn can_answer(&self) -> Answers {
+        Answers { consent: self.client.approves(), other: false, deadline: Some(APPROVAL_TIMEOUT) }
+    }
+}
+
+fn too_many() -> RpcError {
+    let why = format!("more than {} requests in a second; wait a little", wire::rate::REQUESTS_PER_SECOND);
+    RpcError::new(code::AGENT, words(code::AGENT, &why))
+}
+
+/// The document's words for a code, and what is wrong this time.
+fn words(number: i64, why: &str) -> String {
+    let head = match number {
+        jsonrpc::PARSE_ERROR => "Parse error",
+        jsonrpc::INVALID_REQUEST => "Invalid Request",
+        jsonrpc::METHOD_NOT_FOUND => "Method not found",
+        jsonrpc::INVALID_PARAMS => "Invalid params",
+        jsonrpc::INTERNAL_ERROR => "Internal error",
+        code::MODEL => "Model error",
+        code::TOOL => "Tool error",
+        code::TIMEOUT => "Timeout",
+        code::CANCELLED => "Cancelled",
+        code::DENIED => "Permission denied",
+        _ => "Agent error",
+    };
+    format!("{head}: {why}")
+}

@@ -1,0 +1,111 @@
+//! A consent as `tool.request_approval`, and `tool.approve` as an answer to it.
+
+use super::super::wire::ApproveOptions;
+use super::super::wire::notify::{self, RequestApproval, RiskAssessment};
+use super::super::{APPROVAL_TIMEOUT, plain};
+use super::client::Style;
+use domain::ask::{Answer, Ask, Consent, Preview, Risk, Scope};
+use domain::content::Json;
+use domain::ids::Millis;
+use serde_json::value::RawValue;
+
+/// The params of a request for approval.
+pub(super) fn lower(
+    ask: &Ask,
+    consent: &Consent,
+    execution_id: &str,
+    query_id: &str,
+    style: Style,
+    now: Millis,
+) -> RequestApproval {
+    let description = plain::clean(if ask.title.is_empty() { &consent.name } else { &ask.title });
+    let level = level(consent.assessment.risk).to_owned();
+    let timeout = match ask.deadline {
+        Some(deadline) => deadline.since(now).div_ceil(1000).max(1),
+        None => APPROVAL_TIMEOUT.as_secs(),
+    };
+    RequestApproval {
+        execution_id: execution_id.to_owned(),
+        query_id: Some(query_id.to_owned()),
+        tool: Some(tool(&consent.name, description.clone())),
+        arguments: Some(object(&consent.args)),
+        preview: Some(preview(consent, style)),
+        risk_assessment: Some(RiskAssessment {
+            level: level.clone(),
+            reasons: consent.assessment.reasons.clone(),
+            reversible: consent.assessment.reversible,
+        }),
+        timeout: Some(timeout),
+        tool_name: Some(consent.name.clone()),
+        description: Some(description),
+        risk_level: Some(level),
+        rule: consent.rule.clone(),
+        takes_reason: Some(consent.takes_reason),
+    }
+}
+
+/// Only what was offered can be remembered for good; what is like it is allowed while the session lasts.
+pub(super) fn lift(
+    consent: &Consent,
+    approved: bool,
+    options: &ApproveOptions,
+    reason: Option<String>,
+) -> Answer {
+    if !approved {
+        let reason = reason.filter(|reason| consent.takes_reason && !reason.trim().is_empty());
+        return Answer::Deny { reason };
+    }
+    let scope = match (options.remember_choice, options.apply_to_similar) {
+        (true, _) if consent.rule.is_some() => Scope::Always,
+        (true, _) | (_, true) => Scope::Session,
+        (false, false) => Scope::Once,
+    };
+    Answer::Allow { scope, digest: Some(consent.digest.clone()) }
+}
+
+/// A tool as the wire describes it.
+pub(super) fn tool(name: &str, description: String) -> notify::Tool {
+    notify::Tool { name: name.to_owned(), description, category: category(name).to_owned() }
+}
+
+fn preview(consent: &Consent, style: Style) -> notify::Preview {
+    let (kind, content, file) = match &consent.preview {
+        Some(Preview::Diff { path, text }) => ("diff", text.clone(), Some(path.clone())),
+        Some(Preview::Command { line, .. }) => ("command", line.clone(), None),
+        Some(Preview::Text(text)) => ("text", text.clone(), None),
+        None => ("text", format!("{} {}", consent.name, consent.args), None),
+    };
+    let content = plain::clean(&content);
+    if style.object_preview {
+        return notify::Preview::Object { kind: kind.to_owned(), content, file };
+    }
+    notify::Preview::Text(content)
+}
+
+fn level(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+        Risk::Critical => "critical",
+    }
+}
+
+fn category(tool: &str) -> &'static str {
+    match tool {
+        "read" | "write" | "edit" | "ls" | "find" | "grep" => "file_system",
+        name if name.starts_with("file_") || name.starts_with("directory_") => "file_system",
+        "bash" | "shell" | "shell_command" => "shell",
+        "fetch" | "web" | "search" => "network",
+        _ => "other",
+    }
+}
+
+/// Arguments must be an object on this wire.
+pub(super) fn object(args: &Json) -> Box<RawValue> {
+    match RawValue::from_string(args.as_str().trim().to_owned()) {
+        Ok(raw) if raw.get().starts_with('{') => raw,
+        _ => serde_json::value::to_raw_value(&serde_json::json!({ "value": args.as_str() }))
+            .unwrap_or_default(),
+    }
+}

@@ -1,0 +1,454 @@
+//! Queries under way, and where each of them runs.
+//!
+//! The first query runs at home. While a run is under way there, a further query runs in a side session that branches off the entry on
+//! which the run was asked, so that it sees the same conversation and not a half-written answer; it streams under its own `query_id`,
+//! and the side session is left at its end. Invariants: at most [`MAX_QUERIES`] of the client's own; one query per run; each query
+//! that was accepted ends with one `stream.complete`.
+
+use super::super::suggest;
+use super::super::wire::notify::Suggestion;
+use super::super::wire::{Context, QueryOptions, QueryParams, QueryResult, code, method};
+use super::receipts::Pending;
+use super::requests::{self, invalid};
+use super::telling::Telling;
+use super::{MAX_QUERIES, OpenagentRuntime, context, words};
+use crate::role::{Cx, View};
+use domain::ask::{Answer, Ask, AskKind, Risk, Scope};
+use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
+use domain::content::Input;
+use domain::event::{Body, Event, Failure};
+use domain::ids::{RunId, SessionId};
+use serde_json::value::RawValue;
+use wire::WireId;
+use wire::jsonrpc::{self, RpcError};
+
+/// How far a query is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is not known yet where it can run.
+    Waiting,
+    /// Its side session is being made.
+    Branching,
+    /// The prompt is with the hub. Its run may be heard before the receipt; what it says is held until then.
+    Prompting,
+    /// Its run is under way, or about to be.
+    Running,
+}
+
+/// A query under way.
+#[derive(Debug)]
+pub(super) struct Query {
+    stage: Stage,
+    /// The request that is not answered yet.
+    request: Option<WireId>,
+    /// Asked over this link; else the run of somebody else, told along.
+    own: bool,
+    /// Where it runs.
+    pub(super) session: Option<SessionId>,
+    pub(super) run: Option<RunId>,
+    /// Runs in a side session.
+    side: bool,
+    /// Came too late to a session that was believed free.
+    again: bool,
+    /// Wants pieces of text.
+    stream: bool,
+    /// Lines that wait for the answer to the request.
+    held: Vec<String>,
+    cancelled: bool,
+    /// The person wants to be asked before tools run.
+    asks: bool,
+    prompt: Option<(Input, PromptOptions)>,
+    suggestion: Option<Suggestion>,
+    pub(super) telling: Telling,
+}
+
+impl Query {
+    /// Whether its run is under way in this session.
+    pub(super) fn runs_in(&self, session: &SessionId) -> bool {
+        let under_way =
+            self.stage == Stage::Running || (self.stage == Stage::Prompting && self.run.is_some());
+        under_way && self.session.as_ref() == Some(session)
+    }
+
+    /// Says lines, after the answer to the request.
+    pub(super) fn say(&mut self, cx: &mut Cx<'_>, lines: Vec<String>) {
+        if self.request.is_some() {
+            self.held.extend(lines);
+        } else {
+            lines.into_iter().for_each(|line| cx.send(line));
+        }
+    }
+
+    /// Answers the request, if it is not answered yet, and says what waited for that.
+    fn accept(&mut self, cx: &mut Cx<'_>) {
+        if let Some(id) = self.request.take() {
+            cx.send(accepted(&id, &self.telling.query_id));
+            if let Some(suggestion) = self.suggestion.take() {
+                cx.send(jsonrpc::notification(method::SUGGESTION, &suggestion));
+            }
+            std::mem::take(&mut self.held).into_iter().for_each(|line| cx.send(line));
+        }
+    }
+}
+
+impl OpenagentRuntime {
+    pub(super) fn query(&mut self, cx: &mut Cx<'_>, id: WireId, params: Option<&RawValue>) {
+        let QueryParams { message, context, options } = match requests::read(params) {
+            Ok(params) => params,
+            Err(error) => return self.refuse_query(cx, &id, error),
+        };
+        if message.trim().is_empty() {
+            return self.refuse_query(cx, &id, invalid("message is empty; say what you want to know"));
+        }
+        let own = self.queries.values().filter(|query| query.own).count();
+        if own >= MAX_QUERIES {
+            let why = format!("{MAX_QUERIES} queries are under way; wait for one to end or cancel it");
+            let data = serde_json::json!({ "max_concurrent_queries": MAX_QUERIES });
+            return self.refuse_query(
+                cx,
+                &id,
+                RpcError::new(code::AGENT, words(code::AGENT, &why)).with_data(&data),
+            );
+        }
+        let options = options.unwrap_or_default();
+        let suggestion = context.as_ref().and_then(|context: &Context| context.recent_commands.as_deref());
+        let suggestion = suggestion.and_then(suggest::suggest).filter(|_| !self.client.terminal);
+        context::merge(&mut self.context, context.unwrap_or_default());
+        let (number, mut query) = self.new_query(cx, options.stream.unwrap_or(true));
+        query.request = Some(id);
+        query.own = true;
+        query.asks = options.require_approval.unwrap_or(true);
+        query.prompt = Some((Input::text(message), lift_options(&options)));
+        query.suggestion = suggestion;
+        self.queries.insert(number, query);
+        self.advance(cx);
+    }
+
+    fn new_query(&mut self, cx: &Cx<'_>, stream: bool) -> (u64, Query) {
+        self.last_query += 1;
+        let telling = Telling::new(format!("q-{}", self.last_query), self.client.style(), stream, cx.now);
+        let query = Query {
+            stage: Stage::Waiting,
+            request: None,
+            own: false,
+            session: None,
+            run: None,
+            side: false,
+            again: false,
+            stream,
+            held: Vec::new(),
+            cancelled: false,
+            asks: true,
+            prompt: None,
+            suggestion: None,
+            telling,
+        };
+        (self.last_query, query)
+    }
+
+    /// The existing client shows nothing of an error: it is told as an answer.
+    fn refuse_query(&mut self, cx: &mut Cx<'_>, id: &WireId, error: RpcError) {
+        if !self.client.terminal {
+            return cx.send(jsonrpc::error(Some(id), &error));
+        }
+        let (_, mut query) = self.new_query(cx, true);
+        cx.send(accepted(id, &query.telling.query_id));
+        let failure = Failure::new("refused", error.message);
+        query.telling.failed(&mut self.counters, cx.now, failure).into_iter().for_each(|line| cx.send(line));
+    }
+
+    /// Sends the queries that wait to where they can run now.
+    pub(super) fn advance(&mut self, cx: &mut Cx<'_>) {
+        while let Some(number) = self.queries.iter().find(|(_, q)| q.stage == Stage::Waiting).map(|(n, _)| *n)
+        {
+            let at_home = |query: &Query| query.own && !query.side && query.stage != Stage::Waiting;
+            let taken = self.queries.values().any(at_home);
+            let run = self.home.as_ref().and_then(|home| self.runs.get(home)).copied();
+            match (taken, run) {
+                (false, None) => self.prompt(cx, number, None),
+                (_, Some(Some(asked_on))) => self.branch(cx, number, asked_on),
+                // The first query is on its way: where it was asked is known as soon as it runs.
+                _ => return,
+            }
+        }
+    }
+
+    fn branch(&mut self, cx: &mut Cx<'_>, number: u64, at: Option<domain::ids::EntryId>) {
+        let Some(query) = self.queries.get_mut(&number) else { return };
+        query.stage = Stage::Branching;
+        query.side = true;
+        self.branching += 1;
+        let command = match at {
+            Some(at) => Command::BranchSession { session: self.home.clone(), at: Some(at) },
+            // Nothing was said before: the side session begins empty.
+            None => Command::NewSession { cwd: None, title: None, id: None },
+        };
+        self.ask_hub(cx, self.at_home(), command, Pending::Branch { query: number });
+    }
+
+    pub(super) fn branched(&mut self, cx: &mut Cx<'_>, number: u64, with: Result<Receipt, Refusal>) {
+        self.branching = self.branching.saturating_sub(1);
+        match with {
+            Ok(Receipt::Session { session, .. }) => self.prompt(cx, number, Some(session.id)),
+            Ok(_) => {
+                self.refused(cx, number, &Refusal::new(RefusalKind::Internal, "no side session was made"));
+            }
+            Err(refusal) => {
+                let why = format!(
+                    "a run is under way and no second one could be started beside it: {}",
+                    refusal.message
+                );
+                let refusal = Refusal::new(RefusalKind::Busy, why).hint("wait for the first answer");
+                self.refused(cx, number, &refusal);
+            }
+        }
+    }
+
+    /// Hands the prompt to the hub: at home, or in a side session.
+    fn prompt(&mut self, cx: &mut Cx<'_>, number: u64, side: Option<SessionId>) {
+        let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
+        let Some(query) = self.queries.get_mut(&number) else { return };
+        query.stage = Stage::Prompting;
+        query.session.clone_from(&side);
+        if context::tells(&self.context) {
+            // The prompt follows when the context is there: the session may have to be made first.
+            let command = Command::UpdateContext(context::lift(&self.context));
+            return self.ask_hub(cx, target, command, Pending::Prepared { query: number });
+        }
+        self.send_prompt(cx, number);
+    }
+
+    pub(super) fn send_prompt(&mut self, cx: &mut Cx<'_>, number: u64) {
+        let Some(query) = self.queries.get(&number) else { return };
+        let side = query.session.clone().filter(|_| query.side);
+        let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
+        let Some((input, options)) = query.prompt.clone() else { return };
+        self.ask_hub(cx, target, Command::Prompt { input, options }, Pending::Query { query: number });
+        if side.is_some() {
+            self.come_home(cx);
+        }
+    }
+
+    /// Makes home the hub's current session again: a command that names it does.
+    fn come_home(&mut self, cx: &mut Cx<'_>) {
+        if self.home.is_some() {
+            let command = Command::UpdateContext(context::lift(&self.context));
+            self.ask_hub(cx, self.at_home(), command, Pending::Silent);
+        }
+    }
+
+    pub(super) fn prompted(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        number: u64,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let style = self.client.style();
+        let Some(query) = self.queries.get_mut(&number) else { return };
+        match with {
+            Err(refusal) if refusal.kind == RefusalKind::Busy && !query.side && !query.again => {
+                // Somebody else was quicker: beside their run, then. What was held is theirs.
+                (query.again, query.stage) = (true, Stage::Waiting);
+                (query.session, query.run) = (None, None);
+                query.held.clear();
+                query.telling = Telling::new(query.telling.query_id.clone(), style, query.stream, cx.now);
+                if self.home.as_ref().is_none_or(|home| !self.runs.contains_key(home)) {
+                    self.refused(cx, number, &refusal);
+                }
+            }
+            Err(refusal) => self.refused(cx, number, &refusal),
+            Ok(receipt) => {
+                query.stage = Stage::Running;
+                query.prompt = None;
+                if let (Receipt::Started { session, run }, None) = (receipt, query.run) {
+                    (query.session, query.run) = (Some(session), Some(run));
+                } else if query.session.is_none() {
+                    query.session = view.map(|view| view.session.clone()).or_else(|| self.home.clone());
+                }
+                query.accept(cx);
+                if query.cancelled {
+                    self.stop(cx, number, Pending::Silent);
+                }
+            }
+        }
+    }
+
+    fn refused(&mut self, cx: &mut Cx<'_>, number: u64, refusal: &Refusal) {
+        let Some(query) = self.queries.remove(&number) else { return };
+        if let Some(id) = query.request {
+            if query.cancelled && !self.client.terminal {
+                let why = "the query was cancelled before it ran";
+                return cx.send(jsonrpc::error(
+                    Some(&id),
+                    &RpcError::new(code::CANCELLED, words(code::CANCELLED, why)),
+                ));
+            }
+            self.refuse_query(cx, &id, requests::refusal_error(refusal));
+        }
+        self.leave_side(cx, query.side, query.session);
+    }
+
+    /// Ends a query whose run cannot be told any more.
+    pub(super) fn end_early(&mut self, cx: &mut Cx<'_>, number: u64, failure: Failure) {
+        let Some(mut query) = self.queries.remove(&number) else { return };
+        query.accept(cx);
+        query.telling.failed(&mut self.counters, cx.now, failure).into_iter().for_each(|line| cx.send(line));
+    }
+
+    /// Stops a query; the pending receipt answers the client.
+    pub(super) fn stop(&mut self, cx: &mut Cx<'_>, number: u64, pending: Pending) {
+        let Some(query) = self.queries.get_mut(&number) else { return };
+        let target = query.session.clone().map_or(Target::Current, Target::Session);
+        let command = Command::Cancel { run: query.run, reason: None };
+        let side = query.side;
+        self.ask_hub(cx, target, command, pending);
+        if side {
+            self.come_home(cx);
+        }
+    }
+
+    pub(super) fn cancel_query(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        query_id: &str,
+    ) -> Result<(), RpcError> {
+        let found = self.queries.iter_mut().find(|(_, query)| query.telling.query_id == query_id);
+        let Some((number, query)) = found else {
+            let asked = query_id.strip_prefix("q-").and_then(|n| n.parse::<u64>().ok());
+            if asked.is_some_and(|n| (1..=self.last_query).contains(&n)) {
+                cx.send(requests::cancel_line(id, query_id, false));
+                return Ok(());
+            }
+            return Err(invalid(format!("there is no query {query_id:?}")));
+        };
+        let number = *number;
+        match query.stage {
+            Stage::Running => {
+                let pending = Pending::Cancel { id: id.clone(), query_id: query_id.to_owned() };
+                self.stop(cx, number, pending);
+            }
+            Stage::Waiting => {
+                cx.send(requests::cancel_line(id, query_id, true));
+                let Some(mut query) = self.queries.remove(&number) else { return Ok(()) };
+                query.accept(cx);
+                let lines = query.telling.cancelled(&mut self.counters, cx.now);
+                lines.into_iter().for_each(|line| cx.send(line));
+            }
+            Stage::Branching | Stage::Prompting => {
+                query.cancelled = true;
+                cx.send(requests::cancel_line(id, query_id, true));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells an event of a session to the query that it belongs to.
+    pub(super) fn tell(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+        if let Body::RunStarted { run } = &event.body {
+            self.bind(cx, view.session, *run);
+        }
+        let found =
+            self.queries.iter_mut().find(|(_, query)| query.runs_in(view.session) && query.run.is_some());
+        let Some((number, query)) = found else {
+            if matches!(event.body, Body::Noticed { .. }) {
+                cx.loss("notice", "a word outside of a query");
+            }
+            return;
+        };
+        let number = *number;
+        let behind = view.state.seq > event.seq;
+        let lines = query.telling.hear(&mut self.counters, event.at, &event.body, behind);
+        query.say(cx, lines);
+        match &event.body {
+            Body::AskOpened(ask) => self.ask_person(cx, view.session, number, ask),
+            Body::RunEnded { .. } => self.ended(cx, number),
+            _ => {}
+        }
+    }
+
+    /// The run is that of a query of ours, or of somebody else: then it is told along, to a client that can tell answers apart.
+    fn bind(&mut self, cx: &mut Cx<'_>, session: &SessionId, run: RunId) {
+        let home = self.home.as_ref() == Some(session);
+        let ours = |query: &&mut Query| {
+            let prompted = query.stage == Stage::Prompting && query.run.is_none();
+            query.runs_in(session)
+                || (prompted && if query.side { query.session.as_ref() == Some(session) } else { home })
+        };
+        if let Some(query) = self.queries.values_mut().find(ours) {
+            (query.run, query.session) = (Some(run), Some(session.clone()));
+        } else if self.client.by_the_book() {
+            let (number, mut query) = self.new_query(cx, true);
+            (query.stage, query.session, query.run) = (Stage::Running, Some(session.clone()), Some(run));
+            self.queries.insert(number, query);
+        }
+    }
+
+    fn ask_person(&mut self, cx: &mut Cx<'_>, session: &SessionId, number: u64, ask: &Ask) {
+        let Some(query) = self.queries.get_mut(&number) else { return };
+        let AskKind::Consent(consent) = &ask.kind else { return };
+        let waved = !query.asks && consent.assessment.risk <= Risk::Medium && consent.assessment.reversible;
+        if waved {
+            if query.telling.asked(&mut self.counters, ask, consent) {
+                // The client said with its query that it need not be asked; what cannot be undone is asked all the same.
+                let answer = Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) };
+                let command = Command::Answer { ask: ask.id, answer };
+                self.ask_hub(cx, Target::Session(session.clone()), command, Pending::Silent);
+            }
+        } else {
+            let lines = query.telling.approval(&mut self.counters, ask, cx.now);
+            query.say(cx, lines);
+        }
+    }
+
+    fn ended(&mut self, cx: &mut Cx<'_>, number: u64) {
+        if let Some(mut query) = self.queries.remove(&number) {
+            query.accept(cx);
+            self.leave_side(cx, query.side, query.session);
+        }
+    }
+
+    fn leave_side(&mut self, cx: &mut Cx<'_>, side: bool, session: Option<SessionId>) {
+        if let Some(session) = session.filter(|session| side && self.home.as_ref() != Some(session)) {
+            self.ask_hub(cx, Target::Session(session), Command::CloseSession, Pending::Silent);
+            self.come_home(cx);
+        }
+    }
+
+    /// The session was shown (again): what it knows and we have not told.
+    pub(super) fn catch_up(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+        if let Some(run) = view.state.open_run() {
+            self.bind(cx, view.session, run.id);
+        }
+        let found = self.queries.iter_mut().find(|(_, query)| query.runs_in(view.session));
+        let Some((number, run)) = found.and_then(|(number, query)| Some((*number, query.run?))) else {
+            return;
+        };
+        let Some(query) = self.queries.get_mut(&number) else { return };
+        let lines = query.telling.catch_up(&mut self.counters, view.state, run);
+        query.say(cx, lines);
+        for ask in view.state.asks.iter().filter(|ask| ask.run == Some(run)) {
+            self.ask_person(cx, view.session, number, ask);
+        }
+        if view.state.run(run).is_some_and(|run| run.ended.is_some()) {
+            self.ended(cx, number);
+        }
+    }
+}
+
+fn lift_options(options: &QueryOptions) -> PromptOptions {
+    let thousandths = |t: f64| (0.0..=10.0).contains(&t).then_some((t * 1000.0).round() as u32);
+    PromptOptions {
+        max_tokens: options.max_tokens.filter(|max| *max > 0),
+        temperature: options.temperature.and_then(thousandths),
+        tools: options.tools_enabled,
+        ..PromptOptions::default()
+    }
+}
+
+fn accepted(id: &WireId, query_id: &str) -> String {
+    let result =
+        QueryResult { query_id: Some(query_id.to_owned()), status: "processing".to_owned(), error: None };
+    jsonrpc::result(id, &result)
+}

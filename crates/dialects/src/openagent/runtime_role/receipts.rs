@@ -1,0 +1,253 @@
+//! From receipts and refusals to what the client gets for its request.
+
+use super::super::fences::{Fences, Piece};
+use super::super::plain;
+use super::super::wire::{
+    ApproveResult, DeleteResult, ExportResult, ListResult, LoadResult, LoadedSession, SaveResult,
+    SessionItem, SessionMessage,
+};
+use super::OpenagentRuntime;
+use super::requests::{cancel_line, refusal_error};
+use crate::role::{Cx, View};
+use domain::command::{Receipt, Refusal, RefusalKind};
+use domain::content::{Part, Role};
+use domain::ids::SessionId;
+use domain::session::SessionSummary;
+use domain::state::{EntryKind, Message, State};
+use wire::jsonrpc::{self, INTERNAL_ERROR, RpcError};
+use wire::{WireId, time};
+
+/// Who waits for a receipt, and what it is needed for.
+#[derive(Debug)]
+pub(super) enum Pending {
+    /// Nobody: something sent along.
+    Silent,
+    /// A side session for a query.
+    Branch {
+        query: u64,
+    },
+    /// The context of a query, which goes before its prompt.
+    Prepared {
+        query: u64,
+    },
+    /// The run of a query.
+    Query {
+        query: u64,
+    },
+    Cancel {
+        id: WireId,
+        query_id: String,
+    },
+    Approve {
+        id: WireId,
+        execution_id: String,
+        approved: bool,
+    },
+    Save {
+        id: WireId,
+    },
+    Load {
+        id: WireId,
+    },
+    List {
+        id: WireId,
+    },
+    Export {
+        id: WireId,
+        format: String,
+    },
+    Delete {
+        id: WireId,
+        session: SessionId,
+    },
+}
+
+impl OpenagentRuntime {
+    pub(super) fn answer(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        pending: Pending,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let (id, outcome) = match pending {
+            Pending::Silent => {
+                if let Err(refusal) = with {
+                    cx.log(format!("refused: {refusal}"));
+                }
+                return;
+            }
+            Pending::Branch { query } => return self.branched(cx, query, with),
+            Pending::Prepared { query } => {
+                if let Err(refusal) = with {
+                    cx.log(format!("the context of a query was refused: {refusal}"));
+                }
+                return self.send_prompt(cx, query);
+            }
+            Pending::Query { query } => return self.prompted(cx, view, query, with),
+            Pending::Cancel { id, query_id } => match with {
+                Ok(Receipt::Cancelling { run }) => {
+                    return cx.send(cancel_line(&id, &query_id, run.outcome.is_none()));
+                }
+                Ok(_) => return cx.send(cancel_line(&id, &query_id, true)),
+                Err(refusal) if matches!(refusal.kind, RefusalKind::NoRun | RefusalKind::RunUnknown) => {
+                    return cx.send(cancel_line(&id, &query_id, false));
+                }
+                Err(refusal) => (id, Err(refusal)),
+            },
+            Pending::Approve { id, execution_id, approved } => {
+                return self.approved(cx, &id, execution_id, approved, with);
+            }
+            Pending::Save { id } => {
+                let line = with.map(|receipt| match receipt {
+                    Receipt::Saved { path, size } => {
+                        jsonrpc::result(&id, &SaveResult { saved: true, path, size })
+                    }
+                    _ => odd(&id),
+                });
+                (id, line)
+            }
+            Pending::Load { id } => {
+                let line = with.map(|receipt| match receipt {
+                    Receipt::Session { session, .. } => {
+                        self.home = Some(session.id.clone());
+                        let state = view.filter(|view| *view.session == session.id).map(|view| view.state);
+                        jsonrpc::result(&id, &lower_loaded(&session, state))
+                    }
+                    _ => odd(&id),
+                });
+                (id, line)
+            }
+            Pending::List { id } => {
+                let line = with.map(|receipt| match receipt {
+                    Receipt::Sessions(sessions) => {
+                        let sessions = sessions.iter().map(lower_session).collect();
+                        let status = "success".to_owned();
+                        jsonrpc::result(&id, &ListResult { status, sessions, error: None })
+                    }
+                    _ => odd(&id),
+                });
+                (id, line)
+            }
+            Pending::Export { id, format } => {
+                let line = with.map(|receipt| match receipt {
+                    Receipt::Exported { text, .. } => {
+                        let status = "success".to_owned();
+                        let content = plain::clean(&text);
+                        jsonrpc::result(&id, &ExportResult { status, format, content, error: None })
+                    }
+                    _ => odd(&id),
+                });
+                (id, line)
+            }
+            Pending::Delete { id, session } => {
+                let line = with.map(|_| {
+                    let (status, deleted) = ("success".to_owned(), Some(session.to_string()));
+                    jsonrpc::result(&id, &DeleteResult { status, deleted, error: None })
+                });
+                (id, line)
+            }
+        };
+        cx.send(outcome.unwrap_or_else(|refusal| jsonrpc::error(Some(&id), &refusal_error(&refusal))));
+    }
+
+    fn approved(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        execution_id: String,
+        approved: bool,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let status = if approved { "approved" } else { "rejected" };
+        let result = match with {
+            Ok(_) => ApproveResult {
+                status: status.to_owned(),
+                execution_id: Some(execution_id),
+                ..ApproveResult::default()
+            },
+            Err(refusal) if self.client.terminal => ApproveResult {
+                status: "error".to_owned(),
+                error: Some(refusal.to_string()),
+                ..ApproveResult::default()
+            },
+            Err(refusal) => return cx.send(jsonrpc::error(Some(id), &refusal_error(&refusal))),
+        };
+        cx.send(jsonrpc::result(id, &result));
+    }
+}
+
+/// A receipt that does not fit what was asked; a defect of ours.
+fn odd(id: &WireId) -> String {
+    jsonrpc::error(
+        Some(id),
+        &RpcError::new(INTERNAL_ERROR, "Internal error: the runtime answered something else"),
+    )
+}
+
+fn lower_session(session: &SessionSummary) -> SessionItem {
+    let title = plain::clean(&session.title);
+    SessionItem {
+        session_id: session.id.to_string(),
+        title: if title.trim().is_empty() { "new session".to_owned() } else { title },
+        created_at: time::write(session.created_at.0),
+        updated_at: time::write(session.updated_at.0),
+        message_count: session.messages,
+        total_tokens: session.usage.total(),
+    }
+}
+
+/// Both shapes at once. Tool runs have no role that the existing client can read; they stand in the text of the model's messages.
+fn lower_loaded(session: &SessionSummary, state: Option<&State>) -> LoadResult {
+    let mut messages = Vec::new();
+    let mut blocks = 0;
+    for entry in state.map(State::path).unwrap_or_default() {
+        let (role, content) = match &entry.kind {
+            EntryKind::Message(message) => {
+                blocks += blocks_in(message);
+                (message.role, plain::clean(&message.text()))
+            }
+            EntryKind::Compaction(compaction) => (Role::System, plain::clean(&compaction.summary)),
+            EntryKind::Notice { .. } => continue,
+        };
+        if content.is_empty() {
+            continue;
+        }
+        let role = match role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::System => "system",
+        };
+        let (role, timestamp) = (role.to_owned(), time::write(entry.at.0));
+        messages.push(SessionMessage { role, content, timestamp, token_count: None });
+    }
+    let count = if state.is_some() { messages.len() as u64 } else { session.messages };
+    LoadResult {
+        loaded: true,
+        session: LoadedSession {
+            id: session.id.to_string(),
+            created: session.created_at.0 / 1000,
+            blocks_count: blocks,
+            messages_count: count,
+        },
+        status: Some("success".to_owned()),
+        session_id: Some(session.id.to_string()),
+        message_count: Some(count),
+        messages: Some(messages),
+        error: None,
+    }
+}
+
+/// Blocks as they were streamed: parts of their own, fences in texts, and tool runs.
+fn blocks_in(message: &Message) -> u64 {
+    let in_part = |part: &Part| match part {
+        Part::Text(text) if message.role == Role::Assistant => {
+            let mut fences = Fences::default();
+            let pieces = fences.push(text).into_iter().chain(fences.finish());
+            pieces.filter(|piece| matches!(piece, Piece::Block { .. })).count() as u64
+        }
+        Part::Code { .. } | Part::Diff { .. } | Part::Tool(_) => 1,
+        Part::Text(_) | Part::Thought { .. } | Part::Image { .. } | Part::Opaque { .. } => 0,
+    };
+    message.parts.iter().map(in_part).sum()
+}

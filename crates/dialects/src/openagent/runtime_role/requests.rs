@@ -1,0 +1,292 @@
+//! From what the client asks to commands. Everything is checked here, so that the hub only sees what fits the vocabulary.
+
+use super::super::version;
+use super::super::wire::{
+    ApproveParams, ApproveResult, CancelParams, CancelResult, Context, DeleteParams, ExportParams,
+    ExportResult, InitializeParams, InitializeResult, ListParams, LoadParams, Model, Program, SaveParams,
+    capability, code, method,
+};
+use super::client::Client;
+use super::receipts::Pending;
+use super::{OpenagentRuntime, approval, context, words};
+use crate::role::Cx;
+use domain::ask::Closing;
+use domain::command::{Command, ExportFormat, ListScope, Refusal, RefusalKind, Target};
+use domain::ids::SessionId;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use wire::WireId;
+use wire::jsonrpc::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError};
+
+/// Sessions in a list unless the client says otherwise.
+const DEFAULT_SESSIONS: u64 = 10;
+/// Most sessions in a list.
+const MAX_SESSIONS: u64 = 1000;
+
+impl OpenagentRuntime {
+    pub(super) fn request(&mut self, cx: &mut Cx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
+        let done = match method {
+            method::INITIALIZE => self.initialize(cx, &id, params),
+            method::QUERY => {
+                self.query(cx, id.clone(), params);
+                Ok(())
+            }
+            method::CANCEL => {
+                read(params).and_then(|p: CancelParams| self.cancel_query(cx, &id, &p.query_id))
+            }
+            method::APPROVE => self.approve(cx, &id, params),
+            method::CONTEXT => read(params).map(|newer: Context| {
+                self.update_context(cx, newer);
+                cx.send(jsonrpc::result(&id, &serde_json::json!({ "status": "success" })));
+            }),
+            method::SAVE => self.save(cx, &id, params),
+            method::LOAD => self.load(cx, &id, params),
+            method::LIST => self.list(cx, &id, params),
+            method::EXPORT => self.export(cx, &id, params),
+            method::DELETE => self.delete(cx, &id, params),
+            _ => Err(RpcError::new(METHOD_NOT_FOUND, words(METHOD_NOT_FOUND, method))),
+        };
+        if let Err(error) = done {
+            cx.send(jsonrpc::error(Some(&id), &error));
+        }
+    }
+
+    pub(super) fn notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+        match (method, read::<Context>(params)) {
+            (method::CONTEXT, Ok(newer)) => self.update_context(cx, newer),
+            (method::CONTEXT, Err(error)) => cx.log(format!("ignored: {method}: {}", error.message)),
+            _ => cx.log(format!("ignored: notification {method:?}; a request needs an id")),
+        }
+    }
+
+    /// Without a session there is nobody to tell; it is told with the first query.
+    fn update_context(&mut self, cx: &mut Cx<'_>, newer: Context) {
+        let tells = context::tells(&newer) || newer.env.is_some();
+        context::merge(&mut self.context, newer);
+        if tells && self.home.is_some() {
+            let command = Command::UpdateContext(context::lift(&self.context));
+            self.ask_hub(cx, self.at_home(), command, Pending::Silent);
+        }
+    }
+
+    /// A second handshake replaces what the first said.
+    fn initialize(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
+        let params: InitializeParams = read(params)?;
+        let agreed = version::agree(params.protocol_version.as_deref()).map_err(|data| {
+            let why = format!(
+                "protocol version {} is not supported; use {}",
+                data.requested,
+                data.supported.join(", ")
+            );
+            RpcError::new(INVALID_REQUEST, words(INVALID_REQUEST, &why)).with_data(&data)
+        })?;
+        self.client = Client::new(&params);
+        let model = self.greeting.model.iter();
+        let models = model.map(|(provider, name)| Model {
+            name: format!("{provider}/{name}"),
+            kind: "chat".to_owned(),
+            loaded: true,
+        });
+        let capabilities = [
+            capability::STREAMING,
+            capability::BLOCKS,
+            capability::TOOL_EXECUTION,
+            capability::CONTEXT_AWARE,
+            capability::TOOL_APPROVAL,
+            capability::SESSION_PERSISTENCE,
+        ];
+        let result = InitializeResult {
+            status: "ready".to_owned(),
+            protocol_version: Some(agreed),
+            server_info: Program { name: "parlor".to_owned(), version: self.greeting.version.clone() },
+            capabilities: capabilities.map(str::to_owned).to_vec(),
+            models: models.collect(),
+        };
+        cx.send(jsonrpc::result(id, &result));
+        Ok(())
+    }
+
+    /// The existing client reads what is wrong from the result, the document has errors for it.
+    fn no_approval(
+        &self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        error: RpcError,
+        short: &str,
+    ) -> Result<(), RpcError> {
+        if !self.client.terminal {
+            return Err(error);
+        }
+        let (status, error) = ("error".to_owned(), Some(short.to_owned()));
+        cx.send(jsonrpc::result(id, &ApproveResult { status, error, ..ApproveResult::default() }));
+        Ok(())
+    }
+
+    fn approve(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+        let params: ApproveParams = read(params)?;
+        let Some(execution_id) = params.execution_id else {
+            return self.no_approval(cx, id, invalid("execution_id is required"), "execution_id required");
+        };
+        let found = self.queries.values().find_map(|query| {
+            let asked = query.telling.execution(&execution_id)?.ask.as_ref()?;
+            Some((query.session.clone()?, asked))
+        });
+        let Some((session, asked)) = found else {
+            let error = invalid(format!("{execution_id:?} does not wait for approval"));
+            return self.no_approval(cx, id, error, "Execution not found");
+        };
+        if let Some(closing) = &asked.closing {
+            let (number, why) = match closing {
+                Closing::Expired => (code::TIMEOUT, "the request for approval ran out of time; ask again"),
+                Closing::Withdrawn => (code::CANCELLED, "the query was cancelled"),
+                Closing::Answered { .. } | Closing::Unattended => (INVALID_PARAMS, "it was answered already"),
+            };
+            return self.no_approval(
+                cx,
+                id,
+                RpcError::new(number, words(number, why)),
+                "Execution not found",
+            );
+        }
+        let Some(approved) = params.approved else {
+            return self.no_approval(
+                cx,
+                id,
+                invalid("approved is required: true or false"),
+                "approved required",
+            );
+        };
+        let answer =
+            approval::lift(&asked.consent, approved, &params.options.unwrap_or_default(), params.reason);
+        let command = Command::Answer { ask: asked.ask, answer };
+        let pending = Pending::Approve { id: id.clone(), execution_id, approved };
+        self.ask_hub(cx, Target::Session(session), command, pending);
+        Ok(())
+    }
+
+    fn save(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+        let params: SaveParams = read(params)?;
+        if self.home.is_none() {
+            let why = "there is no session to save yet; send a query first";
+            return Err(RpcError::new(code::AGENT, words(code::AGENT, why)));
+        }
+        let command =
+            Command::SaveSession { path: params.path, history: params.include_history.unwrap_or(true) };
+        self.ask_hub(cx, self.at_home(), command, Pending::Save { id: id.clone() });
+        Ok(())
+    }
+
+    fn load(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+        let params: LoadParams = read(params)?;
+        let command = match (params.session_id, params.path) {
+            (Some(session), _) => Command::OpenSession { session: session_id(&session)? },
+            (None, Some(path)) if !path.is_empty() => Command::LoadSession { path },
+            (None, _) => return Err(invalid("session_id or path is required")),
+        };
+        self.ask_hub(cx, self.at_home(), command, Pending::Load { id: id.clone() });
+        Ok(())
+    }
+
+    fn list(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+        let params: ListParams = read(params)?;
+        let limit = Some(params.limit.unwrap_or(DEFAULT_SESSIONS).min(MAX_SESSIONS));
+        let command = Command::ListSessions { scope: ListScope::All, limit, search: None };
+        self.ask_hub(cx, self.at_home(), command, Pending::List { id: id.clone() });
+        Ok(())
+    }
+
+    fn export(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+        let params: ExportParams = read(params)?;
+        let name = params.format.unwrap_or_else(|| "markdown".to_owned());
+        let format = match name.as_str() {
+            "markdown" | "md" => ExportFormat::Markdown,
+            "html" => ExportFormat::Html,
+            "jsonl" | "json" => ExportFormat::Jsonl,
+            other => {
+                return Err(invalid(format!(
+                    "format {other:?} is not supported; use markdown, html or jsonl"
+                )));
+            }
+        };
+        let session = params.session_id.as_deref().map(session_id).transpose()?;
+        if session.is_none() && self.home.is_none() {
+            let status = "success".to_owned();
+            cx.send(jsonrpc::result(id, &ExportResult { status, format: name, ..ExportResult::default() }));
+            return Ok(());
+        }
+        let session = session.or_else(|| self.home.clone());
+        let pending = Pending::Export { id: id.clone(), format: name };
+        self.ask_hub(cx, self.at_home(), Command::ExportSession { session, format }, pending);
+        Ok(())
+    }
+
+    fn delete(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+        let params: DeleteParams = read(params)?;
+        let name = params.session_id.ok_or_else(|| invalid("session_id is required"))?;
+        let session = session_id(&name)?;
+        let pending = Pending::Delete { id: id.clone(), session: session.clone() };
+        self.ask_hub(cx, self.at_home(), Command::DeleteSession { session }, pending);
+        Ok(())
+    }
+}
+
+/// A name that cannot be one of a session is unknown.
+fn session_id(text: &str) -> Result<SessionId, RpcError> {
+    SessionId::parse(text).ok_or_else(|| {
+        let short: String = text.chars().take(64).collect();
+        invalid(format!("there is no session {short:?}; list the sessions to see which there are"))
+    })
+}
+
+/// Reads parameters; absent and null are the empty object.
+pub(super) fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
+    let raw = params.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
+    if !raw.trim_start().starts_with('{') {
+        return Err(invalid("params must be an object"));
+    }
+    serde_json::from_str(raw).map_err(|error| invalid(error.to_string()))
+}
+
+pub(super) fn invalid(why: impl std::fmt::Display) -> RpcError {
+    RpcError::new(INVALID_PARAMS, words(INVALID_PARAMS, &why.to_string()))
+}
+
+pub(super) fn cancel_line(id: &WireId, query_id: &str, cancelled: bool) -> String {
+    let status = (!cancelled).then(|| "finished".to_owned());
+    jsonrpc::result(id, &CancelResult { cancelled, query_id: query_id.to_owned(), status })
+}
+
+/// The document's error for a refusal.
+pub(super) fn refusal_error(refusal: &Refusal) -> RpcError {
+    let number = match &refusal.kind {
+        RefusalKind::SessionUnknown
+        | RefusalKind::EntryUnknown
+        | RefusalKind::AskUnknown
+        | RefusalKind::AskOver
+        | RefusalKind::QueuedUnknown
+        | RefusalKind::RunUnknown
+        | RefusalKind::Invalid => INVALID_PARAMS,
+        RefusalKind::Unsupported | RefusalKind::ExtensionUnknown => METHOD_NOT_FOUND,
+        RefusalKind::ModelUnknown => code::MODEL,
+        RefusalKind::ToolUnknown => code::TOOL,
+        RefusalKind::TimedOut => code::TIMEOUT,
+        RefusalKind::NotAllowed => code::DENIED,
+        RefusalKind::Storage | RefusalKind::Internal => INTERNAL_ERROR,
+        RefusalKind::Busy
+        | RefusalKind::NoRun
+        | RefusalKind::NothingToCompact
+        | RefusalKind::TooMany
+        | RefusalKind::Lost => code::AGENT,
+        RefusalKind::Remote { code } => code.parse().unwrap_or(code::AGENT),
+    };
+    let error = RpcError::new(number, words(number, &refusal.message));
+    match &refusal.hint {
+        Some(hint) => error.with_data(&serde_json::json!({ "hint": hint })),
+        None => error,
+    }
+}

@@ -1,0 +1,250 @@
+//! Tool runs of a query: a name on the wire for each, its approval, its progress and its end.
+
+use super::super::super::plain;
+use super::super::super::wire::method;
+use super::super::super::wire::notify::{
+    BlockMetadata, Progress as WireProgress, ProgressState, ToolComplete, ToolOutput,
+};
+use super::super::approval;
+use super::{Counters, Telling, last_line};
+use domain::ask::{Ask, AskKind, Closing, Consent};
+use domain::content::{Json, Part};
+use domain::ids::{AskId, Millis, ToolRunId};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
+
+/// Most characters of a tool's output in a block; all of it is in `tool.complete`.
+const MAX_SHOWN: usize = 2000;
+/// Longest arguments in words.
+const MAX_ARGS: usize = 100;
+
+/// A tool run as the wire knows it.
+#[derive(Debug)]
+pub(in super::super) struct Execution {
+    /// Its name on the wire.
+    pub(in super::super) id: String,
+    name: String,
+    args: Json,
+    /// The question about it.
+    pub(in super::super) ask: Option<Asked>,
+    since: Millis,
+    percent: u8,
+    started: bool,
+    ended: bool,
+}
+
+/// A request for approval.
+#[derive(Debug)]
+pub(in super::super) struct Asked {
+    /// The ask.
+    pub(in super::super) ask: AskId,
+    /// What it is about.
+    pub(in super::super) consent: Consent,
+    /// How it ended.
+    pub(in super::super) closing: Option<Closing>,
+}
+
+impl Telling {
+    /// Asks the person; `None` when the question is none that this wire has, or was asked already.
+    pub(in super::super) fn approval(
+        &mut self,
+        counters: &mut Counters,
+        ask: &Ask,
+        now: Millis,
+    ) -> Vec<String> {
+        let AskKind::Consent(consent) = &ask.kind else { return Vec::new() };
+        if !self.asked(counters, ask, consent) {
+            return Vec::new();
+        }
+        let Some(execution) = self.tools.get(&consent.tool) else { return Vec::new() };
+        let params = approval::lower(ask, consent, &execution.id, &self.query_id, self.style, now);
+        self.say(method::REQUEST_APPROVAL, &params);
+        std::mem::take(&mut self.lines)
+    }
+
+    /// Notes a question without asking it; `false` when it was known.
+    pub(in super::super) fn asked(&mut self, counters: &mut Counters, ask: &Ask, consent: &Consent) -> bool {
+        self.register(counters, consent.tool, &consent.name, &consent.args);
+        let Some(execution) = self.tools.get_mut(&consent.tool) else { return false };
+        if execution.ask.as_ref().is_some_and(|asked| asked.ask == ask.id) {
+            return false;
+        }
+        execution.ask = Some(Asked { ask: ask.id, consent: consent.clone(), closing: None });
+        true
+    }
+
+    /// The tool run of this name.
+    pub(in super::super) fn execution(&self, id: &str) -> Option<&Execution> {
+        self.tools.values().find(|execution| execution.id == id)
+    }
+
+    fn register(&mut self, counters: &mut Counters, tool: ToolRunId, name: &str, args: &Json) {
+        self.tools.entry(tool).or_insert_with(|| {
+            counters.executions += 1;
+            Execution {
+                id: format!("exec-{}", counters.executions),
+                name: name.to_owned(),
+                args: args.clone(),
+                ask: None,
+                since: Millis(0),
+                percent: 0,
+                started: false,
+                ended: false,
+            }
+        });
+    }
+
+    pub(super) fn proposed(&mut self, counters: &mut Counters, tool: ToolRunId, name: &str, args: &Json) {
+        if self.tools.contains_key(&tool) {
+            return;
+        }
+        self.end_text(counters);
+        self.register(counters, tool, name, args);
+        self.thinking("planning", format!("Wants to use {name}"));
+    }
+
+    pub(super) fn started(&mut self, tool: ToolRunId, at: Millis) {
+        let Some(execution) = self.tools.get_mut(&tool).filter(|execution| !execution.started) else {
+            return;
+        };
+        (execution.started, execution.since) = (true, at);
+        let words = doing(&execution.name, &execution.args);
+        let params = WireProgress {
+            execution_id: execution.id.clone(),
+            progress: ProgressState {
+                status: "started".to_owned(),
+                message: words.clone(),
+                indeterminate: true,
+                ..ProgressState::default()
+            },
+            query_id: Some(self.query_id.clone()),
+            tool: Some(approval::tool(&execution.name, words.clone())),
+            arguments: Some(approval::object(&execution.args)),
+        };
+        self.tools_executed.push(execution.name.clone());
+        self.thinking("executing", words);
+        self.say(method::PROGRESS, &params);
+    }
+
+    pub(super) fn progress(&mut self, tool: ToolRunId, progress: &Progress) {
+        let Some(execution) = self.tools.get_mut(&tool).filter(|execution| !execution.ended) else { return };
+        let mut state = ProgressState { status: "processing".to_owned(), ..ProgressState::default() };
+        match progress {
+            Progress::Output(text) => {
+                let text = plain::clean(text);
+                (state.message, state.indeterminate) = (last_line(&text), true);
+                state.output = Some(text);
+            }
+            Progress::Replace(text) => {
+                (state.message, state.indeterminate) = (last_line(&plain::clean(text)), true);
+            }
+            Progress::Status { percent, message } => {
+                execution.percent = percent.unwrap_or(execution.percent);
+                (state.message, state.indeterminate) = (plain::clean(message), percent.is_none());
+            }
+        }
+        state.percentage = f64::from(execution.percent);
+        let (execution_id, query_id) = (execution.id.clone(), Some(self.query_id.clone()));
+        let params = WireProgress { execution_id, progress: state, query_id, tool: None, arguments: None };
+        self.say(method::PROGRESS, &params);
+    }
+
+    pub(super) fn tool_ended(
+        &mut self,
+        counters: &mut Counters,
+        tool: ToolRunId,
+        at: Millis,
+        outcome: &ToolOutcome,
+        result: &ToolResult,
+    ) {
+        let Some(execution) = self.tools.get_mut(&tool).filter(|execution| !execution.ended) else { return };
+        execution.ended = true;
+        let expired = matches!(execution.ask, Some(Asked { closing: Some(Closing::Expired), .. }));
+        let status = match outcome {
+            ToolOutcome::Done => "success",
+            ToolOutcome::Failed => "error",
+            ToolOutcome::Denied if expired => "timeout",
+            ToolOutcome::Denied => "rejected",
+            ToolOutcome::Skipped => "skipped",
+            ToolOutcome::Cancelled => "cancelled",
+            ToolOutcome::Unknown => "unknown",
+        };
+        let (id, started) = (execution.id.clone(), execution.started);
+        let duration_ms = if started { at.since(execution.since) } else { 0 };
+        let files: Vec<String> = result.parts.iter().filter_map(changed_file).collect();
+        let params = ToolComplete {
+            execution_id: id.clone(),
+            status: status.to_owned(),
+            result: ToolOutput {
+                output: plain::clean(&result.text),
+                files_modified: if *outcome == ToolOutcome::Done { files } else { Vec::new() },
+                duration_ms,
+                truncated: result.truncated,
+            },
+            query_id: Some(self.query_id.clone()),
+            tool_name: Some(execution.name.clone()),
+        };
+        if started {
+            self.show_diffs(counters, &id, result);
+        }
+        self.say(method::TOOL_COMPLETE, &params);
+        if started {
+            self.show_output(counters, &id, result);
+        }
+    }
+
+    fn show_diffs(&mut self, counters: &mut Counters, id: &str, result: &ToolResult) {
+        for part in &result.parts {
+            if let Part::Diff { path, text } = part {
+                self.diff(counters, path.clone(), text, Some(id.to_owned()));
+            }
+        }
+    }
+
+    /// What the tool gave back, as a block: the existing client shows nothing of `tool.complete`.
+    fn show_output(&mut self, counters: &mut Counters, id: &str, result: &ToolResult) {
+        if !self.style.blocks {
+            return;
+        }
+        let mut text: String = result.text.chars().take(MAX_SHOWN).collect();
+        if text.trim().is_empty() {
+            return;
+        }
+        if text.len() < result.text.len() {
+            text.push_str("\n[…]");
+        }
+        let metadata = BlockMetadata { execution_id: Some(id.to_owned()), ..BlockMetadata::default() };
+        self.block(counters, "tool_output", None, &text, metadata);
+    }
+
+    pub(super) fn ask_closed(&mut self, ask: AskId, closing: &Closing) {
+        let asked = self.tools.values_mut().filter_map(|execution| execution.ask.as_mut());
+        for asked in asked.filter(|asked| asked.ask == ask) {
+            asked.closing = Some(closing.clone());
+        }
+    }
+
+    /// What is known of a tool run: started, ended.
+    pub(super) fn stands(&self, tool: ToolRunId) -> Option<(bool, bool)> {
+        self.tools.get(&tool).map(|execution| (execution.started, execution.ended))
+    }
+}
+
+/// Words for a tool and its arguments.
+fn doing(name: &str, args: &Json) -> String {
+    let args = args.as_str().trim();
+    if args == "{}" || args.is_empty() {
+        return format!("Running {name}");
+    }
+    let mut short: String = args.chars().take(MAX_ARGS).collect();
+    if short.len() < args.len() {
+        short.push('…');
+    }
+    format!("Running {name} {short}")
+}
+
+fn changed_file(part: &Part) -> Option<String> {
+    match part {
+        Part::Diff { path, .. } => path.clone(),
+        _ => None,
+    }
+}

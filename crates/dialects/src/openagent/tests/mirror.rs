@@ -1,0 +1,1 @@
+//! Both roles facing each other.

@@ -1,0 +1,228 @@
+//! One test for each deviation of the existing programs.
+
+use super::bench::{HOME, RuntimeBench, UiBench, methods, summary};
+use domain::ask::{Answer, Risk, Scope};
+use domain::command::{Command, PromptOptions, Receipt, RefusalKind};
+use domain::content::Input;
+use domain::event::{Body, Failure, Outcome};
+use domain::tool::{ToolOutcome, ToolPhase};
+use serde_json::json;
+
+/// What the existing backend says to the first query.
+const APPROVAL: &str = r#"{"jsonrpc":"2.0","method":"tool.request_approval","params":{"execution_id":"8985836d","tool_name":"file_write","description":"Write content to a file","risk_level":"medium","preview":"Write to file: test.txt"}}"#;
+
+fn complete(query: &str, status: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"stream.complete","params":{{"query_id":"{query}","status":"{status}"}}}}"#
+    )
+}
+
+#[test]
+fn flat_names() {
+    let mut bench = RuntimeBench::terminal();
+    let run = bench.query();
+    let (_, message) = bench.answer(HOME);
+    bench.sent();
+    bench.delta(HOME, message, "a\n```rust\nx\n```\n");
+    let tool = bench.propose(message, "write", "{}");
+    bench.ask(tool, run, Risk::Medium);
+    let lines = bench.sent();
+    for line in &lines {
+        let keys: Vec<_> = line.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["jsonrpc", "method", "params"], "the client drops a line with anything else");
+    }
+    let of = |method: &str| lines.iter().find(|line| line["method"] == method).unwrap()["params"].clone();
+    assert_eq!(of("stream.token")["type"], "text");
+    let block = of("stream.block");
+    assert_eq!(
+        (&block["type"], &block["content"], &block["language"]),
+        (&json!("code"), &json!("x"), &json!("rust"))
+    );
+    let asked = of("tool.request_approval");
+    assert_eq!((&asked["tool_name"], &asked["risk_level"]), (&json!("write"), &json!("medium")));
+    assert_eq!(asked["description"], "Write a.rs");
+}
+
+#[test]
+fn preview_is_a_text() {
+    let preview = |mut bench: RuntimeBench| {
+        let run = bench.query();
+        let (_, message) = bench.answer(HOME);
+        let tool = bench.propose(message, "write", "{}");
+        bench.ask(tool, run, Risk::Medium);
+        bench.sent().last().unwrap()["params"]["preview"].clone()
+    };
+    assert_eq!(preview(RuntimeBench::terminal()), "--- a\n+++ b\n");
+    assert_eq!(preview(RuntimeBench::new()), "--- a\n+++ b\n");
+    assert_eq!(preview(RuntimeBench::by_the_book())["type"], "diff");
+}
+
+#[test]
+fn errors_of_queries_show_nothing() {
+    let mut bench = RuntimeBench::terminal();
+    bench.say(r#"{"jsonrpc":"2.0","id":2,"method":"agent.query","params":{"message":""}}"#);
+    let lines = bench.sent();
+    assert_eq!(methods(&lines), ["response", "stream.block", "stream.error", "stream.complete"]);
+    assert_eq!(lines[0]["result"]["query_id"], "q-1");
+    assert!(lines[1]["params"]["content"].as_str().unwrap().contains("message is empty"));
+    assert_eq!(lines[3]["params"]["status"], "error");
+    bench.query();
+    bench.sent();
+    bench.end(HOME, Outcome::Failed(Failure::new("model", "no key")));
+    assert_eq!(methods(&bench.sent()), ["stream.block", "stream.error", "stream.complete"]);
+}
+
+#[test]
+fn approval_errors_are_results() {
+    let mut bench = RuntimeBench::terminal();
+    bench.say(r#"{"jsonrpc":"2.0","id":4,"method":"tool.approve","params":{"execution_id":"nope","approved":true}}"#);
+    bench.say(r#"{"jsonrpc":"2.0","id":5,"method":"tool.approve","params":{}}"#);
+    let lines = bench.sent();
+    assert_eq!(lines[0]["result"], json!({"status":"error","error":"Execution not found"}));
+    assert_eq!(lines[1]["result"], json!({"status":"error","error":"execution_id required"}));
+}
+
+#[test]
+fn raw_mode_line_breaks() {
+    let mut bench = RuntimeBench::terminal();
+    bench.query();
+    let (_, message) = bench.answer(HOME);
+    bench.sent();
+    bench.delta(HOME, message, "a\nb");
+    let params = &bench.sent()[0]["params"];
+    assert_eq!((&params["token"], &params["content"]), (&json!("a\nb"), &json!("a\r\nb")));
+}
+
+#[test]
+fn versions_are_not_checked() {
+    let mut bench = RuntimeBench::new();
+    bench.query();
+    assert_eq!(bench.sent()[0]["result"]["status"], "processing");
+    bench.say(r#"{"jsonrpc":"2.0","id":3,"method":"initialize"}"#);
+    assert_eq!(bench.sent()[0]["result"]["status"], "ready");
+    bench.say(r#"{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocol_version":"99.0.0"}}"#);
+    assert_eq!(bench.sent()[0]["error"]["code"], -32600);
+}
+
+#[test]
+fn sessions_by_id() {
+    let mut bench = RuntimeBench::terminal();
+    bench.say(&format!(
+        r#"{{"jsonrpc":"2.0","id":10000,"method":"session.load","params":{{"session_id":"{HOME}"}}}}"#
+    ));
+    let (ticket, ..) = bench.command();
+    bench.settle(ticket, Ok(Receipt::Session { session: summary(HOME), parent: None }));
+    let result = &bench.sent()[0]["result"];
+    assert_eq!((&result["status"], &result["session_id"]), (&json!("success"), &json!(HOME)));
+    assert_eq!((&result["loaded"], &result["session"]["id"]), (&json!(true), &json!(HOME)));
+    assert!(result["messages"].is_array());
+}
+
+#[test]
+fn zoned_times() {
+    let mut bench = UiBench::existing();
+    let list = Command::ListSessions { scope: domain::command::ListScope::All, limit: None, search: None };
+    let ticket = bench.command(list);
+    bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"status":"success","sessions":[{"session_id":"2026-11-15_001307","title":null,"created_at":"2026-11-15T00:13:07.224027","updated_at":"2026-11-15T00:13:08.680409","message_count":4,"total_tokens":43}]}}"#);
+    let Some(Ok(Receipt::Sessions(sessions))) = bench.settled(ticket) else { panic!() };
+    assert_eq!(sessions[0].created_at.0, 1_794_701_587_224);
+    assert_eq!(sessions[0].messages, 4);
+}
+
+#[test]
+fn complete_before_approval() {
+    let mut bench = UiBench::existing();
+    bench.query();
+    bench.hear(APPROVAL);
+    bench.hear(&complete("q-9", "success"));
+    assert_eq!(bench.outcome(), None, "the answer is still out");
+    bench.answer(Answer::Allow { scope: Scope::Once, digest: None });
+    let sent = bench.sent();
+    assert_eq!(sent[0]["method"], "tool.approve");
+    assert_eq!(sent[0]["params"]["approved"], true);
+    let id = sent[0]["id"].clone();
+    bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"executed","result":{{"success":true,"message":"Would write 65 bytes to test.txt","note":"Demo mode"}}}}}}"#));
+    assert_eq!(bench.outcome(), Some(Outcome::Done));
+    let tool = bench.state.tools.values().next().unwrap();
+    assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Done));
+    assert_eq!(tool.result.as_ref().unwrap().text, "Would write 65 bytes to test.txt\nDemo mode");
+
+    let mut bench = UiBench::existing();
+    bench.query();
+    bench.hear(APPROVAL);
+    bench.hear(&complete("q-9", "success"));
+    bench.answer(Answer::Deny { reason: Some("no".into()) });
+    let sent = bench.sent();
+    assert_eq!(sent[0]["params"].get("reason"), None, "this backend takes no reasons");
+    let id = sent[0]["id"].clone();
+    bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"rejected","message":"Tool execution rejected"}}}}"#));
+    assert_eq!(bench.outcome(), Some(Outcome::Done));
+    assert_eq!(bench.state.tools.values().next().unwrap().phase, ToolPhase::Ended(ToolOutcome::Denied));
+}
+
+#[test]
+fn cancel_is_not_implemented() {
+    let mut bench = UiBench::existing();
+    bench.query();
+    bench.hear(r#"{"jsonrpc":"2.0","method":"stream.token","params":{"query_id":"q-9","content":"Hello","type":"text"}}"#);
+    let ticket = bench.command(Command::Cancel { run: None, reason: None });
+    let id = bench.sent()[0]["id"].clone();
+    bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"not_implemented"}}}}"#));
+    assert!(matches!(bench.settled(ticket), Some(Ok(Receipt::Cancelling { .. }))));
+    assert_eq!(bench.outcome(), Some(Outcome::Cancelled));
+    // The backend goes on, and nobody listens.
+    bench.hear(r#"{"jsonrpc":"2.0","method":"stream.token","params":{"query_id":"q-9","content":" more","type":"text"}}"#);
+    bench.hear(APPROVAL);
+    assert_eq!(bench.sent()[0]["params"]["approved"], false);
+    bench.hear(&complete("q-9", "success"));
+    assert_eq!(bench.text(), "Hello");
+    assert_eq!(bench.state.runs.len(), 1);
+}
+
+#[test]
+fn rate_limit_is_a_result() {
+    let mut bench = UiBench::existing();
+    let ticket =
+        bench.command(Command::Prompt { input: Input::text("go"), options: PromptOptions::default() });
+    bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"error":"Rate limit exceeded","query_id":null,"status":"rate_limited"}}"#);
+    let Some(Err(refusal)) = bench.settled(ticket) else { panic!() };
+    assert_eq!(refusal.kind, RefusalKind::TooMany);
+    assert!(refusal.hint.is_some() && bench.state.runs.is_empty());
+}
+
+#[test]
+fn short_lines() {
+    let mut bench = UiBench::existing();
+    let much = domain::signal::UiContext { notes: vec!["x".repeat(70_000)], ..Default::default() };
+    bench.command(Command::UpdateContext(much));
+    bench.sent();
+    let prompt =
+        |words: String| Command::Prompt { input: Input::text(words), options: PromptOptions::default() };
+    let ticket = bench.command(prompt("y".repeat(70_000)));
+    let Some(Err(refusal)) = bench.settled(ticket) else { panic!() };
+    assert_eq!(refusal.kind, RefusalKind::Invalid);
+    bench.command(prompt("short".into()));
+    let sent = bench.sent();
+    assert_eq!(sent[0]["params"]["message"], "short");
+    assert!(
+        sent[0]["params"].get("context").is_none() && sent[0].to_string().len() < super::super::BACKEND_LINE
+    );
+
+    let mut bench = UiBench::by_the_book();
+    bench.command(prompt("y".repeat(70_000)));
+    assert_eq!(bench.sent().len(), 1, "the document allows 10 MB");
+}
+
+#[test]
+fn no_query_in_approval() {
+    let mut bench = UiBench::existing();
+    bench.query();
+    bench.hear(APPROVAL);
+    assert_eq!(bench.state.asks.len(), 1);
+    assert!(bench.events.iter().any(|event| matches!(event.body, Body::ToolProposed { .. })));
+
+    let mut bench = UiBench::existing();
+    bench.hear(APPROVAL);
+    assert_eq!(bench.sent()[0]["params"]["approved"], false);
+    assert!(bench.state.runs.is_empty());
+}

@@ -1,0 +1,281 @@
+//! What our side wants, as requests of this wire.
+
+use super::super::wire::{
+    ApproveOptions, ApproveParams, CancelParams, Context, DeleteParams, ExportParams, ListParams, LoadParams,
+    QueryOptions, QueryParams, SaveParams, method,
+};
+use super::responses::Pending;
+use super::{Asking, OpenagentUi};
+use crate::role::{Cx, Seen};
+use domain::ask::{Answer, Scope};
+use domain::command::{Command, ExportFormat, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::content::{Input, Part};
+use domain::ids::{AskId, RunId};
+use domain::port::Ticket;
+use domain::session::{ModelEntry, ModelRef, RunSummary};
+use domain::signal::UiContext;
+use wire::jsonrpc;
+
+impl OpenagentUi {
+    /// Takes a command; `Err` when it cannot be done, else it is or will be settled.
+    pub(super) fn order(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seen: Seen<'_>,
+        ticket: Ticket,
+        command: Command,
+    ) -> Result<(), Refusal> {
+        match command {
+            Command::Prompt { input, options } => self.prompt(cx, ticket, input, &options),
+            Command::Cancel { run, .. } => self.cancel(cx, seen, ticket, run),
+            Command::Answer { ask, answer } => self.answer(cx, seen, ticket, ask, answer),
+            Command::UpdateContext(context) => {
+                self.context = lower_context(context);
+                cx.send(jsonrpc::notification(method::CONTEXT, &self.context));
+                cx.settle(ticket, Ok(Receipt::Done));
+                Ok(())
+            }
+            Command::OpenSession { session } => {
+                self.idle("go to another session")?;
+                let params = LoadParams { path: None, session_id: Some(session.to_string()) };
+                self.ask_backend(cx, method::LOAD, &params, Pending::Load { ticket: Some(ticket) })
+            }
+            Command::LoadSession { path } => {
+                self.idle("go to another session")?;
+                let params = LoadParams { path: Some(path), session_id: None };
+                self.ask_backend(cx, method::LOAD, &params, Pending::Load { ticket: Some(ticket) })
+            }
+            Command::SaveSession { path, history } => {
+                let params = SaveParams { path, include_history: Some(history), include_blocks: Some(true) };
+                self.ask_backend(cx, method::SAVE, &params, Pending::Save { ticket })
+            }
+            Command::ListSessions { limit, search, .. } => {
+                self.ask_backend(cx, method::LIST, &ListParams { limit }, Pending::List { ticket, search })
+            }
+            Command::ExportSession { session, format } => {
+                let name = match format {
+                    ExportFormat::Markdown => "markdown",
+                    ExportFormat::Html => "html",
+                    ExportFormat::Jsonl => "jsonl",
+                };
+                let session_id = session.map(|session| session.to_string());
+                let params = ExportParams { format: Some(name.to_owned()), session_id };
+                self.ask_backend(cx, method::EXPORT, &params, Pending::Export { ticket, format })
+            }
+            Command::DeleteSession { session } => {
+                let params = DeleteParams { session_id: Some(session.to_string()) };
+                self.ask_backend(cx, method::DELETE, &params, Pending::Delete { ticket })
+            }
+            Command::ListModels { .. } => {
+                let (models, current) = self.models();
+                cx.settle(ticket, Ok(Receipt::Models { models, current }));
+                Ok(())
+            }
+            Command::Enqueue { .. }
+            | Command::EditQueued { .. }
+            | Command::DropQueued { .. }
+            | Command::SetQueueMode { .. }
+            | Command::NewSession { .. }
+            | Command::BranchSession { .. }
+            | Command::CloseSession
+            | Command::RenameSession { .. }
+            | Command::ClearSession
+            | Command::SetLeaf { .. }
+            | Command::Compact { .. }
+            | Command::History { .. }
+            | Command::Stats
+            | Command::SetModel { .. }
+            | Command::SetPolicy { .. }
+            | Command::ListServers
+            | Command::ListSkills { .. }
+            | Command::ListTools
+            | Command::SetTools { .. }
+            | Command::Extension { .. } => {
+                Err(Refusal::new(RefusalKind::Unsupported, "an openagent backend cannot do this"))
+            }
+        }
+    }
+
+    fn idle(&self, what: &str) -> Result<(), Refusal> {
+        if self.query.is_none() && self.asking.is_none() {
+            return Ok(());
+        }
+        let refusal = Refusal::new(RefusalKind::Busy, format!("a query is under way, so one cannot {what}"));
+        Err(refusal.hint("wait for its end or cancel it"))
+    }
+
+    fn prompt(
+        &mut self,
+        cx: &mut Cx<'_>,
+        ticket: Ticket,
+        input: Input,
+        options: &PromptOptions,
+    ) -> Result<(), Refusal> {
+        self.idle("ask another one")?;
+        let params = QueryParams {
+            message: message(cx, &input),
+            context: Some(self.context.clone()).filter(|context| *context != Context::default()),
+            options: Some(QueryOptions {
+                stream: Some(true),
+                max_tokens: options.max_tokens,
+                temperature: options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
+                tools_enabled: options.tools,
+                require_approval: Some(true),
+            }),
+        };
+        let sent = self.ask_backend(cx, method::QUERY, &params, Pending::Query);
+        if sent.is_err() {
+            // The context is the part that can be left out.
+            self.ask_backend(cx, method::QUERY, &QueryParams { context: None, ..params }, Pending::Query)?;
+        }
+        self.asking = Some(Asking { ticket: Some(ticket), input, stop: false });
+        Ok(())
+    }
+
+    fn cancel(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seen: Seen<'_>,
+        ticket: Ticket,
+        run: Option<RunId>,
+    ) -> Result<(), Refusal> {
+        let open = seen.state.open_run().map(|run| run.id);
+        if let Some(over) = run.filter(|run| Some(*run) != open) {
+            let Some(over) = seen.state.run(over) else {
+                return Err(Refusal::new(RefusalKind::RunUnknown, format!("there is no {over}")));
+            };
+            let outcome = over.ended.as_ref().map(|(_, outcome)| outcome.clone());
+            cx.settle(ticket, Ok(Receipt::Cancelling { run: RunSummary { run: over.id, outcome } }));
+            return Ok(());
+        }
+        let run = open.unwrap_or(RunId(0));
+        if let Some(query) = &self.query {
+            let params = CancelParams { query_id: query.key.to_string() };
+            let query_id = params.query_id.clone();
+            return self.ask_backend(
+                cx,
+                method::CANCEL,
+                &params,
+                Pending::Cancel { ticket: Some((ticket, run)), query_id },
+            );
+        }
+        let Some(asking) = &mut self.asking else {
+            return Err(Refusal::new(RefusalKind::NoRun, "no query is under way"));
+        };
+        asking.stop = true;
+        cx.settle(ticket, Ok(Receipt::Cancelling { run: RunSummary { run, outcome: None } }));
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seen: Seen<'_>,
+        ticket: Ticket,
+        ask: AskId,
+        answer: Answer,
+    ) -> Result<(), Refusal> {
+        let Some(execution_id) = seen.names.ask(ask).map(|key| key.to_string()) else {
+            return Err(Refusal::new(RefusalKind::AskUnknown, "the backend does not ask this"));
+        };
+        let open = self.query.as_mut().and_then(|query| query.answered(&execution_id));
+        let Some(takes_reason) = open else {
+            return Err(Refusal::new(RefusalKind::AskOver, "the question is over"));
+        };
+        let (allowed, scope, reason) = match answer {
+            Answer::Allow { scope, .. } => (true, scope, None),
+            Answer::Deny { reason } => (false, Scope::Once, reason.filter(|_| takes_reason)),
+            Answer::Confirmed(_) | Answer::Chosen(_) | Answer::Entered(_) | Answer::Dismissed => {
+                (false, Scope::Once, None)
+            }
+        };
+        let options = ApproveOptions {
+            remember_choice: scope == Scope::Always,
+            apply_to_similar: scope == Scope::Session,
+        };
+        self.approve(cx, execution_id, allowed, options, reason)?;
+        // The existing backend runs the tool before it answers: the person is not made to wait for that.
+        cx.settle(ticket, Ok(Receipt::Done));
+        Ok(())
+    }
+
+    fn approve(
+        &mut self,
+        cx: &mut Cx<'_>,
+        execution_id: String,
+        allowed: bool,
+        options: ApproveOptions,
+        reason: Option<String>,
+    ) -> Result<(), Refusal> {
+        let params = ApproveParams {
+            execution_id: Some(execution_id.clone()),
+            approved: Some(allowed),
+            options: Some(options),
+            reason,
+        };
+        self.ask_backend(cx, method::APPROVE, &params, Pending::Approve { execution_id, allowed })
+    }
+
+    /// Says no without a person.
+    pub(super) fn deny(&mut self, cx: &mut Cx<'_>, execution_id: String) {
+        if let Err(refusal) = self.approve(cx, execution_id, false, ApproveOptions::default(), None) {
+            cx.log(format!("a request for approval could not be denied: {refusal}"));
+        }
+    }
+
+    /// Ends the query here, whatever the backend does; what it still says is not heard.
+    pub(super) fn stop_here(&mut self, cx: &mut Cx<'_>, query_id: &str) {
+        let Some(query) = self.query.as_mut().filter(|query| *query.key == *query_id) else { return };
+        for execution_id in query.stop() {
+            self.deny(cx, execution_id);
+        }
+        self.end_if_over(cx);
+    }
+
+    /// The models of the hello; this wire cannot choose one.
+    fn models(&self) -> (Vec<ModelEntry>, Option<ModelRef>) {
+        let models = self.server.as_ref().map(|server| server.models.as_slice()).unwrap_or_default();
+        let lift = |name: &str| match name.split_once('/') {
+            Some((provider, name)) => ModelRef { provider: provider.to_owned(), name: name.to_owned() },
+            None => ModelRef { provider: "openagent".to_owned(), name: name.to_owned() },
+        };
+        let current = models.iter().find(|model| model.loaded).map(|model| lift(&model.name));
+        let entry = |model| ModelEntry {
+            model,
+            context_window: None,
+            max_output: None,
+            price_input: None,
+            price_output: None,
+        };
+        (models.iter().map(|model| entry(lift(&model.name))).collect(), current)
+    }
+}
+
+/// This wire carries text only.
+fn message(cx: &mut Cx<'_>, input: &Input) -> String {
+    let mut text = input.text.clone();
+    for part in &input.attachments {
+        match part {
+            Part::Text(more) => text.push_str(&format!("\n\n{more}")),
+            Part::Code { language, text: code, .. } => {
+                text.push_str(&format!("\n\n```{}\n{code}\n```", language.as_deref().unwrap_or_default()));
+            }
+            Part::Diff { text: diff, .. } => text.push_str(&format!("\n\n```diff\n{diff}\n```")),
+            Part::Image { mime, .. } => {
+                cx.loss("attachments", format!("a picture ({mime}): this wire carries text only"));
+            }
+            Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => {}
+        }
+    }
+    text
+}
+
+fn lower_context(context: UiContext) -> Context {
+    let notes = context.notes.join("\n");
+    Context {
+        cwd: context.cwd.or(context.workspace_root),
+        open_files: context.active_file.map(|file| vec![file]),
+        recent_output: Some(notes).filter(|notes| !notes.is_empty()),
+        ..Context::default()
+    }
+}

@@ -1,0 +1,429 @@
+//! What one query says, as facts: stream, tools, questions, and its end.
+//!
+//! The existing backend ends the stream before its question is answered; so a query that ended well stays open while an answer is out.
+//! Invariants: a tool run that has ended is not heard of again; nothing is said after [`Hearing::end`].
+
+use super::super::runtime_role::BREAK;
+use super::super::wire::notify::{
+    BlockParams, Complete, Piece, Preview as WirePreview, Progress as WireProgress, RequestApproval,
+    StreamFault, Thinking, Token, Tokens, ToolComplete, ToolResult as WireToolResult,
+};
+use super::super::wire::{ApproveResult, code};
+use super::fact;
+use crate::role::{Cx, Drift, Effect};
+use domain::ask::{Assessment, Preview, Risk};
+use domain::content::{Input, Json, Part, Role, TextKind, Usage};
+use domain::event::{Failure, Finish, Outcome};
+use domain::fact::{FactAsk, Key, Said};
+use domain::ids::Millis;
+use domain::signal::{Level, Signal};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// Most tool runs of one query that are kept apart.
+const MAX_TOOLS: usize = 4096;
+
+/// Where a tool run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// The person is asked.
+    Asked,
+    /// The answer is on its way to the backend.
+    Answered,
+    /// The backend took the yes, or never asked.
+    Free,
+    /// The backend took the no.
+    Rejected,
+    Ended,
+}
+
+#[derive(Debug)]
+struct Tool {
+    stands: Stands,
+    takes_reason: bool,
+    /// Diffs that came as blocks of this tool run.
+    diffs: Vec<Part>,
+}
+
+/// A query under way.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    /// Its name on the wire.
+    pub(super) key: Key,
+    /// The existing backend says it.
+    existing: bool,
+    tools: BTreeMap<String, Tool>,
+    failure: Option<Failure>,
+    outcome: Option<Outcome>,
+    usage: Usage,
+    working: bool,
+}
+
+impl Hearing {
+    pub(super) fn new(key: Key, existing: bool) -> Hearing {
+        let usage = Usage::default();
+        Hearing { key, existing, tools: BTreeMap::new(), failure: None, outcome: None, usage, working: false }
+    }
+
+    pub(super) fn say(&self, cx: &mut Cx<'_>, said: Said) {
+        cx.fact(fact(&self.key, said));
+    }
+
+    /// What the person asked.
+    pub(super) fn prompt(&self, cx: &mut Cx<'_>, input: &Input) {
+        self.say(cx, Said::MessageStarted { message: None, role: Role::User });
+        for part in input.parts() {
+            self.say(cx, Said::Part { message: None, part });
+        }
+        self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
+    }
+
+    /// Whether it ended, and nothing that it asked is open.
+    pub(super) fn is_over(&self) -> bool {
+        let open = |tool: &Tool| matches!(tool.stands, Stands::Asked | Stands::Answered);
+        match &self.outcome {
+            Some(Outcome::Done) => !self.tools.values().any(open),
+            Some(_) => true,
+            None => false,
+        }
+    }
+
+    /// Ends the run.
+    pub(super) fn end(mut self, cx: &mut Cx<'_>) {
+        let outcome = self.outcome.take().unwrap_or(Outcome::Done);
+        if self.working {
+            cx.effects.push(Effect::Signal(Signal::Working(None)));
+        }
+        let rejected: Vec<String> = self
+            .tools
+            .iter()
+            .filter(|(_, t)| t.stands == Stands::Rejected)
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in rejected {
+            self.tool_ended(cx, &id, ToolOutcome::Denied, ToolResult::text("The person said no."));
+        }
+        if self.usage != Usage::default() {
+            self.say(cx, Said::StepEnded(self.usage));
+        }
+        self.say(cx, Said::RunEnded(outcome));
+    }
+
+    /// Stops it from our side, whatever the backend does.
+    pub(super) fn stop(&mut self) -> Vec<String> {
+        self.outcome = Some(Outcome::Cancelled);
+        self.tools.iter().filter(|(_, t)| t.stands == Stands::Asked).map(|(id, _)| id.clone()).collect()
+    }
+
+    pub(super) fn token(&mut self, cx: &mut Cx<'_>, token: Token) {
+        if token.metadata.is_some_and(|metadata| metadata.kind == BREAK) {
+            return self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
+        }
+        self.text(cx, token.token.or(token.content).unwrap_or_default());
+    }
+
+    pub(super) fn tokens(&mut self, cx: &mut Cx<'_>, tokens: Tokens) {
+        for Piece { token, .. } in tokens.tokens {
+            self.text(cx, token);
+        }
+    }
+
+    fn text(&mut self, cx: &mut Cx<'_>, text: String) {
+        self.say(cx, Said::Text { message: None, kind: TextKind::Text, text });
+    }
+
+    pub(super) fn block(&mut self, cx: &mut Cx<'_>, params: BlockParams, raw: &str) {
+        let mut block = params.block.unwrap_or_default();
+        if block.kind.is_empty() {
+            block.kind = params.kind.unwrap_or_default();
+            block.content = params.content.unwrap_or_default();
+            block.language = params.language;
+        }
+        let metadata = block.metadata;
+        let part = match block.kind.as_str() {
+            "text" if metadata.level.is_none() => return self.text(cx, block.content),
+            "text" | "error" => {
+                let level = match metadata.level.as_deref() {
+                    Some("warning") => Level::Warning,
+                    Some("success") => Level::Success,
+                    Some("info") => Level::Info,
+                    _ => Level::Error,
+                };
+                let code = metadata.code.unwrap_or_else(|| "backend".to_owned());
+                return self.say(cx, Said::Notice { level, code, text: block.content });
+            }
+            "code" => Part::Code { language: block.language, text: block.content, path: metadata.file },
+            "diff" => {
+                let part = Part::Diff { path: metadata.file, text: block.content };
+                let tool = metadata.execution_id.and_then(|id| self.tools.get_mut(&id));
+                match tool.filter(|tool| tool.stands != Stands::Ended) {
+                    Some(tool) => return tool.diffs.push(part),
+                    None => part,
+                }
+            }
+            // The same stands in `tool.complete`.
+            "tool_output" if metadata.execution_id.is_some() => return,
+            "tool_output" => Part::Code { language: None, text: block.content, path: None },
+            kind => {
+                if kind != "interactive" {
+                    cx.drift(Drift::new("stream.block", format!("a block of type {kind:?}"), raw));
+                }
+                let json = serde_json::to_string(&block.content).unwrap_or_default();
+                Part::Opaque { kind: kind.to_owned(), json: Json::verbatim(json) }
+            }
+        };
+        self.say(cx, Said::Part { message: None, part });
+    }
+
+    pub(super) fn thinking(&mut self, cx: &mut Cx<'_>, thinking: Thinking) {
+        if let Some(text) = thinking.thought {
+            return self.say(cx, Said::Text { message: None, kind: TextKind::Thought, text });
+        }
+        let words = if thinking.message.is_empty() { thinking.phase } else { thinking.message };
+        self.working = true;
+        cx.effects.push(Effect::Signal(Signal::Working(Some(words))));
+    }
+
+    pub(super) fn error(&mut self, error: StreamFault) {
+        self.failure = Some(lift_fault(error));
+    }
+
+    pub(super) fn complete(&mut self, cx: &mut Cx<'_>, complete: Complete) {
+        let failure = |hearing: &mut Hearing, code: &str| {
+            let said = complete.error.clone();
+            let words = said.unwrap_or_else(|| "the backend gave no reason".to_owned());
+            Outcome::Failed(hearing.failure.take().unwrap_or_else(|| Failure::new(code, words)))
+        };
+        let outcome = match complete.status.as_str() {
+            "cancelled" => Outcome::Cancelled,
+            "error" => failure(self, "agent_error"),
+            "timeout" => failure(self, "timeout"),
+            "success" => Outcome::Done,
+            other => {
+                cx.drift(Drift::new("stream.complete", format!("status {other:?}"), ""));
+                Outcome::Done
+            }
+        };
+        self.outcome = Some(outcome);
+        if let Some(metadata) = complete.metadata {
+            let output = metadata.output_tokens.unwrap_or(metadata.total_tokens);
+            self.usage = Usage { input: metadata.input_tokens.unwrap_or(0), output, ..Usage::default() };
+        }
+    }
+
+    fn tool(&mut self, id: &str) -> Option<&mut Tool> {
+        if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(id) {
+            return None;
+        }
+        let fresh = || Tool { stands: Stands::Free, takes_reason: false, diffs: Vec::new() };
+        Some(self.tools.entry(id.to_owned()).or_insert_with(fresh))
+            .filter(|tool| tool.stands != Stands::Ended)
+    }
+
+    pub(super) fn approval(&mut self, cx: &mut Cx<'_>, request: RequestApproval, now: Millis) {
+        let id = request.execution_id;
+        if self.tools.contains_key(&id) {
+            return cx.drift(Drift::new("tool.request_approval", "asked twice", &id));
+        }
+        let (by_the_book, ours) = (request.tool.is_some(), request.takes_reason.is_some());
+        let tool = request.tool.unwrap_or_default();
+        let name = if tool.name.is_empty() { request.tool_name.unwrap_or_default() } else { tool.name };
+        let title = request.description.unwrap_or(tool.description);
+        let level = request.risk_assessment.as_ref().map(|risk| risk.level.clone()).or(request.risk_level);
+        let risk = lift_risk(cx, level.as_deref());
+        let (reasons, reversible) =
+            request.risk_assessment.map(|r| (r.reasons, r.reversible)).unwrap_or_default();
+        let rule = match request.rule {
+            // The document lets every choice be remembered; ours says which can.
+            None if by_the_book && !ours => {
+                Some(format!("every further use of {name}, as the backend remembers it"))
+            }
+            rule => rule,
+        };
+        let Some(noted) = self.tool(&id) else { return };
+        noted.stands = Stands::Asked;
+        noted.takes_reason = request.takes_reason.unwrap_or(false);
+        let takes_reason = noted.takes_reason;
+        let kind = FactAsk::Consent {
+            tool: Some(Key::from(id.as_str())),
+            name,
+            args: request.arguments.map_or_else(Json::empty, |raw| Json::verbatim(raw.get())),
+            preview: request.preview.and_then(lift_preview),
+            assessment: Assessment { risk, reasons, reversible },
+            rule,
+            takes_reason,
+        };
+        let deadline =
+            request.timeout.map(|seconds| Millis(now.0.saturating_add(seconds.saturating_mul(1000))));
+        self.say(cx, Said::AskOpened { ask: Key::from(id.as_str()), title, kind, deadline });
+    }
+
+    /// The person answered: whether a reason may go along. `None` when the question is not open.
+    pub(super) fn answered(&mut self, id: &str) -> Option<bool> {
+        let tool = self.tools.get_mut(id).filter(|tool| tool.stands == Stands::Asked)?;
+        tool.stands = Stands::Answered;
+        Some(tool.takes_reason)
+    }
+
+    /// What the backend said to the answer.
+    pub(super) fn approved(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &str,
+        allowed: bool,
+        said: Result<ApproveResult, String>,
+    ) {
+        let Some(tool) = self.tools.get_mut(id).filter(|tool| tool.stands == Stands::Answered) else {
+            return;
+        };
+        let result = match said {
+            Ok(result) => result,
+            Err(why) => return self.tool_ended(cx, id, ToolOutcome::Failed, ToolResult::text(why)),
+        };
+        match result.status.as_str() {
+            "executed" => {
+                let (done, text) = lift_result(result.result.as_deref());
+                let outcome = if done { ToolOutcome::Done } else { ToolOutcome::Failed };
+                self.say(cx, Said::ToolStarted { tool: Key::from(id), name: None, args: None });
+                self.tool_ended(cx, id, outcome, ToolResult::text(text));
+            }
+            "rejected" if self.existing => {
+                let text = result.message.unwrap_or_else(|| "The person said no.".to_owned());
+                self.tool_ended(cx, id, ToolOutcome::Denied, ToolResult::text(text));
+            }
+            "rejected" => tool.stands = Stands::Rejected,
+            "error" => {
+                let text = result.error.unwrap_or_else(|| "the backend gave no reason".to_owned());
+                self.tool_ended(cx, id, ToolOutcome::Failed, ToolResult::text(text));
+            }
+            _ if allowed => tool.stands = Stands::Free,
+            _ => tool.stands = Stands::Rejected,
+        }
+    }
+
+    pub(super) fn progress(&mut self, cx: &mut Cx<'_>, progress: WireProgress) {
+        let id = progress.execution_id;
+        let Some(tool) = self.tool(&id) else { return };
+        if tool.stands == Stands::Rejected {
+            return;
+        }
+        tool.stands = Stands::Free;
+        let key = Key::from(id.as_str());
+        if let Some(tool) = progress.tool {
+            let args = progress.arguments.map_or_else(Json::empty, |raw| Json::verbatim(raw.get()));
+            self.say(cx, Said::ToolProposed { tool: key.clone(), name: tool.name, args });
+        }
+        let state = progress.progress;
+        let progress = match state.output {
+            _ if state.status == "started" => {
+                return self.say(cx, Said::ToolStarted { tool: key, name: None, args: None });
+            }
+            Some(text) => Progress::Output(text),
+            None => {
+                let percent = (!state.indeterminate).then_some(state.percentage.clamp(0.0, 100.0) as u8);
+                Progress::Status { percent, message: state.message }
+            }
+        };
+        self.say(cx, Said::ToolProgress { tool: key, progress });
+    }
+
+    pub(super) fn tool_complete(&mut self, cx: &mut Cx<'_>, complete: ToolComplete) {
+        let id = complete.execution_id;
+        let known = self.tools.contains_key(&id);
+        if self.tool(&id).is_none() {
+            return;
+        }
+        if let Some(name) = complete.tool_name.filter(|_| !known) {
+            self.say(cx, Said::ToolProposed { tool: Key::from(id.as_str()), name, args: Json::empty() });
+        }
+        let outcome = match complete.status.as_str() {
+            "success" => ToolOutcome::Done,
+            "rejected" | "timeout" | "denied" => ToolOutcome::Denied,
+            "skipped" => ToolOutcome::Skipped,
+            "cancelled" => ToolOutcome::Cancelled,
+            "unknown" => ToolOutcome::Unknown,
+            _ => ToolOutcome::Failed,
+        };
+        let result = ToolResult {
+            text: complete.result.output,
+            truncated: complete.result.truncated,
+            ..ToolResult::default()
+        };
+        self.tool_ended(cx, &id, outcome, result);
+    }
+
+    /// The existing backend's word for a tool that needed no approval.
+    pub(super) fn tool_result(&mut self, cx: &mut Cx<'_>, result: &WireToolResult) {
+        if self.tool(&result.execution_id).is_some() {
+            let (done, text) = lift_result(result.result.as_deref());
+            let outcome =
+                if done && result.status != "error" { ToolOutcome::Done } else { ToolOutcome::Failed };
+            self.tool_ended(cx, &result.execution_id, outcome, ToolResult::text(text));
+        }
+    }
+
+    fn tool_ended(&mut self, cx: &mut Cx<'_>, id: &str, outcome: ToolOutcome, mut result: ToolResult) {
+        let Some(tool) = self.tool(id) else { return };
+        tool.stands = Stands::Ended;
+        result.parts = std::mem::take(&mut tool.diffs);
+        self.say(cx, Said::ToolEnded { tool: Key::from(id), outcome, result });
+    }
+}
+
+/// Unknown levels count as high: better asked twice than run.
+fn lift_risk(cx: &mut Cx<'_>, level: Option<&str>) -> Risk {
+    match level {
+        Some("low") => Risk::Low,
+        Some("medium") => Risk::Medium,
+        Some("high") => Risk::High,
+        Some("critical") => Risk::Critical,
+        other => {
+            cx.drift(Drift::new("tool.request_approval", format!("risk level {other:?}"), ""));
+            Risk::High
+        }
+    }
+}
+
+fn lift_preview(preview: WirePreview) -> Option<Preview> {
+    match preview {
+        WirePreview::Text(text) => (!text.is_empty()).then_some(Preview::Text(text)),
+        WirePreview::Object { kind, content, file } => Some(match kind.as_str() {
+            "diff" => Preview::Diff { path: file.unwrap_or_default(), text: content },
+            "command" => Preview::Command { line: content, inner: Vec::new() },
+            _ => Preview::Text(content),
+        }),
+    }
+}
+
+fn lift_fault(error: StreamFault) -> Failure {
+    let name = match error.code {
+        code::MODEL => "model_error",
+        code::TOOL => "tool_error",
+        code::TIMEOUT => "timeout",
+        code::CANCELLED => "cancelled",
+        code::DENIED => "permission_denied",
+        _ => "agent_error",
+    };
+    let failure = Failure::new(name, error.message);
+    match error.details.filter(|details| !details.is_empty()) {
+        Some(details) => failure.hint(details),
+        None => failure,
+    }
+}
+
+/// Whether it went well, and what to read: the existing backend's results are objects of any shape.
+fn lift_result(raw: Option<&RawValue>) -> (bool, String) {
+    let raw = raw.map_or("null", RawValue::get);
+    let Ok(serde_json::Value::Object(object)) = serde_json::from_str::<serde_json::Value>(raw) else {
+        let text = serde_json::from_str::<String>(raw).unwrap_or_else(|_| raw.to_owned());
+        return (true, text);
+    };
+    let done = object.get("success").and_then(serde_json::Value::as_bool).unwrap_or(true);
+    let word = |name: &str| object.get(name).and_then(|value| value.as_str()).filter(|text| !text.is_empty());
+    let words: Vec<&str> = ["error", "message", "output", "content", "stdout", "stderr", "note"]
+        .iter()
+        .filter_map(|n| word(n))
+        .collect();
+    (done, if words.is_empty() { raw.to_owned() } else { words.join("\n") })
+}
