@@ -46,9 +46,9 @@ pub(crate) struct Common {
     /// Go on with the newest conversation of this project.
     #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
     pub(crate) continue_last: bool,
-    /// Go on with this conversation.
-    #[arg(long, short = 'r', value_name = "SESSION")]
-    pub(crate) resume: Option<String>,
+    /// Go on with this conversation; its id may be shortened. Without an id, pick one from a list.
+    #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1)]
+    pub(crate) resume: Option<Option<String>>,
     /// Keep nothing on disk.
     #[arg(long, global = true, env = "PARLOR_EPHEMERAL")]
     pub(crate) ephemeral: bool,
@@ -99,6 +99,8 @@ pub(crate) enum Sub {
     Attach(Attach),
     /// A UI of one wire on a runtime of another.
     Bridge(Bridge),
+    /// The conversations that are kept: list, show, search, tree, export, import, rename, rm.
+    Sessions(crate::sessions::Sessions),
     /// Tell what is configured and what is missing.
     Doctor,
 }

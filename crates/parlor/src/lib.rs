@@ -11,6 +11,7 @@ mod places;
 mod remote;
 mod run;
 mod serve;
+mod sessions;
 pub mod stack;
 
 use clap::Parser;
@@ -48,6 +49,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Serve(serve)) => serve::serve(cli.common, serve).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.common, attach).await,
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
+        Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
         Some(Sub::Doctor) => doctor::doctor(&cli.common).await,
         None => start(cli.common).await,
     }

@@ -2,10 +2,9 @@
 
 use crate::cli::{Common, PolicyMode};
 use crate::model_source::Source;
-use crate::{exit, places};
+use crate::{exit, places, sessions};
 use anyhow::Context;
 use domain::command::Command;
-use domain::ids::SessionId;
 use domain::session::{ModelRef, Policy};
 use engine::{Agent, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, Setup};
@@ -132,19 +131,14 @@ fn store(common: &Common, log: &Log) -> anyhow::Result<Box<dyn Store>> {
 }
 
 fn start_with(common: &Common, store: &dyn Store, cwd: &Path) -> anyhow::Result<Option<Command>> {
-    if let Some(id) = &common.resume {
-        let session = SessionId::parse(id).with_context(|| format!("{id} is not the id of a session"))?;
-        return Ok(Some(Command::OpenSession { session }));
-    }
-    if common.continue_last {
-        let project = places::project(cwd).display().to_string();
-        let listing = store::Listing { project: Some(project), search: None, limit: Some(1) };
-        let newest = store.list(&listing)?.into_iter().next();
-        let newest =
-            newest.context("there is no conversation in this project yet; start one with `parlor`")?;
-        return Ok(Some(Command::OpenSession { session: newest.id }));
-    }
-    Ok(None)
+    let project = places::project(cwd).display().to_string();
+    let session = match &common.resume {
+        Some(Some(id)) => sessions::find(store, id)?,
+        Some(None) => sessions::choose(store, &project)?,
+        None if common.continue_last => sessions::newest(store, &project)?,
+        None => return Ok(None),
+    };
+    Ok(Some(Command::OpenSession { session }))
 }
 
 fn policy(common: &Common) -> Policy {

@@ -71,6 +71,11 @@ impl SqliteStore {
         Ok(SqliteStore { path, connection, owner: Owner::new(), writers: BTreeMap::new() })
     }
 
+    /// Whether there is a store in `directory`; nothing is made.
+    pub fn is_at(directory: &Path) -> bool {
+        place::file(directory).exists()
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path

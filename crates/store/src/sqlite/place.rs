@@ -9,12 +9,17 @@ use std::path::{Path, PathBuf};
 /// The file's name in the data directory.
 const FILE: &str = "sessions.db";
 
+/// Where the file is.
+pub(super) fn file(directory: &Path) -> PathBuf {
+    directory.join(FILE)
+}
+
 /// Makes the directory (0700) and the file (0600) if they are not there, and says where the file is.
 pub(super) fn prepare(directory: &Path) -> Result<PathBuf, StoreError> {
     make_directory(directory).map_err(|error| trouble::io(directory, &error))?;
-    let file = directory.join(FILE);
-    make_file(&file).map_err(|error| trouble::io(&file, &error))?;
-    Ok(file)
+    let path = file(directory);
+    make_file(&path).map_err(|error| trouble::io(&path, &error))?;
+    Ok(path)
 }
 
 #[cfg(unix)]

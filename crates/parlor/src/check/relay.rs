@@ -1,0 +1,30 @@
+//! The relay that a UI under test starts in place of its runtime: carries stdin and stdout to the socket where the kit listens.
+
+use crate::exit::Exit;
+use anyhow::Context;
+use std::ffi::OsString;
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+
+/// The hidden first argument that makes this program the relay.
+pub(crate) const RELAY: &str = "__relay";
+
+/// The command of the relay, to which the path of a socket is added.
+pub(crate) fn command() -> anyhow::Result<Vec<String>> {
+    let exe = std::env::current_exe().context("cannot find this program's own path")?;
+    Ok(vec![exe.to_string_lossy().into_owned(), RELAY.to_owned()])
+}
+
+/// Carries until one side ends.
+pub(crate) async fn relay(args: &[OsString]) -> anyhow::Result<Exit> {
+    let path = args.first().context("the relay needs the path of a socket")?;
+    let stream = UnixStream::connect(path).await.context("cannot reach the kit")?;
+    let (mut from, mut to) = stream.into_split();
+    let up = tokio::spawn(async move {
+        let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut to).await;
+        let _ = to.shutdown().await;
+    });
+    let _ = tokio::io::copy(&mut from, &mut tokio::io::stdout()).await;
+    up.abort();
+    Ok(Exit::Done)
+}

@@ -1,0 +1,226 @@
+//! `parlor record`: sit between a UI and a program, copy every byte as it is, and write the conversation down. And the tape behind
+//! `--record` of the other commands, which listens in on links.
+//!
+//! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
+
+use crate::cli::Record;
+use crate::exit::{self, Exit};
+use crate::serve::told_to_stop;
+use anyhow::Context;
+use kit::notation::{Heads, Side};
+use kit::recorder::Recorder;
+use link::{Watcher, Way};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use wire::lines::{Frame, Framer};
+
+/// How much is copied at once.
+const CHUNK: usize = 64 * 1024;
+/// How long the program may take to end after we were told to stop.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Records until the program ends.
+pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
+    let path = match record.out {
+        Some(path) => path,
+        None => default_path(record.dialect.name()),
+    };
+    let [program, arguments @ ..] = record.command.as_slice() else {
+        exit::complain("error: say what to record\n\nhint: parlor record --dialect codelia -- COMMAND");
+        std::process::exit(2);
+    };
+    let recorder = open(&path, record.dialect.name())?;
+    exit::complain(&format!("recording to {}", path.display()));
+    let mut child = tokio::process::Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .with_context(|| format!("cannot start {program}"))?;
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        anyhow::bail!("{program} has no stdin or stdout");
+    };
+    let said = tokio::spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
+    let heard = copy(stdout, tokio::io::stdout(), Ear::new(recorder.clone(), Side::Runtime));
+    let over = async {
+        heard.await;
+        child.wait().await
+    };
+    tokio::pin!(over);
+    let status = tokio::select! {
+        status = &mut over => Some(status?),
+        () = told_to_stop() => {
+            // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
+            said.abort();
+            tokio::time::timeout(GRACE, &mut over).await.ok().transpose()?
+        }
+    };
+    recorder.finish();
+    match status.and_then(|status| status.code()) {
+        Some(0) => Ok(Exit::Done),
+        Some(code) => std::process::exit(code),
+        None => Ok(Exit::Cancelled),
+    }
+}
+
+/// Copies until one end is gone, and lets the ear hear.
+async fn copy(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, mut ear: Ear) {
+    let mut chunk = vec![0; CHUNK];
+    while let Ok(count @ 1..) = from.read(&mut chunk).await {
+        let bytes = chunk.get(..count).unwrap_or_default();
+        ear.hear(bytes);
+        if to.write_all(bytes).await.is_err() || to.flush().await.is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown().await;
+    ear.end();
+}
+
+/// Cuts what passes into lines and notes them.
+struct Ear {
+    recorder: Recorder,
+    side: Side,
+    framer: Framer,
+}
+
+impl Ear {
+    fn new(recorder: Recorder, side: Side) -> Ear {
+        Ear { recorder, side, framer: Framer::new() }
+    }
+
+    fn hear(&mut self, bytes: &[u8]) {
+        self.framer.push(bytes);
+        while let Some(frame) = self.framer.next() {
+            self.note(&frame);
+        }
+    }
+
+    fn end(&mut self) {
+        while let Some(frame) = self.framer.finish() {
+            self.note(&frame);
+        }
+    }
+
+    fn note(&self, frame: &Frame) {
+        let line = match frame {
+            Frame::Line(line) | Frame::Unfinished(line) => line,
+            Frame::Overlong { head, .. } | Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => head,
+        };
+        self.recorder.note(self.side, 0, line.as_bytes());
+    }
+}
+
+fn default_path(dialect: &str) -> PathBuf {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    PathBuf::from(format!("parlor-{dialect}-{}.txt", now.as_secs()))
+}
+
+fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
+    let heads = Heads {
+        preface: vec!["# What looked like a secret was taken out; look through it before you share it.".into()],
+        dialect: Some(dialect.to_owned()),
+        title: Some(format!("recorded by parlor {}", env!("CARGO_PKG_VERSION"))),
+        session_cwd: std::env::current_dir().ok().map(|dir| dir.display().to_string()),
+        ..Heads::default()
+    };
+    Recorder::create(path, &heads)
+        .with_context(|| format!("cannot write {}; name a file that does not exist yet", path.display()))
+}
+
+/// Where `--record` writes. Every UI gets a file of its own: the first the one that was named, later ones with a number.
+#[derive(Clone)]
+pub(crate) struct Tape {
+    path: PathBuf,
+    begun: Arc<AtomicUsize>,
+    open: Arc<std::sync::Mutex<Vec<Recorder>>>,
+}
+
+/// Files that one tape opens at most.
+const MAX_FILES: usize = 64;
+
+impl Tape {
+    /// Nothing is written before somebody speaks.
+    pub(crate) fn new(path: &Path) -> Tape {
+        Tape { path: path.to_owned(), begun: Arc::default(), open: Arc::default() }
+    }
+
+    /// A watcher for the next link. `peer` is who is at its other end.
+    pub(crate) fn watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        if number >= MAX_FILES {
+            return Ok(Watcher::new(|_, _, _| {}));
+        }
+        let path = match number {
+            0 => self.path.clone(),
+            later => self.path.with_added(&format!("{}", later + 1)),
+        };
+        let recorder = open(&path, dialect)?;
+        self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(recorder.clone());
+        Ok(Watcher::new(move |way, lane, line| {
+            let side = match way {
+                Way::In => peer,
+                Way::Out => peer.peer(),
+            };
+            recorder.note(side, u8::try_from(lane.kind().0).unwrap_or_default(), line.as_bytes());
+        }))
+    }
+
+    /// Brings everything to disk.
+    pub(crate) fn finish(&self) {
+        for recorder in self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+            recorder.finish();
+        }
+    }
+
+    /// The tape of a second wire, beside this one.
+    pub(crate) fn beside(&self, what: &str) -> Tape {
+        Tape::new(&self.path.with_added(what))
+    }
+}
+
+trait WithAdded {
+    fn with_added(&self, what: &str) -> PathBuf;
+}
+
+impl WithAdded for PathBuf {
+    /// `a.txt` and `2` give `a.2.txt`.
+    fn with_added(&self, what: &str) -> PathBuf {
+        match self.extension().and_then(|extension| extension.to_str()) {
+            Some(extension) => self.with_extension(format!("{what}.{extension}")),
+            None => self.with_extension(what),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_files_stand_beside_the_first() {
+        let added = |path: &str| PathBuf::from(path).with_added("2").display().to_string();
+        assert_eq!((added("a/b.txt"), added("a/b")), ("a/b.2.txt".into(), "a/b.2".into()));
+    }
+
+    #[tokio::test]
+    async fn bytes_pass_unchanged_and_are_noted_as_lines() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.txt");
+        let recorder = open(&path, "codelia").unwrap();
+        let said = b"{\"a\":1}\r\nnot json\n\xff\n{\"cut\":".to_vec();
+        let mut out = Vec::new();
+        copy(&said[..], &mut out, Ear::new(recorder.clone(), Side::Ui)).await;
+        recorder.finish();
+        assert_eq!(out, said);
+        let text = std::fs::read_to_string(&path).unwrap();
+        for line in ["> {\"a\":1}", "! not json", "! {\"cut\":"] {
+            assert!(text.contains(line), "{text}");
+        }
+    }
+}

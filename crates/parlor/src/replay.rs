@@ -1,0 +1,70 @@
+//! `parlor replay`: play one side of a recording against a program and tell where it answers differently.
+
+use crate::check::relay;
+use crate::cli::{Replay, TestedRole};
+use crate::exit::{self, Exit};
+use crate::remote::Place as Typed;
+use anyhow::Context;
+use dialects::Dialect;
+use kit::loosen::loosen;
+use kit::notation::{Report, Side, Transcript, Verdict};
+use kit::peer::{Carrier, Peer, Place};
+use kit::player::{self, Manner};
+use std::path::Path;
+use std::time::Duration;
+
+/// Plays the recording; `Exit::Failed` when something differed.
+pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
+    let transcript = read(&replay.file)?;
+    let Some(typed) = Typed::of(replay.socket.as_ref(), &replay.command) else {
+        exit::complain("error: say what to play it against\n\nhint: --socket PATH, or -- COMMAND");
+        std::process::exit(2);
+    };
+    let place = match typed {
+        Typed::Socket(path) => Place::Socket(path),
+        Typed::Command(command) => Place::Command { command, cwd: None },
+    };
+    let carrier = carrier(&transcript);
+    let (tested, mut peer) = match replay.role {
+        TestedRole::Runtime => (Side::Runtime, Peer::runtime(&place, carrier).await?),
+        TestedRole::Ui => (Side::Ui, Peer::ui(&place, carrier, &relay::command()?).await?),
+    };
+    let transcript = if replay.exact { transcript } else { loosen(&transcript, tested) };
+    let manner = Manner {
+        speed: if replay.at_once { None } else { Some(replay.speed) },
+        patience: Duration::from_secs(replay.patience),
+        first_only: !replay.all,
+    };
+    let lanes = std::mem::take(&mut peer.lanes);
+    let played = player::play_in(&transcript, tested, lanes, manner).await;
+    let name = replay.file.display().to_string();
+    let report = Report { name: &name, transcript: &transcript, outcomes: &played.outcomes };
+    let passed = report.passed();
+    exit::put(&report.to_string());
+    if !passed && played.outcomes.iter().any(|outcome| matches!(outcome.verdict, Verdict::Missing { .. })) {
+        for line in peer.stderr() {
+            exit::complain(&format!("program: {line}"));
+        }
+    }
+    peer.close().await;
+    Ok(if passed { Exit::Done } else { Exit::Failed })
+}
+
+/// Reads a transcript from a file.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Transcript> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Transcript::parse(&text).with_context(|| format!("{} is not a transcript", path.display()))
+}
+
+/// The wire that a transcript is in.
+pub(crate) fn dialect(transcript: &Transcript) -> anyhow::Result<Dialect> {
+    let name = transcript.heads.dialect.as_deref().context("the transcript does not say its dialect; add a line `dialect NAME`")?;
+    name.parse().map_err(|why| anyhow::anyhow!("`{name}` is not a dialect of this program; {why}"))
+}
+
+fn carrier(transcript: &Transcript) -> Carrier {
+    match dialect(transcript) {
+        Ok(dialect) if dialect.has_event_lane() => Carrier::Two,
+        _ => Carrier::One,
+    }
+}

@@ -1,0 +1,240 @@
+//! `parlor sessions`: the conversations that are kept, looked at and moved by hand.
+//!
+//! It reads the store itself and needs no hub; what is being written by a running Parlor can be read, not changed. Reports go to
+//! stdout, as a table or with `--json` as one JSON document.
+
+mod args;
+mod carry;
+mod find;
+mod paint;
+mod tell;
+
+pub(crate) use args::Sessions;
+pub(crate) use find::{choose, find, newest};
+
+use crate::cli::Common;
+use crate::exit::{self, Exit};
+use crate::{places, stack};
+use args::{Act, Id, List, Remove, Rename, Report, Search, Show};
+use domain::event::{Body, Event};
+use domain::ids::{Millis, SessionId};
+use domain::session::SessionSummary;
+use paint::Paint;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::{Durability, Listing, SqliteStore, Store, StoreError};
+
+/// What every act works with.
+pub(crate) struct Desk {
+    store: SqliteStore,
+    /// The project the person stands in.
+    project: String,
+    cwd: PathBuf,
+    now: Millis,
+}
+
+/// Does what was typed.
+pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Exit> {
+    let data = places::data()?;
+    let act = sessions.act.unwrap_or_default();
+    if !SqliteStore::is_at(&data) && !matches!(act, Act::Import(_)) {
+        return nothing_yet(&act);
+    }
+    let store = SqliteStore::at(&data).map_err(|why| told(&why))?;
+    let cwd = stack::working_directory(common)?;
+    let project = places::project(&cwd).display().to_string();
+    let mut desk = Desk { store, project, cwd, now: now() };
+    match act {
+        Act::List(list) => desk.list(&list),
+        Act::Show(show) => desk.show(&show),
+        Act::Search(search) => desk.search(&search),
+        Act::Tree(id) => desk.tree(&id),
+        Act::Export(export) => desk.export(&export),
+        Act::Import(import) => desk.import(&import),
+        Act::Rename(rename) => desk.rename(rename),
+        Act::Remove(remove) => desk.remove(&remove),
+    }
+}
+
+/// Nothing was ever kept: lists are empty, everything else has nothing to act on.
+fn nothing_yet(act: &Act) -> anyhow::Result<Exit> {
+    let report = match act {
+        Act::List(List { report, .. }) | Act::Search(Search { report, .. }) => report,
+        Act::Show(_) | Act::Tree(_) | Act::Export(_) | Act::Import(_) | Act::Rename(_) | Act::Remove(_) => {
+            anyhow::bail!("no conversation is kept yet; start one with `parlor`")
+        }
+    };
+    exit::say(if report.json { "[]" } else { "No conversation is kept yet. Start one with `parlor`." });
+    Ok(Exit::Done)
+}
+
+/// The time.
+pub(crate) fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis(u64::try_from(since.as_millis()).unwrap_or(0))
+}
+
+/// An error of the store with what to do next.
+pub(crate) fn told(why: &StoreError) -> anyhow::Error {
+    anyhow::anyhow!("{why}\nhint: {}", why.hint())
+}
+
+impl Desk {
+    /// The session that was named, or the newest of this project.
+    fn named(&self, id: Option<&str>) -> anyhow::Result<SessionId> {
+        if let Some(id) = id {
+            return find(&self.store, id);
+        }
+        newest(&self.store, &self.project)
+    }
+
+    fn all(&self) -> anyhow::Result<Vec<SessionSummary>> {
+        self.store.list(&Listing::default()).map_err(|why| told(&why))
+    }
+
+    fn list(&self, list: &List) -> anyhow::Result<Exit> {
+        let listing = Listing {
+            project: (!list.all).then(|| self.project.clone()),
+            search: None,
+            limit: Some(list.limit),
+        };
+        let sessions = self.store.list(&listing).map_err(|why| told(&why))?;
+        if list.report.json {
+            exit::say(&record::encode(&sessions));
+            return Ok(Exit::Done);
+        }
+        if sessions.is_empty() {
+            exit::say(
+                "No conversation in this project yet. `parlor sessions list --all` shows all projects.",
+            );
+            return Ok(Exit::Done);
+        }
+        // Ids are shortened so that they name one session among all, not only among those shown.
+        let short = find::shortened(&self.all()?);
+        exit::put(&tell::table(&sessions, &short, list.all, self.now, Paint::of_stdout()));
+        if sessions.len() == list.limit {
+            exit::complain(&format!("({} newest; --limit N shows more)", list.limit));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn show(&self, show: &Show) -> anyhow::Result<Exit> {
+        let id = self.named(show.id.as_deref())?;
+        let summary = self.store.summary(&id).map_err(|why| told(&why))?;
+        let opened = self.store.load(&id).map_err(|why| told(&why))?;
+        if show.report.json {
+            exit::say(&tell::show_json(&summary, &opened.state));
+        } else {
+            let last = if show.all { usize::MAX } else { show.last };
+            exit::put(&tell::show(&summary, &opened.state, last, self.now, Paint::of_stdout()));
+        }
+        if let Some(damage) = opened.damage {
+            exit::complain(&format!("warning: {}", damage.message));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn search(&self, search: &Search) -> anyhow::Result<Exit> {
+        let words = search.words.join(" ");
+        let mut found = self.store.search(&words, search.limit).map_err(|why| told(&why))?;
+        if search.here {
+            let listing = Listing { project: Some(self.project.clone()), ..Listing::default() };
+            let here = self.store.list(&listing).map_err(|why| told(&why))?;
+            found.retain(|hit| here.iter().any(|session| session.id == hit.session));
+        }
+        if search.report.json {
+            exit::say(&tell::found_json(&found));
+            return Ok(Exit::Done);
+        }
+        if found.is_empty() {
+            exit::complain(&format!("Nothing holds all of: {words}"));
+            return Ok(Exit::Failed);
+        }
+        let short = find::shortened(&self.all()?);
+        exit::put(&tell::found(&found, &short, &words, self.now, Paint::of_stdout()));
+        Ok(Exit::Done)
+    }
+
+    fn tree(&self, tree: &Id) -> anyhow::Result<Exit> {
+        let id = self.named(tree.id.as_deref())?;
+        let state = self.store.load(&id).map_err(|why| told(&why))?.state;
+        if tree.report.json {
+            exit::say(&tell::tree_json(&state));
+        } else {
+            exit::put(&tell::tree(&state, Paint::of_stdout()));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn rename(&mut self, rename: Rename) -> anyhow::Result<Exit> {
+        let id = find(&self.store, &rename.id)?;
+        let title = paint::line(&rename.title.join(" "));
+        anyhow::ensure!(!title.is_empty(), "a title needs a word");
+        let state = self.store.open(&id).map_err(|why| told(&why))?.state;
+        let event = Event {
+            seq: state.seq.next(),
+            at: state.updated_at,
+            body: Body::Renamed { title: title.clone() },
+        };
+        let appended = self.store.append(&id, &[event], Durability::Now);
+        self.store.close(&id).map_err(|why| told(&why))?;
+        appended.map_err(|why| told(&why))?;
+        if rename.report.json {
+            exit::say(&serde_json::json!({ "session": id.as_str(), "title": title }).to_string());
+        } else {
+            exit::say(&format!("{id} is now “{title}”"));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn remove(&mut self, remove: &Remove) -> anyhow::Result<Exit> {
+        let mut ids = Vec::new();
+        for id in &remove.ids {
+            ids.push(find(&self.store, id)?);
+        }
+        ids.sort();
+        ids.dedup();
+        if !remove.yes && !self.agreed(&ids)? {
+            exit::complain("Nothing was removed.");
+            return Ok(Exit::Cancelled);
+        }
+        for id in &ids {
+            self.store.delete(id).map_err(|why| told(&why))?;
+            if !remove.report.json {
+                exit::say(&format!("removed {id}"));
+            }
+        }
+        if remove.report.json {
+            let ids: Vec<&str> = ids.iter().map(SessionId::as_str).collect();
+            exit::say(&serde_json::json!({ "removed": ids }).to_string());
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Asks before something is gone for good.
+    fn agreed(&self, ids: &[SessionId]) -> anyhow::Result<bool> {
+        let mut input = std::io::stdin().lock();
+        anyhow::ensure!(
+            std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+            "this removes {} conversation(s) for good; say --yes to mean it",
+            ids.len()
+        );
+        for id in ids {
+            let summary = self.store.summary(id).map_err(|why| told(&why))?;
+            exit::complain(&format!("{id}  {} ({} messages)", paint::line(&summary.title), summary.messages));
+        }
+        let mut out = std::io::stderr().lock();
+        write!(out, "Remove for good? [y/N] ").and_then(|()| out.flush())?;
+        let mut answer = String::new();
+        input.read_line(&mut answer)?;
+        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    }
+}
+
+impl Report {
+    /// Whether a program reads it.
+    fn is_json(&self) -> bool {
+        self.json
+    }
+}

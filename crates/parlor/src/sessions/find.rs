@@ -1,0 +1,166 @@
+//! Naming a session by hand: short ids, and a list to pick from.
+
+use super::paint::{self, Paint};
+use super::{now, tell, told};
+use crate::exit;
+use anyhow::Context;
+use domain::ids::SessionId;
+use domain::session::SessionSummary;
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal, Write};
+use store::{Listing, Store};
+
+/// What all our ids begin with; it may be left out.
+const PREFIX: &str = "sess-";
+/// The shortest that an id is shortened to.
+const LEAST: usize = 4;
+/// How many there are to pick from.
+const PICKS: usize = 20;
+/// How many are named when a short id fits several.
+const NAMED: usize = 5;
+
+/// The one session whose id is or begins with `text`.
+pub(crate) fn find(store: &dyn Store, text: &str) -> anyhow::Result<SessionId> {
+    let text = text.trim();
+    if let Some(id) = SessionId::parse(text)
+        && store.summary(&id).is_ok()
+    {
+        return Ok(id);
+    }
+    let sessions = store.list(&Listing::default()).map_err(|why| told(&why))?;
+    let bare = bare(text).to_ascii_lowercase();
+    let fits = |session: &&SessionSummary| {
+        let id = session.id.as_str();
+        self::bare(id).starts_with(&bare) || id.starts_with(text)
+    };
+    let fitting: Vec<&SessionSummary> = sessions.iter().filter(fits).filter(|_| !bare.is_empty()).collect();
+    match fitting.as_slice() {
+        [one] => Ok(one.id.clone()),
+        [] => anyhow::bail!(
+            "there is no conversation {text}\nhint: `parlor sessions list --all` shows those there are"
+        ),
+        several => {
+            let named: Vec<String> = several
+                .iter()
+                .take(NAMED)
+                .map(|session| format!("  {}  {}", session.id, paint::line(&session.title)))
+                .collect();
+            let more = if several.len() > NAMED { "\n  …" } else { "" };
+            anyhow::bail!("{text} fits {} conversations:\n{}{more}", several.len(), named.join("\n"))
+        }
+    }
+}
+
+fn bare(id: &str) -> &str {
+    id.strip_prefix(PREFIX).unwrap_or(id)
+}
+
+/// The shortest form of each id that names one session only.
+pub(crate) fn shortened(sessions: &[SessionSummary]) -> BTreeMap<SessionId, String> {
+    let mut ids: Vec<(&str, &SessionId)> = sessions.iter().map(|s| (bare(s.id.as_str()), &s.id)).collect();
+    ids.sort();
+    let shared = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let short = ids.iter().enumerate().map(|(at, (bare, id))| {
+        let before = at.checked_sub(1).map_or(0, |before| shared(bare, ids[before].0));
+        let after = ids.get(at + 1).map_or(0, |after| shared(bare, after.0));
+        let length = (before.max(after) + 1).max(LEAST);
+        // Ids are ASCII; one that is not stays whole.
+        ((*id).clone(), bare.get(..length).unwrap_or(bare).to_owned())
+    });
+    short.collect()
+}
+
+/// Lets the person pick one of the newest: those of this project, or of all when it has none.
+pub(crate) fn choose(store: &dyn Store, project: &str) -> anyhow::Result<SessionId> {
+    let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    anyhow::ensure!(terminal, "say which: --resume ID\nhint: `parlor sessions list` shows the ids");
+    let of = |project: Option<&str>| {
+        let listing = Listing { project: project.map(str::to_owned), search: None, limit: Some(PICKS) };
+        store.list(&listing).map_err(|why| told(&why))
+    };
+    let mut sessions = of(Some(project))?;
+    let everywhere = sessions.is_empty();
+    if everywhere {
+        sessions = of(None)?;
+    }
+    anyhow::ensure!(!sessions.is_empty(), "no conversation is kept yet; start one with `parlor`");
+    let numbers: BTreeMap<SessionId, String> = sessions
+        .iter()
+        .zip(1..)
+        .map(|(session, number)| (session.id.clone(), format!("{number:>2}")))
+        .collect();
+    let table = tell::table(&sessions, &numbers, everywhere, now(), Paint::of_stdout());
+    exit::complain(table.trim_end());
+    let mut out = std::io::stderr().lock();
+    write!(out, "Which? [1] ").and_then(|()| out.flush())?;
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer)?;
+    anyhow::ensure!(read > 0, "nothing was picked");
+    picked(&sessions, answer.trim()).map_or_else(|| find(store, answer.trim()), Ok)
+}
+
+/// What the answer means as a number of the list; nothing typed means the first.
+fn picked(sessions: &[SessionSummary], answer: &str) -> Option<SessionId> {
+    let number: usize = if answer.is_empty() { 1 } else { answer.parse().ok()? };
+    sessions.get(number.checked_sub(1)?).map(|session| session.id.clone())
+}
+
+/// The newest session of a project.
+pub(crate) fn newest(store: &dyn Store, project: &str) -> anyhow::Result<SessionId> {
+    let listing = Listing { project: Some(project.to_owned()), search: None, limit: Some(1) };
+    let newest = store.list(&listing).map_err(|why| told(&why))?.into_iter().next();
+    Ok(newest.context("there is no conversation in this project yet; start one with `parlor`")?.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::event::{Body, Event};
+    use domain::ids::{Millis, Seq};
+    use store::{Durability, MemoryStore};
+
+    fn store(numbers: &[u64]) -> MemoryStore {
+        let mut store = MemoryStore::new();
+        for number in numbers {
+            let id = SessionId::from_number(*number);
+            store.create(&id).unwrap();
+            let body = Body::SessionOpened { cwd: "/p".into(), project: "/p".into(), parent: None };
+            let event = Event { seq: Seq(1), at: Millis(*number), body };
+            store.append(&id, &[event], Durability::Now).unwrap();
+        }
+        store
+    }
+
+    #[test]
+    fn a_short_id_names_one_session_or_says_which_it_could_be() {
+        let store = store(&[0x1234_5678_9abc, 0x1234_5abc_0000, 0x2000_0000_0000]);
+        let all = store.list(&Listing::default()).unwrap();
+        let short: Vec<String> = shortened(&all).into_values().collect();
+        assert_eq!(short, ["123456", "12345a", "2000"]);
+        for text in ["sess-123456789abc", "123456", "sess-123456", " 123456 "] {
+            assert_eq!(find(&store, text).unwrap(), SessionId::from_number(0x1234_5678_9abc), "{text}");
+        }
+        assert_eq!(find(&store, "2").unwrap(), SessionId::from_number(0x2000_0000_0000));
+        let several = find(&store, "1234").unwrap_err().to_string();
+        assert!(
+            several.contains("fits 2 conversations") && several.contains("sess-12345abc0000"),
+            "{several}"
+        );
+        for text in ["9", "", "../x", "sess-"] {
+            assert!(find(&store, text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_is_picked_unless_another_is() {
+        let store = store(&[1, 2, 3]);
+        let all = store.list(&Listing::default()).unwrap();
+        assert_eq!(picked(&all, ""), Some(SessionId::from_number(3)));
+        assert_eq!(picked(&all, "3"), Some(SessionId::from_number(1)));
+        for wrong in ["0", "4", "x"] {
+            assert_eq!(picked(&all, wrong), None);
+        }
+        assert_eq!(newest(&store, "/p").unwrap(), SessionId::from_number(3));
+        assert!(newest(&store, "/q").is_err());
+    }
+}
