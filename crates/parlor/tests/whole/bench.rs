@@ -55,9 +55,13 @@ pub(crate) fn workplace() -> TempDir {
 
 /// Our runtime with a scripted model.
 pub(crate) fn runtime(script: &str, place: &Path) -> Hub {
-    let script = Scripted::parse(script).expect("the model's script");
+    runtime_of(Arc::new(Scripted::parse(script).expect("the model's script")), place)
+}
+
+/// Our runtime with a scripted model that the test keeps an eye on.
+pub(crate) fn runtime_of(script: Arc<Scripted>, place: &Path) -> Hub {
     parlor::stack::assemble_in(
-        Arc::new(Script(Arc::new(script))),
+        Arc::new(Script(script)),
         Box::new(MemoryStore::default()),
         place,
         &place.join(".data"),

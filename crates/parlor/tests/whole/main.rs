@@ -1,5 +1,7 @@
 //! Tests of the whole: hub, agent, tools and dialects together, in this process, with a scripted model.
 
 mod bench;
+mod bridges;
 mod killed;
+mod talk;
 mod transcripts;

@@ -1,0 +1,124 @@
+//! One conversation through every pair of wires: a UI of ours, wire A, a bridge, wire B, our runtime. What the fidelity tables
+//! promise is what arrives.
+
+use crate::bench;
+use crate::talk::{Spoken, Talk};
+use dialects::Dialect;
+use dialects::fidelity::{Carried, pair};
+use domain::ask::{Answer, Scope};
+use domain::event::Outcome;
+use domain::queue::QueueKind;
+use hub::Hub;
+use models::scripted::Scripted;
+use std::path::Path;
+use std::sync::Arc;
+
+const SCRIPT: &str = r#"
+model text "Hello " | text "there."
+model step
+model tool write {"path":"b.txt","content":"new"}
+model step
+model text "Written."
+model step
+model tool write {"path":"c.txt","content":"new"}
+model step
+model text "Understood."
+model step
+model text "Wait" | pause 2s | text " for it."
+model step
+model text "Steered."
+model step
+model text "Slow" | pause 3600s
+model step
+model text "Again."
+"#;
+
+/// A UI on wire `a`, a bridge, a runtime on wire `b`.
+struct Chain {
+    talk: Talk,
+    script: Arc<Scripted>,
+    _hubs: Vec<Hub>,
+}
+
+async fn chain(a: Dialect, b: Dialect, place: &Path) -> Chain {
+    let script = Arc::new(Scripted::parse(SCRIPT).expect("a script"));
+    let behind = bench::runtime_of(script.clone(), place);
+    let ends = bench::serve(&behind, bench::guest(b, place, Vec::new()), &bench::lanes(b)).await;
+    let bridge = bench::front(b, bench::wire(&bench::lanes(b), ends));
+    let ends = bench::serve(&bridge, bench::guest(a, place, Vec::new()), &bench::lanes(a)).await;
+    let front = bench::front(a, bench::wire(&bench::lanes(a), ends));
+    let talk = Talk::start(&front).await;
+    Chain { talk, script, _hubs: vec![behind, bridge, front] }
+}
+
+/// Whether an item arrives in some form between these two wires.
+fn arrives(a: Dialect, b: Dialect, item: &str) -> bool {
+    let carried = pair(a.fidelity(), b.fidelity());
+    let how = carried.into_iter().find(|(name, _)| *name == item).map(|(_, how)| how);
+    matches!(how, Some(Carried::Exact | Carried::Emulated(_)))
+}
+
+async fn converse(a: Dialect, b: Dialect) {
+    let place = bench::workplace();
+    let Chain { mut talk, script, _hubs } = chain(a, b, place.path()).await;
+    let name = format!("{a} on {b}");
+    let allow = || Answer::Allow { scope: Scope::Once, digest: None };
+
+    let said: Spoken = talk.prompt("one", &[]).await;
+    assert_eq!(
+        (said.text.as_str(), &said.outcome),
+        ("Hello there.", &Outcome::Done),
+        "{name}: a prompt and its answer"
+    );
+
+    let said = talk.prompt("write b", &[allow()]).await;
+    let asked = arrives(a, b, "consent");
+    assert_eq!(said.asked, usize::from(asked), "{name}: a consent is asked where both wires can carry it");
+    assert_eq!(
+        place.path().join("b.txt").exists(),
+        asked,
+        "{name}: the tool runs if and only if it was allowed"
+    );
+    assert!(said.text.ends_with("Written."), "{name}: {said:?}");
+
+    let reason = "use d.txt instead";
+    let said = talk.prompt("write c", &[Answer::Deny { reason: Some(reason.to_owned()) }]).await;
+    assert!(!place.path().join("c.txt").exists(), "{name}: what was denied does not run");
+    if asked && arrives(a, b, "denial reason") {
+        assert!(said.text.ends_with("Understood."), "{name}: the model goes on with the reason: {said:?}");
+        let heard = script.seen().iter().any(|request| format!("{request:?}").contains(reason));
+        assert!(heard, "{name}: the model hears the reason");
+    }
+
+    // Some wires stop a turn at a denial: what the model would have said then comes first now.
+    let behind = script.remaining() > 5;
+    if behind {
+        talk.prompt("go on", &[]).await;
+    }
+
+    let said = talk.prompt_and("wait", QueueKind::Steer, "steer").await;
+    assert!(said.text.contains("Steered."), "{name}: what was queued is heard: {said:?}");
+
+    let said = talk.prompt_and_cancel("slow").await;
+    assert_eq!(said.outcome, Outcome::Cancelled, "{name}: a cancelled run ends as such: {said:?}");
+
+    let said = talk.prompt("again", &[]).await;
+    assert_eq!(said.outcome, Outcome::Done, "{name}: the conversation goes on after a cancel: {said:?}");
+    talk.check();
+}
+
+#[test]
+fn every_pair_of_wires_carries_what_its_tables_promise() {
+    for a in Dialect::ALL {
+        for b in Dialect::ALL {
+            eprintln!("{a} on {b}");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .start_paused(true)
+                .build()
+                .expect("a runtime");
+            runtime.block_on(converse(*a, *b));
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A UI of ours that holds a conversation: says something, answers what it is asked, waits for the end.
+
+use dialects::role::Answers;
+use domain::ask::Answer;
+use domain::command::{Command, PromptOptions, Target};
+use domain::content::{Input, Role, TextKind};
+use domain::event::{Body, Event, Outcome};
+use domain::grammar::Grammar;
+use domain::port::{News, Ticket};
+use domain::queue::QueueKind;
+use domain::state::State;
+use hub::core::Standing;
+use hub::{Hub, LocalUi};
+use std::time::Duration;
+
+/// How long a run may take on the runtime's clock, which tests stop.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What came of something that was said.
+#[derive(Debug)]
+pub(crate) struct Spoken {
+    /// What the model said in the run.
+    pub(crate) text: String,
+    pub(crate) outcome: Outcome,
+    /// How often a person was asked.
+    pub(crate) asked: usize,
+}
+
+pub(crate) struct Talk {
+    ui: LocalUi,
+    pub(crate) state: State,
+    grammar: Grammar,
+    broken: Vec<String>,
+    next: u64,
+}
+
+impl Talk {
+    pub(crate) async fn start(hub: &Hub) -> Talk {
+        let ui = hub.attach("talk", Standing::Controller, Answers::ALL, None).await.expect("the hub runs");
+        Talk { ui, state: State::new(), grammar: Grammar::new(), broken: Vec::new(), next: 0 }
+    }
+
+    /// Says something, answers in order what is asked, waits for the end of the run.
+    pub(crate) async fn prompt(&mut self, text: &str, answers: &[Answer]) -> Spoken {
+        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+        self.to_the_end(answers, |_| None).await
+    }
+
+    /// The same; when the model has begun to speak, something is queued.
+    pub(crate) async fn prompt_and(&mut self, text: &str, kind: QueueKind, then: &str) -> Spoken {
+        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+        let then = Command::Enqueue { kind, input: Input::text(then) };
+        let first = self.to_the_end(&[], begins(then)).await;
+        if self.state.queues.all().next().is_none() && first.text.contains("Steered.") {
+            return first;
+        }
+        // Where the runtime has no queue, the hub prompts again: that is a run of its own.
+        let second = self.to_the_end(&[], |_| None).await;
+        Spoken { text: first.text + &second.text, ..second }
+    }
+
+    /// The same; when the model has begun to speak, the run is cancelled.
+    pub(crate) async fn prompt_and_cancel(&mut self, text: &str) -> Spoken {
+        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+        self.to_the_end(&[], begins(Command::Cancel { run: None, reason: None })).await
+    }
+
+    async fn say(&mut self, command: Command) {
+        self.next += 1;
+        self.ui.port.command(Ticket(self.next), Target::Current, command).await.expect("the hub runs");
+    }
+
+    async fn to_the_end(
+        &mut self,
+        answers: &[Answer],
+        mut react: impl FnMut(&Event) -> Option<Command>,
+    ) -> Spoken {
+        let mut spoken = Spoken { text: String::new(), outcome: Outcome::Done, asked: 0 };
+        loop {
+            let news = tokio::time::timeout(PATIENCE, self.ui.news.recv()).await;
+            let news = news
+                .unwrap_or_else(|_| panic!("nothing more comes: {spoken:?}\n{:#?}", self.state.runs.last()));
+            match news.expect("the hub runs") {
+                News::Attached { replay, .. } => {
+                    self.state = State::new();
+                    self.grammar = Grammar::new();
+                    for (at, body) in replay {
+                        self.state.apply(at, &body).expect("a replay that holds");
+                    }
+                }
+                News::Happened { event, .. } => {
+                    self.state.follow(&event).expect("events that fit");
+                    if let Some(command) = react(&event) {
+                        self.say(command).await;
+                    }
+                    match &event.body {
+                        Body::MessageDelta { message, kind: TextKind::Text, text }
+                            if self.is_models(*message) =>
+                        {
+                            spoken.text.push_str(text);
+                        }
+                        Body::PartAdded { message, part } if self.is_models(*message) => {
+                            if let Some((TextKind::Text, text)) = part.streamed() {
+                                spoken.text.push_str(text);
+                            }
+                        }
+                        Body::AskOpened(ask) => {
+                            let answer = answers.get(spoken.asked).cloned().unwrap_or(Answer::Dismissed);
+                            spoken.asked += 1;
+                            let answer = if ask.kind.accepts(&answer) { answer } else { plain(&answer) };
+                            self.say(Command::Answer { ask: ask.id, answer }).await;
+                        }
+                        Body::RunEnded { outcome, .. } => {
+                            spoken.outcome = outcome.clone();
+                            return spoken;
+                        }
+                        _ => {}
+                    }
+                }
+                News::Settled { with: Err(refusal), .. } => self.broken.push(refusal.to_string()),
+                News::Settled { .. } | News::Signal { .. } | News::Link(_) => {}
+            }
+        }
+    }
+
+    fn is_models(&self, message: domain::ids::MessageId) -> bool {
+        self.state.message(message).is_some_and(|message| message.role == Role::Assistant)
+    }
+
+    /// Nothing was refused and nothing is left open.
+    pub(crate) fn check(&self) {
+        assert!(self.state.open_run().is_none() && self.state.asks.is_empty());
+        assert!(self.broken.is_empty(), "refused: {:?}", self.broken);
+    }
+}
+
+/// Gives the command once, when the model begins to speak.
+fn begins(command: Command) -> impl FnMut(&Event) -> Option<Command> {
+    let mut once = Some(command);
+    move |event| match &event.body {
+        Body::MessageDelta { kind: TextKind::Text, .. } => once.take(),
+        _ => None,
+    }
+}
+
+/// A consent that a wire shows as a plain question gets a plain answer.
+fn plain(answer: &Answer) -> Answer {
+    match answer {
+        Answer::Allow { .. } => Answer::Confirmed(true),
+        Answer::Deny { .. } => Answer::Confirmed(false),
+        answer => answer.clone(),
+    }
+}
