@@ -3,5 +3,6 @@
 mod bench;
 mod bridges;
 mod killed;
+mod many;
 mod talk;
 mod transcripts;

@@ -5,7 +5,7 @@ use domain::ask::Answer;
 use domain::command::{Command, PromptOptions, Target};
 use domain::content::{Input, Role, TextKind};
 use domain::event::{Body, Event, Outcome};
-use domain::grammar::Grammar;
+use domain::ids::{Millis, SessionId};
 use domain::port::{News, Ticket};
 use domain::queue::QueueKind;
 use domain::state::State;
@@ -29,7 +29,6 @@ pub(crate) struct Spoken {
 pub(crate) struct Talk {
     ui: LocalUi,
     pub(crate) state: State,
-    grammar: Grammar,
     broken: Vec<String>,
     next: u64,
 }
@@ -37,7 +36,7 @@ pub(crate) struct Talk {
 impl Talk {
     pub(crate) async fn start(hub: &Hub) -> Talk {
         let ui = hub.attach("talk", Standing::Controller, Answers::ALL, None).await.expect("the hub runs");
-        Talk { ui, state: State::new(), grammar: Grammar::new(), broken: Vec::new(), next: 0 }
+        Talk { ui, state: State::new(), broken: Vec::new(), next: 0 }
     }
 
     /// Says something, answers in order what is asked, waits for the end of the run.
@@ -65,6 +64,71 @@ impl Talk {
         self.to_the_end(&[], begins(Command::Cancel { run: None, reason: None })).await
     }
 
+    /// Makes a session and goes there.
+    pub(crate) async fn new_session(&mut self) -> SessionId {
+        self.say(Command::NewSession { cwd: None, title: None, id: None }).await;
+        loop {
+            if let News::Attached { session, replay, .. } = self.news().await {
+                self.attached(replay);
+                return session;
+            }
+        }
+    }
+
+    /// Says something and does not wait.
+    pub(crate) async fn ask(&mut self, text: &str) {
+        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+    }
+
+    /// Answers the oldest open question.
+    pub(crate) async fn answer(&mut self, answer: Answer) {
+        let ask = self.state.asks.first().expect("a question").id;
+        self.say(Command::Answer { ask, answer }).await;
+    }
+
+    /// Waits until the runtime has shown itself: a receipt of something harmless.
+    pub(crate) async fn until_connected(&mut self) {
+        self.say(Command::ListModels { provider: None }).await;
+        let ticket = Ticket(self.next);
+        loop {
+            match self.news().await {
+                News::Settled { ticket: settled, .. } if settled == ticket => return,
+                News::Attached { replay, .. } => self.attached(replay),
+                News::Happened { event, .. } => self.state.follow(&event).expect("events that fit"),
+                News::Settled { .. } | News::Signal { .. } | News::Link(_) => {}
+            }
+        }
+    }
+
+    /// Takes news in until something has happened; at once if it is in the state already.
+    pub(crate) async fn until(&mut self, happened: impl Fn(&Event) -> bool) {
+        loop {
+            match self.news().await {
+                News::Happened { event, .. } => {
+                    self.state.follow(&event).expect("events that fit");
+                    if happened(&event) {
+                        return;
+                    }
+                }
+                News::Attached { replay, .. } => self.attached(replay),
+                News::Settled { .. } | News::Signal { .. } | News::Link(_) => {}
+            }
+        }
+    }
+
+    async fn news(&mut self) -> News {
+        let news = tokio::time::timeout(PATIENCE, self.ui.news.recv()).await;
+        let news = news.unwrap_or_else(|_| panic!("nothing more comes: {:#?}", self.state.runs.last()));
+        news.expect("the hub runs")
+    }
+
+    fn attached(&mut self, replay: Vec<(Millis, Body)>) {
+        self.state = State::new();
+        for (at, body) in replay {
+            self.state.apply(at, &body).expect("a replay that holds");
+        }
+    }
+
     async fn say(&mut self, command: Command) {
         self.next += 1;
         self.ui.port.command(Ticket(self.next), Target::Current, command).await.expect("the hub runs");
@@ -77,17 +141,8 @@ impl Talk {
     ) -> Spoken {
         let mut spoken = Spoken { text: String::new(), outcome: Outcome::Done, asked: 0 };
         loop {
-            let news = tokio::time::timeout(PATIENCE, self.ui.news.recv()).await;
-            let news = news
-                .unwrap_or_else(|_| panic!("nothing more comes: {spoken:?}\n{:#?}", self.state.runs.last()));
-            match news.expect("the hub runs") {
-                News::Attached { replay, .. } => {
-                    self.state = State::new();
-                    self.grammar = Grammar::new();
-                    for (at, body) in replay {
-                        self.state.apply(at, &body).expect("a replay that holds");
-                    }
-                }
+            match self.news().await {
+                News::Attached { replay, .. } => self.attached(replay),
                 News::Happened { event, .. } => {
                     self.state.follow(&event).expect("events that fit");
                     if let Some(command) = react(&event) {
