@@ -3,6 +3,8 @@
 //! A dialect has two roles, both state machines without I/O: [`role::RuntimeRole`] (we play the runtime, a foreign UI is at the other
 //! end) and [`role::UiRole`] (we play the UI, a foreign runtime is at the other end).
 
+#[cfg(feature = "asst")]
+pub mod asst;
 #[cfg(feature = "codelia")]
 pub mod codelia;
 pub mod fidelity;

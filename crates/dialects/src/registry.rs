@@ -17,6 +17,9 @@ pub enum Dialect {
     /// nous's, over two sockets.
     #[cfg(feature = "nous")]
     Nous,
+    /// asst's.
+    #[cfg(feature = "asst")]
+    Asst,
     /// lemon's.
     #[cfg(feature = "lemon")]
     Lemon,
@@ -34,6 +37,8 @@ impl Dialect {
         Dialect::Codelia,
         #[cfg(feature = "nous")]
         Dialect::Nous,
+        #[cfg(feature = "asst")]
+        Dialect::Asst,
         #[cfg(feature = "lemon")]
         Dialect::Lemon,
         #[cfg(feature = "openagent")]
@@ -49,6 +54,8 @@ impl Dialect {
             Dialect::Codelia => "codelia",
             #[cfg(feature = "nous")]
             Dialect::Nous => "nous",
+            #[cfg(feature = "asst")]
+            Dialect::Asst => "asst",
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::NAME,
             #[cfg(feature = "openagent")]
@@ -65,6 +72,8 @@ impl Dialect {
             Dialect::Codelia => Box::new(crate::codelia::CodeliaRuntime::default()),
             #[cfg(feature = "nous")]
             Dialect::Nous => Box::new(crate::nous::NousRuntime::default()),
+            #[cfg(feature = "asst")]
+            Dialect::Asst => Box::new(crate::asst::AsstRuntime::default()),
             #[cfg(feature = "lemon")]
             Dialect::Lemon => Box::new(crate::lemon::LemonRuntime::new()),
             #[cfg(feature = "openagent")]
@@ -81,6 +90,8 @@ impl Dialect {
             Dialect::Codelia => Box::new(crate::codelia::CodeliaUi::default()),
             #[cfg(feature = "nous")]
             Dialect::Nous => Box::new(crate::nous::NousUi::default()),
+            #[cfg(feature = "asst")]
+            Dialect::Asst => Box::new(crate::asst::AsstUi::default()),
             #[cfg(feature = "lemon")]
             Dialect::Lemon => Box::new(crate::lemon::LemonUi::new()),
             #[cfg(feature = "openagent")]
@@ -129,6 +140,8 @@ impl Dialect {
             Dialect::Codelia => crate::codelia::fidelity::TABLE,
             #[cfg(feature = "nous")]
             Dialect::Nous => crate::nous::fidelity::TABLE,
+            #[cfg(feature = "asst")]
+            Dialect::Asst => crate::asst::fidelity::TABLE,
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::fidelity::TABLE,
             #[cfg(feature = "openagent")]
@@ -145,6 +158,8 @@ impl Dialect {
             Dialect::Codelia => crate::codelia::quirks::QUIRKS,
             #[cfg(feature = "nous")]
             Dialect::Nous => crate::nous::quirks::QUIRKS,
+            #[cfg(feature = "asst")]
+            Dialect::Asst => crate::asst::quirks::QUIRKS,
             #[cfg(feature = "lemon")]
             Dialect::Lemon => crate::lemon::quirks::QUIRKS,
             #[cfg(feature = "openagent")]

@@ -1,0 +1,127 @@
+//! What the hub made of a request.
+
+use super::{AsstRuntime, Pending, Request, lower};
+use crate::role::{Cx, View};
+use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::ids::SessionId;
+use domain::state::{EntryKind, State};
+use serde_json::{Value, json};
+
+impl AsstRuntime {
+    pub(super) fn settle(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        pending: Pending,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let Pending { id, what } = pending;
+        match with {
+            Ok(receipt) => self.taken(cx, view, id, what, receipt),
+            Err(refusal) => self.refused(cx, id, what, &refusal),
+        }
+    }
+
+    fn taken(&mut self, cx: &mut Cx<'_>, view: Option<View<'_>>, id: Value, what: Request, receipt: Receipt) {
+        match (what, receipt) {
+            (Request::Message { .. }, Receipt::Started { session, run }) => {
+                self.sessions.entry(session).or_default().starting = Some((run, id));
+            }
+            (Request::Message { input, session }, Receipt::Queued { item, .. }) => {
+                let session = session.or_else(|| view.map(|view| view.session.clone()));
+                if let Some(session) = session {
+                    self.sessions.entry(session).or_default().queued.insert(item, (id, input));
+                }
+            }
+            (Request::Message { session, .. }, _) => self.started_elsewhere(cx, view, id, session),
+            (Request::Make { input, session }, _) => self.message(cx, id, input, Some(session)),
+            (Request::Clear { .. }, _) => cx.send(lower::done(cx.now, &id, None)),
+            (Request::Status { session }, receipt) => {
+                let shown = view.filter(|view| *view.session == session);
+                let counted = if let Receipt::Stats(stats) = receipt { stats.messages } else { 0 };
+                let length = shown.map_or(counted, |view| messages(view.state));
+                self.status(cx, &id, length);
+            }
+            (Request::New { .. }, Receipt::Session { session, .. }) => {
+                self.current = Some(session.id.clone());
+                let name = session.id.as_str();
+                let data = json!({ "conversation_id": name, "conversationId": name });
+                cx.send(lower::done(cx.now, &id, Some(data)));
+            }
+            (Request::Load { conversation }, Receipt::Session { session, .. }) => {
+                let shown = view.filter(|view| *view.session == session.id);
+                let count = shown.map_or(session.messages, |view| messages(view.state));
+                self.current = Some(session.id);
+                let data = json!({ "conversation_id": conversation, "conversationId": conversation, "message_count": count });
+                cx.send(lower::done(cx.now, &id, Some(data)));
+            }
+            (Request::New { .. } | Request::Load { .. }, _) => {
+                cx.send(lower::error(
+                    cx.now,
+                    &id,
+                    "Failed to process request: an answer of another kind came",
+                ));
+            }
+        }
+    }
+
+    /// A foreign runtime behind us took the message; it does not know our number of the run, which may be under way already.
+    fn started_elsewhere(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        id: Value,
+        session: Option<SessionId>,
+    ) {
+        let shown = view.filter(|view| session.as_ref().is_none_or(|session| session == view.session));
+        let Some((session, run)) =
+            shown.and_then(|view| Some((view.session.clone(), view.state.runs.last()?)))
+        else {
+            let why = "Failed to process request: the runtime took the message and began nothing";
+            return cx.send(lower::error(cx.now, &id, why));
+        };
+        let desk = self.sessions.entry(session).or_default();
+        match &run.ended {
+            Some((_, outcome)) => {
+                let why = lower::why(outcome);
+                Self::end(cx, vec![id], why.as_deref());
+            }
+            None if run.open_turn().is_some() => desk.telling = Some(lower::Telling::new(vec![id])),
+            None => desk.starting = Some((run.id, id)),
+        }
+    }
+
+    fn refused(&mut self, cx: &mut Cx<'_>, id: Value, what: Request, refusal: &Refusal) {
+        match (what, &refusal.kind) {
+            // A conversation that the shell named and that is new.
+            (Request::Message { input, session: Some(session) }, RefusalKind::SessionUnknown) => {
+                let command = Command::NewSession { cwd: None, title: None, id: Some(session.clone()) };
+                self.ask_hub(cx, Target::Current, command, id, Request::Make { input, session });
+            }
+            // What the wire has no word for waits until the run is over.
+            (
+                request @ (Request::Message { session: Some(_), .. } | Request::Clear { .. }),
+                RefusalKind::Busy,
+            ) => {
+                let session = match &request {
+                    Request::Message { session: Some(session), .. } | Request::Clear { session } => {
+                        session.clone()
+                    }
+                    _ => return,
+                };
+                self.sessions.entry(session).or_default().parked.push_back((id, request));
+            }
+            (Request::Load { conversation }, RefusalKind::SessionUnknown) => {
+                let shown: String = conversation.chars().take(80).collect();
+                cx.send(lower::error(cx.now, &id, format!("There is no conversation {shown}")));
+            }
+            _ => cx.send(lower::error(cx.now, &id, format!("Failed to process request: {refusal}"))),
+        }
+    }
+}
+
+/// How long the conversation is: what the person and the model said on the active path.
+fn messages(state: &State) -> u64 {
+    let path = state.path();
+    path.iter().filter(|entry| matches!(entry.kind, EntryKind::Message(_))).count() as u64
+}

@@ -1,0 +1,181 @@
+//! One test per quirk, of the same name.
+
+use super::stage::Stage;
+use super::ui::Bench;
+use crate::asst::quirks::QUIRKS;
+use crate::role::{RuntimeRole, TimerKey, UiRole};
+use domain::command::{Command, RefusalKind};
+use domain::content::Role;
+use domain::event::{Cause, Outcome};
+use domain::tool::{ToolOutcome, ToolResult};
+use serde_json::{Value, json};
+
+#[test]
+fn every_quirk_has_a_test() {
+    let tests = include_str!("quirks.rs");
+    for quirk in QUIRKS {
+        assert!(tests.contains(&format!("fn {}()", quirk.name)), "{}", quirk.name);
+    }
+}
+
+fn one_tool(outcome: ToolOutcome, result: ToolResult) -> Vec<Value> {
+    let mut stage = Stage::ready();
+    let run = stage.prompt("msg-1794");
+    let turn = stage.turn(run, Cause::Prompt);
+    let (_, message) = stage.step(turn);
+    stage.tool(message, "bash", outcome, result);
+    stage.told()
+}
+
+#[test]
+fn two_sets_of_names() {
+    for line in one_tool(ToolOutcome::Done, ToolResult::text("x")) {
+        let data = &line["data"];
+        assert_eq!((&data["toolId"], &data["toolName"]), (&data["tool_use_id"], &data["tool_name"]));
+        assert!(data["toolId"].is_string() && data["toolName"].is_string());
+    }
+    for data in [
+        json!({ "toolId": "t", "toolName": "list_files", "input": { "path": "." } }),
+        json!({ "tool_use_id": "t", "tool_name": "list_files", "tool_input": { "path": "." } }),
+    ] {
+        let mut bench = Bench::ready();
+        bench.prompt("hi");
+        bench.say(json!({ "type": "tool_use", "id": "msg-1", "data": data, "timestamp": 1 }));
+        let tool = bench.state.tools.values().next().unwrap();
+        assert_eq!((tool.name.as_str(), tool.args.as_str()), ("list_files", r#"{"path":"."}"#));
+    }
+}
+
+#[test]
+fn tool_ids_hold_the_request() {
+    for line in one_tool(ToolOutcome::Done, ToolResult::text("x")) {
+        assert!(line["data"]["tool_use_id"].as_str().unwrap().contains("msg-1794"));
+    }
+}
+
+#[test]
+fn ready_is_said_again() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.timers, [TimerKey(1)]);
+    stage.call(|role, cx| role.timer(cx, TimerKey(1)));
+    let told = stage.told();
+    assert_eq!(told.len(), 2);
+    assert_eq!(told[0], told[1]);
+    let mut stage = Stage::new();
+    stage.say(r#"{"id":"s","kind":"get_status"}"#);
+    assert!(stage.timers.is_empty(), "whoever asks has heard it");
+}
+
+#[test]
+fn images_in_a_string() {
+    let picture = json!([{ "data": "aGk=", "mime_type": "image/jpeg" }]);
+    for images in [Value::String(picture.to_string()), picture] {
+        let mut stage = Stage::ready();
+        stage.say(&json!({ "id": "i", "kind": "user_message", "message": "", "images": images }).to_string());
+        assert!(
+            matches!(&stage.wanted.last().unwrap().2, Command::Prompt { input, .. } if input.attachments.len() == 1)
+        );
+    }
+    let mut stage = Stage::ready();
+    stage.say(r#"{"id":"i","kind":"user_message","message":"hello","images":"nope"}"#);
+    assert!(
+        matches!(&stage.wanted.last().unwrap().2, Command::Prompt { input, .. } if input.attachments.is_empty())
+    );
+    assert!(stage.logs[0].contains("images"));
+    let mut stage = Stage::ready();
+    let large = json!([{ "data": "a".repeat(7_550_000), "mime_type": "image/png" }]).to_string();
+    stage.say(&json!({ "id": "i", "kind": "user_message", "message": "x", "images": large }).to_string());
+    let words = "Image too large (5.4MB). Maximum size is 5MB. Please use a smaller image.";
+    assert_eq!(stage.told(), [json!({ "type": "error", "id": "i", "error": words })]);
+}
+
+#[test]
+fn every_request_is_answered() {
+    for (line, id) in [
+        (r#"{"id":"e","kind":"user_message","message":""}"#, "e"),
+        (r#"{"id":"s","kind":"get_status"}"#, "s"),
+        (r#"{"id":"u","kind":"frobnicate"}"#, "u"),
+        (r#"{"id":"u"}"#, "u"),
+        (r#"{"kind":"clear_history"}"#, ""),
+        ("{nope", ""),
+        ("null", ""),
+        ("[]", ""),
+        ("7", ""),
+    ] {
+        let mut stage = Stage::new();
+        stage.told();
+        stage.say(line);
+        let told = stage.told();
+        assert_eq!(told.len(), 1, "{line}");
+        assert_eq!(told[0]["id"], id, "{line}");
+    }
+}
+
+#[test]
+fn failed_tools_are_results() {
+    let told = one_tool(ToolOutcome::Failed, ToolResult::text("exit 1"));
+    assert_eq!(told[1]["type"], "tool_result");
+    assert_eq!(
+        (&told[1]["data"]["error"], &told[1]["data"]["result"]["error"]),
+        (&json!("exit 1"), &json!("exit 1"))
+    );
+    let mut bench = Bench::ready();
+    bench.prompt("hi");
+    bench.say(json!({ "type": "tool_use", "id": "msg-1", "data": { "tool_use_id": "t", "tool_name": "x" }, "timestamp": 1 }));
+    bench.say(json!({ "type": "tool_result", "id": "msg-1", "data": { "tool_use_id": "t", "tool_name": "x", "error": "no" }, "timestamp": 1 }));
+    assert!(bench.state.open_run().is_some(), "a failed tool does not end the message");
+    let tool = bench.state.tools.values().next().unwrap();
+    assert_eq!(tool.phase, domain::tool::ToolPhase::Ended(ToolOutcome::Failed));
+}
+
+#[test]
+fn empty_results_are_filled() {
+    assert_eq!(one_tool(ToolOutcome::Done, ToolResult::text(""))[1]["data"]["result"], "(no output)");
+}
+
+#[test]
+fn messages_do_not_mix() {
+    let mut stage = Stage::ready();
+    let run = stage.prompt("a");
+    let turn = stage.turn(run, Cause::Prompt);
+    let item = stage.queue("b", run);
+    stage.talk(turn, "1");
+    let turn = stage.next_turn(turn, item, run);
+    stage.talk(turn, "2");
+    stage.end(Outcome::Done);
+    let tokens: Vec<_> = stage.told().into_iter().filter(|line| line["type"] == "token").collect();
+    assert_eq!((&tokens[0]["id"], &tokens[1]["id"]), (&json!("a"), &json!("b")));
+}
+
+#[test]
+fn numbers_as_ids() {
+    let mut stage = Stage::new();
+    stage.told();
+    stage.say(r#"{"id":5,"kind":"clear_history"}"#);
+    assert_eq!(stage.told(), [json!({ "type": "done", "id": 5 })]);
+}
+
+#[test]
+fn errors_without_an_id() {
+    let mut bench = Bench::ready();
+    bench.say(json!({ "type": "error", "error": "not about us", "timestamp": 1 }));
+    bench.prompt("hi");
+    bench.say(json!({ "type": "error", "error": "it broke", "timestamp": 1 }));
+    let outcome = bench.state.runs[0].ended.clone().unwrap().1;
+    assert!(matches!(outcome, Outcome::Failed(failure) if failure.message == "it broke"));
+}
+
+#[test]
+fn silence_is_survived() {
+    let mut bench = Bench::ready();
+    bench.prompt("hi");
+    bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(2)));
+    assert!(bench.state.open_run().is_some(), "first only a word of warning");
+    bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(2)));
+    assert!(bench.state.open_run().is_none());
+    bench.command(Command::NewSession { cwd: None, title: None, id: None });
+    bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(1002)));
+    assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::Unsupported);
+    bench.say(json!({ "type": "token", "id": "msg-1", "token": "late", "timestamp": 1 }));
+    assert!(bench.of(Role::Assistant).is_empty());
+}

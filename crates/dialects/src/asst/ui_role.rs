@@ -1,0 +1,419 @@
+//! We play the asst shell; an asst runtime is at the other end.
+//!
+//! The wire has no receipts: a message is taken when it is sent, and its run ends with `done` or `error`. It has no cancel either: a run
+//! that the person stops is over here, and what the runtime still says of it is passed over. Commands that the document does not know
+//! are tried and given up after a while, since the existing runtime is silent about what it does not understand.
+
+mod hearing;
+
+use super::wire::{Attachment, Picture, Request, Response};
+use super::{ATTACHMENT, conversation};
+use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::content::{Input, Part};
+use domain::event::{Cause, Failure, Outcome};
+use domain::fact::{Fact, Key, Said};
+use domain::ids::SessionId;
+use domain::port::{Abilities, Ticket};
+use domain::session::SessionSummary;
+use domain::signal::{Level, Signal};
+use hearing::Hearing;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// After so long without a word the person is told that nothing comes; the document names a minute.
+const WORRY_AFTER: Duration = Duration::from_secs(60);
+/// After so much more without a word the run is given up. The existing runtime asks its model for up to two minutes in silence.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
+/// How long an answer to anything but a message may take.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// Most requests that may be unanswered.
+const MAX_UNANSWERED: usize = 256;
+/// Most conversations whose names are remembered.
+const MAX_CONVERSATIONS: usize = 1024;
+
+const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
+const SILENCE_TIMER: TimerKey = TimerKey(2);
+/// Timers of requests begin here.
+const FIRST_REQUEST_TIMER: u64 = 1000;
+
+/// The UI's side of asst.
+#[derive(Debug, Default)]
+pub struct AsstUi {
+    greeted: Option<String>,
+    gone: bool,
+    last: u64,
+    run: Option<Hearing>,
+    worried: bool,
+    sent: BTreeMap<u64, (Ticket, Sent)>,
+    conversation: Option<String>,
+    conversations: BTreeMap<SessionId, String>,
+}
+
+/// A request that waits for its `done`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Sent {
+    Clear,
+    New,
+    Load(String),
+}
+
+impl AsstUi {
+    /// A role before its handshake.
+    pub fn new() -> AsstUi {
+        AsstUi::default()
+    }
+
+    fn id(&mut self) -> String {
+        self.last += 1;
+        format!("msg-{}", self.last)
+    }
+
+    fn write(cx: &mut Cx<'_>, request: &Request) {
+        cx.send(serde_json::to_string(request).unwrap_or_default());
+    }
+
+    fn prompt(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: &Input) {
+        if self.run.is_some() {
+            let refusal = Refusal::new(RefusalKind::Busy, "a run is under way");
+            return cx.settle(ticket, Err(refusal.hint("wait for its end or cancel it")));
+        }
+        let id = self.id();
+        let request = match self.lower(cx, &id, input) {
+            Ok(request) => request,
+            Err(refusal) => return cx.settle(ticket, Err(refusal)),
+        };
+        Self::write(cx, &request);
+        let hearing = Hearing::new(&id);
+        hearing.fact(cx, Said::RunStarted);
+        hearing.fact(cx, Said::TurnStarted(Some(Cause::Prompt)));
+        hearing.user(cx, input);
+        self.run = Some(hearing);
+        self.worried = false;
+        cx.timer(SILENCE_TIMER, WORRY_AFTER);
+        cx.settle(ticket, Ok(Receipt::Done));
+    }
+
+    /// A message as the wire carries it: text, pictures as a string of JSON, files by name.
+    fn lower(&self, cx: &mut Cx<'_>, id: &str, input: &Input) -> Result<Request, Refusal> {
+        let mut text = input.text.clone();
+        let (mut pictures, mut files) = (Vec::new(), Vec::new());
+        for part in &input.attachments {
+            match part {
+                Part::Text(more) => text = format!("{text}\n\n{more}"),
+                Part::Code { language, text: code, path } => {
+                    let (path, language) =
+                        (path.as_deref().unwrap_or_default(), language.as_deref().unwrap_or_default());
+                    text = format!("{text}\n\n{path}\n```{language}\n{code}\n```");
+                }
+                Part::Diff { text: diff, .. } => text = format!("{text}\n\n```diff\n{diff}\n```"),
+                Part::Image { mime, base64 } => {
+                    pictures.push(Picture { data: base64.to_string(), mime_type: mime.clone(), name: None });
+                }
+                Part::Opaque { kind, json } if kind == ATTACHMENT => {
+                    files.extend(serde_json::from_str::<Attachment>(json.as_str()).ok());
+                }
+                Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => {
+                    cx.loss("attachments", "a part of the prompt");
+                }
+            }
+        }
+        if text.trim().is_empty() && pictures.is_empty() && files.is_empty() {
+            return Err(Refusal::new(RefusalKind::Invalid, "the prompt is empty"));
+        }
+        let images = (!pictures.is_empty())
+            .then(|| serde_json::to_string(&pictures).ok().map(Value::String))
+            .flatten();
+        let attachments = (!files.is_empty()).then(|| json!(files));
+        let metadata = self.conversation.as_ref().map(|name| json!({ "conversationId": name }));
+        Ok(Request {
+            id: Value::String(id.to_owned()),
+            kind: Some(json!("user_message")),
+            message: Some(Value::String(text)),
+            images,
+            attachments,
+            metadata,
+            conversation_id: None,
+        })
+    }
+
+    fn send(&mut self, cx: &mut Cx<'_>, ticket: Ticket, kind: &str, sent: Sent) {
+        if self.sent.len() >= MAX_UNANSWERED {
+            let refusal = Refusal::new(RefusalKind::TooMany, "the runtime does not answer");
+            return cx.settle(ticket, Err(refusal.hint("start it again")));
+        }
+        let id = self.id();
+        let conversation_id = match &sent {
+            Sent::Load(name) => Some(Value::String(name.clone())),
+            Sent::Clear | Sent::New => None,
+        };
+        let metadata = match &sent {
+            Sent::Clear => self.conversation.as_ref().map(|name| json!({ "conversationId": name })),
+            Sent::New | Sent::Load(_) => None,
+        };
+        self.sent.insert(self.last, (ticket, sent));
+        cx.timer(TimerKey(FIRST_REQUEST_TIMER + self.last), ANSWER_WITHIN);
+        let (id, kind) = (Value::String(id), Some(Value::String(kind.to_owned())));
+        Self::write(cx, &Request { id, kind, metadata, conversation_id, ..Request::default() });
+    }
+
+    fn greet(&mut self, cx: &mut Cx<'_>, version: Option<String>) {
+        if self.greeted.is_none() {
+            cx.effects.push(Effect::CancelTimer(HANDSHAKE_TIMER));
+            self.greeted =
+                Some(version.map_or_else(|| "asst".to_owned(), |version| format!("asst {version}")));
+        }
+    }
+
+    fn response(&mut self, cx: &mut Cx<'_>, response: Response, line: &str) {
+        self.greet(cx, response.version.clone());
+        let id = response.id.as_str().map(str::to_owned);
+        let number =
+            id.as_deref().and_then(|id| id.strip_prefix("msg-")).and_then(|number| number.parse().ok());
+        if let Some(number) = number
+            && self.sent.contains_key(&number)
+        {
+            return self.answered(cx, number, response, line);
+        }
+        if response.kind == "ready" {
+            return;
+        }
+        // An error without an id can only be about what is being done.
+        let about_run = self.run.as_ref().is_some_and(|run| match &id {
+            Some(id) => *id == run.id,
+            None => response.kind == "error",
+        });
+        let Some(run) = self.run.as_mut().filter(|_| about_run) else {
+            if let (None, Some(error)) = (&id, response.error) {
+                cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Error, text: error }));
+            } else if response.kind != "done" && response.kind != "token" {
+                cx.drift(Drift::new(response.kind, "nobody asked for it, or it is over", line));
+            }
+            return;
+        };
+        self.worried = false;
+        cx.timer(SILENCE_TIMER, WORRY_AFTER);
+        match response.kind.as_str() {
+            "token" => run.token(cx, response.token.unwrap_or_default()),
+            "tool_use" => run.tool_use(cx, response.data, line),
+            "tool_result" => run.tool_result(cx, response.data, line),
+            "done" => self.end(cx, Outcome::Done),
+            "error" => {
+                let error = response.error.unwrap_or_else(|| "the runtime failed without a word".to_owned());
+                self.fail(cx, "request_failed", &error);
+            }
+            other => cx.drift(Drift::new("response", format!("unknown type {other}"), line)),
+        }
+    }
+
+    fn answered(&mut self, cx: &mut Cx<'_>, number: u64, response: Response, line: &str) {
+        let error = response.error;
+        match response.kind.as_str() {
+            "done" | "error" => {}
+            other => return cx.drift(Drift::new("response", format!("{other} where done was due"), line)),
+        }
+        let Some((ticket, sent)) = self.sent.remove(&number) else { return };
+        cx.effects.push(Effect::CancelTimer(TimerKey(FIRST_REQUEST_TIMER + number)));
+        if response.kind == "error" {
+            let why = error.unwrap_or_else(|| "the runtime refused".to_owned());
+            let unknown = why.to_lowercase().contains("unknown");
+            let kind = if unknown {
+                RefusalKind::Unsupported
+            } else {
+                RefusalKind::Remote { code: "error".to_owned() }
+            };
+            return cx.settle(ticket, Err(Refusal::new(kind, why)));
+        }
+        let named = response
+            .data
+            .as_ref()
+            .and_then(|data| data.get("conversation_id").or_else(|| data.get("conversationId")));
+        let named = named.and_then(Value::as_str).map(str::to_owned);
+        match sent {
+            Sent::Clear => cx.settle(ticket, Ok(Receipt::Leaf(None))),
+            Sent::New => match named {
+                Some(name) => self.at(cx, ticket, name),
+                None => {
+                    let refusal = Refusal::new(
+                        RefusalKind::Unsupported,
+                        "the runtime did not name the new conversation",
+                    );
+                    cx.settle(ticket, Err(refusal));
+                }
+            },
+            Sent::Load(name) => self.at(cx, ticket, named.unwrap_or(name)),
+        }
+    }
+
+    fn at(&mut self, cx: &mut Cx<'_>, ticket: Ticket, name: String) {
+        let session = conversation::session(&name);
+        if self.conversations.len() >= MAX_CONVERSATIONS {
+            self.conversations.pop_first();
+        }
+        self.conversations.insert(session.clone(), name.clone());
+        self.conversation = Some(name);
+        let session = SessionSummary {
+            id: session,
+            title: String::new(),
+            cwd: String::new(),
+            project: String::new(),
+            created_at: cx.now,
+            updated_at: cx.now,
+            messages: 0,
+            last_prompt: None,
+            last_run: None,
+            running: false,
+            usage: domain::content::Usage::default(),
+        };
+        cx.settle(ticket, Ok(Receipt::Session { session, parent: None }));
+    }
+
+    fn end(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        if let Some(run) = self.run.take() {
+            cx.effects.push(Effect::CancelTimer(SILENCE_TIMER));
+            cx.fact(Fact::of(Key::from(run.id.as_str()), Said::RunEnded(outcome)));
+        }
+    }
+
+    fn fail(&mut self, cx: &mut Cx<'_>, code: &str, error: &str) {
+        if let Some(run) = &self.run {
+            let notice = Said::Notice { level: Level::Error, code: code.to_owned(), text: error.to_owned() };
+            run.fact(cx, notice);
+        }
+        self.end(cx, Outcome::Failed(Failure::new(code, error)));
+    }
+}
+
+fn lost() -> Refusal {
+    Refusal::new(RefusalKind::Lost, "the runtime is gone").hint("start it again")
+}
+
+impl UiRole for AsstUi {
+    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+        self.conversation = hello.session.as_deref().map(str::to_owned);
+        cx.timer(HANDSHAKE_TIMER, HANDSHAKE_TIMEOUT);
+    }
+
+    fn line(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) => text,
+            Line::Overlong(head) => return cx.drift(Drift::new("line", "it is too long", &head)),
+            Line::Garbled(head) => return cx.drift(Drift::new("line", "it is not UTF-8 text", &head)),
+        };
+        if let Err(why) = wire::depth::check(&text) {
+            return cx.drift(Drift::new("line", why.to_string(), &text));
+        }
+        match serde_json::from_str(&text) {
+            Ok(response) => self.response(cx, response, &text),
+            Err(why) => cx.drift(Drift::new("line", why.to_string(), &text)),
+        }
+    }
+
+    fn command(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
+        if self.gone {
+            return cx.settle(ticket, Err(lost()));
+        }
+        match command {
+            Command::Prompt { input, .. } => self.prompt(cx, ticket, &input),
+            Command::Cancel { .. } => {
+                if self.run.is_some() {
+                    cx.loss("cancel", "the runtime goes on by itself; what it says is passed over");
+                    self.end(cx, Outcome::Cancelled);
+                    cx.settle(ticket, Ok(Receipt::Done));
+                } else {
+                    cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "no run is under way")));
+                }
+            }
+            Command::ClearSession => self.send(cx, ticket, "clear_history", Sent::Clear),
+            Command::NewSession { .. } => self.send(cx, ticket, "new_conversation", Sent::New),
+            Command::OpenSession { session } => {
+                let known = self.conversations.get(&session).cloned();
+                let name = known.unwrap_or_else(|| session.to_string());
+                self.send(cx, ticket, "load_conversation", Sent::Load(name));
+            }
+            Command::UpdateContext(_) => {
+                cx.loss("context update", "where the person works");
+                cx.settle(ticket, Ok(Receipt::Done));
+            }
+            Command::Enqueue { .. }
+            | Command::EditQueued { .. }
+            | Command::DropQueued { .. }
+            | Command::SetQueueMode { .. }
+            | Command::Answer { .. }
+            | Command::BranchSession { .. }
+            | Command::CloseSession
+            | Command::RenameSession { .. }
+            | Command::DeleteSession { .. }
+            | Command::SetLeaf { .. }
+            | Command::Compact { .. }
+            | Command::ListSessions { .. }
+            | Command::History { .. }
+            | Command::Stats
+            | Command::SaveSession { .. }
+            | Command::LoadSession { .. }
+            | Command::ExportSession { .. }
+            | Command::ListModels { .. }
+            | Command::SetModel { .. }
+            | Command::SetPolicy { .. }
+            | Command::ListServers
+            | Command::ListSkills { .. }
+            | Command::ListTools
+            | Command::SetTools { .. }
+            | Command::Extension { .. } => {
+                cx.settle(ticket, Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot do that")));
+            }
+        }
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+        if key == HANDSHAKE_TIMER && self.greeted.is_none() {
+            let why = "the runtime did not say that it is ready within 10 seconds; is it an asst runtime?";
+            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+        } else if key == SILENCE_TIMER {
+            if std::mem::replace(&mut self.worried, true) {
+                self.fail(
+                    cx,
+                    "timed_out",
+                    "The runtime has said nothing for three minutes; the request was given up.",
+                );
+            } else if self.run.is_some() {
+                let text = "The runtime has said nothing for a minute.".to_owned();
+                cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Warning, text }));
+                cx.timer(SILENCE_TIMER, GIVE_UP_AFTER);
+            }
+        } else if let Some(number) = key.0.checked_sub(FIRST_REQUEST_TIMER)
+            && let Some((ticket, _)) = self.sent.remove(&number)
+        {
+            let refusal = Refusal::new(
+                RefusalKind::Unsupported,
+                "the runtime did not answer; it may not know this request",
+            );
+            cx.settle(ticket, Err(refusal));
+        }
+    }
+
+    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+        self.gone = true;
+        self.run = None;
+        for (_, (ticket, _)) in std::mem::take(&mut self.sent) {
+            cx.settle(ticket, Err(lost()));
+        }
+    }
+
+    fn abilities(&self) -> Option<Abilities> {
+        self.greeted.as_ref().map(|name| Abilities {
+            name: name.clone(),
+            steer: false,
+            follow_up: false,
+            cancel: true,
+            sessions: false,
+            branch: false,
+            models: false,
+            servers: false,
+            skills: false,
+            consent: false,
+        })
+    }
+}

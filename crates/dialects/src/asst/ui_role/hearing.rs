@@ -1,0 +1,100 @@
+//! Responses to one message become facts. Both sets of names in `data` are understood.
+
+use crate::asst::wire::ToolData;
+use crate::role::{Cx, Drift};
+use domain::content::{Input, Json, Role, TextKind};
+use domain::event::Finish;
+use domain::fact::{Fact, Key, Said};
+use domain::tool::{ToolOutcome, ToolResult};
+use serde_json::Value;
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    /// Its id.
+    pub(super) id: String,
+    /// A tool has answered: what comes next is another step of the model.
+    after_tools: bool,
+}
+
+impl Hearing {
+    pub(super) fn new(id: &str) -> Hearing {
+        Hearing { id: id.to_owned(), after_tools: false }
+    }
+
+    pub(super) fn fact(&self, cx: &mut Cx<'_>, said: Said) {
+        cx.fact(Fact::of(Key::from(self.id.as_str()), said));
+    }
+
+    /// What the person said; the wire does not repeat it.
+    pub(super) fn user(&self, cx: &mut Cx<'_>, input: &Input) {
+        let message = Some(Key::from(format!("{}:user", self.id)));
+        self.fact(cx, Said::MessageStarted { message: message.clone(), role: Role::User });
+        for part in input.parts() {
+            self.fact(cx, Said::Part { message: message.clone(), part });
+        }
+        self.fact(cx, Said::MessageEnded { message, finish: Finish::Complete });
+    }
+
+    /// The model speaks again after its tools.
+    fn next_step(&mut self, cx: &mut Cx<'_>) {
+        if std::mem::take(&mut self.after_tools) {
+            self.fact(cx, Said::StepStarted);
+        }
+    }
+
+    pub(super) fn token(&mut self, cx: &mut Cx<'_>, text: String) {
+        self.next_step(cx);
+        self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
+    }
+
+    pub(super) fn tool_use(&mut self, cx: &mut Cx<'_>, data: Option<Value>, line: &str) {
+        let Some((tool, name, data)) = read(cx, data, line) else { return };
+        self.next_step(cx);
+        let input = data.input.or(data.tool_input).filter(|input| !input.is_null());
+        let args = input.map_or_else(Json::empty, |input| Json::verbatim(input.to_string()));
+        self.fact(cx, Said::ToolProposed { tool: tool.clone(), name, args });
+        self.fact(cx, Said::ToolStarted { tool, name: None, args: None });
+    }
+
+    pub(super) fn tool_result(&mut self, cx: &mut Cx<'_>, data: Option<Value>, line: &str) {
+        let Some((tool, _, data)) = read(cx, data, line) else { return };
+        self.after_tools = true;
+        let failed = data.error.filter(|error| !error.is_null());
+        let (outcome, result) = match (failed, data.result) {
+            (Some(error), _) => (ToolOutcome::Failed, ToolResult::text(words(&error))),
+            (None, None | Some(Value::Null)) => (ToolOutcome::Done, ToolResult::default()),
+            (None, Some(Value::String(text))) => (ToolOutcome::Done, ToolResult::text(text)),
+            (None, Some(result)) => {
+                let json = Some(Json::verbatim(result.to_string()));
+                (ToolOutcome::Done, ToolResult { json, ..ToolResult::text(words(&result)) })
+            }
+        };
+        self.fact(cx, Said::ToolEnded { tool, outcome, result });
+    }
+}
+
+fn words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The tool's id and name, whichever way they are written.
+fn read(cx: &mut Cx<'_>, data: Option<Value>, line: &str) -> Option<(Key, String, ToolData)> {
+    let read: Result<ToolData, _> = serde_json::from_value(data.unwrap_or_default());
+    let data = match read {
+        Ok(data) => data,
+        Err(why) => {
+            cx.drift(Drift::new("tool data", why.to_string(), line));
+            return None;
+        }
+    };
+    let pick = |one: &String, other: &String| if one.is_empty() { other.clone() } else { one.clone() };
+    let id = pick(&data.tool_id, &data.tool_use_id);
+    if id.is_empty() {
+        cx.drift(Drift::new("tool data", "it names no tool", line));
+        return None;
+    }
+    let name = pick(&data.tool_name, &data.tool_name_too);
+    let name = if name.is_empty() { "tool".to_owned() } else { name };
+    Some((Key::from(id), name, data))
+}
