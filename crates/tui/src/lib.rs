@@ -35,7 +35,7 @@ pub mod world;
 pub use dump::dump;
 pub use headless::Headless;
 pub use model::{About, Model};
-pub use msg::{Fx, Msg, Outgoing};
+pub use msg::{Begin, Fx, Msg, Outgoing};
 pub use shell::{ExitReason, Options, run};
 pub use update::update;
 pub use view::{Cache, view};

@@ -13,9 +13,11 @@ use crate::thread::CellKey;
 use crate::transcript::{Heights, Scroll};
 use crate::world::World;
 use domain::command::{Command, Target};
+use domain::content::Part;
 use domain::ids::Millis;
 use domain::port::Ticket;
 use domain::signal::Level;
+use ratatui::layout::Position;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Toasts kept on the screen at once.
@@ -111,6 +113,10 @@ pub struct Screen {
     pub ran: Option<Ran>,
     /// How fast text comes in.
     pub flow: Flow,
+    /// What the mouse is drawn over: where it began, where it is.
+    pub drag: Option<(Position, Position)>,
+    /// Pictures that go along with the next prompt: name and part.
+    pub attached: Vec<(String, Part)>,
     /// Whether the mouse is the UI's.
     pub mouse: bool,
     /// Keys that stand for others.
@@ -200,6 +206,8 @@ impl Model {
             skills: Vec::new(),
             ran: None,
             flow: Flow::default(),
+            drag: None,
+            attached: Vec::new(),
             mouse: false,
             keymap: BTreeMap::new(),
             title: String::new(),

@@ -2,6 +2,7 @@
 
 use crate::key::Key;
 use domain::command::{Command, Target};
+use domain::content::Part;
 use domain::ids::Millis;
 use domain::port::{News, Ticket};
 use std::time::Duration;
@@ -56,6 +57,10 @@ pub enum Msg {
         /// Paths, best first.
         paths: Vec<String>,
     },
+    /// A picture for the next prompt: its name and itself, or why there is none.
+    Attached(Result<(String, Part), String>),
+    /// What to begin with.
+    Begin(Begin),
     /// Earlier prompts, oldest first, read at the start.
     History(Vec<String>),
     /// A command that the person ran is over.
@@ -76,6 +81,15 @@ pub enum Msg {
     Word(String),
 }
 
+/// What the UI begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begin {
+    /// The list of sessions.
+    Sessions,
+    /// A prompt, said as soon as there is a session.
+    Prompt(String),
+}
+
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fx {
@@ -93,6 +107,8 @@ pub enum Fx {
     Notify(String),
     /// A tick after this time.
     Wake(Duration),
+    /// Reads a picture: the file, or what is on the clipboard.
+    Attach(Option<String>),
     /// Looks for files.
     FindFiles(String),
     /// Keeps a prompt for later sessions.

@@ -104,6 +104,23 @@ pub fn fit(text: &str, columns: usize) -> String {
     out
 }
 
+/// The part of `text` from one column up to another.
+pub fn between(text: &str, from: usize, to: usize) -> String {
+    let mut column = 0;
+    let mut out = String::new();
+    for grapheme in text.graphemes(true) {
+        if column >= to {
+            break;
+        }
+        let wide = grapheme_width(grapheme);
+        if column + wide > from {
+            out.push_str(grapheme);
+        }
+        column += wide;
+    }
+    out
+}
+
 /// Wraps pieces into rows of at most `columns`, the first row after `first`, the others after `rest`.
 pub fn wrap(pieces: &[Piece], columns: usize, first: &Piece, rest: &Piece) -> Vec<Row> {
     let mut wrapping = Wrapping::new(columns, first, rest);

@@ -5,12 +5,13 @@
 mod effects;
 mod files;
 mod input;
+mod picture;
 mod screen;
 mod terminal;
 
 use crate::key::Key;
 use crate::model::{About, Model};
-use crate::msg::{Fx, Msg, Outgoing};
+use crate::msg::{Begin, Fx, Msg, Outgoing};
 use crate::theme::Theme;
 use crate::update::update;
 use crate::view::Cache;
@@ -49,6 +50,8 @@ pub struct Options {
     pub mouse: bool,
     /// Keys that stand for others.
     pub keys: BTreeMap<Key, Key>,
+    /// What to begin with.
+    pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.
     pub cwd: PathBuf,
 }
@@ -100,6 +103,7 @@ pub async fn run(
     };
     shell.perform(fx);
     shell.load_history();
+    shell.tell_background();
     shell.draw()?;
     shell.work(incoming, from_tasks).await
 }
@@ -141,6 +145,7 @@ impl Shell {
         let mut signals = terminal::Signals::new()?;
         let mut runtime_gone = false;
         let outgoing = self.outgoing.clone();
+        let mut begin = self.options.begin.take();
         while self.exit.is_none() {
             let (wake, waiting) = (self.wake, !self.backlog.is_empty());
             let frame_at = self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |at| at + FRAME));
@@ -180,11 +185,24 @@ impl Shell {
                     self.take(Msg::Tick(now()));
                 }
             }
+            if self.model.world.current.is_some()
+                && let Some(begin) = begin.take()
+            {
+                self.take(Msg::Begin(begin));
+            }
             self.pause(&mut input).await?;
         }
         self.screen.leave(&self.terminal)?;
         self.terminal.leave();
         Ok(self.exit.unwrap_or(ExitReason::Quit))
+    }
+
+    /// Lets the colours fit the screen, where nobody chose them and the terminal shows all of them.
+    fn tell_background(&mut self) {
+        let colours = std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit");
+        if let (None, true, Some(dark)) = (self.options.theme, colours, self.terminal.facts().dark) {
+            self.take(Msg::Background { dark });
+        }
     }
 
     fn take(&mut self, msg: Msg) {

@@ -357,6 +357,50 @@ pub fn cell_at(model: &mut Model, area: Rect, row: u16) -> Option<CellKey> {
     None
 }
 
+/// The rows that stand on the screen, top to bottom.
+fn on_screen(model: &mut Model, area: Rect) -> Vec<Row> {
+    let (columns, high) = (columns(area), usize::from(area.height));
+    let count = model.world.seen().thread.cells().len();
+    let top = match model.screen.scroll {
+        Scroll::At { key, line } => model.world.seen().thread.position(key).map(|cell| Place { cell, line }),
+        Scroll::Tail => None,
+    };
+    let top = top.unwrap_or_else(|| tail(count, high, |at| measure(model, at, columns)));
+    let mut rows = Vec::new();
+    let mut skip = top.line;
+    for at in top.cell..count {
+        let Some(cell) = model.world.seen().thread.cells().get(at).copied() else { break };
+        rows.extend((0..lead(model, at)).map(|_| Row::empty()));
+        rows.extend(cell::rows(model.world.state(), cell.key, look(model, cell.key, columns)));
+        let cut = skip.min(rows.len());
+        rows.drain(..cut);
+        skip -= cut;
+        if rows.len() >= high {
+            break;
+        }
+    }
+    rows.truncate(high);
+    rows
+}
+
+/// The text between two places of the screen, both included; rows that go on with the same line are joined.
+pub fn text_between(model: &mut Model, area: Rect, from: Position, to: Position) -> String {
+    let (from, to) = if (from.y, from.x) <= (to.y, to.x) { (from, to) } else { (to, from) };
+    let rows = on_screen(model, area);
+    let mut text = String::new();
+    for y in from.y.max(area.y)..=to.y.min(area.bottom().saturating_sub(1)) {
+        let Some(row) = rows.get(usize::from(y - area.y)) else { break };
+        let column = |x: u16| usize::from(x.saturating_sub(area.x + MARGIN));
+        let first = if y == from.y { column(from.x) } else { 0 };
+        let last = if y == to.y { column(to.x) + 1 } else { usize::MAX };
+        text.push_str(crate::row::between(&row.text(), first, last).trim_end());
+        if y != to.y {
+            text.push(if row.soft { ' ' } else { '\n' });
+        }
+    }
+    text
+}
+
 /// Draws the transcript. Tells which cell each row of the area shows.
 pub fn view(
     model: &Model,
@@ -396,6 +440,7 @@ pub fn view(
                 let at = Position::new(area.x + MARGIN, row_y);
                 draw(row, at, area.width.saturating_sub(2 * MARGIN), buf, links);
                 mark_found(model, row, at, buf);
+                mark_dragged(model, at, area, buf);
                 if selected {
                     buf[(area.x, row_y)].set_symbol("▌").set_style(model.screen.theme.style(Role::Accent));
                 }
@@ -419,6 +464,22 @@ fn mark_found(model: &Model, row: &Row, at: Position, buf: &mut Buffer) {
             if let Some(cell) = buf.cell_mut((x, at.y)) {
                 cell.set_style(model.screen.theme.style(Role::Found));
             }
+        }
+    }
+}
+
+/// Marks what the mouse is drawn over.
+fn mark_dragged(model: &Model, at: Position, area: Rect, buf: &mut Buffer) {
+    let Some((from, to)) = model.screen.drag.filter(|(from, to)| from != to) else { return };
+    let (from, to) = if (from.y, from.x) <= (to.y, to.x) { (from, to) } else { (to, from) };
+    if at.y < from.y || at.y > to.y {
+        return;
+    }
+    let first = if at.y == from.y { from.x } else { at.x };
+    let last = if at.y == to.y { to.x } else { area.right().saturating_sub(1) };
+    for x in first..=last.min(area.right().saturating_sub(1)) {
+        if let Some(cell) = buf.cell_mut((x, at.y)) {
+            cell.set_style(model.screen.theme.style(Role::Selected));
         }
     }
 }

@@ -9,6 +9,8 @@ mod news;
 mod prompt;
 mod reading;
 #[cfg(test)]
+mod scenes;
+#[cfg(test)]
 pub(crate) mod tests;
 
 use crate::key::{Code, Key};
@@ -32,12 +34,11 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
     match msg {
         Msg::Tick(now) => tick(model, now),
         Msg::Key(key) => keys::press(model, key, fx),
-        Msg::Paste(text) => prompt::paste(model, &text),
+        Msg::Paste(text) => prompt::paste(model, &text, fx),
         Msg::Mouse(mouse) => match mouse.act {
             MouseAct::WheelUp => wheel(model, -WHEEL),
             MouseAct::WheelDown => wheel(model, WHEEL),
-            MouseAct::Press => reading::click(model, mouse.row),
-            MouseAct::Drag | MouseAct::Release => {}
+            MouseAct::Press | MouseAct::Drag | MouseAct::Release => reading::point(model, mouse, fx),
         },
         Msg::Resize(columns, rows) => model.screen.size = (columns, rows),
         Msg::News(news) => news::hear(model, news, fx),
@@ -45,6 +46,9 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::FromEditor(None) => {
             model.toast(Level::Error, "the editor could not be run; set EDITOR to the one you use");
         }
+        Msg::Attached(Ok((name, part))) => prompt::attach(model, name, part),
+        Msg::Attached(Err(why)) => model.toast(Level::Warning, why),
+        Msg::Begin(begin) => prompt::begin(model, begin, fx),
         Msg::History(earlier) => model.screen.history.load(earlier),
         Msg::Word(text) => model.toast(Level::Info, text),
         Msg::Files { query, paths } => completion::found(model, &query, paths),

@@ -1,6 +1,7 @@
 //! What the update wants done, done.
 
 use super::input::InputThread;
+use super::picture;
 use super::{ExitReason, MAX_BACKLOG, Shell};
 use crate::msg::{Fx, Msg};
 use base64::Engine;
@@ -55,6 +56,12 @@ impl Shell {
             }
             Fx::Suspend => self.paused = Some(Pause::Suspend),
             Fx::OpenEditor(text) => self.paused = Some(Pause::Editor(text)),
+            Fx::Attach(path) => {
+                let (cwd, inbox) = (self.options.cwd.clone(), self.inbox.clone());
+                tokio::task::spawn_blocking(move || {
+                    let _ = inbox.blocking_send(Msg::Attached(picture::read(path.as_deref(), &cwd)));
+                });
+            }
             Fx::FindFiles(query) => {
                 let (files, cwd, inbox) = (self.files.clone(), self.options.cwd.clone(), self.inbox.clone());
                 tokio::task::spawn_blocking(move || {

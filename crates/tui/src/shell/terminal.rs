@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How long the terminal may take to tell what it can do.
-const ANSWER: Duration = Duration::from_millis(200);
+/// How long the terminal may take to tell what it can do. Long, since an answer that comes later would be read as typing.
+const ANSWER: Duration = Duration::from_secs(1);
 /// Longest answer read.
 const MAX_ANSWER: usize = 4_096;
 
@@ -24,8 +24,8 @@ const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Keys that cannot be told apart otherwise (Shift-Enter) come in their own form.
 const KEYS_ON: &str = "\x1b[>1u";
-/// Synchronized output? Key forms? Where is the cursor? And a question that every terminal answers, to know when to stop waiting.
-const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b[6n\x1b[c";
+/// Synchronized output? Key forms? Background? Where is the cursor? And a question that every terminal answers, to know when to stop waiting.
+const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b]11;?\x1b\\\x1b[6n\x1b[c";
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
 static ALTERNATE: AtomicBool = AtomicBool::new(false);
@@ -38,6 +38,8 @@ pub(super) struct Facts {
     pub(super) synchronized: bool,
     /// Keys come in their own form when asked.
     pub(super) keys: bool,
+    /// Whether the background is dark, if it said so.
+    pub(super) dark: Option<bool>,
     /// The row and column of the cursor at the start, from 0.
     pub(super) cursor: Option<(u16, u16)>,
 }
@@ -187,7 +189,16 @@ fn understand(answer: &str) -> Facts {
         let (row, column) = part.split_once('R')?.0.split_once(';')?;
         Some((row.parse::<u16>().ok()?.saturating_sub(1), column.parse::<u16>().ok()?.saturating_sub(1)))
     });
-    Facts { synchronized, keys, cursor }
+    Facts { synchronized, keys, dark: dark(answer), cursor }
+}
+
+/// Whether `rgb:RRRR/GGGG/BBBB` in the answer is a dark colour.
+fn dark(answer: &str) -> Option<bool> {
+    let colour = answer.split("rgb:").nth(1)?;
+    let mut parts = colour.split(['/', '\x1b', '\x07']).take(3);
+    let mut part = || u32::from_str_radix(parts.next()?.get(..2)?, 16).ok();
+    let (red, green, blue) = (part()?, part()?, part()?);
+    Some(red * 299 + green * 587 + blue * 114 < 128_000)
 }
 
 /// Signals that end the program.
@@ -221,8 +232,10 @@ mod tests {
 
     #[test]
     fn answers_of_terminals_are_understood() {
-        let all = Facts { synchronized: true, keys: true, cursor: Some((11, 0)) };
-        assert_eq!(understand("\x1b[?2026;2$y\x1b[?0u\x1b[12;1R\x1b[?62;22c"), all);
+        let all = Facts { synchronized: true, keys: true, dark: Some(false), cursor: Some((11, 0)) };
+        let answer = "\x1b[?2026;2$y\x1b[?0u\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[12;1R\x1b[?62;22c";
+        assert_eq!(understand(answer), all);
+        assert_eq!(dark("\x1b]11;rgb:1e1e/1e1e/2e2e\x07"), Some(true));
         assert_eq!(understand("\x1b[?2026;0$y\x1b[?62;c"), Facts::default());
         assert_eq!(understand("\x1b[?1;2c"), Facts::default());
         assert_eq!(understand(""), Facts::default());

@@ -127,6 +127,9 @@ fn compose(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
         (Code::Down, false, false) => vertical(model, 1),
         (Code::Char('p'), true, _) => earlier(model),
         (Code::Char('n'), true, _) => later(model),
+        (Code::Char('v'), false, true) => fx.push(Fx::Attach(None)),
+        (Code::Char(']'), false, true) => lists::next_session(model, false, fx),
+        (Code::Char('['), false, true) => lists::next_session(model, true, fx),
         (Code::Char('f'), true, _) => reading::search(model, ""),
         (Code::Char('r'), true, _) => lists::open(model, Of::History, fx),
         (Code::Char('x'), true, _) => lists::open(model, Of::Sessions, fx),
@@ -159,6 +162,9 @@ fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
         prompt::stop(model, fx);
     } else if model.screen.scroll != Scroll::Tail {
         model.screen.scroll = Scroll::Tail;
+    } else if !model.screen.attached.is_empty() {
+        model.screen.attached.clear();
+        model.toast(Level::Info, "the pictures do not go along with your prompt");
     } else if model.screen.ran.take().is_some() {
         model.toast(Level::Info, "the output does not go along with your prompt");
     } else if !model.screen.composer.is_empty() {

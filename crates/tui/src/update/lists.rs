@@ -85,6 +85,17 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
     }
 }
 
+/// Goes to the next of the sessions that were seen, or to the one before.
+pub(super) fn next_session(model: &mut Model, back: bool, fx: &mut Vec<Fx>) {
+    let ids: Vec<_> = model.world.sessions.keys().cloned().collect();
+    let at = model.world.current.as_ref().and_then(|current| ids.iter().position(|id| id == current));
+    let Some(at) = at.filter(|_| ids.len() > 1) else {
+        return model.toast(Level::Info, "there is no other session open; Ctrl-X lists them all");
+    };
+    let next = if back { (at + ids.len() - 1) % ids.len() } else { (at + 1) % ids.len() };
+    model.send(Want::Nothing, Command::OpenSession { session: ids[next].clone() }, fx);
+}
+
 /// What a list asked for is here.
 pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
     let now = model.screen.now;

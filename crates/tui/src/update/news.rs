@@ -105,6 +105,11 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             }
             retitle(model, fx);
         }
+        Body::AskOpened(ask) if !is_current => {
+            let title = model.world.sessions.get(session).map(|seen| seen.state.title()).unwrap_or_default();
+            model.toast(Level::Warning, format!("“{title}” asks: {} (Alt-] goes there)", ask.title));
+            fx.push(Fx::Bell);
+        }
         Body::MessageDelta { text, .. } if is_current => model.screen.flow.add(model.screen.now, text.len()),
         Body::RunStarted { .. } | Body::Renamed { .. } => retitle(model, fx),
         _ => {}

@@ -1,13 +1,16 @@
 //! Prompts on their way: said, queued, steered, stopped, given back.
 
 use crate::model::{Model, Ran, Want};
-use crate::msg::Fx;
+use crate::msg::{Begin, Fx};
+use crate::picker::Of;
 use crate::transcript::Scroll;
 use domain::command::{Command, PromptOptions, WhenBusy};
-use domain::content::Input;
+use domain::content::{Input, Part};
 use domain::queue::QueueKind;
 use domain::signal::Level;
 
+/// Pictures that go along with one prompt at most.
+const MAX_ATTACHED: usize = 8;
 /// Bytes of a command's output that go along with a prompt.
 const MAX_RAN: usize = 32 * 1024;
 
@@ -21,12 +24,41 @@ pub(super) enum Manner {
 }
 
 /// Pasted text goes where the person writes.
-pub(super) fn paste(model: &mut Model, text: &str) {
+pub(super) fn paste(model: &mut Model, text: &str, fx: &mut Vec<Fx>) {
     let now = model.screen.now;
     let armed = model.screen.ask.as_mut().filter(|ask| ask.is_armed(now) && !ask.answered);
     match armed {
         Some(panel) => panel.editor.paste(text),
-        None => model.screen.composer.paste(text),
+        None => match picture_path(text) {
+            Some(path) => fx.push(Fx::Attach(Some(path))),
+            None => model.screen.composer.paste(text),
+        },
+    }
+}
+
+/// The path, when what was pasted is nothing but the name of a picture (as terminals paste what is dropped on them).
+fn picture_path(text: &str) -> Option<String> {
+    let path = text.trim().trim_matches(['\'', '"']).replace("\\ ", " ");
+    let path = path.strip_prefix("file://").map_or(path.clone(), str::to_owned);
+    let lower = path.to_ascii_lowercase();
+    let picture = [".png", ".jpg", ".jpeg", ".gif", ".webp"].iter().any(|ending| lower.ends_with(ending));
+    (picture && path.starts_with('/') && !path.contains('\n')).then_some(path)
+}
+
+/// A picture goes along with the next prompt.
+pub(super) fn attach(model: &mut Model, name: String, part: Part) {
+    if model.screen.attached.len() >= MAX_ATTACHED {
+        return model
+            .toast(Level::Warning, format!("at most {MAX_ATTACHED} pictures go along with a prompt"));
+    }
+    model.screen.attached.push((crate::clean::clean_line(&name), part));
+}
+
+/// What the UI was started with.
+pub(super) fn begin(model: &mut Model, begin: Begin, fx: &mut Vec<Fx>) {
+    match begin {
+        Begin::Sessions => super::lists::open(model, Of::Sessions, fx),
+        Begin::Prompt(text) => say(model, text, Manner::FollowUp, fx),
     }
 }
 
@@ -84,7 +116,8 @@ pub(super) fn ran(model: &mut Model, line: String, output: &str, code: Option<i3
 pub(super) fn say(model: &mut Model, text: String, manner: Manner, fx: &mut Vec<Fx>) {
     model.screen.scroll = Scroll::Tail;
     model.screen.selected = None;
-    let input = Input::text(text.clone());
+    let attachments = model.screen.attached.drain(..).map(|(_, part)| part).collect();
+    let input = Input { text: text.clone(), attachments };
     let command = if model.world.is_running() {
         let kind = match manner {
             Manner::FollowUp => QueueKind::FollowUp,

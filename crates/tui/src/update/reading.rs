@@ -5,7 +5,7 @@ use crate::cell;
 use crate::composer::Editor;
 use crate::key::{Code, Key};
 use crate::model::{Model, Want};
-use crate::msg::Fx;
+use crate::msg::{Fx, Mouse, MouseAct};
 use crate::search::Search;
 use crate::thread::CellKey;
 use crate::transcript::{self, Scroll};
@@ -13,6 +13,7 @@ use crate::view::areas;
 use domain::command::Command;
 use domain::ids::{EntryId, MessageId};
 use domain::signal::Level;
+use ratatui::layout::{Position, Rect};
 
 /// Which cells a walk stops at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,12 +126,32 @@ pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
     model.toast(Level::Info, word);
 }
 
-/// A click on a cell opens or folds it.
-pub(super) fn click(model: &mut Model, row: u16) {
+/// The mouse: a click opens or folds a cell, drawing it over text copies that.
+pub(super) fn point(model: &mut Model, mouse: Mouse, fx: &mut Vec<Fx>) {
     if model.screen.overlay.is_some() {
         return;
     }
     let area = areas(model).transcript;
+    let here = Position::new(mouse.column, mouse.row);
+    match (mouse.act, model.screen.drag) {
+        (MouseAct::Press, _) => model.screen.drag = area.contains(here).then_some((here, here)),
+        (MouseAct::Drag, Some((from, _))) => model.screen.drag = Some((from, here)),
+        (MouseAct::Release, Some((from, to))) => {
+            model.screen.drag = None;
+            if from == to {
+                click(model, area, mouse.row);
+                return;
+            }
+            let text = transcript::text_between(model, area, from, to);
+            if !text.trim().is_empty() {
+                put_on_clipboard(model, &text, fx);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn click(model: &mut Model, area: Rect, row: u16) {
     let Some(key) = transcript::cell_at(model, area, row) else { return };
     if cell::folds(model.world.state(), key) {
         fold(model, key);

@@ -81,7 +81,7 @@ impl Stage {
         self.happen(Body::AskOpened(Ask { id, run, title, kind, deadline: None }));
     }
 
-    fn commands(&mut self) -> Vec<Command> {
+    pub(crate) fn commands(&mut self) -> Vec<Command> {
         self.ui.sent().into_iter().map(|sent| sent.command).collect()
     }
 }

@@ -15,6 +15,11 @@ const SEARCH: &str = "find: ";
 pub(super) fn rows(model: &Model) -> Vec<Row> {
     let look = look(model);
     let mut rows = ran(model);
+    if !model.screen.attached.is_empty() {
+        let names: Vec<&str> = model.screen.attached.iter().map(|(name, _)| name.as_str()).collect();
+        let text = format!("▣ {}   goes along with your next prompt, Esc drops it", names.join(", "));
+        rows.push(Row::of(fit(&text, look.columns), look.theme.style(Role::Accent)));
+    }
     if let Some(search) = &model.screen.search {
         let place = match search.found.len() {
             _ if search.editor.is_empty() => "type words; Enter goes to the older one, Esc closes".to_owned(),

@@ -22,6 +22,7 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("@ in a word", "a file of the project; Tab takes it"),
             ("$ in a word", "a skill"),
             ("! at the start", "runs a command yourself; its output goes along with the next prompt"),
+            ("Alt-V, or drop a file here", "a picture goes along with the next prompt"),
             ("Ctrl-R", "looks through earlier prompts"),
             ("Tab", "takes the suggestion"),
         ],
@@ -31,6 +32,7 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("PgUp PgDn, Shift-↑ Shift-↓, wheel", "scroll"),
             ("Ctrl-End", "back to the end"),
+            ("click, drag", "opens a tool or thought; copies text (/mouse gives it back to the terminal)"),
             ("Ctrl-O", "opens or folds all tools and thoughts"),
             ("Alt-↑ Alt-↓", "select a message or tool: Enter opens, c copies, b goes back there"),
             ("Ctrl-↑ Ctrl-↓", "from prompt to prompt"),
@@ -56,6 +58,7 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
         "Else",
         &[
             ("Ctrl-X", "sessions"),
+            ("Alt-] Alt-[", "the next open session, the one before"),
             ("Ctrl-D", "quits (when nothing is typed)"),
             ("Ctrl-Z", "suspends; `fg` brings it back"),
             ("Ctrl-L", "draws the screen anew"),

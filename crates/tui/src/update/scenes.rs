@@ -1,0 +1,263 @@
+//! Longer ways through the screen: commands, lists, selection, mouse, completion.
+
+use super::tests::Stage;
+use crate::msg::{Fx, Mouse, MouseAct, Msg};
+use crate::theme::Theme;
+use domain::command::{Command, ExportFormat, Receipt};
+use domain::content::{Input, Part};
+use domain::event::{Body, Outcome};
+use domain::ids::{EntryId, Millis, QueuedId, SessionId};
+use domain::port::{Abilities, News, Ticket};
+use domain::queue::{Mode, QueueKind};
+use domain::session::{ModelEntry, ModelRef, Policy, ToolEntry};
+use domain::signal::{Board, Signal};
+
+fn settle(stage: &mut Stage, receipt: Receipt) {
+    let ticket = Ticket(stage.ui.model.screen.next_ticket);
+    stage.ui.hear(News::Settled { ticket, with: Ok(receipt) });
+}
+
+#[test]
+fn commands_say_what_they_mean() {
+    for (line, command) in [
+        ("/new trip", Command::NewSession { cwd: None, title: Some("trip".into()), id: None }),
+        ("/rename Big trip", Command::RenameSession { title: "Big trip".into() }),
+        ("/policy full", Command::SetPolicy { policy: Policy::Full }),
+        ("/mode steer all", Command::SetQueueMode { kind: QueueKind::Steer, mode: Mode::All }),
+        ("/model a/b", Command::SetModel { provider: Some("a".into()), name: "b".into() }),
+        ("/compact keep names", Command::Compact { instruction: Some("keep names".into()) }),
+        ("/export html out.html", Command::ExportSession { session: None, format: ExportFormat::Html }),
+        ("/clear", Command::ClearSession),
+        ("/mcp", Command::ListServers),
+    ] {
+        let mut stage = Stage::new(80, 24);
+        stage.ui.keys(&format!("{line}<enter>"));
+        assert_eq!(stage.commands(), [command], "{line}");
+        assert!(stage.ui.model.screen.composer.is_empty());
+    }
+}
+
+#[test]
+fn what_is_no_command_is_not_sent_as_one() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/modl<esc><enter>");
+    assert_eq!(stage.commands(), []);
+    assert!(stage.ui.screen().contains("did you mean /model?"));
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/etc/hosts, what is it?<enter>");
+    assert!(matches!(&stage.commands()[..], [Command::Prompt { .. }]));
+}
+
+#[test]
+fn an_export_is_written_where_it_was_asked_for() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/export md talk.md<enter>");
+    settle(&mut stage, Receipt::Exported { format: ExportFormat::Markdown, text: "# Talk".into() });
+    assert!(stage.ui.fx.contains(&Fx::Write { path: "talk.md".into(), text: "# Talk".into() }));
+}
+
+#[test]
+fn completion_takes_a_command_and_runs_it_when_it_needs_nothing() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/tre<enter>");
+    assert!(stage.ui.screen().contains("Messages and branches"));
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/ren<tab>trip<enter>");
+    assert_eq!(stage.commands(), [Command::RenameSession { title: "trip".into() }]);
+}
+
+#[test]
+fn files_are_asked_for_and_put_in_place() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("see @mai");
+    assert!(stage.ui.fx.contains(&Fx::FindFiles("mai".into())));
+    stage.ui.feed(Msg::Files { query: "ma".into(), paths: vec!["old.rs".into()] });
+    stage.ui.feed(Msg::Files { query: "mai".into(), paths: vec!["src/main.rs".into()] });
+    stage.ui.keys("<tab>please");
+    assert_eq!(stage.ui.model.screen.composer.text(), "see @src/main.rs please");
+}
+
+#[test]
+fn a_model_is_chosen_from_the_list() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/model<esc><enter>");
+    let entry = |name: &str| ModelEntry {
+        model: ModelRef { provider: "p".into(), name: name.into() },
+        context_window: None,
+        max_output: None,
+        price_input: None,
+        price_output: None,
+    };
+    settle(&mut stage, Receipt::Models { models: vec![entry("small"), entry("large")], current: None });
+    stage.ui.sent();
+    stage.ui.keys("lar<enter>");
+    assert_eq!(stage.commands(), [Command::SetModel { provider: Some("p".into()), name: "large".into() }]);
+}
+
+#[test]
+fn tools_are_switched_in_the_list() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/tools<enter>");
+    let tool = |name: &str| ToolEntry {
+        name: name.into(),
+        description: String::new(),
+        source: "built-in".into(),
+        active: true,
+    };
+    settle(&mut stage, Receipt::Tools(vec![tool("bash"), tool("read")]));
+    stage.ui.sent();
+    stage.ui.keys("<enter>");
+    assert_eq!(stage.commands(), [Command::SetTools { tools: Some(vec!["read".into()]) }]);
+    stage.ui.keys("<enter>");
+    assert_eq!(stage.commands(), [Command::SetTools { tools: None }]);
+}
+
+#[test]
+fn going_back_to_a_prompt_brings_its_text() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("first try");
+    stage.text("an answer");
+    stage.ui.keys("<ctrl-up>b");
+    assert!(stage.ui.screen().contains("stop the run first"));
+    stage.end(Outcome::Done);
+    stage.ui.keys("<esc><ctrl-up>b");
+    assert_eq!(stage.commands(), [Command::SetLeaf { leaf: None }]);
+    assert_eq!(stage.ui.model.screen.composer.text(), "first try");
+}
+
+#[test]
+fn going_back_to_an_answer_makes_it_the_tip() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("first try");
+    stage.text("an answer");
+    stage.end(Outcome::Done);
+    stage.ui.keys("<alt-up>b");
+    assert_eq!(stage.commands(), [Command::SetLeaf { leaf: Some(EntryId(5)) }]);
+}
+
+#[test]
+fn the_selection_copies_and_typing_leaves_it() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("hello");
+    stage.text("an *answer*");
+    stage.ui.keys("<alt-up>c");
+    assert!(stage.ui.fx.contains(&Fx::Copy("an *answer*".into())));
+    stage.ui.keys("x");
+    assert_eq!(stage.ui.model.screen.selected, None);
+    assert_eq!(stage.ui.model.screen.composer.text(), "x");
+}
+
+#[test]
+fn the_last_code_can_be_copied() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("hello");
+    stage.text("see\n\n```sh\nls\n```\n\nand\n\n```sh\npwd\n```\n");
+    stage.ui.keys("/copy code<enter>");
+    assert!(stage.ui.fx.contains(&Fx::Copy("pwd".into())));
+}
+
+#[test]
+fn the_mouse_copies_what_it_is_drawn_over() {
+    let mut stage = Stage::new(40, 12);
+    stage.run("hello");
+    stage.text("first line\n\nsecond line");
+    let mouse = |act, column, row| Msg::Mouse(Mouse { act, column, row });
+    stage.ui.feed(mouse(MouseAct::Press, 7, 2));
+    stage.ui.feed(mouse(MouseAct::Drag, 6, 4));
+    assert!(stage.ui.dump().contains("2:7..40 REVERSED"), "{}", stage.ui.dump());
+    stage.ui.feed(mouse(MouseAct::Release, 6, 4));
+    assert!(stage.ui.fx.contains(&Fx::Copy("line\n\nsecond".into())), "{:?}", stage.ui.fx);
+}
+
+#[test]
+fn what_waits_can_be_taken_back() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    let item = QueuedId(9);
+    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.ui.keys("<ctrl-q><enter>");
+    assert_eq!(stage.commands(), [Command::DropQueued { item }]);
+    assert_eq!(stage.ui.model.screen.composer.text(), "then this");
+}
+
+#[test]
+fn a_command_of_the_person_goes_along_with_the_prompt() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("!ls<enter>");
+    assert!(stage.ui.fx.contains(&Fx::Shell("ls".into())));
+    stage.ui.feed(Msg::Shell { line: "ls".into(), output: "a\u{1b}[2J\n".into(), code: Some(0) });
+    stage.ui.keys("what is this<enter>");
+    let sent = stage.commands();
+    let [Command::Prompt { input, .. }] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!(input.text, "I ran `ls` (it worked):\n```\na\n```\n\nwhat is this");
+}
+
+#[test]
+fn a_picture_goes_along_with_the_prompt() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.feed(Msg::Paste("'/tmp/my shot.png' ".into()));
+    assert!(stage.ui.fx.contains(&Fx::Attach(Some("/tmp/my shot.png".into()))));
+    let part = Part::Image { mime: "image/png".into(), base64: "AA==".into() };
+    stage.ui.feed(Msg::Attached(Ok(("my shot.png".into(), part.clone()))));
+    stage.ui.keys("look<enter>");
+    let sent = stage.commands();
+    let [Command::Prompt { input, .. }] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!(input.attachments, [part]);
+}
+
+#[test]
+fn a_draft_stays_with_its_session() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("half a thought");
+    let attach = |number| News::Attached {
+        session: SessionId::from_number(number),
+        replay: vec![(
+            Millis(0),
+            Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None },
+        )],
+        board: Board::default(),
+        abilities: Abilities::all("test"),
+    };
+    stage.ui.hear(attach(2));
+    assert!(stage.ui.model.screen.composer.is_empty());
+    stage.ui.keys("<alt-]>");
+    assert_eq!(stage.commands(), [Command::OpenSession { session: SessionId::from_number(1) }]);
+    stage.ui.hear(attach(1));
+    assert_eq!(stage.ui.model.screen.composer.text(), "half a thought");
+}
+
+#[test]
+fn signals_reach_their_places() {
+    let mut stage = Stage::new(80, 24);
+    let session = SessionId::from_number(1);
+    let mut say = |signal| stage.ui.hear(News::Signal { session: session.clone(), signal });
+    say(Signal::Suggestion {
+        text: "run the tests".into(),
+        confidence: 900,
+        source: "x".into(),
+        context: None,
+    });
+    say(Signal::Title("My window\u{7}".into()));
+    assert!(stage.ui.fx.contains(&Fx::Title("My window · parlor".into())));
+    stage.ui.keys("<tab>");
+    assert_eq!(stage.ui.model.screen.composer.text(), "run the tests");
+    stage.ui.hear(News::Signal { session, signal: Signal::EditorText("from the runtime".into()) });
+    assert_eq!(stage.ui.model.screen.composer.text(), "from the runtime");
+}
+
+#[test]
+fn keys_can_stand_for_others_and_colours_can_be_chosen() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.model.screen.keymap.insert("ctrl-t".parse().unwrap(), "ctrl-x".parse().unwrap());
+    stage.ui.keys("<ctrl-t>");
+    assert!(stage.ui.screen().contains("Sessions"));
+    stage.ui.keys("<esc>/theme dark<enter>");
+    assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
+}
+
+#[test]
+fn a_gap_in_the_events_asks_for_the_whole_session() {
+    let mut stage = Stage::new(80, 24);
+    stage.happen(Body::ToolStarted { tool: domain::ids::ToolRunId(99) });
+    assert_eq!(stage.commands(), [Command::OpenSession { session: SessionId::from_number(1) }]);
+}
