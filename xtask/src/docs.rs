@@ -28,7 +28,7 @@ struct Generator {
 }
 
 /// All folders of generated pages.
-const GENERATORS: &[Generator] = &[];
+const GENERATORS: &[Generator] = &[Generator { folder: "docs/dialects", command: &["__docs"] }];
 
 /// Runs every generator, then checks the links of all pages.
 pub(crate) fn run(shell: &Shell, mode: Mode) -> Result<()> {

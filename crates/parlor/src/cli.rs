@@ -101,8 +101,20 @@ pub(crate) enum Sub {
     Bridge(Bridge),
     /// The conversations that are kept: list, show, search, tree, export, import, rename, rm.
     Sessions(crate::sessions::Sessions),
+    /// The models that can be had now, with their windows and prices where known.
+    Models {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Tell what is configured and what is missing.
     Doctor,
+    /// Writes generated pages.
+    #[command(name = "__docs", hide = true)]
+    Docs {
+        /// Where to.
+        folder: PathBuf,
+    },
 }
 
 /// One prompt without a screen.
@@ -158,6 +170,9 @@ pub(crate) struct Serve {
     /// An option of the dialect, such as `no-ui=true`.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, String)>,
+    /// What a UI that starts us puts behind: lemon's `run SCRIPT -- --cwd DIR …`, codelia's `--approval-mode MODE`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    pub(crate) rest: Vec<String>,
 }
 
 /// Be a UI on another program's runtime.

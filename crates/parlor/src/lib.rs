@@ -3,9 +3,11 @@
 mod attach;
 mod bridge;
 mod cli;
+mod docs;
 mod doctor;
 mod exit;
 mod interactive;
+mod model_list;
 mod model_source;
 mod places;
 mod remote;
@@ -50,6 +52,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Attach(attach)) => attach::attach(cli.common, attach).await,
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
+        Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
+        Some(Sub::Docs { folder }) => docs::write(&folder),
         Some(Sub::Doctor) => doctor::doctor(&cli.common).await,
         None => start(cli.common).await,
     }

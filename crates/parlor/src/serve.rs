@@ -1,9 +1,11 @@
 //! `parlor serve`: be the runtime of other programs' UIs.
 
 mod door;
+mod habits;
 
 use crate::cli::{Common, Serve};
 use crate::exit::{self, Exit};
+use crate::model_source::Source;
 use crate::stack::{self, Own};
 use anyhow::Context;
 use dialects::Dialect;
@@ -47,7 +49,20 @@ impl Wire {
 }
 
 /// Serves until the UI leaves (stdio) or the program is told to stop (sockets).
-pub(crate) async fn serve(common: Common, serve: Serve) -> anyhow::Result<Exit> {
+pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Result<Exit> {
+    let mut habits = habits::read(&serve.rest);
+    habits.settle(&mut common);
+    serve.options.append(&mut habits.options);
+    for word in &habits.unknown {
+        exit::complain(&format!("not understood, passed over: {word}"));
+    }
+    if let (None, Some(wanted)) = (&common.model, habits.model) {
+        // Existing UIs name a model of their own even when nobody asked for one; it is taken where it can be had.
+        match Source::new(Some(&wanted)).await {
+            Ok(_) => common.model = Some(wanted),
+            Err(why) => exit::complain(&format!("the UI asked for {wanted}: {why}; using the default model")),
+        }
+    }
     if serve.stdio == serve.socket.is_some() {
         exit::complain("error: say where to speak\n\nhint: --stdio, or --socket PATH");
         std::process::exit(2);

@@ -1,0 +1,103 @@
+//! `parlor __docs DIR`: writes the pages that come from tables. `cargo xtask docs` runs it; nobody types it.
+
+use crate::exit::Exit;
+use anyhow::Context;
+use dialects::Dialect;
+use dialects::fidelity::{Carried, Fidelity, ITEMS, pair};
+use std::path::Path;
+
+/// Writes one page per dialect and one for all pairs.
+pub(crate) fn write(folder: &Path) -> anyhow::Result<Exit> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for dialect in Dialect::ALL {
+        put(folder, &format!("{dialect}.md"), &page(*dialect))?;
+    }
+    put(folder, "README.md", &overview())?;
+    Ok(Exit::Done)
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+const NOTE: &str =
+    "<!-- Written by `cargo xtask docs` from the tables in crates/dialects. Do not edit. -->\n\n";
+
+fn page(dialect: Dialect) -> String {
+    let mut page = format!("{NOTE}# {dialect}\n\n{}\n\n", carrier(dialect));
+    page.push_str(
+        "## Fidelity\n\nHow each item of the vocabulary is carried on this wire, in both directions.\n\n",
+    );
+    page.push_str("| item | on the wire | fidelity |\n|---|---|---|\n");
+    for row in dialect.fidelity() {
+        page.push_str(&format!("| {} | {} | {} |\n", row.item, cell(row.wire), cell(&words(row.fidelity))));
+    }
+    if !dialect.quirks().is_empty() {
+        page.push_str(
+            "\n## Quirks\n\nWhere existing programs leave their own document, and what we do about it.\n\n",
+        );
+        page.push_str("| quirk | what the program does | what we do |\n|---|---|---|\n");
+        for quirk in dialect.quirks() {
+            page.push_str(&format!("| {} | {} | {} |\n", quirk.name, cell(quirk.what), cell(quirk.ours)));
+        }
+    }
+    page
+}
+
+fn carrier(dialect: Dialect) -> String {
+    let name = dialect.name();
+    if dialect.has_event_lane() {
+        return format!(
+            "Commands go over a Unix socket, events over a second one beside it (`PATH.events`).\n\n\
+             ```\nparlor serve --dialect {name} --socket PATH\nparlor attach --dialect {name} --socket PATH\n```"
+        );
+    }
+    format!(
+        "One line of JSON is one message, over stdin and stdout of a child process or over a Unix socket.\n\n\
+         ```\nparlor serve --dialect {name} --stdio\nparlor attach --dialect {name} -- COMMAND\n\
+         parlor serve --dialect {name} --socket PATH\nparlor attach --dialect {name} --socket PATH\n```"
+    )
+}
+
+fn words(fidelity: Fidelity) -> String {
+    match fidelity {
+        Fidelity::Exact => "exact".to_owned(),
+        Fidelity::Emulated(how) => format!("emulated: {how}"),
+        Fidelity::Dropped(why) => format!("dropped: {why}"),
+        Fidelity::Refused(why) => format!("refused: {why}"),
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn overview() -> String {
+    let mut page = format!("{NOTE}# Dialects\n\n");
+    for dialect in Dialect::ALL {
+        let exact = dialect.fidelity().iter().filter(|row| row.fidelity == Fidelity::Exact).count();
+        page.push_str(&format!("- [{dialect}]({dialect}.md): {exact} of {} items exact\n", ITEMS.len()));
+    }
+    page.push_str(
+        "\n## Bridges\n\nItems that arrive exactly or emulated, for a UI (row) on a runtime (column).\n\n| |",
+    );
+    for runtime in Dialect::ALL {
+        page.push_str(&format!(" {runtime} |"));
+    }
+    page.push_str(&format!("\n|---|{}\n", "---|".repeat(Dialect::ALL.len())));
+    for ui in Dialect::ALL {
+        page.push_str(&format!("| **{ui}** |"));
+        for runtime in Dialect::ALL {
+            let carried = pair(ui.fidelity(), runtime.fidelity());
+            let arrive = carried
+                .iter()
+                .filter(|(_, how)| matches!(how, Carried::Exact | Carried::Emulated(_)))
+                .count();
+            page.push_str(&format!(" {arrive} |"));
+        }
+        page.push('\n');
+    }
+    page.push_str("\n`parlor bridge --from UI --to RUNTIME --report` tells what becomes of each item.\n");
+    page
+}

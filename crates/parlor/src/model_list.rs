@@ -1,0 +1,48 @@
+//! `parlor models`: what can be had now.
+
+use crate::cli::Common;
+use crate::exit::{self, Exit};
+use crate::model_source::Source;
+use domain::session::ModelEntry;
+use engine::ModelSource;
+
+/// Prints the models, the one in use marked.
+pub(crate) async fn list(common: &Common, json: bool) -> anyhow::Result<Exit> {
+    let source = Source::new(common.model.as_deref()).await.map_err(|why| {
+        let hint = why.hint();
+        anyhow::anyhow!("{why}\nhint: {hint}")
+    })?;
+    let current = source.default_model();
+    for entry in source.list().await {
+        let used = entry.model == current;
+        exit::say(&if json { as_json(&entry, used) } else { line(&entry, used) });
+    }
+    Ok(Exit::Done)
+}
+
+fn line(entry: &ModelEntry, used: bool) -> String {
+    let mark = if used { "*" } else { " " };
+    let window = entry.context_window.map_or_else(String::new, |window| format!("{}k", window / 1000));
+    let price = match (entry.price_input, entry.price_output) {
+        (Some(input), Some(output)) => format!("${} / ${} per million", dollars(input), dollars(output)),
+        _ => String::new(),
+    };
+    format!("{mark} {:<44} {window:>6}  {price}", entry.model.to_string()).trim_end().to_owned()
+}
+
+fn dollars(micros: u64) -> String {
+    format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
+}
+
+fn as_json(entry: &ModelEntry, used: bool) -> String {
+    serde_json::json!({
+        "provider": entry.model.provider,
+        "name": entry.model.name,
+        "context_window": entry.context_window,
+        "max_output": entry.max_output,
+        "price_input_micros": entry.price_input,
+        "price_output_micros": entry.price_output,
+        "current": used,
+    })
+    .to_string()
+}

@@ -1,0 +1,95 @@
+//! What existing UIs put on the command line of the runtime they start. They cannot be told to say it our way, so it is read here.
+//!
+//! lemon's clients call `PROGRAM run SCRIPT -- --cwd DIR --model PROVIDER:ID …`; codelia's append `--approval-mode MODE`. What is not
+//! known is named and passed over: a client must not fail because it said more than we understand.
+
+use crate::cli::{Common, PolicyMode};
+use std::path::PathBuf;
+
+/// What was said, as settings of ours.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Habits {
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) model: Option<String>,
+    pub(crate) policy: Option<PolicyMode>,
+    /// Options of the dialect.
+    pub(crate) options: Vec<(String, String)>,
+    /// What was passed over.
+    pub(crate) unknown: Vec<String>,
+}
+
+/// Reads what stands behind our own arguments.
+pub(crate) fn read(rest: &[String]) -> Habits {
+    let mut habits = Habits::default();
+    let mut words = rest.iter().map(String::as_str).peekable();
+    if words.next_if_eq(&"run").is_some() {
+        words.next();
+    }
+    while let Some(word) = words.next() {
+        let (name, inline) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (word, None),
+        };
+        let mut value =
+            || inline.clone().or_else(|| words.next_if(|next| !next.starts_with("--")).map(str::to_owned));
+        match name.replace('_', "-").as_str() {
+            "--" => {}
+            "--cwd" | "--workdir" => habits.cwd = value().map(PathBuf::from),
+            "--model" => habits.model = value().map(|model| model.replacen(':', "/", 1)),
+            "--approval-mode" => habits.policy = value().and_then(|mode| approval(&mode)),
+            "--no-ui" => habits.options.push(("no-ui".to_owned(), "true".to_owned())),
+            "--debug" => habits.options.push(("debug".to_owned(), "true".to_owned())),
+            "--system-prompt" | "--base-url" | "--session-file" => {
+                let said = value().unwrap_or_default();
+                habits.unknown.push(format!("{name} {said}"));
+            }
+            _ => habits.unknown.push(word.to_owned()),
+        }
+    }
+    habits
+}
+
+/// codelia's words for how much runs without asking.
+fn approval(mode: &str) -> Option<PolicyMode> {
+    match mode {
+        "minimal" => Some(PolicyMode::Ask),
+        "trusted" => Some(PolicyMode::AutoEdit),
+        "full-access" => Some(PolicyMode::Full),
+        _ => None,
+    }
+}
+
+impl Habits {
+    /// Puts what was said into our settings, where nothing was said our way.
+    pub(crate) fn settle(&mut self, common: &mut Common) {
+        common.cwd = common.cwd.take().or(self.cwd.take());
+        common.policy = common.policy.or(self.policy);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn lemons_clients_are_understood() {
+        let habits = read(&words(
+            "run scripts/debug.exs -- --model anthropic:claude --cwd /tmp --no-ui --base_url http://x",
+        ));
+        assert_eq!(habits.model.as_deref(), Some("anthropic/claude"));
+        assert_eq!(habits.cwd, Some(PathBuf::from("/tmp")));
+        assert_eq!(habits.options, [("no-ui".to_owned(), "true".to_owned())]);
+        assert_eq!(habits.unknown, ["--base_url http://x"]);
+    }
+
+    #[test]
+    fn codelias_approval_mode_is_a_policy() {
+        assert_eq!(read(&words("--approval-mode trusted")).policy, Some(PolicyMode::AutoEdit));
+        assert_eq!(read(&words("--approval-mode=full-access")).policy, Some(PolicyMode::Full));
+        assert_eq!(read(&words("--approval-mode odd")).policy, None);
+    }
+}
