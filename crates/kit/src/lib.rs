@@ -4,9 +4,12 @@
 //! pure. [`player`] plays one side of a transcript against a program over byte streams; [`ui_player`] plays it against a
 //! UI role, without any I/O.
 
+pub mod loosen;
 pub mod notation;
 pub mod pattern;
+pub mod peer;
 pub mod player;
 pub mod recorder;
 pub mod redact;
+pub mod trace;
 pub mod ui_player;

@@ -3,7 +3,7 @@
 //! The player is the other side: it says the lines that the tested side hears. It waits for what is due, never for a time to pass
 //! (`wait` moves the runtime's clock, which tests stop).
 
-use crate::notation::{Came, Judge, Kind, Next, Outcome, Raw, RawBytes, Side, Transcript};
+use crate::notation::{Came, Judge, Kind, Millis, Next, Outcome, Raw, RawBytes, Side, Transcript, Verdict};
 use crate::pattern::{Bindings, Missing};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -14,6 +14,8 @@ use tokio::task::JoinSet;
 pub const PATIENCE: Duration = Duration::from_secs(20);
 /// Lines that were read and not yet judged.
 const READ_AHEAD: usize = 1024;
+/// The longest pause between two lines that is kept when a recording is played at speed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// One byte stream to the tested side.
 pub struct Lane {
@@ -34,8 +36,44 @@ pub struct Played {
     pub bindings: Bindings,
 }
 
-/// Plays `transcript` against the side that is tested.
+/// How fast the player speaks, and when it stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Manner {
+    /// How many times faster than recorded; `None` means without any pause.
+    pub speed: Option<f64>,
+    /// How long the tested side may take for a line that is due.
+    pub patience: Duration,
+    /// Stops at the first difference.
+    pub first_only: bool,
+}
+
+impl Default for Manner {
+    fn default() -> Manner {
+        Manner { speed: None, patience: PATIENCE, first_only: false }
+    }
+}
+
+impl Manner {
+    /// Waits as long as was recorded before a line.
+    async fn pace(&self, after: Option<Millis>) {
+        let (Some(speed), Some(Millis(after))) = (self.speed, after) else { return };
+        if speed > 0.0 {
+            let after = Duration::from_millis(after).as_secs_f64() / speed;
+            tokio::time::sleep(
+                Duration::try_from_secs_f64(after).unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE),
+            )
+            .await;
+        }
+    }
+}
+
+/// Plays `transcript` against the side that is tested, without pauses.
 pub async fn play(transcript: &Transcript, tested: Side, lanes: Vec<Lane>) -> Played {
+    play_in(transcript, tested, lanes, Manner::default()).await
+}
+
+/// Plays `transcript` against the side that is tested.
+pub async fn play_in(transcript: &Transcript, tested: Side, lanes: Vec<Lane>, manner: Manner) -> Played {
     let (said, mut heard) = mpsc::channel(READ_AHEAD);
     let mut readers = JoinSet::new();
     let mut writers = Vec::new();
@@ -54,15 +92,20 @@ pub async fn play(transcript: &Transcript, tested: Side, lanes: Vec<Lane>) -> Pl
     drop(said);
     let mut judge = Judge::new(transcript, tested);
     loop {
+        if manner.first_only && judge.outcomes().iter().any(|outcome| outcome.verdict != Verdict::Met) {
+            readers.abort_all();
+            return Played { outcomes: judge.outcomes().to_vec(), bindings: judge.bindings().clone() };
+        }
         match judge.advance() {
             Next::Done => break,
-            Next::Await => match tokio::time::timeout(PATIENCE, heard.recv()).await {
+            Next::Await => match tokio::time::timeout(manner.patience, heard.recv()).await {
                 Ok(Some((lane, line))) => judge.came(lane, Came::line(&line)),
                 Ok(None) => judge.gave_up("the peer has closed"),
                 Err(_) => judge.gave_up("nothing came in time"),
             },
             Next::Do(step) => match &step.kind {
                 Kind::Say(say) if say.side != tested => {
+                    manner.pace(step.after).await;
                     match say.pattern.fill(judge.bindings(), Missing::Invent) {
                         Ok(line) => write(&mut writers, say.lane, format!("{line}\n").as_bytes()).await,
                         Err(why) => judge.gave_up(&why.to_string()),

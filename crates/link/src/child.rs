@@ -69,6 +69,15 @@ impl Launch {
 
     /// Starts the program. Must be called within a tokio runtime.
     pub fn start(self, lane: Lane, limits: Limits) -> Result<(LinkIo, Child), LinkError> {
+        let Bytes { stdin, stdout, mut child } = self.start_bytes()?;
+        let io = Wiring::new(limits).lane(lane, AsyncSource::new(stdout), AsyncSink(stdin)).start();
+        child.outgoing = Some(io.outgoing.clone());
+        Ok((io, child))
+    }
+
+    /// Starts the program and gives its stdin and stdout as they are, for those who want to say bytes that are no lines.
+    /// [`Child::shutdown`] then cannot close stdin: drop it first. Must be called within a tokio runtime.
+    pub fn start_bytes(self) -> Result<Bytes, LinkError> {
         let mut words = self.guard.iter().chain(&self.command);
         let program = words.next().filter(|_| !self.command.is_empty()).ok_or(LinkError::NoCommand)?;
         let failed = |source| LinkError::Spawn { program: program.to_string_lossy().into_owned(), source };
@@ -96,10 +105,19 @@ impl Launch {
         let tail = Arc::new(StderrTail::default());
         let mut tasks = Tasks::new();
         tasks.spawn(stderr::drain(stderr, tail.clone(), self.on_stderr));
-        let io = Wiring::new(limits).lane(lane, AsyncSource::new(stdout), AsyncSink(stdin)).start();
-        let child = Child { process, tail, tasks, outgoing: io.outgoing.clone() };
-        Ok((io, child))
+        Ok(Bytes { stdin, stdout, child: Child { process, tail, tasks, outgoing: None } })
     }
+}
+
+/// A program whose bytes are spoken directly.
+#[derive(Debug)]
+pub struct Bytes {
+    /// What it hears.
+    pub stdin: tokio::process::ChildStdin,
+    /// What it says.
+    pub stdout: tokio::process::ChildStdout,
+    /// The program.
+    pub child: Child,
 }
 
 /// The running program. Dropping it kills its whole group.
@@ -108,7 +126,7 @@ pub struct Child {
     process: Process,
     tail: Arc<StderrTail>,
     tasks: Tasks,
-    outgoing: Outgoing,
+    outgoing: Option<Outgoing>,
 }
 
 impl Child {
@@ -146,7 +164,9 @@ impl Child {
         stdin_grace: Duration,
         term_grace: Duration,
     ) -> (Exit, Vec<String>) {
-        self.outgoing.close_after_flush();
+        if let Some(outgoing) = &self.outgoing {
+            outgoing.close_after_flush();
+        }
         let exit = match self.wait_at_most(stdin_grace).await {
             Some(exit) => exit,
             None => {

@@ -1,0 +1,267 @@
+//! The program under test: how it is started or reached, and its byte streams.
+//!
+//! A runtime is spoken with on its stdin and stdout, or on a socket. A UI is started and speaks on its own stdin and stdout, on a
+//! socket that we listen on, or starts what it takes for its runtime and is in truth a relay to us. Where a command has the word
+//! `{socket}`, a path is put there; `{runtime}` becomes the command of the relay. Invariant: no program outlives its [`Peer`].
+
+use crate::player::Lane;
+use link::LinkError;
+use link::child::{Bytes, Child, Exit, Launch};
+use link::unix::events_path;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::Instant;
+
+/// Stands in a command for the path of a socket.
+pub const SOCKET: &str = "{socket}";
+/// Stands in a UI's command for the runtime it should start.
+pub const RUNTIME: &str = "{runtime}";
+/// How long a program may take to listen or to connect.
+pub const REACH_WITHIN: Duration = Duration::from_secs(10);
+const REACH_PAUSE: Duration = Duration::from_millis(20);
+/// How long a program may take to end by itself, and after a signal.
+const END_WITHIN: Duration = Duration::from_millis(500);
+
+/// Where the program under test is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// It is started anew each time, here.
+    Command {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Where it is started.
+        cwd: Option<PathBuf>,
+    },
+    /// It listens there already.
+    Socket(PathBuf),
+}
+
+/// What is known of a wire's carrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// One byte stream.
+    One,
+    /// A second one, for events.
+    Two,
+}
+
+/// Why a program under test cannot be spoken with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeerError {
+    /// It could not be started.
+    #[error(transparent)]
+    Start(#[from] LinkError),
+    /// A socket or a directory failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// It did not come.
+    #[error("the program did not {0} within {REACH_WITHIN:?}")]
+    Late(&'static str),
+    /// The wire needs sockets.
+    #[error("this wire has two sockets: put {SOCKET} where the program takes its socket's path")]
+    NeedsSocket,
+}
+
+/// A program under test.
+pub struct Peer {
+    /// Its byte streams; taken by whoever speaks.
+    pub lanes: Vec<Lane>,
+    child: Option<Child>,
+    /// Holds stdin of a program that speaks elsewhere, and the sockets' directory.
+    _held: Held,
+}
+
+#[derive(Default)]
+struct Held {
+    stdin: Option<tokio::process::ChildStdin>,
+    dir: Option<tempfile::TempDir>,
+}
+
+impl Peer {
+    /// Starts or reaches a runtime.
+    ///
+    /// # Errors
+    /// When it cannot be started or reached.
+    pub async fn runtime(place: &Place, carrier: Carrier) -> Result<Peer, PeerError> {
+        match place {
+            Place::Socket(path) => Ok(Peer::over(connect(path, carrier).await?, None, Held::default())),
+            Place::Command { command, cwd } if has(command, SOCKET) => {
+                let dir = own_dir()?;
+                let path = dir.path().join("s");
+                let command = filled(command, SOCKET, &path.to_string_lossy());
+                let Bytes { stdin, stdout: _, child } = launch(&command, cwd.as_deref()).start_bytes()?;
+                let lanes = connect(&path, carrier).await?;
+                Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
+            }
+            Place::Command { .. } if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
+            Place::Command { command, cwd } => Peer::on_stdio(command, cwd.as_deref()),
+        }
+    }
+
+    /// Starts a UI and waits until it comes to us. `relay` is a command that carries its stdin and stdout to the socket whose path
+    /// is added to it.
+    ///
+    /// # Errors
+    /// When it cannot be started or does not come.
+    pub async fn ui(place: &Place, carrier: Carrier, relay: &[String]) -> Result<Peer, PeerError> {
+        let (command, cwd) = match place {
+            Place::Socket(path) => {
+                let lanes = Listening::bind(path, carrier)?.accept().await?;
+                return Ok(Peer::over(lanes, None, Held::default()));
+            }
+            Place::Command { command, cwd } => (command, cwd.as_deref()),
+        };
+        if !has(command, SOCKET) && !has(command, RUNTIME) {
+            if carrier == Carrier::Two {
+                return Err(PeerError::NeedsSocket);
+            }
+            return Peer::on_stdio(command, cwd);
+        }
+        let dir = own_dir()?;
+        let path = dir.path().join("s");
+        let listening = Listening::bind(&path, carrier)?;
+        let path = path.to_string_lossy();
+        let mut words = Vec::new();
+        for word in filled(command, SOCKET, &path) {
+            if word == RUNTIME {
+                words.extend(relay.iter().cloned());
+                words.push(path.clone().into_owned());
+            } else {
+                words.push(word.replace(RUNTIME, &format!("{} {path}", relay.join(" "))));
+            }
+        }
+        let Bytes { stdin, stdout: _, child } = launch(&words, cwd).start_bytes()?;
+        let lanes = match listening.accept().await {
+            Ok(lanes) => lanes,
+            Err(why) => {
+                child.shutdown_within(END_WITHIN, END_WITHIN).await;
+                return Err(why);
+            }
+        };
+        Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
+    }
+
+    fn on_stdio(command: &[String], cwd: Option<&Path>) -> Result<Peer, PeerError> {
+        let Bytes { stdin, stdout, child } = launch(command, cwd).start_bytes()?;
+        let lane = Lane { number: 0, read: Box::new(stdout), write: Box::new(stdin) };
+        Ok(Peer::over(vec![lane], Some(child), Held::default()))
+    }
+
+    fn over(lanes: Vec<Lane>, child: Option<Child>, held: Held) -> Peer {
+        Peer { lanes, child, _held: held }
+    }
+
+    /// Waits until the program has ended; `None` when it is not ours to watch or does not end in time.
+    pub async fn ended(&mut self, within: Duration) -> Option<Exit> {
+        tokio::time::timeout(within, self.child.as_mut()?.wait()).await.ok()
+    }
+
+    /// Whether the program was started by us, so that its end can be seen.
+    pub fn is_ours(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// The last lines of its stderr.
+    pub fn stderr(&self) -> Vec<String> {
+        self.child.as_ref().map(Child::stderr).unwrap_or_default()
+    }
+
+    /// Lets it go: its streams are closed, then it is told to end, then made to.
+    pub async fn close(mut self) {
+        self.lanes.clear();
+        self._held.stdin.take();
+        if let Some(child) = self.child {
+            child.shutdown_within(END_WITHIN, END_WITHIN).await;
+        }
+    }
+}
+
+fn launch(command: &[String], cwd: Option<&Path>) -> Launch {
+    Launch { cwd: cwd.map(Path::to_owned), ..Launch::new(command) }
+}
+
+fn has(command: &[String], word: &str) -> bool {
+    command.iter().any(|part| part.contains(word))
+}
+
+fn filled(command: &[String], word: &str, with: &str) -> Vec<String> {
+    command.iter().map(|part| part.replace(word, with)).collect()
+}
+
+fn own_dir() -> Result<tempfile::TempDir, PeerError> {
+    tempfile::Builder::new()
+        .prefix("parlor-")
+        .tempdir()
+        .map_err(|source| PeerError::Io { what: "cannot make a directory for sockets".into(), source })
+}
+
+async fn connect(path: &Path, carrier: Carrier) -> Result<Vec<Lane>, PeerError> {
+    // Events first: what happens because of the first command is then heard.
+    let mut lanes = Vec::new();
+    if carrier == Carrier::Two {
+        lanes.push(lane(1, reach(&events_path(path)).await?));
+    }
+    lanes.push(lane(0, reach(path).await?));
+    Ok(lanes)
+}
+
+async fn reach(path: &Path) -> Result<UnixStream, PeerError> {
+    let deadline = Instant::now() + REACH_WITHIN;
+    loop {
+        match UnixStream::connect(path).await {
+            Ok(stream) => return Ok(stream),
+            Err(source) if Instant::now() >= deadline => {
+                return Err(PeerError::Io { what: format!("cannot connect to {}", path.display()), source });
+            }
+            Err(_) => tokio::time::sleep(REACH_PAUSE).await,
+        }
+    }
+}
+
+fn lane(number: u8, stream: UnixStream) -> Lane {
+    let (read, write) = stream.into_split();
+    Lane { number, read: Box::new(read), write: Box::new(write) }
+}
+
+struct Listening {
+    main: UnixListener,
+    events: Option<UnixListener>,
+}
+
+impl Listening {
+    fn bind(path: &Path, carrier: Carrier) -> Result<Listening, PeerError> {
+        let bind = |path: &Path| {
+            UnixListener::bind(path).map_err(|source| PeerError::Io {
+                what: format!("cannot listen on {}", path.display()),
+                source,
+            })
+        };
+        let events = match carrier {
+            Carrier::One => None,
+            Carrier::Two => Some(bind(&events_path(path))?),
+        };
+        Ok(Listening { main: bind(path)?, events })
+    }
+
+    async fn accept(self) -> Result<Vec<Lane>, PeerError> {
+        let both = async {
+            let mut lanes = vec![lane(0, self.main.accept().await?.0)];
+            if let Some(events) = &self.events {
+                lanes.push(lane(1, events.accept().await?.0));
+            }
+            Ok::<_, io::Error>(lanes)
+        };
+        match tokio::time::timeout(REACH_WITHIN, both).await {
+            Ok(lanes) => lanes.map_err(|source| PeerError::Io { what: "cannot accept".into(), source }),
+            Err(_) => Err(PeerError::Late("connect")),
+        }
+    }
+}

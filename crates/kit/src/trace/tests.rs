@@ -1,0 +1,91 @@
+//! A transcript of each kind, and what it tells.
+
+use super::*;
+use expect_test::expect;
+
+const CONSENT: &str = r#"dialect codelia
+title a command is asked about
+
+> {"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocol_version":"0","client":{"name":"t","version":"0"},"ui_capabilities":{"supports_confirm":true}}}
+@+5ms < {"jsonrpc":"2.0","id":"a","result":{"protocol_version":"0","server":{"name":"x","version":"1"},"server_capabilities":{"supports_run_cancel":true,"supports_ui_requests":true}}}
+@+100ms > {"jsonrpc":"2.0","id":"b","method":"run.start","params":{"input":{"type":"text","text":"run it"}}}
+@+2ms < {"jsonrpc":"2.0","id":"b","result":{"run_id":"r1","session_id":"s1"}}
+< {"jsonrpc":"2.0","method":"run.status","params":{"run_id":"r1","status":"running"}}
+@+300ms < {"jsonrpc":"2.0","method":"agent.event","params":{"run_id":"r1","seq":0,"event":{"type":"step_start","step_id":"c1","title":"bash","step_number":1}}}
+< {"jsonrpc":"2.0","method":"agent.event","params":{"run_id":"r1","seq":1,"event":{"type":"tool_call","tool":"bash","args":{"command":"ls"},"tool_call_id":"c1"}}}
+< {"jsonrpc":"2.0","id":"ui_1","method":"ui.confirm.request","params":{"run_id":"r1","title":"Run command?","message":"ls","allow_reason":true}}
+@+2s > {"jsonrpc":"2.0","id":"ui_1","result":{"ok":true,"remember":false,"reason":null}}
+@+50ms < {"jsonrpc":"2.0","method":"agent.event","params":{"run_id":"r1","seq":2,"event":{"type":"tool_result","tool":"bash","result":"a.txt","tool_call_id":"c1"}}}
+< {"jsonrpc":"2.0","method":"agent.event","params":{"run_id":"r1","seq":3,"event":{"type":"step_complete","step_id":"c1","status":"completed"}}}
+@+400ms < {"jsonrpc":"2.0","method":"agent.event","params":{"run_id":"r1","seq":4,"event":{"type":"final","content":"One </script> file."}}}
+@+1ms < {"jsonrpc":"2.0","method":"run.status","params":{"run_id":"r1","status":"completed"}}
+!< some noise
+"#;
+
+fn trace() -> Trace {
+    Trace::of(&Transcript::parse(CONSENT).unwrap(), Dialect::Codelia)
+}
+
+#[test]
+fn runs_tools_asks_and_waiting_are_told() {
+    expect![[r#"
+        codelia · a command is asked about
+        lasted 2.858 s · runs 1 · turns 1 · steps 2 · tools 1 · asks 1 · waited for the model 0.700 s · waited for the person 2.000 s · tools took 0.050 s · UI said 3 lines, 344 bytes · runtime said 11 lines, 1311 bytes
+
+            0.000  >  initialize
+            0.005  <  initialize: {"protocol_version":"0","server":{"name":"x","version":"1"},… (79 more bytes)
+            0.105  >  prompt "run it"
+            0.107  <  run-started · turn-started prompt · message user · text "run it" · message-ended complete
+            0.107  <      run.status running
+            0.407  <      agent.event step_start
+            0.407  <      step-started · message assistant · tool-proposed bash {"command":"ls"}
+            0.407  <        ask consent bash
+            2.407  >        answer
+            2.457  <        tool-decided allowed · tool-started · tool-ended done "a.txt"
+            2.457  <        agent.event step_complete
+            2.857  <        message-ended complete · step-ended · step-started · message assistant · text "One </script> file." · message-ended complete
+            2.858  <  step-ended · turn-ended · run-ended done
+            2.858  <  unknown: not JSON: expected value at line 1 column 1; send one JSON object per line
+
+          2.050 s  tool done        bash {"command":"ls"}
+          2.000 s  ask  answered    Run command?
+    "#]].assert_eq(&trace().to_string());
+}
+
+#[test]
+fn the_question_lasts_until_it_is_answered() {
+    let trace = trace();
+    let ask = trace.spans.iter().find(|span| span.kind == SpanKind::Ask).unwrap();
+    assert_eq!((ask.to.unwrap() - ask.from, ask.outcome.as_str()), (2000, "answered"));
+    assert_eq!(trace.totals.person_millis, 2000);
+    assert!(trace.spans.iter().all(|span| span.to.is_some()), "{:?}", trace.spans);
+}
+
+#[test]
+fn the_page_stands_alone_and_data_stays_data() {
+    let page = trace().to_html();
+    assert!(!page.contains("__DATA__") && !page.contains("__TITLE__"));
+    assert!(!page.contains("One </script>"));
+    for elsewhere in ["http://", "https://", "src=", "@import"] {
+        assert!(!page.contains(elsewhere), "{elsewhere}");
+    }
+}
+
+#[test]
+fn every_transcript_of_ours_can_be_traced() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../transcripts");
+    let mut seen = 0;
+    for dialect in Dialect::ALL {
+        for side in ["runtime", "ui"] {
+            let Ok(files) = std::fs::read_dir(format!("{root}/{dialect}/{side}")) else { continue };
+            for file in files {
+                let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+                let Ok(transcript) = Transcript::parse(&text) else { continue };
+                let trace = Trace::of(&transcript, *dialect);
+                assert!(trace.lines.iter().all(|line| !line.words.is_empty()));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 20, "{seen}");
+}
