@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::consult::Consulted;
+use crate::mcp::Servers;
 use crate::port::{Port, Reported};
 use crate::seat::{Asked, ModelSource, Seat, Steered};
 use crate::turn::Turn;
@@ -40,12 +41,14 @@ pub struct Agent {
     setup: Setup,
     reports: mpsc::Sender<Reported>,
     seats: BTreeMap<SessionId, Seat>,
+    servers: Servers,
 }
 
 impl Agent {
     /// An agent that reports to `reports`.
     pub fn new(setup: Setup, reports: mpsc::Sender<Reported>) -> Agent {
-        Agent { setup, reports, seats: BTreeMap::new() }
+        let servers = Servers::new(setup.config.clone(), setup.data.clone(), setup.guard.clone());
+        Agent { setup, reports, seats: BTreeMap::new(), servers }
     }
 
     /// Takes orders until there are no more; then stops whatever still runs.
@@ -58,6 +61,7 @@ impl Agent {
                 cancel.cancel();
             }
         }
+        self.servers.stop();
     }
 
     async fn order(&mut self, order: Order) {
@@ -84,8 +88,13 @@ impl Agent {
             Order::Consult { ticket, session, command, grounds } => {
                 // On a task of its own: a slow list of models must not hold up a cancel.
                 let reports = self.reports.clone();
-                let consulted =
-                    Consulted { setup: self.setup.clone(), reports: reports.clone(), session, grounds };
+                let consulted = Consulted {
+                    setup: self.setup.clone(),
+                    servers: self.servers.clone(),
+                    reports: reports.clone(),
+                    session,
+                    grounds,
+                };
                 tokio::spawn(async move {
                     let with = consulted.answer(command).await;
                     let _ = reports.send((Report::Settled { ticket, with }, None)).await;
@@ -130,6 +139,7 @@ impl Agent {
             cancel,
             port: port.clone(),
             compact_at: self.setup.config.compact_at,
+            servers: self.servers.clone(),
             look: self.setup.config.look(&brief.project, &brief.cwd),
             brief,
         };

@@ -4,15 +4,18 @@ use crate::agent::Setup;
 use crate::compact::{NotCompacted, compact};
 use crate::config::Config;
 use crate::context::Context;
+use crate::mcp::{Project, Servers};
 use crate::port::Reported;
-use crate::skills::Skills;
+use crate::skills::{SkillTool, Skills};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Trigger};
 use domain::ids::SessionId;
 use domain::port::{Grounds, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tools::Tool as _;
 
 /// The skills that can be seen from `cwd` in `project`. Reads files.
 pub fn list_skills(config: &Config, project: &str, cwd: &str) -> SkillList {
@@ -22,6 +25,7 @@ pub fn list_skills(config: &Config, project: &str, cwd: &str) -> SkillList {
 /// A question and what it takes to answer it.
 pub(crate) struct Consulted {
     pub(crate) setup: Setup,
+    pub(crate) servers: Servers,
     pub(crate) reports: mpsc::Sender<Reported>,
     pub(crate) session: SessionId,
     pub(crate) grounds: Box<Grounds>,
@@ -37,7 +41,7 @@ impl Consulted {
                 Ok(Receipt::Model(model))
             }
             Command::Compact { instruction } => self.compact(instruction.as_deref()).await,
-            Command::ListServers => Ok(Receipt::Servers(Vec::new())),
+            Command::ListServers => Ok(Receipt::Servers(self.project().await?.list())),
             Command::ListSkills { cwd, .. } => {
                 let cwd = cwd.unwrap_or_else(|| self.grounds.cwd.clone());
                 let (config, project) = (self.setup.config, self.grounds.project);
@@ -46,8 +50,8 @@ impl Consulted {
                 list.map(Receipt::Skills)
                     .map_err(|_| Refusal::new(RefusalKind::Internal, "the skills could not be read"))
             }
-            Command::ListTools => Ok(Receipt::Tools(self.tools())),
-            Command::SetTools { tools } => self.check_tools(tools.as_deref()),
+            Command::ListTools => Ok(Receipt::Tools(self.tools().await?)),
+            Command::SetTools { tools } => self.check_tools(tools.as_deref()).await,
             Command::Extension { name, .. } => Err(Refusal::new(
                 RefusalKind::ExtensionUnknown,
                 format!("there is no extension command {name}"),
@@ -72,21 +76,38 @@ impl Consulted {
         Ok(Receipt::Models { models, current })
     }
 
-    fn tools(&self) -> Vec<ToolEntry> {
+    /// The servers of the session's project; nothing is started for a mere question.
+    async fn project(&self) -> Result<Arc<Project>, Refusal> {
+        let (servers, root) = (self.servers.clone(), self.grounds.project.clone());
+        let project = tokio::task::spawn_blocking(move || servers.project(root.as_ref())).await;
+        project.map_err(|_| Refusal::new(RefusalKind::Internal, "the servers could not be looked up"))
+    }
+
+    async fn tools(&self) -> Result<Vec<ToolEntry>, Refusal> {
         let active = |name: &str| {
             self.grounds.active_tools.as_ref().is_none_or(|names| names.iter().any(|known| known == name))
         };
-        let entry = |spec: tools::Spec| ToolEntry {
+        let entry = |spec: tools::Spec, source: String| ToolEntry {
             active: active(&spec.name),
             name: spec.name,
             description: spec.description,
-            source: "built-in".to_owned(),
+            source,
         };
-        self.setup.toolbox.specs().into_iter().map(entry).collect()
+        let own = self.setup.toolbox.specs().into_iter().map(|spec| entry(spec, "built-in".to_owned()));
+        let mut entries: Vec<ToolEntry> = own.collect();
+        let look = self.setup.config.look(&self.grounds.project, &self.grounds.cwd);
+        let skills =
+            tokio::task::spawn_blocking(move || Arc::new(Skills::find(&look))).await.unwrap_or_default();
+        if !skills.all.is_empty() {
+            entries.push(entry(SkillTool(skills).spec(), "built-in".to_owned()));
+        }
+        let remote = self.project().await?.tools();
+        entries.extend(remote.into_iter().map(|(server, tool)| entry(tool.spec(), format!("mcp:{server}"))));
+        Ok(entries)
     }
 
-    fn check_tools(&self, wanted: Option<&[String]>) -> Result<Receipt, Refusal> {
-        let known = self.tools();
+    async fn check_tools(&self, wanted: Option<&[String]>) -> Result<Receipt, Refusal> {
+        let known = self.tools().await?;
         let missing =
             wanted.unwrap_or_default().iter().find(|tool| !known.iter().any(|entry| entry.name == **tool));
         match missing {

@@ -10,6 +10,7 @@ mod compact;
 mod config;
 mod consult;
 mod context;
+pub mod mcp;
 mod place;
 mod port;
 mod seat;

@@ -3,6 +3,7 @@
 use domain::event::Body;
 use domain::ids::{RunId, SessionId};
 use domain::port::Report;
+use domain::signal::{Level, Signal};
 use tokio::sync::{mpsc, oneshot};
 
 /// Reports that may wait for the hub; past it the engine waits.
@@ -23,6 +24,18 @@ impl Port {
     pub(crate) async fn emit(&self, body: Body) {
         let report = Report::Happened { session: self.session.clone(), run: Some(self.run), body };
         let _ = self.reports.send((report, None)).await;
+    }
+
+    /// Reports something that belongs to no run.
+    pub(crate) async fn emit_outside(&self, body: Body) {
+        let report = Report::Happened { session: self.session.clone(), run: None, body };
+        let _ = self.reports.send((report, None)).await;
+    }
+
+    /// A passing word to the person.
+    pub(crate) async fn notify(&self, level: Level, text: String) {
+        let signal = Signal::Notify { level, text };
+        let _ = self.reports.send((Report::Signal { session: self.session.clone(), signal }, None)).await;
     }
 
     /// Reports what happened and waits until it is kept; `false` when the run is over or being stopped.

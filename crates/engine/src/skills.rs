@@ -52,7 +52,7 @@ impl Skills {
     /// Looks for skills: the person's first, then the project's from the nearest directory up.
     pub(crate) fn find(look: &Look) -> Skills {
         let mut found = Skills::default();
-        for home in &look.home {
+        if let Some(home) = &look.home {
             found.below(home, None);
         }
         for dir in look.dirs_up() {

@@ -7,11 +7,12 @@ mod step;
 use crate::briefing::{self, Instructions};
 use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
+use crate::mcp::{Project, Servers};
 use crate::place::Look;
 use crate::port::Port;
 use crate::seat::{Asked, ModelSource, SharedRules, Steered};
 use crate::skills::{SkillTool, Skills};
-use domain::ask::Closing;
+use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::content::Role;
 use domain::event::{Body, Failure, Trigger};
 use domain::ids::{AskId, EntryId, StepId};
@@ -41,6 +42,8 @@ pub(crate) struct Turn {
     pub(crate) port: Port,
     /// Percent of the window at which the conversation is compacted.
     pub(crate) compact_at: u8,
+    /// MCP servers.
+    pub(crate) servers: Servers,
     /// Where instructions and skills are looked for.
     pub(crate) look: Look,
     pub(crate) brief: TurnBrief,
@@ -74,18 +77,16 @@ impl Turn {
             }
         };
         let (system, skills) = self.brief_model().await;
-        let mut toolbox = self.toolbox.clone();
+        let servers = self.start_servers().await;
+        let mut own = self.toolbox.clone();
         if !skills.all.is_empty() {
-            toolbox.add(Arc::new(SkillTool(skills)));
-        }
-        if let Some(names) = &self.brief.active_tools {
-            toolbox.activate(names);
+            own.add(Arc::new(SkillTool(skills)));
         }
         let mut progress = Progress {
             context: Context::read(&self.brief.context, &self.brief.tools),
             leaf: self.brief.leaf,
             system,
-            toolbox,
+            toolbox: self.offered(&own, servers.as_deref()),
             spent: models::Usage::default(),
             may_shorten: true,
         };
@@ -107,6 +108,8 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 return TurnEnd::Cancelled;
             }
+            // A server may have become ready, or gone.
+            progress.toolbox = self.offered(&own, servers.as_deref());
             match self.step(model, &mut progress).await {
                 Stepped::Again => {}
                 Stepped::TooLong(error) => {
@@ -120,6 +123,74 @@ impl Turn {
         let failure =
             Failure::new("step_limit", format!("The model asked for tools {MAX_STEPS} times in a row."));
         TurnEnd::Failed(failure.hint("say \"go on\" if it should continue"))
+    }
+
+    /// Starts the project's servers, if they do not run, and waits a little for them.
+    async fn start_servers(&self) -> Option<Arc<Project>> {
+        let (servers, root) = (self.servers.clone(), self.place.root().to_owned());
+        let project = tokio::task::spawn_blocking(move || servers.project(&root)).await.ok()?;
+        self.ask_about_servers(&project).await;
+        project.start();
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => {}
+            () = project.settle() => {}
+        }
+        Some(project)
+    }
+
+    /// A project brought servers that nobody agreed to yet: asks, without keeping the run waiting.
+    async fn ask_about_servers(&self, project: &Arc<Project>) {
+        let waiting = project.unasked();
+        if waiting.is_empty() {
+            return;
+        }
+        let lines = waiting.iter().map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
+        let what = lines.collect::<Vec<_>>().join("\n");
+        let id = AskId::mint(&self.brief.ids);
+        let closing = self.asked.wait_for(id);
+        let kind = AskKind::Confirm {
+            message: format!("{what}\nThey run with your rights inside the sandbox and may use the network."),
+            yes: Some("Start them".to_owned()),
+            no: Some("Not now".to_owned()),
+            danger: true,
+        };
+        let title = "This project brings MCP servers".to_owned();
+        self.port.emit_outside(Body::AskOpened(Ask { id, run: None, title, kind, deadline: None })).await;
+        let (servers, project, port) = (self.servers.clone(), project.clone(), self.port.clone());
+        tokio::spawn(async move {
+            match closing.await {
+                Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
+                    let agree = move || project.approve(&waiting).map(|()| servers.project(project.root()));
+                    match tokio::task::spawn_blocking(agree).await {
+                        Ok(Ok(project)) => project.start(),
+                        Ok(Err(why)) => {
+                            port.notify(Level::Error, format!("This could not be kept: {why}")).await
+                        }
+                        Err(_) => {}
+                    }
+                }
+                Ok(Closing::Unattended | Closing::Expired) => {
+                    let text = format!(
+                        "MCP servers of this project do not run until you agree with `parlor mcp approve`:\n{what}"
+                    );
+                    port.notify(Level::Info, text).await;
+                }
+                _ => {}
+            }
+        });
+    }
+
+    /// The tools of the next step.
+    fn offered(&self, own: &Toolbox, servers: Option<&Project>) -> Toolbox {
+        let mut toolbox = own.clone();
+        for (_, tool) in servers.map(Project::tools).unwrap_or_default() {
+            toolbox.add(tool);
+        }
+        if let Some(names) = &self.brief.active_tools {
+            toolbox.activate(names);
+        }
+        toolbox
     }
 
     /// Makes the conversation shorter after the provider refused it, once in a turn; the end of the turn when that fails.

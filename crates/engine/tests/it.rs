@@ -13,6 +13,9 @@ mod compaction;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
+#[path = "it/mcp.rs"]
+mod mcp;
+#[cfg(test)]
 #[path = "it/skills.rs"]
 mod skills;
 #[cfg(test)]

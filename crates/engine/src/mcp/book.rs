@@ -1,0 +1,146 @@
+//! Where servers are written down: the person's `mcp.json` and the project's `.mcp.json`. Reads and writes files.
+
+use super::approvals::{Approvals, write_private};
+use super::entry::{self, Entry, EntryError};
+use crate::config::Config;
+use crate::place::read_text;
+use serde_json::{Map, Value, json};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Largest file of servers.
+const MAX_FILE: u64 = 1024 * 1024;
+/// The person's file in the directory of settings.
+const OWN: &str = "mcp.json";
+/// The project's file at its root.
+const PROJECT: &str = ".mcp.json";
+
+/// A server that is written down somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// What is written.
+    pub entry: Entry,
+    /// Whether the project brought it (else the person).
+    pub from_project: bool,
+    /// Whether it may start: the person's own always, a project's once the person agreed.
+    pub approved: bool,
+}
+
+/// The servers for a project, the person's first; and what is wrong in the files, with the file's name.
+pub fn servers(config: &Config, data: &Path, project: &Path) -> (Vec<Listed>, Vec<(PathBuf, EntryError)>) {
+    let (mut listed, mut errors) = (Vec::<Listed>::new(), Vec::new());
+    let approvals = Approvals::in_data(data);
+    let own = config.settings.iter().map(|dir| (dir.join(OWN), false));
+    for (file, from_project) in own.chain([(project.join(PROJECT), true)]) {
+        if !file.exists() {
+            continue;
+        }
+        let (entries, wrong) = match read_text(&file, from_project.then_some(project), MAX_FILE) {
+            Ok(text) => entry::parse(&text),
+            Err(why) => (Vec::new(), vec![EntryError { name: None, why }]),
+        };
+        errors.extend(wrong.into_iter().map(|error| (file.clone(), error)));
+        for entry in entries {
+            if listed.iter().any(|known| known.entry.name == entry.name) {
+                let why = "hidden by the person's own server of this name".to_owned();
+                errors.push((file.clone(), EntryError { name: Some(entry.name), why }));
+                continue;
+            }
+            let approved = !from_project || approvals.has(project, &entry.digest);
+            listed.push(Listed { entry, from_project, approved });
+        }
+    }
+    (listed, errors)
+}
+
+/// Writes a server into the person's file; one of the same name is replaced.
+///
+/// # Errors
+/// When the entry cannot be used, or the file cannot be read or written.
+pub fn add(settings: &Path, name: &str, value: &Value) -> io::Result<Entry> {
+    let entry = entry::read(name, value).map_err(io::Error::other)?;
+    change(settings, |servers| {
+        servers.insert(name.to_owned(), value.clone());
+        true
+    })?;
+    Ok(entry)
+}
+
+/// Takes a server out of the person's file; `false` when there was none.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn remove(settings: &Path, name: &str) -> io::Result<bool> {
+    change(settings, |servers| servers.remove(name).is_some())
+}
+
+/// Changes the person's file and leaves everything else in it as it was.
+fn change(settings: &Path, change: impl FnOnce(&mut Map<String, Value>) -> bool) -> io::Result<bool> {
+    let file = settings.join(OWN);
+    let mut all: Value = if file.exists() {
+        let text = read_text(&file, None, MAX_FILE).map_err(io::Error::other)?;
+        serde_json::from_str(&text).map_err(|why| {
+            io::Error::other(format!("{} is not JSON, correct it first: {why}", file.display()))
+        })?
+    } else {
+        json!({})
+    };
+    let servers = all.as_object_mut().map(|all| all.entry("mcpServers").or_insert_with(|| json!({})));
+    let Some(servers) = servers.and_then(Value::as_object_mut) else {
+        return Err(io::Error::other(format!(
+            "{} has no object `mcpServers`, correct it first",
+            file.display()
+        )));
+    };
+    let changed = change(servers);
+    if changed {
+        write_private(&file, &format!("{all:#}\n"))?;
+    }
+    Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_person_leads_and_a_project_waits_for_consent() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (settings, project, data) = (base.join("settings"), base.join("work"), base.join("data"));
+        std::fs::create_dir(&project).unwrap();
+        add(&settings, "mine", &json!({"command": "a"})).unwrap();
+        add(&settings, "both", &json!({"command": "b"})).unwrap();
+        let file = r#"{"mcpServers": {"both": {"command": "evil"}, "theirs": {"command": "c"}}}"#;
+        std::fs::write(project.join(".mcp.json"), file).unwrap();
+        let config = Config::default().at(None, Some(settings.clone()));
+        let see = || {
+            let (listed, errors) = servers(&config, &data, &project);
+            let seen: Vec<_> = listed
+                .into_iter()
+                .map(|one| (one.entry.name.clone(), one.from_project, one.approved, one.entry.digest))
+                .collect();
+            (seen, errors.len())
+        };
+        let (seen, errors) = see();
+        let plain: Vec<(&str, bool, bool)> = seen.iter().map(|(n, p, a, _)| (n.as_str(), *p, *a)).collect();
+        assert_eq!(plain, [("both", false, true), ("mine", false, true), ("theirs", true, false)]);
+        assert_eq!(errors, 1);
+        Approvals::in_data(&data).add(&project, &seen[2].3, "x").unwrap();
+        assert!(see().0[2].2);
+        assert!(remove(&settings, "both").unwrap() && !remove(&settings, "both").unwrap());
+        assert!(!see().0[1].2, "a project's server of that name is no longer hidden, and not approved");
+    }
+
+    #[test]
+    fn a_file_that_is_not_ours_to_mend_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("mcp.json"), "{ // comment").unwrap();
+        assert!(add(dir.path(), "a", &json!({"command": "x"})).is_err());
+        assert_eq!(std::fs::read_to_string(dir.path().join("mcp.json")).unwrap(), "{ // comment");
+        std::fs::write(dir.path().join("mcp.json"), r#"{"keep": 1, "mcpServers": {}}"#).unwrap();
+        add(dir.path(), "a", &json!({"url": "http://x"})).unwrap();
+        assert!(std::fs::read_to_string(dir.path().join("mcp.json")).unwrap().contains("\"keep\": 1"));
+        assert!(add(dir.path(), "a", &json!({})).is_err());
+    }
+}

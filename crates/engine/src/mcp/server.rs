@@ -1,0 +1,282 @@
+//! The servers of each project and how they are. Started in the background, looked at by turns and lists.
+
+use super::approvals::Approvals;
+use super::book::{self, Listed};
+use super::client::{Client, Ear, Ground, Trouble};
+use super::tool::RemoteTool;
+use crate::config::Config;
+use domain::ids::Millis;
+use domain::session::{ServerEntry, ServerState};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tools::Tool;
+use tools::sandbox::Guard;
+
+/// How long the first turn waits for servers that are just starting.
+const FIRST_WAIT: Duration = Duration::from_millis(1_500);
+/// A server that broke is not started again before this.
+const AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// How often a connection is looked at that may have ended silently.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// All servers, by project. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Servers(Arc<Inner>);
+
+struct Inner {
+    config: Config,
+    data: PathBuf,
+    guard: Option<Guard>,
+    projects: Mutex<BTreeMap<PathBuf, Arc<Project>>>,
+    stop: CancellationToken,
+}
+
+/// The servers of one project.
+pub(crate) struct Project {
+    root: PathBuf,
+    servers: Mutex<Vec<Arc<Server>>>,
+    /// Rises whenever a server changes.
+    changes: watch::Sender<u64>,
+    /// Digests that the person was asked about already.
+    asked: Mutex<Vec<String>>,
+    all: Servers,
+}
+
+struct Server {
+    listed: Listed,
+    status: Mutex<Status>,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct Status {
+    phase: Phase,
+    tools: Vec<Arc<RemoteTool>>,
+    connected_at: Option<Millis>,
+    ended: Option<Instant>,
+}
+
+#[derive(Default, Clone, PartialEq, Eq)]
+enum Phase {
+    /// Nobody has needed it yet.
+    #[default]
+    Idle,
+    Connecting,
+    Ready,
+    Broken(Trouble),
+}
+
+impl Server {
+    fn status(&self) -> std::sync::MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn may_start(&self) -> bool {
+        self.listed.approved && !self.listed.entry.disabled
+    }
+
+    fn entry(&self) -> ServerEntry {
+        let status = self.status();
+        let state = match &status.phase {
+            _ if !self.may_start() => ServerState::Disabled,
+            Phase::Idle | Phase::Connecting => ServerState::Connecting,
+            Phase::Ready => ServerState::Ready,
+            Phase::Broken(Trouble::Login) => ServerState::AuthRequired,
+            Phase::Broken(Trouble::Broken(why)) => ServerState::Failed(why.clone()),
+        };
+        ServerEntry {
+            id: self.listed.entry.name.clone(),
+            http: matches!(self.listed.entry.way, super::Way::Http { .. }),
+            from_project: self.listed.from_project,
+            state,
+            tools: (status.phase == Phase::Ready).then_some(status.tools.len() as u64),
+            connected_at: status.connected_at,
+        }
+    }
+}
+
+impl Servers {
+    pub(crate) fn new(config: Config, data: PathBuf, guard: Option<Guard>) -> Servers {
+        let (projects, stop) = (Mutex::default(), CancellationToken::new());
+        Servers(Arc::new(Inner { config, data, guard, projects, stop }))
+    }
+
+    /// The project's servers, as its files say now. Starts nothing. Reads files: call where blocking is allowed.
+    pub(crate) fn project(&self, root: &Path) -> Arc<Project> {
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let (listed, _) = book::servers(&self.0.config, &self.0.data, &root);
+        let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        let project = projects.entry(root.clone()).or_insert_with(|| {
+            let (servers, asked) = (Mutex::default(), Mutex::default());
+            Arc::new(Project { root, servers, changes: watch::Sender::new(0), asked, all: self.clone() })
+        });
+        project.take(listed);
+        project.clone()
+    }
+
+    /// Ends every server.
+    pub(crate) fn stop(&self) {
+        self.0.stop.cancel();
+        self.0.projects.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Project {
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn servers(&self) -> Vec<Arc<Server>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the files say now: what is unchanged goes on, what is gone or different ends.
+    fn take(&self, listed: Vec<Listed>) {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::take(&mut *servers);
+        for listed in listed {
+            let same = old.iter().find(|server| server.listed == listed);
+            servers.push(same.cloned().unwrap_or_else(|| {
+                let stop = self.all.0.stop.child_token();
+                Arc::new(Server { listed, status: Mutex::default(), stop })
+            }));
+        }
+        for gone in old.iter().filter(|server| !servers.iter().any(|kept| Arc::ptr_eq(kept, server))) {
+            gone.stop.cancel();
+        }
+    }
+
+    /// Starts what may start and does not run, in the background. Must be called inside a runtime.
+    pub(crate) fn start(self: &Arc<Project>) {
+        for server in self.servers().into_iter().filter(|server| server.may_start()) {
+            let mut status = server.status();
+            let due = match status.phase {
+                Phase::Idle => true,
+                Phase::Connecting | Phase::Ready => false,
+                Phase::Broken(_) => status.ended.is_none_or(|ended| ended.elapsed() >= AGAIN_AFTER),
+            };
+            if due {
+                status.phase = Phase::Connecting;
+                drop(status);
+                tokio::spawn(keep(server, self.clone()));
+            }
+        }
+    }
+
+    /// Waits until no server is just starting, but not long: a slow one joins in a later step.
+    pub(crate) async fn settle(&self) {
+        let mut changes = self.changes.subscribe();
+        let settled = async {
+            while self.servers().iter().any(|server| server.status().phase == Phase::Connecting) {
+                if changes.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(FIRST_WAIT, settled).await;
+    }
+
+    /// The tools that can be used now, with the name of their server.
+    pub(crate) fn tools(&self) -> Vec<(String, Arc<dyn Tool>)> {
+        let mut tools: Vec<(String, Arc<dyn Tool>)> = Vec::new();
+        for server in self.servers() {
+            for tool in &server.status().tools {
+                tools.push((server.listed.entry.name.clone(), tool.clone()));
+            }
+        }
+        tools
+    }
+
+    /// How the servers are.
+    pub(crate) fn list(&self) -> Vec<ServerEntry> {
+        self.servers().iter().map(|server| server.entry()).collect()
+    }
+
+    /// The project's servers that wait for the person, each time only those that nobody was asked about yet.
+    pub(crate) fn unasked(&self) -> Vec<Listed> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let servers = self.servers().into_iter().map(|server| server.listed.clone());
+        let waiting: Vec<Listed> = servers
+            .filter(|listed| {
+                !listed.approved && !listed.entry.disabled && !asked.contains(&listed.entry.digest)
+            })
+            .collect();
+        asked.extend(waiting.iter().map(|listed| listed.entry.digest.clone()));
+        waiting
+    }
+
+    /// The person agreed to these. Writes a file: call where blocking is allowed.
+    pub(crate) fn approve(&self, agreed: &[Listed]) -> std::io::Result<()> {
+        let approvals = Approvals::in_data(&self.all.0.data);
+        for listed in agreed {
+            approvals.add(&self.root, &listed.entry.digest, &listed.entry.words())?;
+        }
+        Ok(())
+    }
+
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    fn ground(&self, from_project: bool) -> Ground {
+        let inner = &self.all.0;
+        let (guard, home) = (inner.guard.clone(), inner.config.home.clone());
+        Ground { project: self.root.clone(), guard, home, from_project }
+    }
+}
+
+/// The life of one connection, from its start to its end.
+async fn keep(server: Arc<Server>, project: Arc<Project>) {
+    let trouble = tokio::select! {
+        biased;
+        () = server.stop.cancelled() => Trouble::Broken("it was stopped".to_owned()),
+        trouble = live(&server, &project) => trouble,
+    };
+    {
+        let mut status = server.status();
+        status.tools.clear();
+        status.phase = Phase::Broken(trouble);
+        status.ended = Some(Instant::now());
+    }
+    project.changed();
+}
+
+async fn live(server: &Server, project: &Project) -> Trouble {
+    let ear = Ear::default();
+    let listed = &server.listed;
+    let client = match Client::open(&listed.entry, &project.ground(listed.from_project), ear.clone()).await {
+        Ok(client) => Arc::new(client),
+        Err(trouble) => return trouble,
+    };
+    loop {
+        let tools = match client.tools().await {
+            Ok(tools) => tools,
+            Err(why) => return Trouble::Broken(why),
+        };
+        {
+            let mut status = server.status();
+            let remote = |tool| Arc::new(RemoteTool::new(&listed.entry.name, tool, client.clone()));
+            status.tools = tools.into_iter().map(remote).collect();
+            status.tools.sort_by(|one, other| one.name().cmp(other.name()));
+            status.phase = Phase::Ready;
+            status.connected_at = Some(now());
+        }
+        project.changed();
+        // Until its tools change; a server that went away is noticed soon.
+        while tokio::time::timeout(LOOK, ear.changed.notified()).await.is_err() {
+            if client.is_over() {
+                return Trouble::Broken(client.epitaph());
+            }
+        }
+    }
+}
+
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

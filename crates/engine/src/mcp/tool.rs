@@ -1,0 +1,200 @@
+//! A server's tool as one of ours.
+
+use super::client::Client;
+use domain::ask::{Preview, Risk};
+use domain::content::{Json, Part};
+use domain::tool::ToolResult;
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use tools::policy::Rule;
+use tools::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, Workplace};
+
+/// Longest name that every provider takes.
+const MAX_NAME: usize = 64;
+/// Characters of a description that the model reads.
+const MAX_DESCRIPTION: usize = 2_000;
+/// Bytes of a schema; a larger one is left open.
+const MAX_SCHEMA: usize = 32 * 1024;
+/// Bytes of a result that the model reads; the rest is kept in a file.
+const MAX_TEXT: usize = 50 * 1024;
+/// Most pictures of one result.
+const MAX_IMAGES: usize = 8;
+
+/// A tool of a server.
+pub(crate) struct RemoteTool {
+    server: String,
+    spec: Spec,
+    tool: rmcp::model::Tool,
+    client: Arc<Client>,
+}
+
+impl RemoteTool {
+    pub(crate) fn new(server: &str, tool: rmcp::model::Tool, client: Arc<Client>) -> RemoteTool {
+        let read_only = tool.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true);
+        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or("no description");
+        let mut schema = Value::Object(tool.input_schema.as_ref().clone());
+        if schema.to_string().len() > MAX_SCHEMA || schema["type"] != "object" {
+            schema = json!({"type": "object"});
+        }
+        let spec = Spec {
+            name: full_name(server, &tool.name),
+            description: description.chars().take(MAX_DESCRIPTION).collect(),
+            schema,
+            read_only,
+        };
+        RemoteTool { server: server.to_owned(), spec, tool, client }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.spec.name
+    }
+}
+
+/// `mcp__server__tool`, in letters that every provider takes; a long one ends in a digest so that no two are alike.
+fn full_name(server: &str, tool: &str) -> String {
+    let plain: String = tool
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' })
+        .collect();
+    let name = format!("mcp__{server}__{plain}");
+    if name.len() <= MAX_NAME && plain == tool {
+        return name;
+    }
+    let digest = tools::digest::hex(tool.as_bytes());
+    let keep: String = name.chars().take(MAX_NAME - 9).collect();
+    format!("{keep}_{}", digest.get(..8).unwrap_or_default())
+}
+
+impl Tool for RemoteTool {
+    fn spec(&self) -> Spec {
+        self.spec.clone()
+    }
+
+    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+        let title = format!("{} of {}", self.tool.name, self.server);
+        let mut plan = Plan::reading(&self.spec.name, args, place, title);
+        if self.spec.read_only {
+            return Ok(plan);
+        }
+        plan.raise(
+            Risk::Medium,
+            format!("the server {} does it; only it knows what that changes", self.server),
+        );
+        let hints = self.tool.annotations.as_ref();
+        if hints.and_then(|hints| hints.destructive_hint) == Some(true) {
+            plan.assessment.reversible = false;
+            plan.assessment.reasons.push("it says that it may destroy something".to_owned());
+        }
+        (plan.read_only, plan.deed) = (false, Deed::Other);
+        plan.preview = Some(Preview::Text(format!("{args:#}")));
+        let rule = Rule::whole(&self.spec.name);
+        plan.rule = Some(RuleOffer { words: rule.to_string(), rules: vec![rule] });
+        Ok(plan)
+    }
+
+    fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
+        let (client, server) = (self.client.clone(), self.server.clone());
+        let mut params = CallToolRequestParams::new(self.tool.name.clone());
+        params.arguments = Some(plan.args.as_object().cloned().unwrap_or_else(Map::new));
+        Box::pin(async move {
+            let answer = tokio::select! {
+                biased;
+                () = port.cancel.cancelled() => return Outcome::cancelled(),
+                answer = client.call(params) => answer,
+            };
+            match answer {
+                Err(why) => Outcome::failed(format!("The MCP server {server}: {why}")),
+                Ok(answer) => {
+                    let failed = answer.is_error == Some(true);
+                    let result = result(answer, plan.place.outputs(), &plan.digest.0);
+                    if failed { Outcome::failed(result.text) } else { Outcome::done(result) }
+                }
+            }
+        })
+    }
+}
+
+fn result(answer: CallToolResult, outputs: &Path, id: &str) -> ToolResult {
+    let (mut texts, mut parts) = (Vec::new(), Vec::new());
+    for block in answer.content {
+        match block {
+            ContentBlock::Text(text) => texts.push(text.text),
+            ContentBlock::Image(image) if parts.len() < MAX_IMAGES => {
+                parts.push(Part::Image { mime: image.mime_type, base64: image.data.into() });
+            }
+            ContentBlock::Image(_) => texts.push("[one more picture]".to_owned()),
+            ContentBlock::Resource(embedded) => texts.push(match embedded.resource {
+                ResourceContents::TextResourceContents { uri, text, .. } => format!("{uri}:\n{text}"),
+                ResourceContents::BlobResourceContents { uri, .. } => format!("[{uri}: bytes]"),
+                _ => "[something that cannot be shown]".to_owned(),
+            }),
+            ContentBlock::ResourceLink(link) => texts.push(format!("[{}: {}]", link.name, link.uri)),
+            ContentBlock::Audio(_) => texts.push("[a sound]".to_owned()),
+            _ => texts.push("[something that cannot be shown]".to_owned()),
+        }
+    }
+    let json = answer.structured_content.map(|value| value.to_string());
+    if texts.is_empty()
+        && let Some(json) = &json
+    {
+        texts.push(json.clone());
+    }
+    let (text, truncated) = cap(texts.join("\n"), outputs, id);
+    ToolResult {
+        text,
+        parts,
+        json: json.filter(|json| json.len() <= MAX_TEXT).map(Json::verbatim),
+        truncated,
+    }
+}
+
+/// The beginning of a long text, with the place where all of it is.
+fn cap(mut text: String, outputs: &Path, id: &str) -> (String, bool) {
+    if text.len() <= MAX_TEXT {
+        return (text, false);
+    }
+    let file = outputs.join(format!("mcp-{}.txt", id.get(..16).unwrap_or(id)));
+    let kept = std::fs::create_dir_all(outputs).and_then(|()| std::fs::write(&file, &text));
+    let total = text.len();
+    let mut end = MAX_TEXT;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    match kept {
+        Ok(()) => {
+            text.push_str(&format!("\n[cut at {end} of {total} bytes; all of it is in {}]", file.display()))
+        }
+        Err(_) => text.push_str(&format!("\n[cut at {end} of {total} bytes]")),
+    }
+    (text, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_every_provider_and_stay_apart() {
+        assert_eq!(full_name("files", "read_file"), "mcp__files__read_file");
+        let (dot, slash) = (full_name("s", "a.b"), full_name("s", "a/b"));
+        assert_ne!(dot, slash);
+        assert!(dot.starts_with("mcp__s__a_b_"));
+        for tool in ["x".repeat(200), format!("{}y", "x".repeat(199)), "ü".repeat(100)] {
+            let name = full_name("server", &tool);
+            assert!(name.len() <= MAX_NAME && name.is_ascii(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_long_result_is_cut_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (text, truncated) = cap("é".repeat(MAX_TEXT), dir.path(), "0123456789abcdef0123");
+        assert!(truncated && text.contains("all of it is in "));
+        let kept = std::fs::read_to_string(dir.path().join("mcp-0123456789abcdef.txt")).unwrap();
+        assert_eq!(kept.len(), 2 * MAX_TEXT);
+        assert_eq!(cap("short".into(), dir.path(), "x"), ("short".to_owned(), false));
+    }
+}

@@ -1,0 +1,246 @@
+//! MCP servers at work: a real one over pipes and over HTTP, and bad ones that must not hold up a run.
+
+use crate::bench::{Bench, Plan, allow, answered, put};
+use domain::ask::{Answer, Closing, Risk, Scope};
+use domain::command::{Command, Receipt};
+use domain::event::Body;
+use domain::port::TurnEnd;
+use domain::session::{ServerEntry, ServerState};
+use domain::signal::Signal;
+use domain::tool::ToolOutcome;
+use engine::Config;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The example server, which cargo builds beside the tests.
+fn echo() -> PathBuf {
+    let exe = std::env::current_exe().unwrap();
+    let path = exe.parent().unwrap().parent().unwrap().join("examples/mcp_echo");
+    assert!(path.exists(), "{} is missing: run `cargo build -p engine --examples`", path.display());
+    path
+}
+
+fn child(mode: &str) -> Value {
+    json!({"command": echo(), "args": [mode]})
+}
+
+/// A bench with these servers of the person.
+fn bench(servers: Value, script: &'static str) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "settings/mcp.json", &json!({"mcpServers": servers}).to_string());
+    std::fs::create_dir(dir.path().join("work")).unwrap();
+    at(dir, script)
+}
+
+fn at(dir: tempfile::TempDir, script: &'static str) -> Bench {
+    let config = Config::default().at(None, Some(dir.path().join("settings")));
+    Bench::at(dir, Plan::script(script).config(config))
+}
+
+async fn servers(bench: &mut Bench) -> Vec<ServerEntry> {
+    let Ok(Receipt::Servers(servers)) = bench.consult(Command::ListServers).await else { panic!() };
+    servers
+}
+
+/// Looks until the only server is as wanted.
+async fn until(bench: &mut Bench, wanted: impl Fn(&ServerState) -> bool) -> ServerEntry {
+    let start = Instant::now();
+    loop {
+        let entry = servers(bench).await.remove(0);
+        if wanted(&entry.state) {
+            return entry;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{entry:?}");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn tools_of_a_server_are_offered_and_called() {
+    let mut bench = bench(
+        json!({"echo": child("")}),
+        r#"
+        model tool mcp__echo__echo {"text":"hello"} | tool mcp__echo__image {} | tool mcp__echo__fail {}
+        ---
+        model text "ok"
+        "#,
+    );
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let outcomes = bench.outcomes();
+    assert_eq!((&outcomes[0].1, outcomes[0].2.as_str()), (&ToolOutcome::Done, "hello"), "{outcomes:?}");
+    assert_eq!((&outcomes[2].1, outcomes[2].2.as_str()), (&ToolOutcome::Failed, "it does not work"));
+    assert_eq!(bench.count(|body| matches!(body, Body::AskOpened(_))), 0, "they say that they only read");
+    let image = bench.state.tools.values().find(|tool| tool.name.ends_with("image")).unwrap();
+    assert_eq!(image.result.as_ref().unwrap().parts.len(), 1);
+    let entry = servers(&mut bench).await.remove(0);
+    assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(8), false));
+    let Ok(Receipt::Tools(tools)) = bench.consult(Command::ListTools).await else { panic!() };
+    assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 8);
+}
+
+#[tokio::test]
+async fn a_tool_that_may_change_something_needs_consent() {
+    let mut bench = bench(
+        json!({"echo": child("")}),
+        r#"
+        model tool mcp__echo__put {"text":"a"} | tool mcp__echo__put {"text":"b"} | tool mcp__echo__wipe {}
+        ---
+        model text "ok"
+        "#,
+    );
+    bench.prompt("go").await;
+    bench.until(|body| matches!(body, Body::AskOpened(_))).await;
+    let ask = bench.state.asks[0].clone();
+    let domain::ask::AskKind::Consent(consent) = &ask.kind else { panic!() };
+    assert_eq!(consent.assessment.risk, Risk::Medium);
+    assert_eq!(consent.rule.as_deref(), Some("use mcp__echo__put"));
+    bench.closings = vec![Closing::Unattended];
+    bench.close(ask.id, allow(Scope::Session)).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    let outcomes: Vec<ToolOutcome> = bench.outcomes().into_iter().map(|(_, outcome, _)| outcome).collect();
+    assert_eq!(outcomes, [ToolOutcome::Done, ToolOutcome::Done, ToolOutcome::Denied]);
+}
+
+#[tokio::test]
+async fn no_secret_of_ours_reaches_a_server() {
+    let mut bench = bench(
+        json!({"echo": {"command": echo(), "env": {"GIVEN_TOKEN": "by the person"}}}),
+        "model tool mcp__echo__env {}\n---\nmodel text \"ok\"",
+    );
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let names = bench.outcomes()[0].2.clone();
+    let names: Vec<&str> = names.split(' ').collect();
+    assert!(names.contains(&"PATH") && names.contains(&"GIVEN_TOKEN"), "{names:?}");
+    let kept = |name: &str| {
+        name == "GIVEN_TOKEN"
+            || name.starts_with("GIT_")
+            || tools::env::kept(name.as_ref(), std::env::var_os(name).unwrap_or_default().as_ref())
+    };
+    assert!(names.iter().all(|name| kept(name)), "{names:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_does_not_hold_up_the_run() {
+    let mut bench = bench(json!({"echo": child("hang")}), "model text \"ok\"");
+    let start = Instant::now();
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert_eq!(servers(&mut bench).await[0].state, ServerState::Connecting);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_start_says_why() {
+    let mut bench = bench(json!({"echo": child("die")}), "model text \"ok\"");
+    assert_eq!(servers(&mut bench).await[0].state, ServerState::Connecting, "nothing starts before a turn");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let entry = until(&mut bench, |state| matches!(state, ServerState::Failed(_))).await;
+    let ServerState::Failed(why) = entry.state else { panic!() };
+    assert!(why.contains("the database is missing"), "{why}");
+    assert_eq!(entry.tools, None);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named() {
+    let mut bench = bench(json!({"echo": {"command": "/no/such/program"}}), "model text \"ok\"");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let entry = until(&mut bench, |state| matches!(state, ServerState::Failed(_))).await;
+    let ServerState::Failed(why) = entry.state else { panic!() };
+    assert!(why.contains("/no/such/program cannot be started"), "{why}");
+}
+
+#[tokio::test]
+async fn a_server_that_dies_in_a_call_ends_the_call_not_the_turn() {
+    let mut bench =
+        bench(json!({"echo": child("")}), "model tool mcp__echo__die {}\n---\nmodel text \"went on\"");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let (_, outcome, text) = bench.outcomes().remove(0);
+    assert_eq!(outcome, ToolOutcome::Failed);
+    assert!(text.starts_with("The MCP server echo: "), "{text}");
+    until(&mut bench, |state| matches!(state, ServerState::Failed(_))).await;
+}
+
+#[tokio::test]
+async fn noise_before_the_protocol_is_survived() {
+    let mut bench = bench(
+        json!({"echo": child("noise")}),
+        "model tool mcp__echo__echo {\"text\":\"x\"}\n---\nmodel text \"ok\"",
+    );
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Done, "{:?}", bench.outcomes());
+}
+
+#[tokio::test]
+async fn a_cancel_reaches_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = dir.path().join("told");
+    let script = format!("model tool mcp__echo__slow {}\n", json!({"text": told.display().to_string()}));
+    let mut bench = bench(json!({"echo": child("")}), Box::leak(script.into_boxed_str()));
+    bench.prompt("go").await;
+    bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
+    says(&told, "started").await;
+    bench.cancel().await;
+    assert_eq!(bench.finish().await, TurnEnd::Cancelled);
+    says(&told, "cancelled").await;
+}
+
+/// Looks until a file says something.
+async fn says(file: &std::path::Path, what: &str) {
+    let start = Instant::now();
+    while std::fs::read_to_string(file).unwrap_or_default() != what {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} never came");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_projects_servers_start_only_after_consent() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = json!({"mcpServers": {"theirs": {"command": echo()}}}).to_string();
+    put(dir.path(), "work/.mcp.json", &file);
+    let mut bench = at(dir, "model text \"one\"\n---\nmodel text \"two\"\n---\nmodel text \"three\"");
+    bench.closings = vec![answered(Answer::Confirmed(true))];
+    assert_eq!(bench.run("one").await, TurnEnd::Done, "the run does not wait for the answer");
+    let opened = bench.events.iter().find_map(|event| match &event.body {
+        Body::AskOpened(ask) => Some(ask.clone()),
+        _ => None,
+    });
+    let ask = opened.unwrap();
+    let domain::ask::AskKind::Confirm { message, danger: true, .. } = &ask.kind else { panic!() };
+    assert!(message.contains("theirs: runs `") && ask.run.is_none(), "{message}");
+    let entry = until(&mut bench, |state| *state == ServerState::Ready).await;
+    assert!(entry.from_project);
+    // Another entry under the same name is another server.
+    let file = json!({"mcpServers": {"theirs": {"command": echo(), "args": ["other"]}}}).to_string();
+    bench.put(".mcp.json", &file);
+    assert_eq!(servers(&mut bench).await[0].state, ServerState::Disabled);
+    bench.closings = vec![Closing::Unattended];
+    assert_eq!(bench.run("two").await, TurnEnd::Done);
+    assert_eq!(bench.run("three").await, TurnEnd::Done);
+    assert_eq!(servers(&mut bench).await[0].state, ServerState::Disabled);
+    assert_eq!(bench.count(|body| matches!(body, Body::AskOpened(_))), 2, "nobody is asked twice");
+    let told = |signal: &Signal| matches!(signal, Signal::Notify { text, .. } if text.contains("parlor mcp approve"));
+    assert!(bench.signals.iter().any(told), "{:?}", bench.signals);
+}
+
+#[tokio::test]
+async fn a_server_can_be_tried() {
+    let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("")}}).to_string());
+    let dir = tempfile::tempdir().unwrap();
+    let tested = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap();
+    assert_eq!(tested.tools.len(), 8);
+    let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
+    let why = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap_err();
+    assert!(why.contains("the database is missing"), "{why}");
+}
+
+#[tokio::test]
+async fn the_reference_server_works_when_it_is_there() {
+    let Some(path) = std::env::var_os("PARLOR_MCP_EVERYTHING") else { return };
+    let servers =
+        json!({"mcpServers": {"everything": {"command": "node", "args": [path.to_str().unwrap(), "stdio"]}}});
+    let (entries, _) = engine::mcp::parse(&servers.to_string());
+    let dir = tempfile::tempdir().unwrap();
+    let tested = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap();
+    assert!(tested.tools.iter().any(|tool| tool == "echo"), "{tested:?}");
+}
