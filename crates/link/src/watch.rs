@@ -31,7 +31,8 @@ impl Watcher {
         Self(Arc::new(see))
     }
 
-    pub(crate) fn see(&self, way: Way, lane: Lane, line: &str) {
+    /// Shows it a line.
+    pub fn see(&self, way: Way, lane: Lane, line: &str) {
         (self.0)(way, lane, line);
     }
 }

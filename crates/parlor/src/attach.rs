@@ -2,6 +2,7 @@
 
 use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
+use crate::record::Tape;
 use crate::remote::{Front, Place};
 use crate::{interactive, run, stack};
 
@@ -13,7 +14,9 @@ pub(crate) async fn attach(common: Common, attach: Attach) -> anyhow::Result<Exi
     };
     let headless = attach.prompt.is_some();
     let log = if headless { stack::log_to_stderr() } else { stack::no_log() };
-    let front = Front::open(&common, attach.dialect, place, attach.session.as_deref(), log).await?;
+    let tape = attach.record.as_deref().map(Tape::new);
+    let front =
+        Front::open(&common, attach.dialect, place, attach.session.as_deref(), tape.as_ref(), log).await?;
     let exit = match &attach.prompt {
         Some(prompt) => run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new())).await,
         None => {
@@ -22,5 +25,8 @@ pub(crate) async fn attach(common: Common, attach: Attach) -> anyhow::Result<Exi
         }
     };
     front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
+    if let Some(tape) = tape {
+        tape.finish();
+    }
     exit
 }

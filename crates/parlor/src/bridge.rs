@@ -2,6 +2,7 @@
 
 use crate::cli::{Bridge, Common};
 use crate::exit::{self, Exit};
+use crate::record::Tape;
 use crate::remote::{Front, Place};
 use crate::serve::{self, Host, Wire};
 use crate::stack;
@@ -24,8 +25,11 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
         std::process::exit(2);
     }
     exit::complain(&report);
-    let front = Front::open(&common, bridge.to, place, None, stack::log_to_stderr()).await?;
-    let host = Host::in_front(&stack::working_directory(&common)?, bridge.options.clone());
+    let tape = bridge.record.as_deref().map(Tape::new);
+    let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
+    let front =
+        Front::open(&common, bridge.to, place, None, runtime_tape.as_ref(), stack::log_to_stderr()).await?;
+    let host = Host::in_front(&stack::working_directory(&common)?, bridge.options.clone(), tape.clone());
     let serving = async {
         match &bridge.socket {
             None => serve::on_stdio(&front.hub, &host, bridge.from).await,
@@ -37,6 +41,9 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
         () = serve::told_to_stop() => Ok(Exit::Done),
     };
     front.close(exit.is_ok()).await;
+    for tape in [tape, runtime_tape].into_iter().flatten() {
+        tape.finish();
+    }
     exit
 }
 

@@ -107,8 +107,22 @@ pub(crate) enum Sub {
         #[arg(long)]
         json: bool,
     },
+    /// Sit between a UI and a program and write their conversation down.
+    Record(crate::record::Record),
+    /// Play one side of a recording against a program and tell where it differs.
+    Replay(crate::replay::Replay),
+    /// Show what a recording tells, as text or as a page.
+    Trace(crate::trace::Trace),
+    /// Check whether a program keeps to its wire.
+    Check(crate::check::Check),
     /// Tell what is configured and what is missing.
     Doctor,
+    /// Carries stdin and stdout to a socket.
+    #[command(name = crate::check::relay::RELAY, hide = true)]
+    Relay {
+        /// Where to.
+        socket: PathBuf,
+    },
     /// Writes generated pages.
     #[command(name = "__docs", hide = true)]
     Docs {
@@ -164,6 +178,9 @@ pub(crate) struct Serve {
     /// Listen on this Unix socket; only you can connect.
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
+    /// Write the conversation down in this file (a further UI: beside it, with a number). Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// Every UI that connects goes to this session.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
@@ -190,6 +207,9 @@ pub(crate) struct Attach {
     /// The session to go to, by the runtime's own id.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
+    /// Write the conversation down in this file. Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// One prompt without a screen, like `parlor run`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
@@ -219,6 +239,9 @@ pub(crate) struct Bridge {
     /// The runtime listens on this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
     pub(crate) to_socket: Option<PathBuf>,
+    /// Write the conversation down in this file (the runtime's wire: beside it, with `runtime` in its name). Secrets are taken out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// Only print what becomes of each item of the vocabulary between these two wires.
     #[arg(long)]
     pub(crate) report: bool,

@@ -2,6 +2,7 @@
 
 mod attach;
 mod bridge;
+mod check;
 mod cli;
 mod docs;
 mod doctor;
@@ -10,11 +11,14 @@ mod interactive;
 mod model_list;
 mod model_source;
 mod places;
+mod record;
 mod remote;
+mod replay;
 mod run;
 mod serve;
 mod sessions;
 pub mod stack;
+mod trace;
 
 use clap::Parser;
 use cli::{Cli, Sub};
@@ -54,6 +58,11 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
         Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
         Some(Sub::Docs { folder }) => docs::write(&folder),
+        Some(Sub::Record(asked)) => record::record(asked).await,
+        Some(Sub::Replay(asked)) => replay::replay(asked).await,
+        Some(Sub::Trace(asked)) => trace::trace(&asked),
+        Some(Sub::Check(asked)) => check::check(asked).await,
+        Some(Sub::Relay { socket }) => check::relay::relay(&socket).await,
         Some(Sub::Doctor) => doctor::doctor(&cli.common).await,
         None => start(cli.common).await,
     }

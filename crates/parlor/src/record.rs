@@ -3,7 +3,6 @@
 //!
 //! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
 
-use crate::cli::Record;
 use crate::exit::{self, Exit};
 use crate::serve::told_to_stop;
 use anyhow::Context;
@@ -12,8 +11,8 @@ use kit::recorder::Recorder;
 use link::{Watcher, Way};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use wire::lines::{Frame, Framer};
@@ -22,6 +21,25 @@ use wire::lines::{Frame, Framer};
 const CHUNK: usize = 64 * 1024;
 /// How long the program may take to end after we were told to stop.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Sit between a UI and a program and write their conversation down.
+///
+/// Give this to a UI in the place of its runtime. Every byte passes as it is; what looks like a secret does not get into the file.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  parlor record --dialect codelia --out talk.txt -- parlor serve --dialect codelia --stdio\nThen:\n  parlor trace talk.txt --html talk.html"
+)]
+pub(crate) struct Record {
+    /// The wire that is spoken.
+    #[arg(long, value_name = "DIALECT")]
+    dialect: dialects::Dialect,
+    /// Where to write; an existing file is never overwritten. Without it: parlor-DIALECT-TIME.txt, here.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
 
 /// Records until the program ends.
 pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
@@ -123,7 +141,9 @@ fn default_path(dialect: &str) -> PathBuf {
 
 fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
     let heads = Heads {
-        preface: vec!["# What looked like a secret was taken out; look through it before you share it.".into()],
+        preface: vec![
+            "# What looked like a secret was taken out; look through it before you share it.".into(),
+        ],
         dialect: Some(dialect.to_owned()),
         title: Some(format!("recorded by parlor {}", env!("CARGO_PKG_VERSION"))),
         session_cwd: std::env::current_dir().ok().map(|dir| dir.display().to_string()),
@@ -138,7 +158,9 @@ fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
 pub(crate) struct Tape {
     path: PathBuf,
     begun: Arc<AtomicUsize>,
-    open: Arc<std::sync::Mutex<Vec<Recorder>>>,
+    open: Arc<Mutex<Vec<Recorder>>>,
+    /// The one file of a wire whose connections come and go.
+    shared: Arc<Mutex<Vec<(String, Watcher)>>>,
 }
 
 /// Files that one tape opens at most.
@@ -147,7 +169,7 @@ const MAX_FILES: usize = 64;
 impl Tape {
     /// Nothing is written before somebody speaks.
     pub(crate) fn new(path: &Path) -> Tape {
-        Tape { path: path.to_owned(), begun: Arc::default(), open: Arc::default() }
+        Tape { path: path.to_owned(), begun: Arc::default(), open: Arc::default(), shared: Arc::default() }
     }
 
     /// A watcher for the next link. `peer` is who is at its other end.
@@ -161,7 +183,7 @@ impl Tape {
             later => self.path.with_added(&format!("{}", later + 1)),
         };
         let recorder = open(&path, dialect)?;
-        self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(recorder.clone());
+        locked(&self.open).push(recorder.clone());
         Ok(Watcher::new(move |way, lane, line| {
             let side = match way {
                 Way::In => peer,
@@ -171,9 +193,20 @@ impl Tape {
         }))
     }
 
+    /// The same watcher for every link of a wire.
+    pub(crate) fn shared_watcher(&self, dialect: &str, peer: Side) -> anyhow::Result<Watcher> {
+        let mut shared = locked(&self.shared);
+        if let Some((_, watcher)) = shared.iter().find(|(name, _)| name == dialect) {
+            return Ok(watcher.clone());
+        }
+        let watcher = self.watcher(dialect, peer)?;
+        shared.push((dialect.to_owned(), watcher.clone()));
+        Ok(watcher)
+    }
+
     /// Brings everything to disk.
     pub(crate) fn finish(&self) {
-        for recorder in self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+        for recorder in locked(&self.open).iter() {
             recorder.finish();
         }
     }
@@ -182,6 +215,10 @@ impl Tape {
     pub(crate) fn beside(&self, what: &str) -> Tape {
         Tape::new(&self.path.with_added(what))
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 trait WithAdded {

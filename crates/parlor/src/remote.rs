@@ -2,10 +2,12 @@
 
 use crate::cli::Common;
 use crate::exit;
+use crate::record::Tape;
 use crate::stack;
 use dialects::Dialect;
 use dialects::role::{Hello, Lane};
 use hub::{Hub, Log, RemoteSeat};
+use kit::notation::Side;
 use link::child::{Child, Launch};
 use link::{Limits, LinkIo, unix};
 use std::path::{Path, PathBuf};
@@ -48,6 +50,7 @@ impl Front {
         dialect: Dialect,
         place: Place,
         session: Option<&str>,
+        tape: Option<&Tape>,
         log: Log,
     ) -> anyhow::Result<Front> {
         let (link, child) = match place {
@@ -56,6 +59,10 @@ impl Front {
                 let (link, child) = Launch::new(command).start(Lane::MAIN, Limits::default())?;
                 (link, Some(child))
             }
+        };
+        let link = match tape {
+            Some(tape) => link.watched(&tape.watcher(dialect.name(), Side::Runtime)?),
+            None => link,
         };
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),

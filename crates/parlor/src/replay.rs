@@ -1,7 +1,6 @@
 //! `parlor replay`: play one side of a recording against a program and tell where it answers differently.
 
-use crate::check::relay;
-use crate::cli::{Replay, TestedRole};
+use crate::check::{TestedRole, relay};
 use crate::exit::{self, Exit};
 use crate::remote::Place as Typed;
 use anyhow::Context;
@@ -10,8 +9,44 @@ use kit::loosen::loosen;
 use kit::notation::{Report, Side, Transcript, Verdict};
 use kit::peer::{Carrier, Peer, Place};
 use kit::player::{self, Manner};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Play one side of a recording against a program and tell where it answers differently.
+///
+/// Ids and times are made anew in every conversation: they only have to agree with each other. Exit code 1 when something differs.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  parlor replay talk.txt --at-once -- parlor serve --dialect codelia --stdio --ephemeral\n  parlor replay talk.txt --role ui -- parlor attach --dialect codelia --prompt \"list files\" -- {runtime}"
+)]
+pub(crate) struct Replay {
+    /// The recording.
+    file: PathBuf,
+    /// What the program is; the other side is played.
+    #[arg(long, value_enum, default_value_t = TestedRole::Runtime)]
+    role: TestedRole,
+    /// How many times faster than it was recorded.
+    #[arg(long, default_value_t = 1.0, value_name = "N", conflicts_with = "at_once")]
+    speed: f64,
+    /// Without any pause.
+    #[arg(long)]
+    at_once: bool,
+    /// Tell all differences, not only the first.
+    #[arg(long)]
+    all: bool,
+    /// Ids and times must be the recorded ones, too.
+    #[arg(long)]
+    exact: bool,
+    /// How many seconds the program may take for a line that is due.
+    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    patience: u64,
+    /// The program listens on this Unix socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    socket: Option<PathBuf>,
+    /// The program and its arguments. `{socket}` becomes the path of a socket; for a UI, `{runtime}` a program to start.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
 
 /// Plays the recording; `Exit::Failed` when something differed.
 pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
@@ -58,7 +93,11 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Transcript> {
 
 /// The wire that a transcript is in.
 pub(crate) fn dialect(transcript: &Transcript) -> anyhow::Result<Dialect> {
-    let name = transcript.heads.dialect.as_deref().context("the transcript does not say its dialect; add a line `dialect NAME`")?;
+    let name = transcript
+        .heads
+        .dialect
+        .as_deref()
+        .context("the transcript does not say its dialect; add a line `dialect NAME`")?;
     name.parse().map_err(|why| anyhow::anyhow!("`{name}` is not a dialect of this program; {why}"))
 }
 

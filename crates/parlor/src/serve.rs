@@ -6,6 +6,7 @@ mod habits;
 use crate::cli::{Common, Serve};
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
+use crate::record::Tape;
 use crate::stack::{self, Own};
 use anyhow::Context;
 use dialects::Dialect;
@@ -15,7 +16,8 @@ use domain::ids::SessionId;
 use door::Door;
 use hub::core::Standing;
 use hub::{Guest, Hub};
-use link::Limits;
+use kit::notation::Side;
+use link::{Limits, Watcher};
 use std::path::{Path, PathBuf};
 use tokio::task::JoinSet;
 
@@ -94,12 +96,19 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         () = told_to_stop() => Ok(Exit::Done),
     };
     own.hub.stop().await;
+    if let Some(tape) = &host.tape {
+        tape.finish();
+    }
     exit
 }
 
 /// Speaks with one UI on stdin and stdout until it leaves.
 pub(crate) async fn on_stdio(hub: &Hub, host: &Host, dialect: Dialect) -> anyhow::Result<()> {
     let link = link::stdio::open(Lane::MAIN, Limits::default())?;
+    let link = match host.watcher(dialect)? {
+        Some(watcher) => link.watched(&watcher),
+        None => link,
+    };
     hub.serve(host.guest(dialect), link).await?;
     Ok(())
 }
@@ -131,6 +140,7 @@ pub(crate) struct Host {
     greeting: Greeting,
     standing: Standing,
     start: Option<Command>,
+    tape: Option<Tape>,
 }
 
 impl Host {
@@ -141,18 +151,33 @@ impl Host {
             model: Some((own.model.provider.clone(), own.model.name.clone())),
             options: serve.options.clone(),
         };
-        Host { greeting, standing: serve.standing.into(), start }
+        Host {
+            greeting,
+            standing: serve.standing.into(),
+            start,
+            tape: serve.record.as_deref().map(Tape::new),
+        }
     }
 
     /// A host in front of a foreign runtime, which knows no model and starts nothing.
-    pub(crate) fn in_front(cwd: &Path, options: Vec<(String, String)>) -> Host {
+    pub(crate) fn in_front(cwd: &Path, options: Vec<(String, String)>, tape: Option<Tape>) -> Host {
         let greeting = Greeting {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: cwd.display().to_string(),
             model: None,
             options,
         };
-        Host { greeting, standing: Standing::Controller, start: None }
+        Host { greeting, standing: Standing::Controller, start: None, tape }
+    }
+
+    /// Who listens in on the next link of this dialect, if it is to be recorded.
+    pub(crate) fn watcher(&self, dialect: Dialect) -> anyhow::Result<Option<Watcher>> {
+        let Some(tape) = &self.tape else { return Ok(None) };
+        let watcher = match dialect.has_event_lane() {
+            true => tape.shared_watcher(dialect.name(), Side::Ui)?,
+            false => tape.watcher(dialect.name(), Side::Ui)?,
+        };
+        Ok(Some(watcher))
     }
 
     /// A seat for a UI of this dialect.

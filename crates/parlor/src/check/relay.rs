@@ -2,11 +2,11 @@
 
 use crate::exit::Exit;
 use anyhow::Context;
-use std::ffi::OsString;
+use std::path::Path;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 
-/// The hidden first argument that makes this program the relay.
+/// The hidden sub-command.
 pub(crate) const RELAY: &str = "__relay";
 
 /// The command of the relay, to which the path of a socket is added.
@@ -16,8 +16,7 @@ pub(crate) fn command() -> anyhow::Result<Vec<String>> {
 }
 
 /// Carries until one side ends.
-pub(crate) async fn relay(args: &[OsString]) -> anyhow::Result<Exit> {
-    let path = args.first().context("the relay needs the path of a socket")?;
+pub(crate) async fn relay(path: &Path) -> anyhow::Result<Exit> {
     let stream = UnixStream::connect(path).await.context("cannot reach the kit")?;
     let (mut from, mut to) = stream.into_split();
     let up = tokio::spawn(async move {

@@ -8,7 +8,7 @@ use dialects::role::Lane;
 use domain::ids::UiId;
 use hub::Hub;
 use link::unix::{Accepted, Listener, events_path};
-use link::{Incoming, Limits, LinkIo};
+use link::{Incoming, Limits, LinkIo, Way};
 use std::path::Path;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -104,18 +104,37 @@ impl Entering {
     async fn enter(self, accepted: Accepted) {
         let second = self.lane.kind() == Lane::EVENTS;
         match (self.wire, self.shared) {
-            (_, Some((_, ui))) if second => {
-                self.join(ui, accepted.into_link(self.lane, Limits::default()), Vec::new()).await
+            (_, Some((shared, ui))) if second => {
+                let link = self.watched(shared, accepted.into_link(self.lane, Limits::default()), None);
+                self.join(ui, link, Vec::new()).await;
             }
             (Wire::Known(dialect), Some((shared, ui))) if dialect == shared => {
-                self.join(ui, accepted.into_link(self.lane, Limits::default()), Vec::new()).await;
+                let link = self.watched(shared, accepted.into_link(self.lane, Limits::default()), None);
+                self.join(ui, link, Vec::new()).await;
             }
             (Wire::Known(dialect), _) => {
-                let link = accepted.into_link(Lane::MAIN, Limits::default());
+                let link = self.watched(dialect, accepted.into_link(Lane::MAIN, Limits::default()), None);
                 let _ = self.hub.serve(self.host.guest(dialect), link).await;
             }
             (Wire::Auto, shared) => {
                 self.listen(shared, accepted.into_link(self.lane, Limits::default())).await
+            }
+        }
+    }
+
+    /// The link, recorded where that was asked for. A recording that fails costs only itself.
+    fn watched(&self, dialect: Dialect, link: LinkIo, heard: Option<&str>) -> LinkIo {
+        match self.host.watcher(dialect) {
+            Ok(Some(watcher)) => {
+                if let Some(line) = heard {
+                    watcher.see(Way::In, self.lane, line);
+                }
+                link.watched(&watcher)
+            }
+            Ok(None) => link,
+            Err(why) => {
+                exit::complain(&format!("not recorded: {why:#}"));
+                link
             }
         }
     }
@@ -135,6 +154,7 @@ impl Entering {
             exit::complain("refused: the first line of a client belongs to no wire that can be told by it");
             return;
         };
+        let link = self.watched(dialect, link, Some(said));
         match shared {
             Some((its, ui)) if its == dialect => self.join(ui, link, vec![first]).await,
             _ => {
