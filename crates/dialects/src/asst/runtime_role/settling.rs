@@ -25,11 +25,14 @@ impl AsstRuntime {
     fn taken(&mut self, cx: &mut Cx<'_>, view: Option<View<'_>>, id: Value, what: Request, receipt: Receipt) {
         match (what, receipt) {
             (Request::Message { .. }, Receipt::Started { session, run }) => {
+                // Going back to a session that was seen before is not announced.
+                self.current = Some(session.clone());
                 self.sessions.entry(session).or_default().starting = Some((run, id));
             }
             (Request::Message { input, session }, Receipt::Queued { item, .. }) => {
                 let session = session.or_else(|| view.map(|view| view.session.clone()));
                 if let Some(session) = session {
+                    self.current = Some(session.clone());
                     self.sessions.entry(session).or_default().queued.insert(item, (id, input));
                 }
             }

@@ -160,6 +160,19 @@ fn the_conversation_picks_the_session_and_is_made_when_new() {
 }
 
 #[test]
+fn the_conversation_of_the_last_message_is_the_current_one() {
+    let mut stage = Stage::ready();
+    stage.prompt("m1");
+    stage.end(Outcome::Done);
+    stage.say(r#"{"id":"m2","kind":"user_message","message":"hi","metadata":{"conversationId":"conv-456"}}"#);
+    let (ticket, other) = (stage.wanted.last().unwrap().0, SessionId::parse("sess-conv-456").unwrap());
+    let run = domain::ids::RunId::mint(&stage.ids);
+    stage.settle(ticket, Ok(Receipt::Started { session: other.clone(), run }));
+    stage.say(r#"{"id":"c","kind":"clear_history"}"#);
+    assert_eq!(stage.wanted.last().unwrap().1, Target::Session(other));
+}
+
+#[test]
 fn attachments_and_images_go_with_the_message() {
     let mut stage = Stage::ready();
     let images = json!([{ "data": "aGk=", "mime_type": "image/png", "name": "x.png" }]).to_string();
