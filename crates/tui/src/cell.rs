@@ -94,8 +94,9 @@ pub fn gap(before: CellKey, cell: CellKey) -> usize {
 pub fn folds(state: &State, key: CellKey) -> bool {
     match key {
         CellKey::Tool(_) | CellKey::Summary(_) => true,
+        CellKey::Prompt(entry) => message::is_long(state, entry),
         CellKey::Part(entry, at) => message::is_thought(state, entry, at),
-        CellKey::Prompt(_) | CellKey::Notice(_) | CellKey::End(_) => false,
+        CellKey::Notice(_) | CellKey::End(_) => false,
     }
 }
 

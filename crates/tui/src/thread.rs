@@ -4,6 +4,9 @@
 //! the cells are exactly those of [`Thread::build`] on the same state; the usual event costs nothing that grows with the session;
 //! a cell's revision rises whenever what it shows may have changed.
 
+#[cfg(test)]
+mod tests;
+
 use domain::content::{Part, Role};
 use domain::event::{Body, Outcome};
 use domain::ids::{EntryId, MessageId, RunId, ToolRunId};
@@ -128,7 +131,15 @@ impl Thread {
             return;
         }
         let known = keys.iter().take_while(|key| self.at.contains_key(key)).count();
-        let at_the_end = known == 0 || self.cells.last().map(|cell| cell.key) == Some(keys[known - 1]);
+        let mut said =
+            self.cells.iter().rev().map(|cell| cell.key).filter(|key| !matches!(key, CellKey::End(_)));
+        let last = said.next();
+        let at_the_end = match known.checked_sub(1) {
+            Some(before) => last == Some(keys[before]),
+            // A notice about this very message stands below it.
+            None => !matches!(last, Some(CellKey::Notice(entry))
+                if state.entries.get(&entry).is_some_and(|entry| entry.parent == Some(id.into()))),
+        };
         if at_the_end && self.leaf == Some(id.into()) {
             // The part before is no longer the last one: a thought in it is over.
             known.checked_sub(1).into_iter().for_each(|before| self.bump(keys[before]));
@@ -146,10 +157,12 @@ impl Thread {
     }
 
     fn push(&mut self, key: CellKey) {
-        self.revision += 1;
-        if self.at.insert(key, self.cells.len()).is_none() {
-            self.cells.push(Cell { key, revision: self.revision });
+        if self.at.contains_key(&key) {
+            return;
         }
+        self.revision += 1;
+        self.at.insert(key, self.cells.len());
+        self.cells.push(Cell { key, revision: self.revision });
     }
 
     fn rebuild(&mut self, state: &State) {
@@ -216,7 +229,7 @@ fn run_of(entry: &Entry) -> Option<RunId> {
 
 fn message_keys(entry: EntryId, role: Role, parts: &[Part]) -> Vec<CellKey> {
     if role == Role::User {
-        return vec![CellKey::Prompt(entry)];
+        return if parts.is_empty() { Vec::new() } else { vec![CellKey::Prompt(entry)] };
     }
     let keys = parts.iter().enumerate().map(|(at, part)| match part {
         Part::Tool(id) => CellKey::Tool(*id),

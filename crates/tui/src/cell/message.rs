@@ -11,6 +11,8 @@ use domain::event::{Finish, Trigger};
 use domain::ids::{EntryId, MessageId};
 use domain::state::{EntryKind, Message, State};
 
+/// Rows of a prompt that are shown while it is folded.
+const LONG_PROMPT: usize = 40;
 /// Rows of a folded thought.
 const THOUGHT_PREVIEW: usize = 1;
 
@@ -28,6 +30,12 @@ pub(super) fn prompt(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
             }
             other => rows.extend(whole_part(other, look)),
         }
+    }
+    let hidden = rows.len().saturating_sub(LONG_PROMPT);
+    if hidden > 0 && !look.open {
+        rows.truncate(LONG_PROMPT);
+        let word = fit(&format!("  … {hidden} more lines (Ctrl-O opens)"), look.columns);
+        rows.push(Row::of(word, look.theme.style(Role::Dim)));
     }
     rows
 }
@@ -54,6 +62,12 @@ pub(super) fn streamed(state: &State, entry: EntryId, at: usize) -> Option<&str>
 pub(super) fn cut_rows(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<Row> {
     let message = state.message(MessageId(entry.0)).filter(|message| is_last(message, at));
     message.map(|message| cut(message, look)).unwrap_or_default()
+}
+
+/// Whether a prompt has more lines than are shown while it is folded.
+pub(super) fn is_long(state: &State, entry: EntryId) -> bool {
+    let message = state.message(MessageId(entry.0));
+    message.is_some_and(|message| message.text().lines().count() > LONG_PROMPT)
 }
 
 pub(super) fn is_thought(state: &State, entry: EntryId, at: usize) -> bool {

@@ -15,6 +15,8 @@ const PREVIEW: usize = 4;
 const DIFF_PREVIEW: usize = 12;
 /// Rows of output of an open tool line; what was first and what was last is shown.
 const MAX_OPEN: usize = 400;
+/// Bytes of output that are drawn at most.
+const MAX_PART: usize = 64 * 1024;
 
 pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
     let mut rows = vec![first_row(tool, look)];
@@ -35,13 +37,13 @@ pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
         if let Part::Diff { text, .. } = part {
             shown_diff = true;
             let limit = if look.open { MAX_OPEN } else { DIFF_PREVIEW };
-            body.extend(shorten(diff::rows(text, inner.columns, look.theme), limit, Keep::Head, look));
+            body.extend(shorten(diff::rows(text, inner.columns, look.theme), limit, Keep::Head, 0, look));
         }
     }
     if look.open || !shown_diff {
         let limit = if look.open { MAX_OPEN } else { preview(tool) };
         let keep = if tool.ended() && !look.open { Keep::Head } else { Keep::Tail };
-        body.extend(shorten(output(tool, inner), limit, keep, look));
+        body.extend(output(tool, limit, keep, inner));
     }
     let bar = look.theme.style(Role::Dim);
     rows.extend(body.into_iter().map(|row| row.after("│ ", bar)));
@@ -126,25 +128,50 @@ fn arguments(tool: &ToolRun, look: Look) -> Vec<Row> {
     rows
 }
 
-fn output(tool: &ToolRun, look: Look) -> Vec<Row> {
+/// What the tool said, as at most `limit` rows (and a few): the rest of a long output is counted, not drawn.
+fn output(tool: &ToolRun, limit: usize, keep: Keep, look: Look) -> Vec<Row> {
     let result = tool.result.as_ref().map(|result| result.text.as_str());
-    let said = result.filter(|text| !text.is_empty()).unwrap_or(&tool.output);
+    let said = result.filter(|text| !text.is_empty()).unwrap_or(&tool.output).trim_end();
+    if said.is_empty() || limit == 0 {
+        return Vec::new();
+    }
+    let (part, hidden) = part_of(said, limit, keep);
     let none = Piece::default();
-    let lines = colours(said.trim_end(), look.theme.style(Role::Dim));
-    let mut rows: Vec<Row> = lines
+    let lines = colours(part, look.theme.style(Role::Dim));
+    let rows: Vec<Row> = lines
         .into_iter()
         .flat_map(|line| {
             let pieces: Vec<Piece> = line.into_iter().map(|(text, style)| Piece::new(text, style)).collect();
             wrap(&pieces, look.columns, &none, &none)
         })
         .collect();
-    if said.is_empty() {
-        rows.clear();
-    }
+    let mut rows = shorten(rows, limit, keep, hidden, look);
     if tool.result.as_ref().is_some_and(|result| result.truncated) {
         rows.push(Row::of("… the output was cut", look.theme.style(Role::Warn)));
     }
     rows
+}
+
+/// The first or last `limit` lines of a text, not more than [`MAX_PART`] bytes of it, and how many lines are left out.
+fn part_of(text: &str, limit: usize, keep: Keep) -> (&str, usize) {
+    let floor = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let part = match keep {
+        Keep::Head => {
+            let end = text.match_indices('\n').nth(limit.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+            &text[..floor(end.min(MAX_PART))]
+        }
+        Keep::Tail => {
+            let from = text.rmatch_indices('\n').nth(limit.saturating_sub(1)).map_or(0, |(at, _)| at + 1);
+            &text[floor(from.max(text.len().saturating_sub(MAX_PART)))..]
+        }
+    };
+    let breaks = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count();
+    (part, breaks(text).saturating_sub(breaks(part)))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -153,14 +180,13 @@ enum Keep {
     Tail,
 }
 
-fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, look: Look) -> Vec<Row> {
-    if rows.len() <= limit {
+/// Keeps `limit` rows and says how many more there are; `hidden` were left out before.
+fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, hidden: usize, look: Look) -> Vec<Row> {
+    let over = rows.len().saturating_sub(limit);
+    if over + hidden == 0 {
         return rows;
     }
-    if limit == 0 {
-        return Vec::new();
-    }
-    let hidden = rows.len() - limit;
+    let hidden = over + hidden;
     let how = if look.open { "" } else { " (Ctrl-O opens)" };
     let word = Row::of(
         fit(&format!("… {hidden} more lines{how}"), look.columns.saturating_sub(2)),
@@ -168,7 +194,7 @@ fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, look: Look) -> Vec<Row> {
     );
     match keep {
         Keep::Head => rows.into_iter().take(limit).chain([word]).collect(),
-        Keep::Tail => [word].into_iter().chain(rows.into_iter().skip(hidden)).collect(),
+        Keep::Tail => [word].into_iter().chain(rows.into_iter().skip(over)).collect(),
     }
 }
 
