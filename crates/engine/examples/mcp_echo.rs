@@ -1,17 +1,24 @@
 //! A small MCP server, for tests: tools that read, change, wait and die, and some ways to be a bad server.
 //!
 //! `mcp_echo` speaks on stdin and stdout. `mcp_echo hang` never answers. `mcp_echo die` says why on stderr and ends.
-//! `mcp_echo noise` writes lines that are not protocol first.
+//! `mcp_echo noise` writes lines that are not protocol first. `mcp_echo http` serves on a port of loopback, which it tells
+//! first. `mcp_echo __guard …` is the guard that keeps another program in bounds.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, reason = "a program for tests")]
 
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::sync::Arc;
 
 struct Echo;
@@ -43,6 +50,8 @@ impl ServerHandler for Echo {
             tool("slow", reads()),
             tool("die", reads()),
             tool("put", None),
+            tool("save", reads()),
+            tool("fork", reads()),
             tool("wipe", Some(ToolAnnotations::default().destructive(true))),
         ];
         Ok(ListToolsResult::with_all_items(tools))
@@ -70,6 +79,21 @@ impl ServerHandler for Echo {
                 let _ = std::fs::write(&said, "cancelled");
                 CallToolResult::success(Vec::new())
             }
+            "save" => match std::fs::write(&said, "saved") {
+                Ok(()) => CallToolResult::success(vec![ContentBlock::text("saved")]),
+                Err(why) => CallToolResult::error(vec![ContentBlock::text(why.to_string())]),
+            },
+            "fork" => {
+                // Something that leaves the process group and would stay behind, holding a pipe open.
+                let line = format!("exec 3>{said}; exec setsid sleep 1000");
+                let quiet = std::process::Stdio::null;
+                let mut command = std::process::Command::new("sh");
+                command.args(["-c", &line]).stdin(quiet()).stdout(quiet()).stderr(quiet());
+                match command.spawn() {
+                    Ok(_) => CallToolResult::success(vec![ContentBlock::text("forked")]),
+                    Err(why) => CallToolResult::error(vec![ContentBlock::text(why.to_string())]),
+                }
+            }
             "die" => {
                 eprintln!("dying as asked");
                 std::process::exit(3);
@@ -80,17 +104,44 @@ impl ServerHandler for Echo {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
-    match std::env::args().nth(1).as_deref() {
+fn main() {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let mode = args.first().and_then(|mode| mode.to_str());
+    if mode == Some("__guard") {
+        // First of all: its limits hold for threads that are started later.
+        let broken = tools::sandbox::run_guard(&args[1..]);
+        eprintln!("{broken:?}");
+        std::process::exit(1);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(serve(mode));
+}
+
+async fn serve(mode: Option<&str>) {
+    match mode {
         Some("hang") => std::future::pending().await,
         Some("die") => {
             eprintln!("the database is missing");
             std::process::exit(3);
         }
         Some("noise") => println!("Welcome!\n{{\"not\": \"protocol\"}}"),
+        Some("http") => return http().await,
         _ => {}
     }
     let server = Echo.serve(rmcp::transport::io::stdio()).await.unwrap();
     let _ = server.waiting().await;
+}
+
+async fn http() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    println!("http://{}/mcp", listener.local_addr().unwrap());
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(|| Ok(Echo), sessions, StreamableHttpServerConfig::default());
+    loop {
+        let Ok((stream, _)) = listener.accept().await else { return };
+        let service = TowerToHyperService::new(service.clone());
+        tokio::spawn(async move {
+            let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
 }

@@ -165,7 +165,7 @@ impl Turn {
                     match tokio::task::spawn_blocking(agree).await {
                         Ok(Ok(project)) => project.start(),
                         Ok(Err(why)) => {
-                            port.notify(Level::Error, format!("This could not be kept: {why}")).await
+                            port.notify(Level::Error, format!("This could not be kept: {why}")).await;
                         }
                         Err(_) => {}
                     }

@@ -165,7 +165,7 @@ fn cap(mut text: String, outputs: &Path, id: &str) -> (String, bool) {
     text.truncate(end);
     match kept {
         Ok(()) => {
-            text.push_str(&format!("\n[cut at {end} of {total} bytes; all of it is in {}]", file.display()))
+            text.push_str(&format!("\n[cut at {end} of {total} bytes; all of it is in {}]", file.display()));
         }
         Err(_) => text.push_str(&format!("\n[cut at {end} of {total} bytes]")),
     }

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tools::sandbox::Guard;
 use tools::{Tool, Toolbox};
 
 /// Longer than anything here takes; a test that hangs fails instead.
@@ -49,6 +50,7 @@ pub(crate) struct Plan {
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) policy: Policy,
     pub(crate) config: Config,
+    pub(crate) guard: Option<Guard>,
 }
 
 impl Plan {
@@ -59,7 +61,12 @@ impl Plan {
             tools: Vec::new(),
             policy: Policy::default(),
             config: Config::default(),
+            guard: None,
         }
+    }
+
+    pub(crate) fn guard(self, guard: Guard) -> Plan {
+        Plan { guard: Some(guard), ..self }
     }
 
     pub(crate) fn tool(mut self, tool: impl Tool + 'static) -> Plan {
@@ -134,7 +141,7 @@ impl Bench {
         }
         let data = dir.path().join("data");
         let models = Arc::new(Only(model.clone()));
-        let setup = Setup { models, toolbox, data, guard: None, config: plan.config };
+        let setup = Setup { models, toolbox, data, guard: plan.guard, config: plan.config };
         tokio::spawn(Agent::new(setup, reports).run(ordered));
         let mut bench = Bench {
             model,
@@ -366,6 +373,11 @@ impl Bench {
         }
         assert!(self.grammar.is_closed() || self.state.asks.iter().any(|ask| ask.run.is_none()));
         end
+    }
+
+    /// The program ends in good order: the agent gets no more orders.
+    pub(crate) fn leave(self) -> tempfile::TempDir {
+        self.dir
     }
 
     /// A whole run.

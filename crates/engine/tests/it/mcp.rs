@@ -74,9 +74,9 @@ async fn tools_of_a_server_are_offered_and_called() {
     let image = bench.state.tools.values().find(|tool| tool.name.ends_with("image")).unwrap();
     assert_eq!(image.result.as_ref().unwrap().parts.len(), 1);
     let entry = servers(&mut bench).await.remove(0);
-    assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(8), false));
+    assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(10), false));
     let Ok(Receipt::Tools(tools)) = bench.consult(Command::ListTools).await else { panic!() };
-    assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 8);
+    assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 10);
 }
 
 #[tokio::test]
@@ -223,12 +223,105 @@ async fn a_projects_servers_start_only_after_consent() {
     assert!(bench.signals.iter().any(told), "{:?}", bench.signals);
 }
 
+/// The example server behind a URL, which goes away with the test.
+async fn http_server() -> (tokio::process::Child, String) {
+    use tokio::io::AsyncBufReadExt as _;
+    let mut command = tokio::process::Command::new(echo());
+    command.arg("http").stdout(std::process::Stdio::piped()).kill_on_drop(true);
+    let mut server = command.spawn().unwrap();
+    let mut url = String::new();
+    tokio::io::BufReader::new(server.stdout.take().unwrap()).read_line(&mut url).await.unwrap();
+    (server, url.trim().to_owned())
+}
+
+#[tokio::test]
+async fn a_server_behind_a_url_works_the_same() {
+    let (_server, url) = http_server().await;
+    let mut bench = bench(
+        json!({"far": {"type": "http", "url": url, "headers": {"X-Who": "parlor"}}}),
+        "model tool mcp__far__echo {\"text\":\"from afar\"}\n---\nmodel text \"ok\"",
+    );
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.outcomes()[0].2, "from afar");
+    let entry = servers(&mut bench).await.remove(0);
+    assert_eq!((entry.state, entry.http), (ServerState::Ready, true));
+}
+
+/// Answers every request with this.
+async fn answering(answer: &'static str) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_login_is_shown_as_such() {
+    let url = answering(
+        "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+    );
+    let mut bench = bench(json!({"far": {"url": url.await}}), "model text \"ok\"");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    until(&mut bench, |state| *state == ServerState::AuthRequired).await;
+}
+
+#[tokio::test]
+async fn what_is_no_server_is_told_without_our_words() {
+    let answer =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello";
+    let url = answering(answer).await;
+    let mut bench = bench(json!({"far": {"url": url}}), "model text \"ok\"");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let entry = until(&mut bench, |state| matches!(state, ServerState::Failed(_))).await;
+    let ServerState::Failed(why) = entry.state else { panic!() };
+    assert!(!why.contains("rmcp") && why.len() < 200, "{why}");
+}
+
+#[tokio::test]
+async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("work")).unwrap();
+    put(dir.path(), "settings/mcp.json", &json!({"mcpServers": {"echo": child("")}}).to_string());
+    // Not below temp, where everybody may write.
+    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (inside, outside) = (dir.path().join("work/saved"), outside.path().join("saved"));
+    let pipe = dir.path().join("work/pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let script = format!(
+        "model tool mcp__echo__save {} | tool mcp__echo__save {} | tool mcp__echo__fork {}\n---\nmodel text \"ok\"",
+        json!({"text": inside}),
+        json!({"text": outside}),
+        json!({"text": pipe}),
+    );
+    let gone = tokio::task::spawn_blocking(move || std::fs::read(pipe));
+    let config = Config::default().at(None, Some(dir.path().join("settings")));
+    let plan = Plan::script(Box::leak(script.into_boxed_str())).config(config);
+    let mut bench = Bench::at(dir, plan.guard(tools::sandbox::Guard::new(&echo(), &["__guard"])));
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let outcomes = bench.outcomes();
+    assert_eq!(outcomes[0].1, ToolOutcome::Done, "{outcomes:?}");
+    assert_eq!(outcomes[2].1, ToolOutcome::Done, "{outcomes:?}");
+    if tools::sandbox::status().files {
+        assert_eq!(outcomes[1].1, ToolOutcome::Failed, "{outcomes:?}");
+    }
+    let _dir = bench.leave();
+    // Reading the pipe ends when the last process that holds the other end is gone.
+    tokio::time::timeout(Duration::from_secs(60), gone).await.unwrap().unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn a_server_can_be_tried() {
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("")}}).to_string());
     let dir = tempfile::tempdir().unwrap();
     let tested = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap();
-    assert_eq!(tested.tools.len(), 8);
+    assert_eq!(tested.tools.len(), 10);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
     let why = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");
