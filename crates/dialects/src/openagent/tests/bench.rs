@@ -130,9 +130,12 @@ impl RuntimeBench {
 
     /// What was sent since the last look.
     pub(super) fn sent(&mut self) -> Vec<Value> {
-        let (lines, rest) = self.effects.drain(..).partition(|effect| matches!(effect, Effect::Send { .. }));
-        self.effects = rest;
-        sent(&lines)
+        self.lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The same, as it stands on the wire.
+    pub(super) fn lines(&mut self) -> Vec<String> {
+        take_lines(&mut self.effects)
     }
 
     /// The commands that were handed over since the last look.
@@ -285,12 +288,16 @@ pub(super) fn summary(name: &str) -> SessionSummary {
     }
 }
 
-pub(super) fn sent(effects: &[Effect]) -> Vec<Value> {
-    let lines = effects.iter().filter_map(|effect| match effect {
-        Effect::Send { line, .. } => Some(serde_json::from_str(line).unwrap()),
-        _ => None,
+fn take_lines(effects: &mut Vec<Effect>) -> Vec<String> {
+    let mut lines = Vec::new();
+    effects.retain(|effect| match effect {
+        Effect::Send { line, .. } => {
+            lines.push(line.clone());
+            false
+        }
+        _ => true,
     });
-    lines.collect()
+    lines
 }
 
 /// Notifications in short: the method and what of the params is asked for.
@@ -422,9 +429,12 @@ impl UiBench {
     }
 
     pub(super) fn sent(&mut self) -> Vec<Value> {
-        let (lines, rest) = self.effects.drain(..).partition(|effect| matches!(effect, Effect::Send { .. }));
-        self.effects = rest;
-        sent(&lines)
+        self.lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The same, as it stands on the wire.
+    pub(super) fn lines(&mut self) -> Vec<String> {
+        take_lines(&mut self.effects)
     }
 
     pub(super) fn settled(&mut self, wanted: Ticket) -> Option<Result<Receipt, Refusal>> {

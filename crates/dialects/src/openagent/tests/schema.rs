@@ -2,6 +2,7 @@
 
 use super::super::schema::schema;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 /// A small check: types, required members, constants, and no unknown member where none may be.
 pub(super) fn fits(schema: &Value, value: &Value) -> bool {
@@ -39,8 +40,8 @@ pub(super) fn fits(schema: &Value, value: &Value) -> bool {
 
 /// Whether the line is a message of this wire.
 pub(super) fn known(line: &Value) -> bool {
-    let schema = schema();
-    let defs = schema["$defs"].as_object().unwrap();
+    static SCHEMA: LazyLock<Value> = LazyLock::new(schema);
+    let defs = SCHEMA["$defs"].as_object().unwrap();
     match line["method"].as_str() {
         Some(method) => defs.get(method).is_some_and(|def| fits(def, line)),
         None => {
@@ -70,4 +71,28 @@ fn every_method_has_a_schema_and_wrong_lines_do_not_fit() {
     ] {
         assert!(!known(&serde_json::from_str(bad).unwrap()), "{bad}");
     }
+}
+
+#[test]
+fn the_lines_of_the_transcripts_fit() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../transcripts/openagent");
+    let mut checked = 0;
+    for folder in ["runtime", "ui"] {
+        for file in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            // Words that nobody knows are this one's subject.
+            if path.ends_with("drift.txt") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            // What a UI says to us may be wrong on purpose. Lines with patterns in them are no JSON.
+            let said = text.lines().filter(|line| folder == "ui" || line.starts_with('<'));
+            let lines = said.filter_map(|line| line.strip_prefix("< ").or_else(|| line.strip_prefix("> ")));
+            for line in lines.filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+                assert!(known(&line), "{}: {line}", path.display());
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 50, "{checked}");
 }
