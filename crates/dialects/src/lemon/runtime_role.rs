@@ -162,8 +162,9 @@ impl LemonRuntime {
 
     /// Shows a signal of a session. These lines do not name their session, so lasting ones are shown of the one in front only.
     fn show(&mut self, cx: &mut Cx<'_>, session: &SessionId, signal: &Signal) {
-        if let Some(open) = self.open.get_mut(session) {
-            open.board.take(signal);
+        let changed = self.open.get_mut(session).is_none_or(|open| open.board.take(signal));
+        if matches!(signal, Signal::Status { .. }) && !changed {
+            return;
         }
         if self.front.as_ref() == Some(session) || matches!(signal, Signal::Notify { .. }) {
             self.say_signal(cx, signal);

@@ -181,6 +181,7 @@ fn events() -> Vec<Value> {
         event("canceled", &[any()]),
         event("compaction_complete", &[map()]),
         event("branch_summarized", &[map()]),
+        event("extension_status_report", &[map()]),
         event("quit", &[]),
     ]
 }

@@ -107,9 +107,9 @@ fn every_line_of_the_transcripts_fits() {
                     Some(("<", json)) => ("from_runtime", json),
                     _ => continue,
                 };
-                // Lines with pattern signs are not JSON; those that are must fit, unless they are sent to be refused.
+                // Lines with pattern signs are not JSON; those that are must fit, unless they are said to be odd.
                 let Ok(value) = serde_json::from_str::<Value>(json) else { continue };
-                if direction == "from_ui" && text.contains("title bad input") {
+                if text.contains("title bad input") || text.contains("event drift") {
                     continue;
                 }
                 fits(&root, &root["$defs"][direction], &value).unwrap_or_else(|why| panic!("{line}\n{why}"));
