@@ -11,7 +11,7 @@ pub const QUIRKS: &[Quirk] = &[
     quirk(
         "subscribes_after_the_answer",
         "corectl connects to the event socket only after the prompt was accepted, and loses a quick run",
-        "without a subscriber, the events of a new run are held for up to 300 ms for the first that comes",
+        "for 300 ms the events of a new run are kept for a new subscriber: while it runs, and also after its end if nobody has heard it",
     ),
     quirk(
         "finished_runs_stay_past",

@@ -34,9 +34,9 @@ use telling::{Telling, Told};
 use waiting::Waiting;
 use wire::Rate;
 
-/// How long the events of a run are held back for somebody to subscribe: existing clients connect after the answer.
+/// How long the events of a new run are kept for who subscribes after the answer, as existing clients do.
 pub const HOLD: Duration = Duration::from_millis(300);
-/// Most events that are held back; past it nobody is waited for.
+/// Most events that are kept so; past it nobody is waited for.
 pub const MAX_HELD: usize = 4096;
 /// Most lines that may wait on one connection for the commands before them.
 pub const MAX_WAITING_LINES: usize = 256;
@@ -61,9 +61,17 @@ pub struct NousRuntime {
     runs: RunNames,
     tellings: BTreeMap<SessionId, Telling>,
     waiting: BTreeMap<(SessionId, RunId), Waiting>,
-    held: Option<Vec<String>>,
+    fresh: Option<Fresh>,
     events: u64,
     minted: u64,
+}
+
+/// A run that was accepted a moment ago: what was told of it, for who subscribes only after the answer.
+#[derive(Debug, Default)]
+struct Fresh {
+    lines: Vec<String>,
+    /// Somebody has heard it. Then a newcomer hears it too while it runs, but never when it is over.
+    heard: bool,
 }
 
 /// Modes of the whole server; `None` until somebody chose one.
@@ -148,7 +156,7 @@ impl NousRuntime {
         of_active.or_else(|| self.tellings.iter().next())
     }
 
-    /// Tells an event to every subscriber, or keeps it for the first.
+    /// Tells an event to every subscriber, and keeps it for who comes late to a fresh run.
     fn broadcast(&mut self, cx: &mut Cx<'_>, at: Millis, (kind, payload): Told) {
         self.events += 1;
         let event = WireEvent {
@@ -159,14 +167,15 @@ impl NousRuntime {
             ts: stamp::write(at),
         };
         let line = serde_json::to_string(&event).unwrap_or_default();
-        match &mut self.held {
-            Some(held) if held.len() < MAX_HELD => held.push(line),
-            Some(_) => self.held = None,
-            None => {
-                for lane in &self.subscribers {
-                    cx.send_on(*lane, line.clone());
-                }
+        if let Some(fresh) = &mut self.fresh {
+            if fresh.lines.len() >= MAX_HELD {
+                self.fresh = None;
+            } else {
+                fresh.lines.push(line.clone());
             }
+        }
+        for lane in &self.subscribers {
+            cx.send_on(*lane, line.clone());
         }
     }
 
@@ -219,6 +228,9 @@ impl NousRuntime {
         outcome: &domain::event::Outcome,
     ) {
         self.tellings.remove(session);
+        if self.fresh.as_ref().is_some_and(|fresh| fresh.heard) {
+            self.forget_fresh(cx);
+        }
         if let Some(waiting) = self.waiting.remove(&(session.clone(), run)) {
             self.finish(cx, session, waiting, outcome);
         }
@@ -242,12 +254,28 @@ impl NousRuntime {
         self.answer(cx, lane, line);
     }
 
-    /// Somebody may subscribe only after the answer: keep what happens for a moment.
-    fn hold(&mut self, cx: &mut Cx<'_>) {
-        if self.subscribers.is_empty() {
-            // A run before this one that nobody heard is over: it must not be told to whoever comes for this one.
-            self.held = Some(Vec::new());
-            cx.timer(HOLD_TIMER, HOLD);
+    /// Somebody may subscribe only after the answer: what happens is kept for a moment.
+    fn keep_fresh(&mut self, cx: &mut Cx<'_>) {
+        // A run before this one that nobody heard is over: it must not be told to whoever comes for this one.
+        self.fresh = Some(Fresh { lines: Vec::new(), heard: !self.subscribers.is_empty() });
+        cx.timer(HOLD_TIMER, HOLD);
+    }
+
+    /// Tells a new subscriber what it has just missed.
+    fn welcome(&mut self, cx: &mut Cx<'_>, lane: Lane) {
+        let Some(fresh) = &mut self.fresh else { return };
+        fresh.heard = true;
+        for line in &fresh.lines {
+            cx.send_on(lane, line.clone());
+        }
+        if self.tellings.is_empty() {
+            self.forget_fresh(cx);
+        }
+    }
+
+    fn forget_fresh(&mut self, cx: &mut Cx<'_>) {
+        if self.fresh.take().is_some() {
+            cx.effects.push(Effect::CancelTimer(HOLD_TIMER));
         }
     }
 
@@ -277,12 +305,7 @@ impl RuntimeRole for NousRuntime {
         match (lane.kind() == Lane::EVENTS, open) {
             (true, true) => {
                 self.subscribers.insert(lane);
-                if let Some(held) = self.held.take() {
-                    cx.effects.push(Effect::CancelTimer(HOLD_TIMER));
-                    for line in held {
-                        cx.send_on(lane, line);
-                    }
-                }
+                self.welcome(cx, lane);
             }
             (true, false) => {
                 self.subscribers.remove(&lane);
@@ -407,8 +430,7 @@ impl RuntimeRole for NousRuntime {
 
     fn timer(&mut self, _cx: &mut Cx<'_>, key: TimerKey) {
         if key == HOLD_TIMER {
-            // Nobody came: nobody will be told.
-            self.held = None;
+            self.fresh = None;
         }
     }
 

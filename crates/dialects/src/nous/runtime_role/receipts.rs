@@ -247,7 +247,7 @@ impl NousRuntime {
             _ => self.begin(&session, run),
         };
         if !told {
-            self.hold(cx);
+            self.keep_fresh(cx);
         }
         let mut payload = json!({ "command": "prompt", "run_id": name, "session_id": session.as_str() });
         if let Some(leaf) = leaf {

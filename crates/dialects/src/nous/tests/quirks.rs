@@ -29,6 +29,17 @@ fn subscribes_after_the_answer() {
     let types = stage.types();
     assert_eq!((types[0].as_str(), types[types.len() - 1].as_str()), ("agent_start", "agent_end"));
     assert!(stage.timers.is_empty(), "nobody is waited for any more");
+    // Beside another subscriber: a run that goes on is told from its beginning.
+    let (run, _) = stage.prompt();
+    let turn = stage.start(run);
+    stage.heard();
+    stage.lane(Lane(5), true);
+    assert_eq!(stage.types(), ["agent_start", "turn_start", "message_start", "message_end"]);
+    stage.step(turn);
+    stage.call(|role, cx| role.timer(cx, TimerKey(1)));
+    stage.heard();
+    stage.lane(Lane(7), true);
+    assert!(stage.heard().is_empty(), "later only what happens from then on");
 }
 
 #[test]
