@@ -28,7 +28,7 @@ model text "Wait" | pause 2s | text " for it."
 model step
 model text "Steered."
 model step
-model text "Slow" | pause 3600s
+model text "Slow" | pause 60s
 model step
 model text "Again."
 "#;
