@@ -4,6 +4,7 @@ use crate::agent::Setup;
 use crate::compact::{NotCompacted, compact};
 use crate::config::Config;
 use crate::context::Context;
+use crate::extension;
 use crate::mcp::{Project, Servers};
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
@@ -12,6 +13,7 @@ use domain::event::{Body, Trigger};
 use domain::ids::SessionId;
 use domain::port::{Grounds, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -52,10 +54,15 @@ impl Consulted {
             }
             Command::ListTools => Ok(Receipt::Tools(self.tools().await?)),
             Command::SetTools { tools } => self.check_tools(tools.as_deref()).await,
-            Command::Extension { name, .. } => Err(Refusal::new(
-                RefusalKind::ExtensionUnknown,
-                format!("there is no extension command {name}"),
-            )),
+            Command::Extension { name, payload } => {
+                let Some(known) = self.setup.config.extensions.get(&name) else {
+                    let what = format!("there is no extension command {name}");
+                    let hint = format!("register it in your settings: extensions.{name}.command = [\"…\"]");
+                    return Err(Refusal::new(RefusalKind::ExtensionUnknown, what).hint(hint));
+                };
+                let (cwd, guard) = (Path::new(&self.grounds.cwd), self.setup.guard.as_ref());
+                extension::ask(&name, known, &payload, cwd, guard).await.map(Receipt::Extension)
+            }
             _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
         }
     }

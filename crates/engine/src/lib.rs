@@ -10,6 +10,7 @@ mod compact;
 mod config;
 mod consult;
 mod context;
+mod extension;
 pub mod mcp;
 mod place;
 mod port;

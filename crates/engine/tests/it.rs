@@ -13,6 +13,9 @@ mod compaction;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
+#[path = "it/extension.rs"]
+mod extension;
+#[cfg(test)]
 #[path = "it/mcp.rs"]
 mod mcp;
 #[cfg(test)]

@@ -330,10 +330,18 @@ async fn a_server_can_be_tried() {
 #[tokio::test]
 async fn the_reference_server_works_when_it_is_there() {
     let Some(path) = std::env::var_os("PARLOR_MCP_EVERYTHING") else { return };
-    let servers =
-        json!({"mcpServers": {"everything": {"command": "node", "args": [path.to_str().unwrap(), "stdio"]}}});
-    let (entries, _) = engine::mcp::parse(&servers.to_string());
     let dir = tempfile::tempdir().unwrap();
-    let tested = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap();
-    assert!(tested.tools.iter().any(|tool| tool == "echo"), "{tested:?}");
+    let servers = json!({"all": {"command": "node", "args": [path.to_str().unwrap(), "stdio"]}});
+    put(dir.path(), "settings/mcp.json", &json!({"mcpServers": servers}).to_string());
+    std::fs::create_dir(dir.path().join("work")).unwrap();
+    let mut bench = at(
+        dir,
+        "model text \"hi\"\n---\nmodel tool mcp__all__echo {\"message\":\"hi there\"}\n---\nmodel text \"ok\"",
+    );
+    assert_eq!(bench.run("start").await, TurnEnd::Done);
+    until(&mut bench, |state| *state == ServerState::Ready).await;
+    bench.closings = vec![allow(Scope::Once)];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let (_, outcome, text) = bench.outcomes().remove(0);
+    assert!(outcome == ToolOutcome::Done && text.contains("hi there"), "{outcome:?} {text}");
 }
