@@ -264,9 +264,14 @@ impl Store for SqliteStore {
         if self.writers.contains_key(session) {
             return self.load(session);
         }
-        let (id, _) = self.known(session)?;
+        let (id, last) = self.known(session)?;
         let fence = self.lease(session, id)?;
         let (state, snapshot_at, losses) = self.read_state(session, id)?;
+        if last == Seq(0) && state.seq == Seq(0) && losses.is_empty() {
+            // Its program died between making it and the first event: there is nothing to go on with.
+            let _ = self.owner.release(&self.connection, id, fence);
+            return Err(StoreError::Unknown(session.clone()));
+        }
         if losses.page {
             let _ = self.owner.release(&self.connection, id, fence);
             let detail = format!("a page of session {session} cannot be read");
@@ -275,7 +280,7 @@ impl Store for SqliteStore {
         let projection = Projection::of(session, &state);
         let mut writer = Writer::new(id, fence, state.seq, projection);
         writer.snapshot_at = snapshot_at;
-        if !losses.rows.is_empty() || !losses.gaps.is_empty() {
+        if losses.can_be_mended() {
             let mended = writer.mend(&mut self.connection, session, &state, &losses);
             self.done(mended)?;
         }

@@ -316,3 +316,17 @@ fn many_can_open_a_fresh_store_at_once_and_write_their_own_sessions() {
         assert_eq!(store.load(&SessionId::from_number(number)).unwrap().state, fold(&script()));
     }
 }
+
+#[test]
+fn a_session_whose_program_died_before_its_first_event_is_not_there_and_can_be_made() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(SqliteStore::at(directory.path()).unwrap());
+    let summary = "INSERT INTO sessions (name, summary) VALUES ('sess-000000000abc', '{}')";
+    sql(directory.path(), summary);
+    let mut store = SqliteStore::at(directory.path()).unwrap();
+    assert!(matches!(store.open(&session()), Err(StoreError::Unknown(_))));
+    assert!(matches!(store.summary(&session()), Err(StoreError::Unknown(_))));
+    store.create(&session()).unwrap();
+    store.append(&session(), &script(), Durability::Now).unwrap();
+    assert_eq!(store.load(&session()).unwrap().state, fold(&script()));
+}

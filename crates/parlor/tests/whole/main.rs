@@ -2,6 +2,7 @@
 
 mod bench;
 mod bridges;
+mod crash;
 mod killed;
 mod many;
 mod talk;

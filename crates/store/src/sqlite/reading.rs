@@ -33,13 +33,23 @@ pub(super) struct Losses {
 }
 
 impl Losses {
+    /// Whether everything could be read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.gaps.is_empty() && self.unfit == 0 && !self.page
+    }
+
+    /// Whether something is to be set aside.
+    pub(super) fn can_be_mended(&self) -> bool {
+        !self.rows.is_empty() || !self.gaps.is_empty()
+    }
+
     /// In words; `None` when nothing was lost.
     pub(super) fn report(self) -> Option<Damage> {
-        let mut lost: Vec<(Seq, Seq)> = self.rows.into_iter().chain(self.gaps).collect();
-        lost.sort();
-        if lost.is_empty() && self.unfit == 0 && !self.page {
+        if self.is_empty() {
             return None;
         }
+        let mut lost: Vec<(Seq, Seq)> = self.rows.into_iter().chain(self.gaps).collect();
+        lost.sort();
         let count: u64 = lost.iter().map(|(first, last)| last.0 - first.0 + 1).sum();
         let mut message =
             format!("{count} of its events could not be read and were set aside; everything else is there");

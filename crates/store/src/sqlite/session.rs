@@ -302,7 +302,7 @@ pub(super) fn summary(
     session: &SessionId,
 ) -> Result<Option<SessionSummary>> {
     let row = connection
-        .prepare_cached(&format!("{SUMMARY} WHERE s.name = ?1"))?
+        .prepare_cached(&format!("{SUMMARY} WHERE s.name = ?1 AND s.last_seq > 0"))?
         .query_row([session.as_str()], |row| summary_of(owner, row))
         .optional()?;
     Ok(row.flatten())
