@@ -2,6 +2,7 @@
 
 mod bench;
 mod mirror;
+mod noise;
 mod quirks;
 mod runtime;
 mod schema;

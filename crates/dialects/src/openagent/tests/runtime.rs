@@ -436,6 +436,21 @@ fn a_second_and_third_query_run_beside_the_first_and_a_fourth_is_refused() {
 }
 
 #[test]
+fn a_runtime_that_cannot_branch_does_one_query_at_a_time() {
+    let mut bench = RuntimeBench::by_the_book();
+    bench.query();
+    bench.say(r#"{"jsonrpc":"2.0","id":3,"method":"agent.query","params":{"message":"go"}}"#);
+    let (branch, ..) = bench.command();
+    bench.sent();
+    bench.settle(branch, Err(Refusal::new(RefusalKind::Unsupported, "no branches")));
+    let refused = bench.sent();
+    assert_eq!((&refused[0]["id"], &refused[0]["error"]["code"]), (&json!(3), &json!(-32000)));
+    bench.end(HOME, Outcome::Done);
+    bench.say(r#"{"jsonrpc":"2.0","id":4,"method":"agent.query","params":{"message":"go"}}"#);
+    assert!(matches!(bench.command().2, Command::Prompt { .. }));
+}
+
+#[test]
 fn somebody_elses_run_is_told_along() {
     let mut bench = RuntimeBench::by_the_book();
     bench.attach(HOME);
