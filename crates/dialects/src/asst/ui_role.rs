@@ -85,6 +85,8 @@ impl AsstUi {
             Err(refusal) => return cx.settle(ticket, Err(refusal)),
         };
         Self::write(cx, &request);
+        // The receipt goes before anything of the run.
+        cx.settle(ticket, Ok(Receipt::Done));
         let hearing = Hearing::new(&id);
         hearing.fact(cx, Said::RunStarted);
         hearing.fact(cx, Said::TurnStarted(Some(Cause::Prompt)));
@@ -92,7 +94,6 @@ impl AsstUi {
         self.run = Some(hearing);
         self.worried = false;
         cx.timer(SILENCE_TIMER, WORRY_AFTER);
-        cx.settle(ticket, Ok(Receipt::Done));
     }
 
     /// A message as the wire carries it: text, pictures as a string of JSON, files by name.

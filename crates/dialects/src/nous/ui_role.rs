@@ -27,6 +27,8 @@ const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
 const MAX_UNANSWERED: usize = 256;
 /// How long an answer may take; the existing core answers with an error after half of it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+/// Most events that wait for the answer to a prompt; past it they are heard at once.
+const MAX_EARLY: usize = 4096;
 /// Timers of commands begin here.
 const FIRST_COMMAND_TIMER: u64 = 1000;
 
@@ -40,6 +42,8 @@ pub struct NousUi {
     sent: BTreeMap<u64, Sent>,
     last: u64,
     hearing: Hearing,
+    /// Events that came while the answer to a prompt was out: they may be of its run, and the receipt goes first.
+    early: Vec<String>,
 }
 
 impl NousUi {
@@ -115,8 +119,9 @@ impl NousUi {
                 if let Some(session) = Some(text("session_id")).filter(|session| !session.is_empty()) {
                     self.session = Some(session);
                 }
-                self.hearing.accepted(cx, run);
                 cx.settle(ticket, Ok(Receipt::Done));
+                self.hearing.accepted(cx, run);
+                self.hear_early(cx);
             }
             Sent::Enqueue { ticket, kind, text: said } => {
                 self.hearing.queued(kind, said);
@@ -161,10 +166,37 @@ impl NousUi {
             Sent::State | Sent::Messages => {
                 cx.log(format!("the runtime could not be asked how it stands: {}", error.message));
             }
-            sent => {
-                self.hearing.unsaid(&sent);
-                sent.refuse(cx, commands::refusal(error));
-            }
+            sent => self.give_up(cx, sent, commands::refusal(error)),
+        }
+    }
+
+    fn give_up(&mut self, cx: &mut Cx<'_>, sent: Sent, refusal: Refusal) {
+        self.hearing.unsaid(&sent);
+        sent.refuse(cx, refusal);
+        if !self.prompting() {
+            self.hear_early(cx);
+        }
+    }
+
+    /// Whether the answer to a prompt is out.
+    fn prompting(&self) -> bool {
+        self.sent.values().any(|sent| matches!(sent, Sent::Prompt { .. }))
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, text: String) {
+        if self.early.len() >= MAX_EARLY {
+            self.hear_early(cx);
+        }
+        if self.prompting() && !self.hearing.follows() {
+            self.early.push(text);
+        } else {
+            self.hearing.event(cx, &text);
+        }
+    }
+
+    fn hear_early(&mut self, cx: &mut Cx<'_>) {
+        for line in std::mem::take(&mut self.early) {
+            self.hearing.event(cx, &line);
         }
     }
 
@@ -247,7 +279,7 @@ impl UiRole for NousUi {
             return cx.drift(Drift::new("line", why.to_string(), &text));
         }
         if lane.kind() == Lane::EVENTS {
-            self.hearing.event(cx, &text);
+            self.event(cx, text);
         } else {
             self.response(cx, seen, &text);
         }
@@ -267,9 +299,8 @@ impl UiRole for NousUi {
         } else if let Some(number) = key.0.checked_sub(FIRST_COMMAND_TIMER)
             && let Some(sent) = self.sent.remove(&number)
         {
-            self.hearing.unsaid(&sent);
             let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime did not answer in time");
-            sent.refuse(cx, refusal.hint("it may still do what was asked"));
+            self.give_up(cx, sent, refusal.hint("it may still do what was asked"));
         }
     }
 

@@ -60,6 +60,7 @@ fn play(plan: &Plan) -> (Stage, Bench) {
     stage.end(plan.outcome.clone());
     let mut bench = Bench::greeted();
     bench.prompt("hello");
+    bench.answer("accepted", serde_json::json!({ "command": "prompt", "run_id": "run-1" }));
     for event in stage.heard() {
         bench.line(Lane::EVENTS, &event.to_string());
     }

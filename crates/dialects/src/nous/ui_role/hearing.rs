@@ -55,6 +55,11 @@ struct Echo {
 }
 
 impl Hearing {
+    /// Whether a run is being heard.
+    pub(super) fn follows(&self) -> bool {
+        self.run.is_some()
+    }
+
     pub(super) fn prompting(&mut self, text: String) {
         keep(&mut self.prompts, text);
     }
