@@ -191,7 +191,10 @@ impl<'a> Wrapping<'a> {
     /// Ends the row at the last place where it may be broken, or right here.
     fn turn(&mut self) {
         let at = if self.break_at == 0 { self.line.len() } else { self.break_at };
-        let rest = self.line.split_off(at.min(self.line.len()));
+        let mut rest = self.line.split_off(at.min(self.line.len()));
+        // Spaces around the break belong to it.
+        let blanks = rest.iter().take_while(|(text, _, _)| text == " ").count();
+        rest.drain(..blanks);
         let row = std::mem::replace(&mut self.line, rest);
         self.emit(row, true);
         self.lead = self.rest.clone();

@@ -52,6 +52,8 @@ pub(crate) struct Areas {
 
 /// Rows of the composer at most, as a share of the screen.
 const COMPOSER_SHARE: u16 = 3;
+/// Rows that count as few.
+const SMALL: u16 = 12;
 /// Rows that the transcript keeps if it can.
 const LEAST_TRANSCRIPT: u16 = 3;
 
@@ -100,7 +102,9 @@ pub(crate) fn areas(model: &Model) -> Areas {
 
 fn ask_height(model: &Model, left: u16) -> u16 {
     let Some((panel, ask)) = shown_ask(model) else { return 0 };
-    let most = usize::from(left.saturating_sub(LEAST_TRANSCRIPT).max(left * 2 / 3)).saturating_sub(1);
+    // On a small screen the question may take all of it: nobody should answer what they cannot see.
+    let most = if left <= SMALL { left } else { left.saturating_sub(LEAST_TRANSCRIPT) };
+    let most = usize::from(most).saturating_sub(1);
     let (rows, _) = crate::ask::rows(panel, ask, model.screen.now, look(model), most);
     u16::try_from(rows.len() + 1).unwrap_or(u16::MAX).min(left)
 }

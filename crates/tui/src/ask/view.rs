@@ -9,6 +9,8 @@ use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview, Risk};
 use domain::ids::Millis;
 
+/// With fewer rows than this, the keys are told in short words, so that what is asked stays in sight.
+const ROOMY: usize = 9;
 /// Rows of a title at most.
 const MAX_TITLE: usize = 3;
 
@@ -19,12 +21,14 @@ type CaretAt = Option<(usize, usize)>;
 pub fn rows(panel: &AskPanel, ask: &Ask, now: Millis, look: Look, high: usize) -> (Vec<Row>, CaretAt) {
     let mut drawing = Drawing { look, rows: Vec::new(), caret: None };
     drawing.title(ask, now);
-    let foot = keys(panel, ask, look);
+    let foot = keys(panel, ask, look, high < ROOMY);
     let room = high.saturating_sub(drawing.rows.len() + foot.len());
     match (&ask.kind, panel.stage) {
         (AskKind::Consent(consent), Stage::Menu) => drawing.consent(consent, room),
         (AskKind::Consent(consent), Stage::Reason) => {
-            drawing.consent(consent, room.saturating_sub(1));
+            if room > 2 {
+                drawing.consent(consent, room - 1);
+            }
             drawing.field("why not: ", &panel.editor, Shown::Plain);
         }
         (AskKind::Confirm { message, danger, .. }, _) => {
@@ -64,7 +68,13 @@ pub fn rows(panel: &AskPanel, ask: &Ask, now: Millis, look: Look, high: usize) -
 pub fn full(ask: &Ask, look: Look) -> Vec<Row> {
     let mut drawing = Drawing { look, rows: Vec::new(), caret: None };
     if let AskKind::Consent(consent) = &ask.kind {
+        let (word, role) = risk_word(consent.assessment.risk);
+        drawing.rows.push(Row::of(word, look.theme.style(role)));
         drawing.consent(consent, usize::MAX);
+        if let Some(rule) = &consent.rule {
+            let text = format!("“always” would allow: {}", clean_line(rule));
+            drawing.rows.extend(wrap_text(&text, look.columns, look.theme.style(Role::Text)));
+        }
         drawing.rows.push(Row::empty());
         drawing.rows.push(Row::of("arguments", look.theme.style(Role::Accent)));
         let pretty = serde_json::from_str::<serde_json::Value>(consent.args.as_str())
@@ -243,7 +253,7 @@ fn from_column(text: &str, column: usize) -> String {
     out
 }
 
-fn keys(panel: &AskPanel, ask: &Ask, look: Look) -> Vec<Row> {
+fn keys(panel: &AskPanel, ask: &Ask, look: Look, short: bool) -> Vec<Row> {
     if panel.answered {
         return vec![Row::of("answered; waiting for the runtime…", look.theme.style(Role::Dim))];
     }
@@ -252,6 +262,19 @@ fn keys(panel: &AskPanel, ask: &Ask, look: Look) -> Vec<Row> {
     let joined = |what: &str| if what.len() <= 14 { what.replace(' ', "\u{a0}") } else { what.to_owned() };
     let mut say = |key: &'static str, what: &str| keys.push((key, joined(&clean_line(what))));
     match (&ask.kind, panel.stage) {
+        (AskKind::Consent(consent), Stage::Menu) if short => {
+            say("y", "once");
+            say("s", "session");
+            if consent.rule.is_some() {
+                say("a", "always");
+            }
+            say("n", "no");
+            if consent.takes_reason {
+                say("r", "why");
+            }
+            say("v", "view all");
+            say("Esc", "stop");
+        }
         (AskKind::Consent(consent), Stage::Menu) => {
             say("y", "once");
             say("s", "this session");
@@ -299,7 +322,7 @@ fn keys(panel: &AskPanel, ask: &Ask, look: Look) -> Vec<Row> {
     let mut pieces = Vec::new();
     for (key, what) in keys {
         pieces.push(look.piece(key, Role::Accent));
-        pieces.push(look.piece(format!("\u{a0}{what}   "), Role::Dim));
+        pieces.push(look.piece(format!("\u{a0}{what}{}", if short { " " } else { "   " }), Role::Dim));
     }
     let none = Piece::default();
     wrap(&pieces, look.columns, &none, &none)

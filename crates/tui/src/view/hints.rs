@@ -83,8 +83,9 @@ fn offers(model: &Model) -> Vec<Row> {
     let look = look(model);
     let Some(completion) = &model.screen.completion else { return Vec::new() };
     let offers = &completion.offers;
-    let top = completion.cursor.saturating_sub(MAX_OFFERS - 1);
-    let shown = offers.iter().enumerate().skip(top).take(MAX_OFFERS);
+    let most = usize::from(model.screen.size.1 / 4).clamp(1, MAX_OFFERS);
+    let top = completion.cursor.saturating_sub(most - 1);
+    let shown = offers.iter().enumerate().skip(top).take(most);
     let column = offers.iter().map(|offer| width(&offer.label)).max().unwrap_or(0).min(look.columns / 2);
     let mut rows: Vec<Row> = shown
         .map(|(at, offer)| {
@@ -99,7 +100,7 @@ fn offers(model: &Model) -> Vec<Row> {
             ])
         })
         .collect();
-    let hidden = offers.len().saturating_sub(top + MAX_OFFERS);
+    let hidden = offers.len().saturating_sub(top + most);
     if hidden > 0 {
         rows.push(Row::of(
             format!("  and {hidden} more · ↑↓ choose · Tab takes"),
