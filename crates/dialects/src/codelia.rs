@@ -6,6 +6,7 @@
 
 pub mod fidelity;
 pub mod quirks;
+pub mod schema;
 pub mod wire;
 
 mod run_name;

@@ -6,6 +6,7 @@
 
 pub mod fidelity;
 mod runtime_role;
+pub mod schema;
 mod ui_role;
 pub mod wire;
 

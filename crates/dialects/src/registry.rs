@@ -166,6 +166,24 @@ impl Dialect {
             Dialect::Openagent => crate::openagent::quirks::QUIRKS,
         }
     }
+
+    /// Every message of the wire: a JSON Schema, or the requirement tables where its document speaks of such.
+    pub fn schema(self) -> serde_json::Value {
+        match self {
+            #[cfg(feature = "native")]
+            Dialect::Native => crate::native::schema::schema(),
+            #[cfg(feature = "codelia")]
+            Dialect::Codelia => crate::codelia::schema::schema(),
+            #[cfg(feature = "nous")]
+            Dialect::Nous => crate::nous::schema(),
+            #[cfg(feature = "asst")]
+            Dialect::Asst => crate::asst::schema(),
+            #[cfg(feature = "lemon")]
+            Dialect::Lemon => crate::lemon::schema::schema(),
+            #[cfg(feature = "openagent")]
+            Dialect::Openagent => crate::openagent::schema::schema(),
+        }
+    }
 }
 
 impl fmt::Display for Dialect {

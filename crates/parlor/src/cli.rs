@@ -115,6 +115,17 @@ pub(crate) enum Sub {
     Trace(crate::trace::Trace),
     /// Check whether a program keeps to its wire.
     Check(crate::check::Check),
+    /// Every message of a wire as a JSON Schema, or as the requirement tables that its document speaks of.
+    Schema {
+        /// Which wire.
+        #[arg(long)]
+        dialect: dialects::Dialect,
+    },
+    /// Completions for your shell: `parlor completions bash >> ~/.bashrc`.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
     /// Tell what is configured and what is missing.
     Doctor,
     /// Carries stdin and stdout to a socket.

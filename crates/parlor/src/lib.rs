@@ -57,6 +57,15 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
         Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
+        Some(Sub::Schema { dialect }) => {
+            exit::say(&serde_json::to_string_pretty(&dialect.schema())?);
+            Ok(Exit::Done)
+        }
+        Some(Sub::Completions { shell }) => {
+            use clap::CommandFactory;
+            clap_complete::generate(shell, &mut Cli::command(), "parlor", &mut std::io::stdout());
+            Ok(Exit::Done)
+        }
         Some(Sub::Docs { folder }) => docs::write(&folder),
         Some(Sub::Record(asked)) => record::record(asked).await,
         Some(Sub::Replay(asked)) => replay::replay(asked).await,
