@@ -4,6 +4,7 @@ mod bench;
 mod mirror;
 mod noise;
 mod quirks;
+mod requests;
 mod runtime;
 mod schema;
 mod ui;
