@@ -127,6 +127,13 @@ pub enum Order {
         /// Whether one does.
         waits: bool,
     },
+    /// The person took another policy mode: it holds for what runs and for what is asked already.
+    PolicyChanged {
+        /// Which session.
+        session: SessionId,
+        /// Which mode.
+        policy: Policy,
+    },
     /// A command that only the engine can answer.
     Consult {
         /// To settle.

@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::consult::Consulted;
+use crate::grants::{Changes, Grants};
 use crate::mcp::Servers;
 use crate::port::{Port, Reported};
 use crate::seat::{Asked, ModelSource, Seat, Steered};
@@ -9,9 +10,10 @@ use crate::turn::Turn;
 use domain::event::Failure;
 use domain::ids::SessionId;
 use domain::port::{Order, Report, TurnBrief, TurnEnd};
+use domain::signal::Level;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tools::policy::Rules;
@@ -42,13 +44,14 @@ pub struct Agent {
     reports: mpsc::Sender<Reported>,
     seats: BTreeMap<SessionId, Seat>,
     servers: Servers,
+    changes: Changes,
 }
 
 impl Agent {
     /// An agent that reports to `reports`.
     pub fn new(setup: Setup, reports: mpsc::Sender<Reported>) -> Agent {
         let servers = Servers::new(setup.config.clone(), setup.data.clone(), setup.guard.clone());
-        Agent { setup, reports, seats: BTreeMap::new(), servers }
+        Agent { setup, reports, seats: BTreeMap::new(), servers, changes: Changes::default() }
     }
 
     /// Takes orders until there are no more; then stops whatever still runs.
@@ -83,6 +86,11 @@ impl Agent {
             Order::SteerWaits { session, waits } => {
                 if let Some(seat) = self.seats.get(&session) {
                     seat.steered.set(waits);
+                }
+            }
+            Order::PolicyChanged { session, policy } => {
+                if let Some(seat) = self.seats.get(&session) {
+                    seat.grants.set_policy(policy);
                 }
             }
             Order::Consult { ticket, session, command, grounds } => {
@@ -123,17 +131,22 @@ impl Agent {
             _ => CancellationToken::new(),
         };
         seat.under_way = Some((run, cancel.clone()));
+        seat.grants.set_policy(brief.policy);
+        let trouble = seat.trouble.take();
         let (asked, steered) = (seat.asked.clone(), seat.steered.clone());
-        let (place, rules) = (seat.place.clone(), seat.rules.clone());
+        let (place, grants) = (seat.place.clone(), seat.grants.clone());
         // Before the turn begins: its asks may be answered with the very next order.
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
         let port = Port { session: session.clone(), run, reports: self.reports.clone() };
+        if let Some(text) = trouble {
+            port.notify(Level::Warning, text).await;
+        }
         let doing = Turn {
             models: self.setup.models.clone(),
             toolbox: self.setup.toolbox.clone(),
             place,
-            rules,
+            grants,
             asked,
             steered,
             cancel,
@@ -167,14 +180,17 @@ impl Agent {
             if let Some(guard) = &self.setup.guard {
                 place = place.guarded(guard.clone());
             }
-            let rules = Rules::load(&self.setup.data, project)
-                .unwrap_or_else(|_| Rules::none(&self.setup.data, project));
+            let (rules, trouble) = match Rules::load(&self.setup.data, place.root()) {
+                Ok(rules) => (rules, None),
+                Err(why) => (Rules::none(&self.setup.data, place.root()), Some(why.to_string())),
+            };
             let seat = Seat {
                 cwd: brief.cwd.clone(),
                 asked: Asked::default(),
                 steered: Steered::default(),
                 place,
-                rules: Arc::new(Mutex::new(rules)),
+                grants: Grants::new(brief.policy, rules, self.changes.clone()),
+                trouble,
                 under_way: None,
             };
             self.seats.insert(brief.session.clone(), seat);

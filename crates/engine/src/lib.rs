@@ -11,6 +11,7 @@ mod config;
 mod consult;
 mod context;
 mod extension;
+mod grants;
 pub mod mcp;
 mod place;
 mod port;

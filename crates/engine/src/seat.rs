@@ -1,5 +1,6 @@
 //! What the agent keeps for a session between turns: rules, the workplace, the way to a turn under way.
 
+use crate::grants::Grants;
 use domain::ask::Closing;
 use domain::command::Refusal;
 use domain::ids::{AskId, RunId};
@@ -11,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tools::Workplace;
-use tools::policy::Rules;
 
 /// Where models come from.
 pub trait ModelSource: Send + Sync {
@@ -64,9 +64,6 @@ impl Steered {
     }
 }
 
-/// The rules of one project, shared by the sessions that work in it.
-pub(crate) type SharedRules = Arc<Mutex<Rules>>;
-
 /// What the agent keeps for a session.
 pub(crate) struct Seat {
     /// The working directory as the session names it.
@@ -74,6 +71,8 @@ pub(crate) struct Seat {
     pub(crate) asked: Asked,
     pub(crate) steered: Steered,
     pub(crate) place: Workplace,
-    pub(crate) rules: SharedRules,
+    pub(crate) grants: Grants,
+    /// Something the person must hear with the next turn.
+    pub(crate) trouble: Option<String>,
     pub(crate) under_way: Option<(RunId, CancellationToken)>,
 }

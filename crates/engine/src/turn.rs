@@ -7,10 +7,11 @@ mod step;
 use crate::briefing::{self, Instructions};
 use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
+use crate::grants::Grants;
 use crate::mcp::{Project, Servers};
 use crate::place::Look;
 use crate::port::Port;
-use crate::seat::{Asked, ModelSource, SharedRules, Steered};
+use crate::seat::{Asked, ModelSource, Steered};
 use crate::skills::{SkillTool, Skills};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::content::Role;
@@ -35,7 +36,7 @@ pub(crate) struct Turn {
     pub(crate) models: Arc<dyn ModelSource>,
     pub(crate) toolbox: Toolbox,
     pub(crate) place: Workplace,
-    pub(crate) rules: SharedRules,
+    pub(crate) grants: Grants,
     pub(crate) asked: Asked,
     pub(crate) steered: Steered,
     pub(crate) cancel: CancellationToken,

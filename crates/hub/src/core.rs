@@ -398,6 +398,7 @@ impl Core {
             }
             Command::SetPolicy { policy } => {
                 self.emit(&session, Body::PolicyChosen { policy });
+                self.out.push(Out::Order(Order::PolicyChanged { session, policy }));
                 self.done(ui, ticket)
             }
             Command::UpdateContext(context) => {

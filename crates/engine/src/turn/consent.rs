@@ -7,12 +7,11 @@ use domain::content::Json;
 use domain::event::Body;
 use domain::ids::{AskId, ToolRunId};
 use domain::port::OpenConsent;
-use domain::session::Policy;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use models::ToolArgs;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
-use tools::policy::{Mode, Verdict};
+use tools::policy::Verdict;
 use tools::{Outcome, Plan, Tool, ToolError, Toolbox};
 
 /// Characters of arguments that could not be read which the model gets to see again.
@@ -26,6 +25,7 @@ enum Planned {
 
 /// A consent that somebody was asked for.
 struct Open {
+    ask: AskId,
     closing: oneshot::Receiver<Closing>,
     /// What was shown.
     shown: ActionDigest,
@@ -88,7 +88,11 @@ impl Turn {
         let mut done = Done { outcomes: Vec::new(), stop: false };
         for (open, call) in calls {
             let planned = self.plan(call, toolbox).await;
-            let open = waits.remove(&open.ask).map(|closing| Open { closing, shown: open.digest.clone() });
+            let open = waits.remove(&open.ask).map(|closing| Open {
+                ask: open.ask,
+                closing,
+                shown: open.digest.clone(),
+            });
             let (outcome, stop) = self.one(call, planned, open).await;
             done.outcomes.push((call.id, outcome));
             done.stop |= stop;
@@ -139,18 +143,7 @@ impl Turn {
     }
 
     fn reads_freely(&self, plan: &Plan) -> bool {
-        plan.read_only && matches!(self.verdict(plan), Verdict::Allow(_))
-    }
-
-    fn verdict(&self, plan: &Plan) -> Verdict {
-        let mode = match self.brief.policy {
-            Policy::ReadOnly => Mode::ReadOnly,
-            Policy::Ask => Mode::Ask,
-            Policy::AutoEdit => Mode::AutoEdit,
-            Policy::Full => Mode::Full,
-        };
-        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).all();
-        tools::policy::decide(mode, plan, &rules)
+        plan.read_only && matches!(self.grants.verdict(plan), Verdict::Allow(_))
     }
 
     /// One call from its plan to its end; `true` when the turn must stop.
@@ -159,7 +152,7 @@ impl Turn {
             Planned::Ready(tool, plan) => (tool, *plan),
             Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
         };
-        let decided = match (open, self.verdict(&plan)) {
+        let decided = match (open, self.grants.verdict(&plan)) {
             (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
             (None, Verdict::Allow(by)) => {
                 let decision = yes(by, Scope::Once, &plan);
@@ -197,23 +190,30 @@ impl Turn {
         if !self.port.emit_kept(Body::AskOpened(asked)).await {
             return Decided::Not(Outcome::cancelled());
         }
-        self.asked_about(id, Open { closing, shown: plan.digest.clone() }, tool, plan).await
+        self.asked_about(id, Open { ask, closing, shown: plan.digest.clone() }, tool, plan).await
     }
 
     async fn asked_about(&self, id: ToolRunId, open: Open, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
-        let closing = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return Decided::Not(Outcome::cancelled()),
-            closing = open.closing => closing.unwrap_or(Closing::Withdrawn),
+        let Open { ask, mut closing, shown } = open;
+        let mut changes = self.grants.changes();
+        // A change may have come between the verdict and here, or before a crash.
+        let mut covered = self.look_again(ask, plan).await;
+        let closing = loop {
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Decided::Not(Outcome::cancelled()),
+                closing = &mut closing => break closing.unwrap_or(Closing::Withdrawn),
+                Ok(()) = changes.changed(), if covered.is_none() => covered = self.look_again(ask, plan).await,
+            }
         };
         match closing {
             Closing::Answered { answer: Answer::Allow { scope, .. }, by } => {
-                if let Err(why) = still_valid(tool, plan, &open.shown).await {
+                if let Err(why) = still_valid(tool, plan, &shown).await {
                     let reason = format!("{why} Look again before you try once more.");
                     return self.deny(id, Decider::Policy, Some(reason)).await;
                 }
-                self.remember(scope, plan);
-                let decision = yes(Decider::Person(by), scope, plan);
+                self.grants.remember(scope, plan);
+                let decision = yes(covered.unwrap_or(Decider::Person(by)), scope, plan);
                 self.record(id, decision, Decided::Run).await
             }
             Closing::Answered { answer: Answer::Deny { reason: Some(reason) }, by } => {
@@ -233,19 +233,19 @@ impl Turn {
         }
     }
 
-    fn remember(&self, scope: Scope, plan: &Plan) {
-        let Some(offer) = &plan.rule else { return };
-        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        match scope {
-            Scope::Once => {}
-            Scope::Session => rules.add_for_session(&offer.rules),
-            Scope::Always => {
-                // A rule that cannot be written still holds for this session.
-                if rules.add_for_project(&offer.rules).is_err() {
-                    rules.add_for_session(&offer.rules);
-                }
-            }
-        }
+    /// Looks once more at what is being asked. When a rule or another mode covers it now, the question is answered with that;
+    /// the answer comes back the way a person's does, so whoever was first wins.
+    async fn look_again(&self, ask: AskId, plan: &Plan) -> Option<Decider> {
+        let (grants, shown) = (self.grants.clone(), plan.clone());
+        let verdict = tokio::task::spawn_blocking(move || grants.fresh_verdict(&shown)).await;
+        let Ok(Verdict::Allow(by)) = verdict else { return None };
+        let words = match &by {
+            Decider::Rule(words) => format!("rule: {words}"),
+            _ => "policy".to_owned(),
+        };
+        let answer = Answer::Allow { scope: Scope::Once, digest: Some(plan.digest.clone()) };
+        let closing = Closing::Answered { answer, by: Some(words) };
+        self.port.emit_kept(Body::AskClosed { ask, closing }).await.then_some(by)
     }
 
     async fn deny(&self, id: ToolRunId, by: Decider, reason: Option<String>) -> Decided {

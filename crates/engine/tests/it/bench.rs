@@ -266,6 +266,13 @@ impl Bench {
         self.orders.send(order).await.unwrap();
     }
 
+    pub(crate) async fn choose_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+        self.emit(Body::PolicyChosen { policy });
+        let session = self.session.clone();
+        self.order(Order::PolicyChanged { session, policy }).await;
+    }
+
     pub(crate) async fn steer_waits(&mut self, waits: bool) {
         let session = self.session.clone();
         self.order(Order::SteerWaits { session, waits }).await;
@@ -315,8 +322,15 @@ impl Bench {
                     Body::AskOpened(ask) => asked = Some(ask.id),
                     _ => {}
                 }
-                if kept {
-                    self.emit(body);
+                match body {
+                    Body::AskClosed { ask, closing } => {
+                        kept = self.state.ask(ask).is_some();
+                        if kept {
+                            self.close(ask, closing).await;
+                        }
+                    }
+                    body if kept => self.emit(body),
+                    _ => {}
                 }
                 None
             }

@@ -183,3 +183,62 @@ async fn after_a_crash_a_yes_is_for_what_was_shown_then() {
     assert_eq!(bench.get("f").as_deref(), Some("changed while nobody ran\n"));
     assert_eq!(bench.outcomes()[0].1, ToolOutcome::Denied);
 }
+
+#[tokio::test(start_paused = true)]
+async fn another_mode_releases_what_is_being_asked() {
+    let mut bench = Bench::new(WRITE);
+    bench.prompt("write f").await;
+    bench.until(opened).await;
+    bench.choose_policy(Policy::AutoEdit).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(bench.get("f").as_deref(), Some("text\n"));
+    let decision = bench.state.tools.values().next().unwrap().decision.clone().unwrap();
+    assert_eq!(decision.by, Decider::Policy);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stricter_mode_holds_from_the_next_call_on() {
+    let mark = Mark::default();
+    let script =
+        "model tool mark {\"name\":\"a\"}\n---\nmodel tool mark {\"name\":\"b\"}\n---\nmodel text \"ok\"";
+    let mut bench = Bench::with(Plan::script(script).tool(mark.clone()).policy(Policy::Full));
+    bench.prompt("go").await;
+    bench.until(|body| matches!(body, Body::ToolEnded { .. })).await;
+    bench.choose_policy(Policy::ReadOnly).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(mark.seen(), ["a begins", "a ends"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_crash_a_rule_from_the_first_answer_covers_the_second() {
+    let script = r#"model tool write {"path":"a","content":"x"} | tool write {"path":"b","content":"x"}"#;
+    let mut bench = Bench::new(script);
+    bench.prompt("go").await;
+    bench.until(opened).await;
+    let first = bench.state.asks[0].clone();
+    // As if a hub had let both be asked before it died.
+    let mut second = first.clone();
+    second.id = domain::ids::AskId::mint(&bench.ids);
+    let tool = *bench.state.open_tools().last().unwrap();
+    let AskKind::Consent(consent) = &mut second.kind else { panic!() };
+    consent.tool = tool;
+    let place = tools::Workplace::new(&bench.work(), &bench.dir.path().join("out")).unwrap();
+    let args = serde_json::json!({"path": "b", "content": "x"});
+    consent.digest = tools::Tool::plan(&tools::Write, &args, &place).unwrap().digest;
+    bench.emit(Body::AskOpened(second));
+    let mut bench = bench.reborn(Plan::script("model text \"went on\""));
+    bench.resume().await;
+    bench.close(first.id, allow(Scope::Session)).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert!(bench.get("a").is_some() && bench.get("b").is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_that_cannot_be_read_are_told() {
+    let mut bench = Bench::new("model text \"ok\"");
+    let name = tools::digest::hex(bench.work().as_os_str().as_encoded_bytes());
+    crate::bench::put(bench.dir.path(), &format!("data/rules/{name}.json"), "{");
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let told = |signal: &domain::signal::Signal| matches!(signal, domain::signal::Signal::Notify { text, .. } if text.contains("allows nothing"));
+    assert!(bench.signals.iter().any(told), "{:?}", bench.signals);
+}

@@ -134,6 +134,8 @@ impl Core {
                 self.accepted = false;
             }
             Body::AskOpened(ask) => self.open_ask(session, ask),
+            // A rule or another mode answers in the person's place; whoever was first wins.
+            Body::AskClosed { ask, closing } => self.close_ask(session, ask, closing, None),
             body => self.emit(session, body),
         }
     }

@@ -141,7 +141,11 @@ impl Shell {
             }
             Order::AskClosed { ask, closing, .. } => self.answer_remote(ask, closing),
             // The cancel itself went as a command; turns and steers are for our own engine.
-            Order::Cancel { .. } | Order::Turn(_) | Order::SteerWaits { .. } | Order::Forget { .. } => {}
+            Order::Cancel { .. }
+            | Order::Turn(_)
+            | Order::SteerWaits { .. }
+            | Order::PolicyChanged { .. }
+            | Order::Forget { .. } => {}
         }
     }
 

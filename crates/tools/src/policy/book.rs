@@ -73,6 +73,12 @@ impl Rules {
         Rules { project: project.to_owned(), file, kept: Vec::new(), session: Vec::new() }
     }
 
+    /// Reads the project's rules once more: another session may have changed them. What holds stays when that fails.
+    pub fn refresh(&mut self) -> Result<(), RulesError> {
+        self.kept = self.read()?;
+        Ok(())
+    }
+
     /// All rules that hold now.
     pub fn all(&self) -> Vec<Rule> {
         self.kept.iter().chain(&self.session).cloned().collect()

@@ -1,0 +1,83 @@
+//! What may happen without asking in a session: the policy mode and the remembered rules. Both may change while a turn runs, so
+//! what is being asked is looked at again whenever they do.
+
+use domain::ask::Scope;
+use domain::session::Policy;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+use tools::Plan;
+use tools::policy::{Mode, Rules, Verdict};
+
+/// Tells all sessions of the agent that rules or modes have changed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Changes(watch::Sender<u64>);
+
+impl Changes {
+    fn tell(&self) {
+        self.0.send_modify(|count| *count += 1);
+    }
+}
+
+/// What may happen without asking. Clones share it.
+#[derive(Debug, Clone)]
+pub(crate) struct Grants {
+    policy: Arc<Mutex<Policy>>,
+    rules: Arc<Mutex<Rules>>,
+    changes: Changes,
+}
+
+impl Grants {
+    pub(crate) fn new(policy: Policy, rules: Rules, changes: Changes) -> Grants {
+        Grants { policy: Arc::new(Mutex::new(policy)), rules: Arc::new(Mutex::new(rules)), changes }
+    }
+
+    pub(crate) fn set_policy(&self, policy: Policy) {
+        let before =
+            std::mem::replace(&mut *self.policy.lock().unwrap_or_else(PoisonError::into_inner), policy);
+        if before != policy {
+            self.changes.tell();
+        }
+    }
+
+    pub(crate) fn verdict(&self, plan: &Plan) -> Verdict {
+        let mode = match *self.policy.lock().unwrap_or_else(PoisonError::into_inner) {
+            Policy::ReadOnly => Mode::ReadOnly,
+            Policy::Ask => Mode::Ask,
+            Policy::AutoEdit => Mode::AutoEdit,
+            Policy::Full => Mode::Full,
+        };
+        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).all();
+        tools::policy::decide(mode, plan, &rules)
+    }
+
+    /// The verdict with the rules as they are on disk now: another session may have added some. Reads a file.
+    pub(crate) fn fresh_verdict(&self, plan: &Plan) -> Verdict {
+        // What cannot be read changes nothing.
+        let _ = self.rules.lock().unwrap_or_else(PoisonError::into_inner).refresh();
+        self.verdict(plan)
+    }
+
+    /// Keeps what a yes with this scope covers. May write a file.
+    pub(crate) fn remember(&self, scope: Scope, plan: &Plan) {
+        let Some(offer) = &plan.rule else { return };
+        {
+            let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            match scope {
+                Scope::Once => return,
+                Scope::Session => rules.add_for_session(&offer.rules),
+                Scope::Always => {
+                    // A rule that cannot be written still holds for this session.
+                    if rules.add_for_project(&offer.rules).is_err() {
+                        rules.add_for_session(&offer.rules);
+                    }
+                }
+            }
+        }
+        self.changes.tell();
+    }
+
+    /// Wakes with every change from here on.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.0.subscribe()
+    }
+}
