@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 /// The whole document; `#/$defs/from_ui` and `#/$defs/from_runtime` are the two directions.
-pub fn document() -> Value {
+pub fn schema() -> Value {
     let mut defs = Map::new();
     for (name, schema) in shapes() {
         defs.insert(name.to_owned(), schema);

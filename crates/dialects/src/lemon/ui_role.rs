@@ -90,7 +90,8 @@ impl LemonUi {
         if self.stage != Stage::Greeting {
             // A server that starts anew says it again: whatever was open there is gone.
             cx.fact(Fact::new(Said::Lost));
-            (self.hearing, self.next_seq) = (Hearing::default(), None);
+            self.hearing.forget();
+            self.next_seq = None;
             self.asked.clear();
         }
         cx.effects.push(Effect::CancelTimer(HANDSHAKE));
@@ -175,7 +176,8 @@ impl LemonUi {
         if !ours {
             return;
         }
-        (self.session, self.next_seq, self.hearing) = (Some(id.clone()), None, Hearing::default());
+        self.hearing.forget();
+        (self.session, self.next_seq) = (Some(id.clone()), None);
         let active =
             wire::Command { session_id: Some(id.clone()), ..wire::Command::new(command::SET_ACTIVE_SESSION) };
         self.send(cx, &active);
@@ -191,7 +193,8 @@ impl LemonUi {
     fn active_session(&mut self, cx: &mut Cx<'_>, said: SessionLine) {
         match said.session_id {
             Some(id) if self.pending.iter().any(|pending| pending.wanted == Wanted::Active(id.clone())) => {
-                (self.session, self.next_seq, self.hearing) = (Some(id.clone()), None, Hearing::default());
+                self.hearing.forget();
+                (self.session, self.next_seq) = (Some(id.clone()), None);
                 self.settle_active(cx, &id);
             }
             Some(id) if self.session.is_none() && self.stage == Stage::Up => self.session = Some(id),
@@ -248,7 +251,10 @@ impl LemonUi {
 
 impl UiRole for LemonUi {
     fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
-        *self = LemonUi { cwd: hello.cwd.clone(), wanted: hello.session.clone(), ..LemonUi::default() };
+        let mut hearing = std::mem::take(&mut self.hearing);
+        hearing.forget();
+        let (cwd, wanted) = (hello.cwd.clone(), hello.session.clone());
+        *self = LemonUi { cwd, wanted, hearing, ..LemonUi::default() };
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
     }
 
@@ -301,7 +307,8 @@ impl UiRole for LemonUi {
             );
         }
         self.asked.clear();
-        (self.stage, self.hearing) = (Stage::Greeting, Hearing::default());
+        self.hearing.forget();
+        self.stage = Stage::Greeting;
     }
 
     fn abilities(&self) -> Option<Abilities> {

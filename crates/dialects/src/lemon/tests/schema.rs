@@ -1,6 +1,6 @@
 //! The schema against what the roles say, by a small check: required keys, constants, and the shapes that are named.
 
-use super::super::schema::document;
+use super::super::schema::schema;
 use super::stage::Runtime;
 use domain::event::{Body, Finish, Outcome};
 use domain::ids::StepId;
@@ -87,7 +87,7 @@ fn what_our_server_says_fits() {
     ] {
         stage.say(line);
     }
-    let root = document();
+    let root = schema();
     for line in stage.sent() {
         fits(&root, &root["$defs"]["from_runtime"], &line).unwrap_or_else(|why| panic!("{line}\n{why}"));
     }
@@ -95,7 +95,7 @@ fn what_our_server_says_fits() {
 
 #[test]
 fn every_line_of_the_transcripts_fits() {
-    let root = document();
+    let root = schema();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../transcripts/lemon");
     let mut checked = 0;
     for side in ["runtime", "ui"] {

@@ -324,8 +324,13 @@ impl LemonUi {
         let Some(at) = self.pending.iter().position(|pending| pending.key == key) else { return };
         let Some(pending) = self.pending.remove(at) else { return };
         let with = match pending.wanted {
-            // Neither is acknowledged by every server; silence is no refusal.
-            Wanted::Run | Wanted::Save => Ok(Receipt::Done),
+            // Not every server says that it saved; silence is no refusal.
+            Wanted::Save => Ok(Receipt::Done),
+            Wanted::Run => {
+                let refusal =
+                    Refusal::new(RefusalKind::TimedOut, "the runtime did not begin with the prompt");
+                Err(refusal.hint("it may still begin; look before you send it again"))
+            }
             Wanted::Stats | Wanted::Sessions | Wanted::Models | Wanted::Session | Wanted::Active(_) => {
                 let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime did not answer");
                 Err(refusal.hint("try again, or start it anew"))

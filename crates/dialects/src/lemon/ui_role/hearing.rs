@@ -19,6 +19,8 @@ const MAX_ENDED: usize = 10_000;
 /// What was heard of the run under way.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
+    /// Runs have no names here; a number tells what comes late from what is new.
+    run: u64,
     running: bool,
     /// It has ended: what still comes of it is too late.
     over: bool,
@@ -44,8 +46,8 @@ impl Hearing {
         }
         match event.kind.as_str() {
             "agent_start" => {
-                *self = Hearing { running: true, ..Hearing::default() };
-                say(cx, Said::RunStarted);
+                *self = Hearing { run: self.run + 1, running: true, ..Hearing::default() };
+                self.say(cx, Said::RunStarted);
             }
             "agent_end" => self.ended(cx),
             // Our step begins with the model's message: the person's comes after the wire's turn has begun.
@@ -58,7 +60,7 @@ impl Hearing {
             "tool_execution_start" => {
                 let (Some(tool), name) = (key(item(0)), text(item(1))) else { return odd(cx, event, line) };
                 let args = item(2).map(|raw| Json::verbatim(raw.get()));
-                say(cx, Said::ToolStarted { tool, name, args });
+                self.say(cx, Said::ToolStarted { tool, name, args });
             }
             "tool_execution_update" => {
                 let Some(tool) = key(item(0)) else { return odd(cx, event, line) };
@@ -81,19 +83,18 @@ impl Hearing {
             "canceled" | "cancelled" => self.end(cx, Outcome::Cancelled),
             "compaction_complete" => {
                 let Compaction { summary, tokens_before } = item(0).and_then(read).unwrap_or_default();
-                say(
-                    cx,
-                    Said::Compacted(domain::event::Compaction {
-                        summary,
-                        first_kept: None,
-                        tokens_before: tokens_before.unwrap_or(0),
-                        trigger: Trigger::Threshold,
-                    }),
-                );
+                let compaction = domain::event::Compaction {
+                    summary,
+                    first_kept: None,
+                    tokens_before: tokens_before.unwrap_or(0),
+                    trigger: Trigger::Threshold,
+                };
+                cx.fact(Fact::new(Said::Compacted(compaction)));
             }
             "branch_summarized" => {
                 let text = "the runtime summarised another branch of the conversation".to_owned();
-                say(cx, Said::Notice { level: Level::Info, code: "branch_summarized".to_owned(), text });
+                let code = "branch_summarized".to_owned();
+                cx.fact(Fact::new(Said::Notice { level: Level::Info, code, text }));
             }
             "quit" => cx.log("lemon: the runtime says goodbye"),
             // Said by later servers at each start; nothing in them is for the person.
@@ -110,25 +111,25 @@ impl Hearing {
             other => return cx.drift(Drift::new("message", format!("unknown role {other}"), line)),
         };
         if self.open != Some(role) || kind == "message_start" {
-            say(cx, Said::MessageStarted { message: None, role });
+            self.say(cx, Said::MessageStarted { message: None, role });
             self.open = Some(role);
         }
         let contents = lift::contents(message.content.as_deref());
-        say(cx, Said::Whole { message: None, parts: contents.texts });
+        self.say(cx, Said::Whole { message: None, parts: contents.texts });
         if kind != "message_end" {
             return;
         }
         for part in contents.images {
-            say(cx, Said::Part { message: None, part });
+            self.say(cx, Said::Part { message: None, part });
         }
         for (tool, name, args) in contents.calls {
-            say(cx, Said::ToolProposed { tool: tool.into(), name, args });
+            self.say(cx, Said::ToolProposed { tool: tool.into(), name, args });
         }
         for unknown in contents.unknown {
             cx.drift(Drift::new("content", format!("unknown block {unknown}"), line));
         }
         let finish = lift::finish(message.stop_reason.as_deref());
-        say(cx, Said::MessageEnded { message: None, finish });
+        self.say(cx, Said::MessageEnded { message: None, finish });
         self.open = None;
         if role == Role::Assistant {
             self.usage = message.usage.map(lift::usage);
@@ -158,12 +159,12 @@ impl Hearing {
         }
         let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Done };
         let result = lift::tool_result(content, details);
-        say(cx, Said::ToolEnded { tool: tool.clone(), outcome, result });
+        self.say(cx, Said::ToolEnded { tool: tool.clone(), outcome, result });
     }
 
     fn progress(&self, cx: &mut Cx<'_>, tool: &Key, progress: Progress) {
         if !self.ended_tools.contains(&**tool) {
-            say(cx, Said::ToolProgress { tool: tool.clone(), progress });
+            self.say(cx, Said::ToolProgress { tool: tool.clone(), progress });
         }
     }
 
@@ -174,7 +175,7 @@ impl Hearing {
         let told = message.and_then(read::<Message>).and_then(|message| message.usage).map(lift::usage);
         let usage = told.or(self.usage.take()).unwrap_or_default();
         (self.usage, self.open) = (None, None);
-        say(cx, Said::StepEnded(usage));
+        self.say(cx, Said::StepEnded(usage));
     }
 
     fn ended(&mut self, cx: &mut Cx<'_>) {
@@ -192,17 +193,23 @@ impl Hearing {
         self.end(cx, outcome);
     }
 
+    /// Of the run under way.
+    fn say(&self, cx: &mut Cx<'_>, said: Said) {
+        cx.fact(Fact::of(self.run.to_string(), said));
+    }
+
+    /// The runtime went elsewhere; what comes next is of another run.
+    pub(super) fn forget(&mut self) {
+        *self = Hearing { run: self.run + 1, ..Hearing::default() };
+    }
+
     fn end(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         // Whatever comes second (an end after an error, after a cancel) is of no run.
-        let ended = std::mem::replace(self, Hearing { over: true, ..Hearing::default() });
+        let ended = std::mem::replace(self, Hearing { run: self.run, over: true, ..Hearing::default() });
         if ended.running {
-            say(cx, Said::RunEnded(outcome));
+            self.say(cx, Said::RunEnded(outcome));
         }
     }
-}
-
-fn say(cx: &mut Cx<'_>, said: Said) {
-    cx.fact(Fact::new(said));
 }
 
 fn odd(cx: &mut Cx<'_>, event: &Event, line: &str) {
