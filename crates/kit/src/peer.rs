@@ -76,7 +76,7 @@ pub struct Peer {
     pub lanes: Vec<Lane>,
     child: Option<Child>,
     /// Holds stdin of a program that speaks elsewhere, and the sockets' directory.
-    _held: Held,
+    held: Held,
 }
 
 #[derive(Default)]
@@ -156,12 +156,24 @@ impl Peer {
     }
 
     fn over(lanes: Vec<Lane>, child: Option<Child>, held: Held) -> Peer {
-        Peer { lanes, child, _held: held }
+        Peer { lanes, child, held: held }
     }
 
     /// Waits until the program has ended; `None` when it is not ours to watch or does not end in time.
     pub async fn ended(&mut self, within: Duration) -> Option<Exit> {
         tokio::time::timeout(within, self.child.as_mut()?.wait()).await.ok()
+    }
+
+    /// Whether it is spoken with on its own stdin and stdout.
+    pub fn is_on_stdio(&self) -> bool {
+        self.child.is_some() && self.held.dir.is_none()
+    }
+
+    /// The same program, with its streams led through something else.
+    #[must_use]
+    pub fn with_lanes(mut self, through: impl FnOnce(Vec<Lane>) -> Vec<Lane>) -> Peer {
+        self.lanes = through(std::mem::take(&mut self.lanes));
+        self
     }
 
     /// Whether the program was started by us, so that its end can be seen.
@@ -177,7 +189,7 @@ impl Peer {
     /// Lets it go: its streams are closed, then it is told to end, then made to.
     pub async fn close(mut self) {
         self.lanes.clear();
-        self._held.stdin.take();
+        self.held.stdin.take();
         if let Some(child) = self.child {
             child.shutdown_within(END_WITHIN, END_WITHIN).await;
         }

@@ -1,8 +1,13 @@
-//! `parlor check`: whether a program keeps to its wire.
+//! `parlor check`: the conformance kit for other people's programs, and for our own.
 
 pub(crate) mod relay;
 
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
+use anyhow::Context;
+use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
+use kit::peer::{Peer, Place};
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// What the program under test is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -13,10 +18,157 @@ pub(crate) enum TestedRole {
     Ui,
 }
 
-/// Check.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Check {}
+impl From<TestedRole> for Tested {
+    fn from(role: TestedRole) -> Tested {
+        match role {
+            TestedRole::Runtime => Tested::Runtime,
+            TestedRole::Ui => Tested::Ui,
+        }
+    }
+}
 
-pub(crate) async fn check(_: Check) -> anyhow::Result<Exit> {
-    Ok(Exit::Done)
+/// Check whether a program keeps to its wire.
+///
+/// Each scenario starts the program anew in an empty directory and plays the other side: handshake, runs, consent, cancelling, and what
+/// goes wrong in practice (torn lines, garbage, a slow reader, late and double answers). In the command, `{socket}` becomes the path of a
+/// socket; for a UI, `{runtime}` becomes a program to start as its runtime. A UI has to say one prompt by itself. Exit code 0 when all
+/// is as expected, 1 when not.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  parlor check --dialect codelia --role runtime -- parlor serve --dialect codelia --stdio --ephemeral
+  parlor check --dialect nous --role runtime -- parlor serve --dialect nous --socket {socket} --ephemeral
+  parlor check --dialect codelia --role ui -- parlor attach --dialect codelia --prompt hello -- {runtime}")]
+pub(crate) struct Check {
+    /// The wire.
+    #[arg(long, value_name = "DIALECT")]
+    dialect: dialects::Dialect,
+    /// What the program is.
+    #[arg(long, value_enum)]
+    role: TestedRole,
+    /// Only scenarios whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Print the scenarios and run nothing.
+    #[arg(long)]
+    list: bool,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Write the result as JUnit, for build servers.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Scenarios that are known to fail, one name per line with `# why`. One that passes, or does not exist, is a failure too.
+    #[arg(long, value_name = "FILE")]
+    expected_failures: Option<PathBuf>,
+    /// How many seconds the program may take for anything that is due.
+    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    patience: u64,
+    /// A prompt that gets a short answer.
+    #[arg(long, value_name = "TEXT")]
+    plain_prompt: Option<String>,
+    /// A prompt whose answer takes a few seconds.
+    #[arg(long, value_name = "TEXT")]
+    slow_prompt: Option<String>,
+    /// A prompt that makes the agent append the line `once` to parlor-check.txt, which it has to ask for.
+    #[arg(long, value_name = "TEXT")]
+    consent_prompt: Option<String>,
+    /// The program listens on this Unix socket (a UI: the kit listens, start the UI once per scenario).
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    socket: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Checks.
+pub(crate) async fn check(asked: Check) -> anyhow::Result<Exit> {
+    let name = asked.dialect.name();
+    let tested = Tested::from(asked.role);
+    let mut suite =
+        Suite::of(name, tested).with_context(|| format!("there are no scenarios for {name} yet"))?;
+    if let Some(part) = &asked.only {
+        suite.only(part);
+    }
+    if asked.list {
+        for scenario in &suite.scenarios {
+            exit::say(&format!("{:<26} {:<28} {}", scenario.name, scenario.section, scenario.expects));
+        }
+        return Ok(Exit::Done);
+    }
+    let expected = match &asked.expected_failures {
+        None => Expected::default(),
+        Some(path) => {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Expected::parse(&text)
+        }
+    };
+    let report = run(&suite, &asked, &expected).await?;
+    if let Some(path) = &asked.junit {
+        std::fs::write(path, report.to_junit())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if asked.json {
+        exit::say(&report.to_json().to_string());
+    } else {
+        exit::say(&format!("\n{}", report.summary()));
+    }
+    // With `--only`, what is named in the file and left out here is not unknown.
+    let whole = Suite::of(name, tested).unwrap_or(suite);
+    let wrong = expected.against(&whole, &report);
+    for what in &wrong {
+        exit::complain(&format!("not as expected: {what}"));
+    }
+    Ok(if wrong.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Result<CheckReport> {
+    if asked.socket.is_none() && asked.command.is_empty() {
+        exit::complain("error: say what to check\n\nhint: --socket PATH, or -- COMMAND");
+        std::process::exit(2);
+    }
+    let defaults = Wishes::default();
+    let wishes = Wishes {
+        plain: asked.plain_prompt.clone().unwrap_or(defaults.plain),
+        slow: asked.slow_prompt.clone().unwrap_or(defaults.slow),
+        consent: asked.consent_prompt.clone().unwrap_or(defaults.consent),
+        patience: Duration::from_secs(asked.patience),
+    };
+    let relay = relay::command()?;
+    let command = absolute(&asked.command);
+    let reach = |cwd: PathBuf| {
+        let place = match &asked.socket {
+            Some(path) => Place::Socket(path.clone()),
+            None => Place::Command { command: command.clone(), cwd: Some(cwd) },
+        };
+        let (carrier, tested, relay) = (suite.carrier, suite.tested, relay.clone());
+        let reaching = async move {
+            match tested {
+                Tested::Runtime => Peer::runtime(&place, carrier).await,
+                Tested::Ui => Peer::ui(&place, carrier, &relay).await,
+            }
+        };
+        Box::pin(reaching) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
+    };
+    let mut each = |finding: &kit::check::Finding| {
+        let line = CheckReport::line(finding, expected);
+        if !asked.json {
+            exit::say(&line);
+        } else if matches!(finding.found, Found::Failed(_)) {
+            exit::complain(&line);
+        }
+    };
+    Ok(suite.run(&reach, &wishes, &mut each).await)
+}
+
+/// The program is started in a directory of its own, so a relative path to it must not stay relative.
+fn absolute(command: &[String]) -> Vec<String> {
+    let mut command = command.to_vec();
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/'))
+        && let Ok(path) = std::path::absolute(&*program)
+    {
+        *program = path.to_string_lossy().into_owned();
+    }
+    command
 }

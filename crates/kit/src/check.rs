@@ -1,0 +1,218 @@
+//! The conformance kit: named scenarios that a program either keeps or not, for runtimes and for UIs, on every wire.
+//!
+//! A scenario plays the other side of the wire against a fresh copy of the program, in a directory of its own, and is tolerant of
+//! everything that a document leaves open: any text, any ids, any number of events. What a program has no occasion to show (it never
+//! asked, it was too quick to be cancelled) is skipped, with the reason. Invariants: each scenario judges one thing; no scenario
+//! depends on another; nothing waits without a bound.
+
+mod expected;
+mod report;
+mod shared;
+mod talk;
+#[cfg(test)]
+mod tests;
+mod ui;
+mod wires;
+
+use crate::peer::{Carrier, Peer, PeerError};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+use talk::Talk;
+
+pub use expected::{Expected, NotExpected};
+pub use report::CheckReport;
+pub use wires::names;
+
+/// How many times the patience one scenario may take.
+const SCENARIO_PATIENCE: u32 = 6;
+
+/// What the program under test is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tested {
+    /// It runs an agent.
+    Runtime,
+    /// A person sits at it.
+    Ui,
+}
+
+impl Tested {
+    /// `runtime` or `ui`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Tested::Runtime => "runtime",
+            Tested::Ui => "ui",
+        }
+    }
+}
+
+/// What is said to the program, and how patient the kit is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wishes {
+    /// A prompt that gets a short answer without tools.
+    pub plain: String,
+    /// A prompt whose answer takes a few seconds.
+    pub slow: String,
+    /// A prompt that makes the agent append the line `once` to the file [`MARK`], which needs consent.
+    pub consent: String,
+    /// How long the program may take for anything that is due.
+    pub patience: Duration,
+}
+
+/// The file that the consent prompt writes to.
+pub const MARK: &str = "parlor-check.txt";
+
+impl Default for Wishes {
+    fn default() -> Wishes {
+        Wishes {
+            plain: "Say hello.".to_owned(),
+            slow: "count to 200 slowly".to_owned(),
+            consent: format!("run `echo once >> {MARK}`"),
+            patience: Duration::from_secs(20),
+        }
+    }
+}
+
+/// A future of a scenario.
+pub type Doing<'t> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 't>>;
+
+/// Starts or reaches the program, in a directory.
+pub type Reach<'r> =
+    dyn Fn(PathBuf) -> Pin<Box<dyn Future<Output = Result<Peer, PeerError>> + Send + 'r>> + Send + Sync + 'r;
+
+/// One thing to find out.
+#[derive(Clone, Copy)]
+pub struct Scenario {
+    /// Its name, unique within its wire and role.
+    pub name: &'static str,
+    /// Where the wire's document speaks of it.
+    pub section: &'static str,
+    /// What a program should do, in a sentence.
+    pub expects: &'static str,
+    act: fn(&mut Talk) -> Doing<'_>,
+}
+
+/// Why a scenario ends early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The program does not keep to it.
+    Wrong {
+        /// What came instead.
+        came: String,
+    },
+    /// The program gave no occasion.
+    Skipped(String),
+}
+
+impl Stop {
+    pub(crate) fn wrong(came: impl Into<String>) -> Stop {
+        Stop::Wrong { came: came.into() }
+    }
+}
+
+/// What became of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Kept.
+    Passed,
+    /// Not kept; what came instead.
+    Failed(String),
+    /// There was no occasion.
+    Skipped(String),
+}
+
+/// A scenario and what became of it.
+#[derive(Clone)]
+pub struct Finding {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// What became of it.
+    pub found: Found,
+    /// The last lines of the conversation, as a transcript, and of the program's stderr.
+    pub said: Vec<String>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// All scenarios of a wire and role.
+pub struct Suite {
+    /// The wire.
+    pub dialect: &'static str,
+    /// Who is tested.
+    pub tested: Tested,
+    /// How bytes are carried.
+    pub carrier: Carrier,
+    /// What is found out, in order.
+    pub scenarios: Vec<Scenario>,
+    wire: talk::AnyWire,
+}
+
+impl Suite {
+    /// The scenarios of a wire; `None` when there are none for this role yet.
+    pub fn of(dialect: &str, tested: Tested) -> Option<Suite> {
+        match tested {
+            Tested::Runtime => {
+                let wire = wires::runtime(dialect)?;
+                let mut scenarios = shared::scenarios(wire);
+                scenarios.extend((wire.own)());
+                let wire_of = talk::AnyWire::Runtime(wire);
+                Some(Suite { dialect: wire.dialect, tested, carrier: wire.carrier, scenarios, wire: wire_of })
+            }
+            Tested::Ui => {
+                let wire = wires::ui(dialect)?;
+                let (scenarios, wire_of) = (ui::scenarios(wire), talk::AnyWire::Ui(wire));
+                Some(Suite { dialect: wire.dialect, tested, carrier: wire.carrier, scenarios, wire: wire_of })
+            }
+        }
+    }
+
+    /// Keeps only the scenarios whose name contains a text.
+    pub fn only(&mut self, part: &str) {
+        self.scenarios.retain(|scenario| scenario.name.contains(part));
+    }
+
+    /// Runs every scenario; `each` is told as they end.
+    pub async fn run(
+        &self,
+        reach: &Reach<'_>,
+        wishes: &Wishes,
+        each: &mut (dyn FnMut(&Finding) + Send),
+    ) -> CheckReport {
+        let mut findings = Vec::new();
+        for scenario in &self.scenarios {
+            let finding = self.find(*scenario, reach, wishes).await;
+            each(&finding);
+            findings.push(finding);
+        }
+        CheckReport { dialect: self.dialect, tested: self.tested, findings }
+    }
+
+    async fn find(&self, scenario: Scenario, reach: &Reach<'_>, wishes: &Wishes) -> Finding {
+        let began = Instant::now();
+        let (found, said) = match tempfile::Builder::new().prefix("parlor-check-").tempdir() {
+            Err(why) => (Found::Failed(format!("cannot make a directory to work in: {why}")), Vec::new()),
+            Ok(dir) => match reach(real(dir.path())).await {
+                Err(why) => (Found::Failed(format!("cannot speak with the program: {why}")), Vec::new()),
+                Ok(peer) => {
+                    let mut talk = Talk::new(peer, self.wire, wishes.clone(), real(dir.path()));
+                    let bound = wishes.patience * SCENARIO_PATIENCE;
+                    let stop = tokio::time::timeout(bound, (scenario.act)(&mut talk)).await;
+                    let found = match stop {
+                        Ok(Ok(())) => Found::Passed,
+                        Ok(Err(Stop::Wrong { came })) => Found::Failed(came),
+                        Ok(Err(Stop::Skipped(why))) => Found::Skipped(why),
+                        Err(_) => Found::Failed(format!("not over after {bound:?}")),
+                    };
+                    (found, talk.close().await)
+                }
+            },
+        };
+        Finding { scenario, found, said, took: began.elapsed() }
+    }
+}
+
+/// A path as programs see it, links resolved.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

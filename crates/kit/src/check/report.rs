@@ -1,0 +1,164 @@
+//! What a check found: as a table, as JSON, as JUnit, and as a score.
+
+use super::{Expected, Finding, Found, Tested};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// All findings of a suite.
+#[derive(Clone)]
+pub struct CheckReport {
+    /// The wire.
+    pub dialect: &'static str,
+    /// Who was tested.
+    pub tested: Tested,
+    /// What became of each scenario.
+    pub findings: Vec<Finding>,
+}
+
+impl CheckReport {
+    /// How many passed, failed and were skipped.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let count =
+            |is: fn(&Found) -> bool| self.findings.iter().filter(|finding| is(&finding.found)).count();
+        (
+            count(|found| matches!(found, Found::Passed)),
+            count(|found| matches!(found, Found::Failed(_))),
+            count(|found| matches!(found, Found::Skipped(_))),
+        )
+    }
+
+    /// Of what could be judged, how much is kept, in percent.
+    pub fn score(&self) -> u32 {
+        let (passed, failed, _) = self.counts();
+        let all = passed + failed;
+        u32::try_from((passed * 100).checked_div(all).unwrap_or(0)).unwrap_or(0)
+    }
+
+    /// One line that says it all.
+    pub fn summary(&self) -> String {
+        let (passed, failed, skipped) = self.counts();
+        let score = self.score();
+        format!(
+            "{} {}: {passed} kept, {failed} not, {skipped} skipped · score {score} %",
+            self.dialect,
+            self.tested.word()
+        )
+    }
+
+    /// One line about one scenario, and more where it was not kept.
+    pub fn line(finding: &Finding, expected: &Expected) -> String {
+        let scenario = &finding.scenario;
+        let millis = finding.took.as_millis();
+        let head =
+            |mark: &str| format!("{mark:<7} {:<26} {millis:>6} ms  {}", scenario.name, scenario.expects);
+        match &finding.found {
+            Found::Passed => head("ok"),
+            Found::Skipped(why) => format!("{}\n          skipped: {why}", head("skip")),
+            Found::Failed(came) => {
+                let mark = if expected.why(scenario.name).is_some() { "known" } else { "FAILED" };
+                let mut text = head(mark);
+                let _ = write!(text, "\n          stands in {}\n          came: {came}", scenario.section);
+                if let Some(why) = expected.why(scenario.name).filter(|why| !why.is_empty()) {
+                    let _ = write!(text, "\n          known: {why}");
+                }
+                for line in &finding.said {
+                    let _ = write!(text, "\n          | {line}");
+                }
+                text
+            }
+        }
+    }
+
+    /// As JSON, for programs.
+    pub fn to_json(&self) -> Value {
+        let (passed, failed, skipped) = self.counts();
+        let findings: Vec<Value> = self
+            .findings
+            .iter()
+            .map(|finding| {
+                let (found, came) = match &finding.found {
+                    Found::Passed => ("passed", None),
+                    Found::Failed(came) => ("failed", Some(came)),
+                    Found::Skipped(why) => ("skipped", Some(why)),
+                };
+                let millis = u64::try_from(finding.took.as_millis()).unwrap_or(u64::MAX);
+                json!({
+                    "name": finding.scenario.name,
+                    "section": finding.scenario.section,
+                    "expected": finding.scenario.expects,
+                    "found": found,
+                    "came": came,
+                    "said": if found == "failed" { finding.said.clone() } else { Vec::new() },
+                    "millis": millis,
+                })
+            })
+            .collect();
+        json!({
+            "dialect": self.dialect,
+            "role": self.tested.word(),
+            "passed": passed,
+            "failed": failed,
+            "skipped": skipped,
+            "score": self.score(),
+            "scenarios": findings,
+        })
+    }
+
+    /// As JUnit, for build servers.
+    pub fn to_junit(&self) -> String {
+        let (_, failed, skipped) = self.counts();
+        let name = format!("{}.{}", self.dialect, self.tested.word());
+        let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        let _ = writeln!(
+            text,
+            "<testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" skipped=\"{skipped}\">",
+            self.findings.len()
+        );
+        for finding in &self.findings {
+            let scenario = &finding.scenario;
+            let _ = write!(
+                text,
+                "  <testcase classname=\"{name}\" name=\"{}\" time=\"{:.3}\"",
+                escaped(scenario.name),
+                finding.took.as_secs_f64()
+            );
+            let _ = match &finding.found {
+                Found::Passed => writeln!(text, "/>"),
+                Found::Skipped(why) => writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why)),
+                Found::Failed(came) => {
+                    let body = format!(
+                        "expected: {} ({})\n{}",
+                        scenario.expects,
+                        scenario.section,
+                        finding.said.join("\n")
+                    );
+                    writeln!(
+                        text,
+                        "><failure message=\"{}\">{}</failure></testcase>",
+                        escaped(came),
+                        escaped(&body)
+                    )
+                }
+            };
+        }
+        text.push_str("</testsuite>\n");
+        text
+    }
+}
+
+/// Text for XML; characters that it cannot hold become question marks.
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' | '\t' => safe.push(letter),
+            control if control.is_control() => safe.push('?'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}

@@ -1,0 +1,389 @@
+//! Scenarios that every runtime has to keep, whatever its wire: framing, runs, consent, cancelling, leaving.
+
+use super::talk::Talk;
+use super::wires::{End, Greeting, RuntimeWire, Topic};
+use super::{Doing, Scenario, Stop};
+use link::child::Exit;
+use serde_json::Value;
+use std::time::Duration;
+use wire::lines::MAX_LINE;
+
+/// How long a reader that is slow does not read.
+const SLOW: Duration = Duration::from_secs(1);
+/// How long a program may take to end after its UI has left.
+const END_WITHIN: Duration = Duration::from_secs(5);
+/// How long to watch that nothing is done after a no.
+const WATCH: Duration = Duration::from_millis(400);
+/// The pause between the pieces of a torn line.
+const TORN: Duration = Duration::from_millis(30);
+
+type Act = fn(&mut Talk) -> Doing<'_>;
+
+/// What every runtime has to keep, with the sections of this wire's document.
+pub(super) fn scenarios(wire: &RuntimeWire) -> Vec<Scenario> {
+    let all: [(&str, Topic, &str, Act); 12] = [
+        ("greets", Topic::Hello, "the handshake is over within the time", |t| Box::pin(greets(t))),
+        ("answers", Topic::Hello, "a harmless request is answered exactly once", |t| Box::pin(answers(t))),
+        (
+            "two-in-one-write",
+            Topic::Framing,
+            "two requests that arrive in one write are both answered",
+            |t| Box::pin(two(t)),
+        ),
+        ("torn-line", Topic::Framing, "a request that arrives in pieces is answered", |t| Box::pin(torn(t))),
+        (
+            "blank-lines",
+            Topic::Framing,
+            "blank lines and a carriage return before a newline do no harm",
+            |t| Box::pin(blank(t)),
+        ),
+        ("garbage", Topic::Errors, "after lines that are no JSON the next request is answered", |t| {
+            Box::pin(garbage(t))
+        }),
+        ("not-utf8", Topic::Errors, "after bytes that are no text the next request is answered", |t| {
+            Box::pin(not_utf8(t))
+        }),
+        (
+            "oversized-line",
+            Topic::Errors,
+            "after a line of more than 10 MB the next request is answered",
+            |t| Box::pin(oversized(t)),
+        ),
+        ("run-ends", Topic::Run, "a prompt's run ends exactly once, and nothing of it follows", |t| {
+            Box::pin(run_ends(t))
+        }),
+        ("second-run", Topic::Run, "after a run has ended the next prompt is taken", |t| {
+            Box::pin(second_run(t))
+        }),
+        ("slow-reader", Topic::Run, "a UI that reads late still hears the end of the run", |t| {
+            Box::pin(slow(t))
+        }),
+        ("only-protocol", Topic::Framing, "stdout carries nothing but the protocol", |t| {
+            Box::pin(only_protocol(t))
+        }),
+    ];
+    let mut all = all.to_vec();
+    if wire.cancel.is_some() {
+        let more: [(&str, Topic, &str, Act); 2] = [
+            ("cancel", Topic::Cancel, "a run that is cancelled ends soon, and once", |t| Box::pin(cancel(t))),
+            ("cancel-nothing", Topic::Cancel, "cancelling when nothing runs does no harm", |t| {
+                Box::pin(cancel_nothing(t))
+            }),
+        ];
+        all.extend(more);
+    }
+    if wire.asked.is_some() {
+        let more: [(&str, Topic, &str, Act); 5] = [
+            ("consent-yes", Topic::Consent, "what is allowed is done, once, and the run ends", |t| {
+                Box::pin(consent_yes(t))
+            }),
+            ("consent-no", Topic::Consent, "what is denied is not done, and the run ends", |t| {
+                Box::pin(consent_no(t))
+            }),
+            ("consent-twice", Topic::Consent, "a second answer to a question does nothing", |t| {
+                Box::pin(consent_twice(t))
+            }),
+            ("consent-after-cancel", Topic::Consent, "a yes that comes after a cancel does nothing", |t| {
+                Box::pin(consent_after_cancel(t))
+            }),
+            (
+                "leave-while-asked",
+                Topic::Consent,
+                "when the UI leaves with a question open, nothing is done",
+                |t| Box::pin(leave_while_asked(t)),
+            ),
+        ];
+        all.extend(
+            more.into_iter().filter(|(name, ..)| wire.cancel.is_some() || *name != "consent-after-cancel"),
+        );
+    }
+    if wire.ends_with_stdin {
+        all.push(("end-of-stdin", Topic::Hello, "the program ends when its stdin does", |t| {
+            Box::pin(end_of_stdin(t))
+        }));
+    }
+    let scenario =
+        |(name, topic, expects, act)| Scenario { name, section: (wire.section)(topic), expects, act };
+    all.into_iter().map(scenario).collect()
+}
+
+/// Greets and waits until the program is ready.
+pub(super) async fn greet(talk: &mut Talk) -> Result<(), Stop> {
+    let wire = talk.wire()?;
+    match &wire.greeting {
+        Greeting::None => return Ok(()),
+        Greeting::Hear => {}
+        Greeting::Say(hello) => talk.say(&hello()).await?,
+    }
+    talk.until("the end of the handshake", |line| (wire.greeted)(line).then_some(())).await
+}
+
+/// Makes a harmless request and waits for its answer.
+pub(super) async fn probe(talk: &mut Talk) -> Result<(), Stop> {
+    let (wire, id) = (talk.wire()?, talk.id());
+    talk.say(&(wire.probe)(id)).await?;
+    talk.until("the answer to a request", |line| (wire.probed)(line, id).then_some(())).await
+}
+
+/// Says a prompt.
+pub(super) async fn prompt(talk: &mut Talk, text: &str) -> Result<u64, Stop> {
+    let (wire, id) = (talk.wire()?, talk.id());
+    talk.say(&(wire.prompt)(id, text)).await?;
+    Ok(id)
+}
+
+/// Waits for the end of a run.
+pub(super) async fn end(talk: &mut Talk) -> Result<End, Stop> {
+    let wire = talk.wire()?;
+    talk.until("the end of the run", |line| (wire.ended)(line)).await
+}
+
+/// Waits for a question; skipped when the run ends without one. Gives what names the question, and the run.
+async fn question(talk: &mut Talk) -> Result<(Value, Option<Value>), Stop> {
+    let wire = talk.wire()?;
+    let Some(asked) = wire.asked else { return Err(Stop::Skipped("this wire has no questions".to_owned())) };
+    let wish = talk.wishes.consent.clone();
+    prompt(talk, &wish).await?;
+    let mut run = None;
+    let ask = talk
+        .until("a question or the end of the run", |line| {
+            run = run.take().or_else(|| (wire.run_id)(line));
+            asked(line).map(Some).or_else(|| (wire.ended)(line).map(|_| None))
+        })
+        .await?;
+    match ask {
+        Some(ask) => Ok((ask, run)),
+        None => Err(Stop::Skipped(format!("the program did not ask for consent to: {wish}"))),
+    }
+}
+
+async fn answer(talk: &mut Talk, ask: &Value, yes: bool) -> Result<(), Stop> {
+    let (wire, id) = (talk.wire()?, talk.id());
+    talk.say(&(wire.answer)(id, ask, yes)).await
+}
+
+async fn greets(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await
+}
+
+async fn answers(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, id) = (talk.wire()?, talk.id());
+    talk.say(&(wire.probe)(id)).await?;
+    let count = talk.lull().await.iter().filter(|line| (wire.probed)(line, id)).count();
+    if count == 1 { Ok(()) } else { Err(Stop::wrong(format!("{count} answers to one request"))) }
+}
+
+async fn two(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, one, other) = (talk.wire()?, talk.id(), talk.id());
+    talk.bytes(format!("{}\n{}\n", (wire.probe)(one), (wire.probe)(other)).as_bytes()).await?;
+    let mut left = vec![one, other];
+    talk.until("the answers to two requests in one write", |line| {
+        // Wires without ids answer the same twice, so one line settles one request.
+        if let Some(at) = left.iter().position(|id| (wire.probed)(line, *id)) {
+            left.remove(at);
+        }
+        left.is_empty().then_some(())
+    })
+    .await
+}
+
+async fn torn(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, id) = (talk.wire()?, talk.id());
+    let line = format!("{}\n", (wire.probe)(id)).into_bytes();
+    for piece in line.chunks(line.len().div_ceil(4)) {
+        talk.bytes(piece).await?;
+        tokio::time::sleep(TORN).await;
+    }
+    talk.until("the answer to a request in pieces", |line| (wire.probed)(line, id).then_some(())).await
+}
+
+async fn blank(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, id) = (talk.wire()?, talk.id());
+    talk.bytes(format!("\n\r\n  \n{}\r\n", (wire.probe)(id)).as_bytes()).await?;
+    talk.until("the answer after blank lines", |line| (wire.probed)(line, id).then_some(())).await
+}
+
+async fn garbage(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    talk.bytes(b"{\"half\":\n[1,2,3]\n7\nnull\n{}\n{\"a\":{\"b\":\n").await?;
+    probe(talk).await
+}
+
+async fn not_utf8(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    talk.bytes(b"\xff\xfe{\"a\":1}\n").await?;
+    probe(talk).await
+}
+
+async fn oversized(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let mut line = vec![b'x'; MAX_LINE + 1024];
+    line.push(b'\n');
+    talk.bytes(&line).await?;
+    probe(talk).await
+}
+
+async fn run_ends(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, wish) = (talk.wire()?, talk.wishes.plain.clone());
+    prompt(talk, &wish).await?;
+    end(talk).await?;
+    let after = talk.lull().await;
+    match after.iter().find(|line| (wire.of_run)(line)) {
+        None => Ok(()),
+        Some(line) => Err(Stop::wrong(format!("after the end of the run came {line}"))),
+    }
+}
+
+async fn second_run(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, wish) = (talk.wire()?, talk.wishes.plain.clone());
+    prompt(talk, &wish).await?;
+    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    prompt(talk, &wish).await?;
+    let heard = talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    match heard.iter().any(|line| (wire.of_run)(line)) {
+        true => Ok(()),
+        false => Err(Stop::wrong("nothing of a second run came")),
+    }
+}
+
+async fn slow(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, wish) = (talk.wire()?, talk.wishes.slow.clone());
+    talk.read(false);
+    prompt(talk, &wish).await?;
+    tokio::time::sleep(SLOW).await;
+    talk.read(true);
+    let heard = talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    match heard.iter().any(|line| (wire.of_run)(line)) {
+        true => Ok(()),
+        false => Err(Stop::wrong("nothing of the run came once the UI read again")),
+    }
+}
+
+async fn only_protocol(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, wish) = (talk.wire()?, talk.wishes.plain.clone());
+    prompt(talk, &wish).await?;
+    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    talk.lull().await;
+    match talk.noise().first() {
+        None => Ok(()),
+        Some(line) => Err(Stop::wrong(format!("a line that is no JSON: {line}"))),
+    }
+}
+
+async fn cancel(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let (wire, wish) = (talk.wire()?, talk.wishes.slow.clone());
+    let Some(cancel) = wire.cancel else { return Ok(()) };
+    prompt(talk, &wish).await?;
+    let run = talk
+        .until("the start of the run", |line| {
+            (wire.ended)(line).map(|_| None).or_else(|| (wire.run_id)(line).map(Some))
+        })
+        .await?;
+    let Some(run) = run else { return Err(too_quick()) };
+    let id = talk.id();
+    talk.say(&cancel(id, &run)).await?;
+    match end(talk).await? {
+        End::Cancelled => {}
+        End::Done => return Err(too_quick()),
+        End::Failed => return Err(Stop::wrong("the run ended as a failure, not as cancelled")),
+    }
+    let again = talk.lull().await.iter().filter(|line| (wire.ended)(line).is_some()).count();
+    if again == 0 { Ok(()) } else { Err(Stop::wrong("the run ended a second time")) }
+}
+
+fn too_quick() -> Stop {
+    Stop::Skipped("the run was over before it could be cancelled".to_owned())
+}
+
+async fn cancel_nothing(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let wire = talk.wire()?;
+    let Some(cancel) = wire.cancel else { return Ok(()) };
+    let id = talk.id();
+    talk.say(&cancel(id, &Value::from("run-that-never-was"))).await?;
+    probe(talk).await
+}
+
+async fn consent_yes(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let wire = talk.wire()?;
+    let (ask, _) = question(talk).await?;
+    answer(talk, &ask, true).await?;
+    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    match talk.mark() {
+        _ if !talk.is_ours() => Ok(()),
+        Some(text) if text.lines().count() == 1 => Ok(()),
+        Some(text) => Err(Stop::wrong(format!("it was done {} times", text.lines().count()))),
+        None => Err(Stop::wrong("it was allowed and not done")),
+    }
+}
+
+async fn consent_no(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let wire = talk.wire()?;
+    let (ask, _) = question(talk).await?;
+    answer(talk, &ask, false).await?;
+    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    not_done(talk).await
+}
+
+async fn consent_twice(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let wire = talk.wire()?;
+    let (ask, _) = question(talk).await?;
+    answer(talk, &ask, false).await?;
+    answer(talk, &ask, true).await?;
+    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    not_done(talk).await?;
+    probe(talk).await
+}
+
+async fn consent_after_cancel(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let wire = talk.wire()?;
+    let Some(cancel) = wire.cancel else { return Ok(()) };
+    let (ask, run) = question(talk).await?;
+    let id = talk.id();
+    talk.say(&cancel(id, &run.unwrap_or_default())).await?;
+    answer(talk, &ask, true).await?;
+    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    not_done(talk).await
+}
+
+async fn leave_while_asked(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    question(talk).await?;
+    talk.leave();
+    talk.ended(WATCH).await;
+    not_done(talk).await
+}
+
+async fn not_done(talk: &mut Talk) -> Result<(), Stop> {
+    tokio::time::sleep(WATCH).await;
+    match talk.mark() {
+        None => Ok(()),
+        Some(_) => Err(Stop::wrong("it was done without a valid yes")),
+    }
+}
+
+async fn end_of_stdin(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    if !talk.is_on_stdio() {
+        return Err(Stop::Skipped("the program is not spoken with on its stdin".to_owned()));
+    }
+    talk.leave();
+    match talk.ended(END_WITHIN).await {
+        Some(Exit::Code(_)) => Ok(()),
+        Some(exit) => Err(Stop::wrong(format!("the program {exit}"))),
+        None => Err(Stop::wrong(format!("the program still runs after {END_WITHIN:?}"))),
+    }
+}

@@ -1,0 +1,73 @@
+//! Of the kit itself: names, reports, expected failures. That it finds faults is shown where there is a program to break.
+
+use super::*;
+use dialects::Dialect;
+
+#[test]
+fn every_wire_has_scenarios_for_both_roles_with_names_of_their_own() {
+    for dialect in Dialect::ALL {
+        for tested in [Tested::Runtime, Tested::Ui] {
+            let suite =
+                Suite::of(dialect.name(), tested).unwrap_or_else(|| panic!("{dialect} {}", tested.word()));
+            let mut names: Vec<&str> = suite.scenarios.iter().map(|scenario| scenario.name).collect();
+            assert!(names.len() >= 10, "{dialect}: {names:?}");
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "{dialect}: a name stands twice");
+            assert!(
+                suite
+                    .scenarios
+                    .iter()
+                    .all(|scenario| !scenario.section.is_empty() && !scenario.expects.is_empty())
+            );
+        }
+    }
+}
+
+fn report(found: &[(usize, Found)], suite: &Suite) -> CheckReport {
+    let finding = |(index, found): &(usize, Found)| Finding {
+        scenario: suite.scenarios[*index],
+        found: found.clone(),
+        said: vec!["> {\"a\":\"<&>\"}".to_owned()],
+        took: Duration::from_millis(12),
+    };
+    CheckReport {
+        dialect: suite.dialect,
+        tested: suite.tested,
+        findings: found.iter().map(finding).collect(),
+    }
+}
+
+#[test]
+fn the_score_counts_what_could_be_judged() {
+    let suite = Suite::of("codelia", Tested::Runtime).unwrap();
+    let all =
+        [(0, Found::Passed), (1, Found::Failed("x < y".into())), (2, Found::Skipped("no occasion".into()))];
+    let report = report(&all, &suite);
+    assert_eq!((report.counts(), report.score()), ((1, 1, 1), 50));
+    assert_eq!(report.to_json()["scenarios"][1]["came"], "x < y");
+    let junit = report.to_junit();
+    assert!(junit.contains("failures=\"1\" skipped=\"1\"") && junit.contains("x &lt; y"), "{junit}");
+}
+
+#[test]
+fn expected_failures_are_strict_in_both_directions() {
+    let suite = Suite::of("codelia", Tested::Runtime).unwrap();
+    let name = |index: usize| suite.scenarios[index].name;
+    let expected =
+        Expected::parse(&format!("# known\n{} # a reason\n{}\nno-such-scenario\n", name(0), name(1)));
+    assert_eq!(expected.why(name(0)), Some("a reason"));
+    let found = report(
+        &[(0, Found::Passed), (1, Found::Failed(String::new())), (2, Found::Failed(String::new()))],
+        &suite,
+    );
+    assert_eq!(
+        expected.against(&suite, &found),
+        [
+            NotExpected::Passed(name(0).to_owned()),
+            NotExpected::Failed(name(2).to_owned()),
+            NotExpected::Unknown("no-such-scenario".to_owned())
+        ]
+    );
+}

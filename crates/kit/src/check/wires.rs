@@ -1,0 +1,133 @@
+//! What the kit knows of each wire: how to greet, ask, answer and recognise ends, from either side. One file per wire, with the
+//! scenarios that only it has. None of this uses the dialects' own code: a fault there must not hide itself.
+
+mod asst;
+mod codelia;
+mod lemon;
+mod native;
+mod nous;
+mod openagent;
+
+use super::Scenario;
+use crate::peer::Carrier;
+use serde_json::Value;
+
+/// What a scenario is about, to find its place in the wire's document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    Hello,
+    Framing,
+    Errors,
+    Run,
+    Cancel,
+    Consent,
+}
+
+/// How a conversation begins.
+pub(super) enum Greeting {
+    /// Nobody greets.
+    None,
+    /// The runtime speaks first.
+    Hear,
+    /// The UI speaks first.
+    Say(fn() -> Value),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Done,
+    Failed,
+    Cancelled,
+}
+
+/// A wire as a UI sees it, for testing runtimes.
+pub(super) struct RuntimeWire {
+    pub(super) dialect: &'static str,
+    pub(super) carrier: Carrier,
+    pub(super) section: fn(Topic) -> &'static str,
+    pub(super) greeting: Greeting,
+    /// Whether a line ends the handshake.
+    pub(super) greeted: fn(&Value) -> bool,
+    /// A harmless request, and whether a line answers it.
+    pub(super) probe: fn(u64) -> Value,
+    pub(super) probed: fn(&Value, u64) -> bool,
+    pub(super) prompt: fn(u64, &str) -> Value,
+    /// The run's id, where a line tells it; anything that shows that the run began, where runs have no ids.
+    pub(super) run_id: fn(&Value) -> Option<Value>,
+    pub(super) ended: fn(&Value) -> Option<End>,
+    /// Whether a line belongs to a run.
+    pub(super) of_run: fn(&Value) -> bool,
+    pub(super) cancel: Option<fn(u64, &Value) -> Value>,
+    /// What names a question for consent, if a line is one.
+    pub(super) asked: Option<fn(&Value) -> Option<Value>>,
+    pub(super) answer: fn(u64, &Value, bool) -> Value,
+    pub(super) ends_with_stdin: bool,
+    /// The scenarios that only this wire has.
+    pub(super) own: fn() -> Vec<Scenario>,
+}
+
+/// A wire as a runtime sees it, for testing UIs.
+pub(super) struct UiWire {
+    pub(super) dialect: &'static str,
+    pub(super) carrier: Carrier,
+    pub(super) section: fn(Topic) -> &'static str,
+    /// What the runtime says first, where it does.
+    pub(super) opening: fn() -> Vec<Value>,
+    /// What a line of the UI is answered with before any prompt: the handshake, lists, whatever it wants to know.
+    pub(super) reply: fn(&Value) -> Vec<Value>,
+    /// The prompt's text, if a line is one.
+    pub(super) prompt: fn(&Value) -> Option<String>,
+    /// What is said when a prompt is taken, given its line.
+    pub(super) accept: fn(&Value) -> Vec<(u8, Value)>,
+    /// A message of the model.
+    pub(super) text: fn(&str) -> Vec<(u8, Value)>,
+    pub(super) end: fn() -> Vec<(u8, Value)>,
+    pub(super) fail: fn() -> Vec<(u8, Value)>,
+    /// A question for consent with this number; empty where the wire has none.
+    pub(super) ask: fn(u64) -> Vec<(u8, Value)>,
+    /// The answer to it, if a line is one.
+    pub(super) answered: fn(&Value, u64) -> Option<bool>,
+    /// What the runtime says once the question is answered, before the run goes on.
+    pub(super) settled: fn(u64) -> Vec<(u8, Value)>,
+    /// Something that no UI knows.
+    pub(super) unknown: fn() -> Value,
+}
+
+const RUNTIMES: &[&RuntimeWire] = &[
+    &native::RUNTIME,
+    &codelia::RUNTIME,
+    &nous::RUNTIME,
+    &lemon::RUNTIME,
+    &openagent::RUNTIME,
+    &asst::RUNTIME,
+];
+const UIS: &[&UiWire] = &[&native::UI, &codelia::UI, &nous::UI, &lemon::UI, &openagent::UI, &asst::UI];
+
+pub(super) fn runtime(dialect: &str) -> Option<&'static RuntimeWire> {
+    RUNTIMES.iter().copied().find(|wire| wire.dialect == dialect)
+}
+
+pub(super) fn ui(dialect: &str) -> Option<&'static UiWire> {
+    UIS.iter().copied().find(|wire| wire.dialect == dialect)
+}
+
+/// The wires that can be checked.
+pub fn names() -> Vec<&'static str> {
+    RUNTIMES.iter().map(|wire| wire.dialect).collect()
+}
+
+/// A text at a place of a line.
+fn text<'v>(line: &'v Value, place: &str) -> Option<&'v str> {
+    line.pointer(place).and_then(Value::as_str)
+}
+
+/// A text that is not empty.
+fn named(line: &Value, place: &str) -> Option<Value> {
+    text(line, place).filter(|text| !text.is_empty()).map(Value::from)
+}
+
+/// Lines on the main lane.
+fn main_lane(lines: Vec<Value>) -> Vec<(u8, Value)> {
+    lines.into_iter().map(|line| (0, line)).collect()
+}
