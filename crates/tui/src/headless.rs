@@ -96,4 +96,10 @@ impl Headless {
             .filter_map(|fx| if let Fx::Send(outgoing) = fx { Some(outgoing) } else { None })
             .collect()
     }
+
+    /// How many cells were laid out and are kept.
+    #[cfg(test)]
+    pub(crate) fn laid_out(&self) -> usize {
+        self.cache.laid_out()
+    }
 }

@@ -40,7 +40,7 @@ pub enum Scroll {
 
 /// Heights of cells at their revision and look.
 #[derive(Debug, Default)]
-pub struct Heights(HashMap<CellKey, (u64, Look, usize)>);
+pub struct Heights(pub(crate) HashMap<CellKey, (u64, Look, usize)>);
 
 /// Rows of cells, so that a frame lays out only what changed.
 #[derive(Debug, Default)]
@@ -109,6 +109,11 @@ impl CellCache {
             let frame = self.frame;
             self.cells.retain(|_, cached| cached.frame + 1 >= frame);
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
     }
 
     /// Forgets everything, for instance because another session is shown.

@@ -33,6 +33,14 @@ pub struct Cache {
     pub hits: Vec<Option<CellKey>>,
 }
 
+impl Cache {
+    /// How many cells are kept laid out.
+    #[cfg(test)]
+    pub(crate) fn laid_out(&self) -> usize {
+        self.cells.len()
+    }
+}
+
 /// Where things stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Areas {

@@ -4,8 +4,9 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -30,6 +31,16 @@ const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b]11;?\x1b\\\x1b[6n\x1b[c";
 static ENTERED: AtomicBool = AtomicBool::new(false);
 static ALTERNATE: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
+/// The thread that the screen is drawn from.
+static OWNER: Mutex<Option<ThreadId>> = Mutex::new(None);
+/// What broke elsewhere while the screen was ours.
+static BROKEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// How much of that is kept.
+const MAX_BROKEN: usize = 8;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What the terminal said it can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,10 +74,20 @@ impl Terminal {
         HOOK.call_once(|| {
             let earlier = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
+                let elsewhere = lock(&OWNER).is_some_and(|owner| owner != thread::current().id());
+                if elsewhere && ENTERED.load(Ordering::SeqCst) {
+                    // Something in the background broke: the screen stays, and it is told when the screen is gone.
+                    let mut broken = lock(&BROKEN);
+                    if broken.len() < MAX_BROKEN {
+                        broken.push(panic.to_string());
+                    }
+                    return;
+                }
                 restore();
                 earlier(panic);
             }));
         });
+        *lock(&OWNER) = Some(thread::current().id());
         enable_raw_mode()?;
         let mut terminal = Terminal { facts: Facts::default(), mouse, full };
         terminal.facts = ask()?;
@@ -139,6 +160,9 @@ fn restore() {
         }
         let _ = out.flush();
         let _ = disable_raw_mode();
+        for broken in lock(&BROKEN).drain(..) {
+            let _ = writeln!(io::stderr(), "{broken}");
+        }
     }
 }
 

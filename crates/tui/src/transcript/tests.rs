@@ -5,7 +5,6 @@ use domain::content::{Part, Role};
 use domain::event::{Body, Finish};
 use domain::ids::{EntryId, MessageId, TurnId};
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
 
 fn long(entries: u64, columns: u16, rows: u16) -> Stage {
     let mut stage = Stage::new(columns, rows);
@@ -61,20 +60,19 @@ fn every_line_can_be_reached_by_scrolling() {
 }
 
 #[test]
-fn a_frame_of_a_long_session_costs_what_a_short_one_does() {
-    let cost = |stage: &mut Stage| {
-        let mut best = Duration::MAX;
+fn a_long_session_lays_out_no_more_than_a_short_one() {
+    // Counted, not timed: the bench tells the time, and a busy machine must not fail a test.
+    let laid_out = |entries: u64| {
+        let mut stage = long(entries, 100, 40);
         for _ in 0..5 {
-            let begin = Instant::now();
-            for _ in 0..20 {
-                stage.ui.keys("<pageup><pagedown>");
-                stage.ui.draw();
-            }
-            best = best.min(begin.elapsed());
+            stage.ui.keys("<pageup>");
+            stage.ui.draw();
+            stage.ui.keys("<pagedown>");
+            stage.ui.draw();
         }
-        best
+        (stage.ui.laid_out(), stage.ui.model.screen.heights.0.len())
     };
-    let (mut short, mut long) = (long(100, 100, 40), long(20_000, 100, 40));
-    let (short, long) = (cost(&mut short), cost(&mut long));
-    assert!(long < short * 2 + Duration::from_millis(5), "short {short:?}, long {long:?}");
+    // Both end alike; longer numbers may wrap a row more or less.
+    let (short, long) = (laid_out(120), laid_out(4_120));
+    assert!(long.0 <= short.0 + 4 && long.1 <= short.1 + 4, "{short:?} {long:?}");
 }
