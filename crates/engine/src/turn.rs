@@ -101,6 +101,9 @@ impl Turn {
         let model = model.as_ref();
         let mut may_compact = true;
         for _ in 0..MAX_STEPS {
+            // A server may have become ready, or gone.
+            progress.toolbox = self.offered(&own, servers.as_deref());
+            progress.context.set_overhead(overhead(&progress));
             if may_compact && self.is_full(model, &progress.context) {
                 // One that did not help would not help the next time either.
                 may_compact = self.compact(model, &mut progress, Trigger::Threshold).await
@@ -109,8 +112,6 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 return TurnEnd::Cancelled;
             }
-            // A server may have become ready, or gone.
-            progress.toolbox = self.offered(&own, servers.as_deref());
             match self.step(model, &mut progress).await {
                 Stepped::Again => {}
                 Stepped::TooLong(error) => {
@@ -245,16 +246,13 @@ impl Turn {
         self.port.emit(Body::Noticed { entry, parent, run, level, code, text }).await;
     }
 
-    fn request(&self, progress: &mut Progress) -> Request {
+    fn request(&self, progress: &Progress) -> Request {
         let offered = self.brief.options.tools != Some(false);
         let specs = if offered { progress.toolbox.specs() } else { Vec::new() };
         let tools: Vec<ToolSpec> = specs
             .into_iter()
             .map(|spec| ToolSpec { name: spec.name, description: spec.description, schema: spec.schema })
             .collect();
-        let described =
-            tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len());
-        progress.context.set_overhead(progress.system.len() + described.sum::<usize>());
         Request {
             system: Some(progress.system.clone()),
             messages: progress.context.messages(),
@@ -294,4 +292,10 @@ impl Turn {
         self.port.emit(Body::StepStarted { turn: self.brief.turn, step, model: Some(model) }).await;
         step
     }
+}
+
+/// Bytes of what stands before the conversation.
+fn overhead(progress: &Progress) -> usize {
+    let size = |spec: &tools::Spec| spec.name.len() + spec.description.len() + spec.schema.to_string().len();
+    progress.system.len() + progress.toolbox.specs().iter().map(size).sum::<usize>()
 }

@@ -25,5 +25,8 @@ mod skills;
 #[path = "it/stand_in.rs"]
 mod stand_in;
 #[cfg(test)]
+#[path = "it/storm.rs"]
+mod storm;
+#[cfg(test)]
 #[path = "it/turns.rs"]
 mod turns;

@@ -45,7 +45,7 @@ impl ModelSource for Only {
 
 /// How the bench is set up.
 pub(crate) struct Plan {
-    pub(crate) script: &'static str,
+    pub(crate) script: String,
     pub(crate) window: u32,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) policy: Policy,
@@ -54,9 +54,9 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn script(script: &'static str) -> Plan {
+    pub(crate) fn script(script: impl Into<String>) -> Plan {
         Plan {
-            script,
+            script: script.into(),
             window: 200_000,
             tools: Vec::new(),
             policy: Policy::default(),
@@ -119,7 +119,7 @@ pub(crate) fn deny(reason: Option<&str>) -> Closing {
 }
 
 impl Bench {
-    pub(crate) fn new(script: &'static str) -> Bench {
+    pub(crate) fn new(script: impl Into<String>) -> Bench {
         Bench::with(Plan::script(script))
     }
 
@@ -132,7 +132,7 @@ impl Bench {
     /// A bench in a directory that holds `work` already.
     pub(crate) fn at(dir: tempfile::TempDir, plan: Plan) -> Bench {
         let info = ModelInfo { context_window: Some(plan.window), images: true, ..ModelInfo::default() };
-        let model = Arc::new(Scripted::parse(plan.script).unwrap().with_info(info));
+        let model = Arc::new(Scripted::parse(&plan.script).unwrap().with_info(info));
         let (orders, ordered) = mpsc::channel(ORDERS);
         let (reports, reported) = mpsc::channel(REPORTS);
         let mut toolbox = Toolbox::standard();
@@ -351,6 +351,17 @@ impl Bench {
         end
     }
 
+    /// Takes at most this many reports; gives the end of the turn if it came.
+    pub(crate) async fn take_some(&mut self, most: usize) -> Option<TurnEnd> {
+        for _ in 0..most {
+            let end = self.take().await;
+            if end.is_some() {
+                return end;
+            }
+        }
+        None
+    }
+
     /// Takes reports until an event fits.
     pub(crate) async fn until(&mut self, fits: impl Fn(&Body) -> bool) {
         while !self.events.last().is_some_and(|event| fits(&event.body)) {
@@ -362,16 +373,16 @@ impl Bench {
 
     /// Takes reports until the turn is over. The agent must have closed whatever it opened.
     pub(crate) async fn turn_end(&mut self) -> TurnEnd {
-        let end = loop {
-            if let Some(end) = self.take().await {
-                break end;
-            }
-        };
+        let end = self.take_some(usize::MAX).await.unwrap();
+        self.check_closed();
+        end
+    }
+
+    pub(crate) fn check_closed(&self) {
         let run = self.state.open_run().unwrap();
         assert!(run.open_step().is_none(), "a step was left open");
         assert_eq!((self.state.open_messages(), self.state.open_tools()), (Vec::new(), Vec::new()));
         assert!(self.state.asks.iter().all(|ask| ask.run.is_none()), "an ask was left open");
-        end
     }
 
     /// Takes reports until the turn is over and ends the run.

@@ -26,14 +26,14 @@ fn child(mode: &str) -> Value {
 }
 
 /// A bench with these servers of the person.
-fn bench(servers: Value, script: &'static str) -> Bench {
+fn bench(servers: Value, script: impl Into<String>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), "settings/mcp.json", &json!({"mcpServers": servers}).to_string());
     std::fs::create_dir(dir.path().join("work")).unwrap();
     at(dir, script)
 }
 
-fn at(dir: tempfile::TempDir, script: &'static str) -> Bench {
+fn at(dir: tempfile::TempDir, script: impl Into<String>) -> Bench {
     let config = Config::default().at(None, Some(dir.path().join("settings")));
     Bench::at(dir, Plan::script(script).config(config))
 }
@@ -175,7 +175,7 @@ async fn a_cancel_reaches_the_server() {
     let dir = tempfile::tempdir().unwrap();
     let told = dir.path().join("told");
     let script = format!("model tool mcp__echo__slow {}\n", json!({"text": told.display().to_string()}));
-    let mut bench = bench(json!({"echo": child("")}), Box::leak(script.into_boxed_str()));
+    let mut bench = bench(json!({"echo": child("")}), script);
     bench.prompt("go").await;
     bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
     says(&told, "started").await;
@@ -302,7 +302,7 @@ async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind
     );
     let gone = tokio::task::spawn_blocking(move || std::fs::read(pipe));
     let config = Config::default().at(None, Some(dir.path().join("settings")));
-    let plan = Plan::script(Box::leak(script.into_boxed_str())).config(config);
+    let plan = Plan::script(script).config(config);
     let mut bench = Bench::at(dir, plan.guard(tools::sandbox::Guard::new(&echo(), &["__guard"])));
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     let outcomes = bench.outcomes();

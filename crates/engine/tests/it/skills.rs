@@ -9,7 +9,7 @@ use engine::Config;
 
 const PDF: &str = "---\nname: pdf\ndescription: fill PDF forms\n---\nUse the form filler.";
 
-fn bench(script: &'static str) -> Bench {
+fn bench(script: &str) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), "home/.agents/skills/pdf/SKILL.md", PDF);
     put(dir.path(), "settings/AGENTS.md", "Write short commits.");

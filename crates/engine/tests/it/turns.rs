@@ -166,8 +166,7 @@ async fn a_retry_is_announced() {
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_never_stops_calling_is_stopped_and_the_person_told() {
-    let script: &'static str = Box::leak("model tool ls {}\n---\n".repeat(60).into_boxed_str());
-    let mut bench = Bench::new(script);
+    let mut bench = Bench::new("model tool ls {}\n---\n".repeat(60));
     let TurnEnd::Failed(failure) = bench.run("go").await else { panic!() };
     assert_eq!(failure.code, "step_limit");
     assert!(failure.hint.unwrap().contains("go on"));
