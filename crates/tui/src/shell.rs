@@ -78,6 +78,8 @@ pub async fn run(
     let mut model = Model::new(options.about.clone(), theme);
     model.screen.mouse = options.mouse;
     model.screen.keymap.clone_from(&options.keys);
+    // Before the terminal is taken, so that no signal can end the program and leave it behind.
+    let signals = terminal::Signals::new()?;
     let terminal = Terminal::enter(options.mouse, !options.inline)?;
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
@@ -105,7 +107,7 @@ pub async fn run(
     shell.load_history();
     shell.tell_background();
     shell.draw()?;
-    shell.work(incoming, from_tasks).await
+    shell.work(incoming, from_tasks, signals).await
 }
 
 fn default_theme() -> Theme {
@@ -140,9 +142,9 @@ impl Shell {
         &mut self,
         mut incoming: mpsc::Receiver<News>,
         mut from_tasks: mpsc::Receiver<Msg>,
+        mut signals: terminal::Signals,
     ) -> io::Result<ExitReason> {
         let mut input = InputThread::start()?;
-        let mut signals = terminal::Signals::new()?;
         let mut runtime_gone = false;
         let outgoing = self.outgoing.clone();
         let mut begin = self.options.begin.take();
