@@ -38,6 +38,14 @@ fn at(dir: tempfile::TempDir, script: impl Into<String>) -> Bench {
     Bench::at(dir, Plan::script(script).config(config))
 }
 
+/// The same with its only server ready, however long that takes: the first turn of a run waits but a little.
+async fn ready(servers: Value, script: &str) -> Bench {
+    let mut bench = bench(servers, format!("model text \"starting\"\n---\n{script}"));
+    assert_eq!(bench.run("start").await, TurnEnd::Done);
+    until(&mut bench, |state| *state == ServerState::Ready).await;
+    bench
+}
+
 async fn servers(bench: &mut Bench) -> Vec<ServerEntry> {
     let Ok(Receipt::Servers(servers)) = bench.consult(Command::ListServers).await else { panic!() };
     servers
@@ -58,14 +66,15 @@ async fn until(bench: &mut Bench, wanted: impl Fn(&ServerState) -> bool) -> Serv
 
 #[tokio::test]
 async fn tools_of_a_server_are_offered_and_called() {
-    let mut bench = bench(
+    let mut bench = ready(
         json!({"echo": child("")}),
         r#"
         model tool mcp__echo__echo {"text":"hello"} | tool mcp__echo__image {} | tool mcp__echo__fail {}
         ---
         model text "ok"
         "#,
-    );
+    )
+    .await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     let outcomes = bench.outcomes();
     assert_eq!((&outcomes[0].1, outcomes[0].2.as_str()), (&ToolOutcome::Done, "hello"), "{outcomes:?}");
@@ -81,14 +90,15 @@ async fn tools_of_a_server_are_offered_and_called() {
 
 #[tokio::test]
 async fn a_tool_that_may_change_something_needs_consent() {
-    let mut bench = bench(
+    let mut bench = ready(
         json!({"echo": child("")}),
         r#"
         model tool mcp__echo__put {"text":"a"} | tool mcp__echo__put {"text":"b"} | tool mcp__echo__wipe {}
         ---
         model text "ok"
         "#,
-    );
+    )
+    .await;
     bench.prompt("go").await;
     bench.until(|body| matches!(body, Body::AskOpened(_))).await;
     let ask = bench.state.asks[0].clone();
@@ -104,10 +114,11 @@ async fn a_tool_that_may_change_something_needs_consent() {
 
 #[tokio::test]
 async fn no_secret_of_ours_reaches_a_server() {
-    let mut bench = bench(
+    let mut bench = ready(
         json!({"echo": {"command": echo(), "env": {"GIVEN_TOKEN": "by the person"}}}),
         "model tool mcp__echo__env {}\n---\nmodel text \"ok\"",
-    );
+    )
+    .await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     let names = bench.outcomes()[0].2.clone();
     let names: Vec<&str> = names.split(' ').collect();
@@ -152,7 +163,7 @@ async fn a_program_that_is_not_there_is_named() {
 #[tokio::test]
 async fn a_server_that_dies_in_a_call_ends_the_call_not_the_turn() {
     let mut bench =
-        bench(json!({"echo": child("")}), "model tool mcp__echo__die {}\n---\nmodel text \"went on\"");
+        ready(json!({"echo": child("")}), "model tool mcp__echo__die {}\n---\nmodel text \"went on\"").await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     let (_, outcome, text) = bench.outcomes().remove(0);
     assert_eq!(outcome, ToolOutcome::Failed);
@@ -162,10 +173,11 @@ async fn a_server_that_dies_in_a_call_ends_the_call_not_the_turn() {
 
 #[tokio::test]
 async fn noise_before_the_protocol_is_survived() {
-    let mut bench = bench(
+    let mut bench = ready(
         json!({"echo": child("noise")}),
         "model tool mcp__echo__echo {\"text\":\"x\"}\n---\nmodel text \"ok\"",
-    );
+    )
+    .await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     assert_eq!(bench.outcomes()[0].1, ToolOutcome::Done, "{:?}", bench.outcomes());
 }
@@ -175,7 +187,7 @@ async fn a_cancel_reaches_the_server() {
     let dir = tempfile::tempdir().unwrap();
     let told = dir.path().join("told");
     let script = format!("model tool mcp__echo__slow {}\n", json!({"text": told.display().to_string()}));
-    let mut bench = bench(json!({"echo": child("")}), script);
+    let mut bench = ready(json!({"echo": child("")}), &script).await;
     bench.prompt("go").await;
     bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
     says(&told, "started").await;
@@ -237,10 +249,11 @@ async fn http_server() -> (tokio::process::Child, String) {
 #[tokio::test]
 async fn a_server_behind_a_url_works_the_same() {
     let (_server, url) = http_server().await;
-    let mut bench = bench(
+    let mut bench = ready(
         json!({"far": {"type": "http", "url": url, "headers": {"X-Who": "parlor"}}}),
         "model tool mcp__far__echo {\"text\":\"from afar\"}\n---\nmodel text \"ok\"",
-    );
+    )
+    .await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     assert_eq!(bench.outcomes()[0].2, "from afar");
     let entry = servers(&mut bench).await.remove(0);
@@ -302,8 +315,10 @@ async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind
     );
     let gone = tokio::task::spawn_blocking(move || std::fs::read(pipe));
     let config = Config::default().at(None, Some(dir.path().join("settings")));
-    let plan = Plan::script(script).config(config);
+    let plan = Plan::script(format!("model text \"starting\"\n---\n{script}")).config(config);
     let mut bench = Bench::at(dir, plan.guard(tools::sandbox::Guard::new(&echo(), &["__guard"])));
+    assert_eq!(bench.run("start").await, TurnEnd::Done);
+    until(&mut bench, |state| *state == ServerState::Ready).await;
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     let outcomes = bench.outcomes();
     assert_eq!(outcomes[0].1, ToolOutcome::Done, "{outcomes:?}");
