@@ -34,6 +34,7 @@ cargo xtask CHORE
   layers                   check which crate uses which
   tidy                     check heads, lengths and names of source files
   docs [--check]           write the generated pages (or check them), and check every relative link
+  picture                  draw the README's picture again, from a real run
   accept [NAME...]         run the tests and write what they got into their inline expectations
   ci                       run .ci/run, which is what the build server runs
   help                     show this
@@ -64,6 +65,13 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
             [flag] if flag == "--check" => docs::run(&shell, docs::Mode::Check),
             _ => bail!("it takes nothing or --check"),
         },
+        "picture" => no_arguments(rest).and_then(|()| {
+            shell.step(
+                "cargo",
+                &["run", "--quiet", "--package", "parlor", "--", "__picture", "docs/img/parlor.svg"],
+                &[],
+            )
+        }),
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run(&shell)),

@@ -317,6 +317,11 @@ impl Core {
         &self.abilities
     }
 
+    /// Whether a run is under way in any session.
+    pub fn is_busy(&self) -> bool {
+        self.sessions.values().any(|live| live.state.open_run().is_some())
+    }
+
     /// The sessions that are open here.
     pub fn open_sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.sessions.keys()

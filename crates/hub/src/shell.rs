@@ -91,6 +91,7 @@ enum Inbox {
     FromRemote(Incoming),
     Reported(Reported),
     Drained(UiId),
+    Idle(oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
 
@@ -254,6 +255,14 @@ impl Hub {
         }
     }
 
+    /// Waits until no run is under way.
+    pub async fn idle(&self) {
+        let (done, idle) = oneshot::channel();
+        if self.inbox.send(Inbox::Idle(done)).await.is_ok() {
+            let _ = idle.await;
+        }
+    }
+
     /// Keeps what is not kept yet and stops.
     pub async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
@@ -279,6 +288,8 @@ struct Shell {
     work: VecDeque<In>,
     later: VecDeque<In>,
     acks: Vec<(oneshot::Sender<bool>, bool)>,
+    /// Who waits for all runs to end.
+    idle: Vec<oneshot::Sender<()>>,
     log: Log,
     hub: Hub,
 }
@@ -302,6 +313,7 @@ impl Shell {
             work: VecDeque::new(),
             later: VecDeque::new(),
             acks: Vec::new(),
+            idle: Vec::new(),
             log,
             hub,
         }
@@ -394,6 +406,7 @@ impl Shell {
                     seat.drained();
                 }
             }
+            Inbox::Idle(waiting) => self.idle.push(waiting),
             Inbox::Stop(_) => {}
         }
         while let Some(input) = self.work.pop_front() {
@@ -469,6 +482,11 @@ impl Shell {
             self.pump();
             self.work.append(&mut self.later);
             if self.work.is_empty() && self.orders.is_empty() {
+                if !self.idle.is_empty() && !self.core.is_busy() {
+                    for waiting in self.idle.drain(..) {
+                        let _ = waiting.send(());
+                    }
+                }
                 return;
             }
         }

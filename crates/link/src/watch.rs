@@ -21,9 +21,11 @@ pub enum Way {
     Out,
 }
 
+type See = dyn Fn(Way, Lane, &str) + Send + Sync;
+
 /// Sees every line of a link, without its newline.
 #[derive(Clone)]
-pub struct Watcher(Arc<dyn Fn(Way, Lane, &str) + Send + Sync>);
+pub struct Watcher(Arc<See>);
 
 impl Watcher {
     /// Calls `see` with every line.

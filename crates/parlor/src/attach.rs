@@ -8,7 +8,9 @@ use crate::{interactive, run, stack};
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(common: Common, attach: Attach) -> anyhow::Result<Exit> {
-    let Some(place) = Place::of(attach.socket.as_ref(), &attach.command) else {
+    let Some(place) =
+        Place::of(attach.socket.as_ref(), &attach.command).or_else(|| Place::usual(attach.dialect))
+    else {
         exit::complain("error: say what to attach to\n\nhint: --socket PATH, or -- COMMAND");
         std::process::exit(2);
     };

@@ -134,6 +134,12 @@ pub(crate) enum Sub {
         /// Where to.
         socket: PathBuf,
     },
+    /// Draws the picture of the README.
+    #[command(name = "__picture", hide = true)]
+    Picture {
+        /// Where to.
+        file: PathBuf,
+    },
     /// Writes generated pages.
     #[command(name = "__docs", hide = true)]
     Docs {
@@ -198,6 +204,9 @@ pub(crate) struct Serve {
     /// An option of the dialect, such as `no-ui=true`.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, String)>,
+    /// Show every line both ways on stderr.
+    #[arg(long, conflicts_with = "record")]
+    pub(crate) log_wire: bool,
     /// What a UI that starts us puts behind: lemon's `run SCRIPT -- --cwd DIR …`, codelia's `--approval-mode MODE`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     pub(crate) rest: Vec<String>,

@@ -10,6 +10,7 @@ mod exit;
 mod interactive;
 mod model_list;
 mod model_source;
+mod picture;
 mod places;
 mod record;
 mod remote;
@@ -66,6 +67,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
             clap_complete::generate(shell, &mut Cli::command(), "parlor", &mut std::io::stdout());
             Ok(Exit::Done)
         }
+        Some(Sub::Picture { file }) => picture::draw(&file).await,
         Some(Sub::Docs { folder }) => docs::write(&folder),
         Some(Sub::Record(asked)) => record::record(asked).await,
         Some(Sub::Replay(asked)) => replay::replay(asked).await,

@@ -27,6 +27,15 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// Where runtimes of this wire usually listen, if one does.
+    pub(crate) fn usual(dialect: Dialect) -> Option<Place> {
+        if dialect != Dialect::Openagent {
+            return None;
+        }
+        let env = dialects::openagent::SocketEnv::read(|name| std::env::var(name).ok());
+        env.connect(None).into_iter().find(|path| path.exists()).map(Place::Socket)
+    }
+
     /// What was typed; `None` when neither was.
     pub(crate) fn of(socket: Option<&PathBuf>, command: &[String]) -> Option<Place> {
         match (socket, command) {

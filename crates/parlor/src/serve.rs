@@ -17,8 +17,9 @@ use door::Door;
 use hub::core::Standing;
 use hub::{Guest, Hub};
 use kit::notation::Side;
-use link::{Limits, Watcher};
+use link::{Limits, Watcher, Way};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// The word that lets the first line of a client decide.
@@ -41,7 +42,15 @@ pub(crate) fn wire(text: &str) -> Result<Wire, String> {
     text.parse().map(Wire::Known).map_err(|why: dialects::registry::NotADialect| format!("{why}, {AUTO}"))
 }
 
+/// How long a runtime that drains may take when it is told to stop.
+const DRAIN: Duration = Duration::from_secs(10);
+
 impl Wire {
+    /// Whether its document wants what is under way finished before the program ends.
+    fn drains(self) -> bool {
+        self == Wire::Known(Dialect::Asst)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Wire::Known(dialect) => dialect.name(),
@@ -65,7 +74,8 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
             Err(why) => exit::complain(&format!("the UI asked for {wanted}: {why}; using the default model")),
         }
     }
-    if serve.stdio == serve.socket.is_some() {
+    let usual = usual_sockets(&serve);
+    if !serve.stdio && serve.socket.is_none() && usual.is_empty() {
         exit::complain("error: say where to speak\n\nhint: --stdio, or --socket PATH");
         std::process::exit(2);
     }
@@ -80,6 +90,11 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let host = Host::new(&own, &serve, start);
     let serving = async {
         match &serve.socket {
+            None if !serve.stdio => {
+                let paths: Vec<(Wire, PathBuf)> =
+                    usual.iter().map(|path| (serve.dialect[0], path.clone())).collect();
+                attend(&own.hub, &host, &paths).await
+            }
             None => {
                 let [Wire::Known(dialect)] = serve.dialect.as_slice() else {
                     anyhow::bail!(
@@ -93,7 +108,12 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     };
     let exit = tokio::select! {
         served = serving => served.map(|()| Exit::Done),
-        () = told_to_stop() => Ok(Exit::Done),
+        () = told_to_stop() => {
+            if serve.dialect.iter().any(|wire| wire.drains()) {
+                let _ = tokio::time::timeout(DRAIN, own.hub.idle()).await;
+            }
+            Ok(Exit::Done)
+        }
     };
     own.hub.stop().await;
     if let Some(tape) = &host.tape {
@@ -115,15 +135,32 @@ pub(crate) async fn on_stdio(hub: &Hub, host: &Host, dialect: Dialect) -> anyhow
 
 /// Lets UIs in by sockets.
 pub(crate) async fn on_sockets(hub: &Hub, host: &Host, wires: &[Wire], path: &Path) -> anyhow::Result<()> {
+    let alone = wires.len() == 1;
+    let path = |wire: &Wire| if alone { path.to_owned() } else { beside(path, wire.name()) };
+    let paths: Vec<(Wire, PathBuf)> = wires.iter().map(|wire| (*wire, path(wire))).collect();
+    attend(hub, host, &paths).await
+}
+
+async fn attend(hub: &Hub, host: &Host, paths: &[(Wire, PathBuf)]) -> anyhow::Result<()> {
     let mut doors = JoinSet::new();
-    for wire in wires {
-        let path = if wires.len() == 1 { path.to_owned() } else { beside(path, wire.name()) };
-        let door = Door::open(*wire, &path, hub.clone(), host.clone()).await?;
+    for (wire, path) in paths {
+        let door = Door::open(*wire, path, hub.clone(), host.clone()).await?;
         exit::complain(&format!("serving {} on {}", wire.name(), path.display()));
         doors.spawn(door.attend());
     }
     while doors.join_next().await.is_some() {}
     Ok(())
+}
+
+/// Where a wire's document says that its clients look, when nobody named a place.
+fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
+    match serve.dialect.as_slice() {
+        [Wire::Known(Dialect::Openagent)] => {
+            let env = dialects::openagent::SocketEnv::read(|name| std::env::var(name).ok());
+            env.listen(std::process::id())
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// With several dialects each has a socket of its own beside the named path.
@@ -141,6 +178,8 @@ pub(crate) struct Host {
     standing: Standing,
     start: Option<Command>,
     tape: Option<Tape>,
+    /// Every line goes to stderr too.
+    log_wire: bool,
 }
 
 impl Host {
@@ -156,6 +195,7 @@ impl Host {
             standing: serve.standing.into(),
             start,
             tape: serve.record.as_deref().map(Tape::new),
+            log_wire: serve.log_wire,
         }
     }
 
@@ -167,12 +207,19 @@ impl Host {
             model: None,
             options,
         };
-        Host { greeting, standing: Standing::Controller, start: None, tape }
+        Host { greeting, standing: Standing::Controller, start: None, tape, log_wire: false }
     }
 
     /// Who listens in on the next link of this dialect, if it is to be recorded.
     pub(crate) fn watcher(&self, dialect: Dialect) -> anyhow::Result<Option<Watcher>> {
-        let Some(tape) = &self.tape else { return Ok(None) };
+        let Some(tape) = &self.tape else {
+            let name = dialect.name();
+            let said = move |way, _, line: &str| match way {
+                Way::In => exit::complain(&format!("[{name} RECV] {line}")),
+                Way::Out => exit::complain(&format!("[{name} SEND] {line}")),
+            };
+            return Ok(self.log_wire.then(|| Watcher::new(said)));
+        };
         let watcher = match dialect.has_event_lane() {
             true => tape.shared_watcher(dialect.name(), Side::Ui)?,
             false => tape.watcher(dialect.name(), Side::Ui)?,

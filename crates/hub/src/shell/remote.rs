@@ -101,11 +101,11 @@ impl Shell {
                     self.call_remote(|role, cx, seen, _| role.line(cx, seen, lane, line));
                 }
             }
-            Incoming::Closed { lane, reason } if lane == Lane::MAIN => {
+            // Any lane: a runtime that can no longer be heard is as gone as one that no longer listens.
+            Incoming::Closed { reason, .. } => {
                 self.call_remote(|role, cx, seen, _| role.closed(cx, seen));
                 self.remote_lost(&reason.to_string());
             }
-            Incoming::Closed { .. } => {}
         }
     }
 

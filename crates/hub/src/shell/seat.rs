@@ -152,6 +152,8 @@ impl Seat {
         match &self.kind {
             Kind::Role(seat) if seat.closing => Room::Gone,
             Kind::Role(seat) if !seat.opened => Room::None,
+            // Its connections are apart: one that does not keep up is closed alone, when it is full.
+            Kind::Role(seat) if seat.stays => Room::Some,
             Kind::Role(seat) => {
                 let full = seat.links.values().any(|link| {
                     let backlog = link.backlog();
@@ -388,6 +390,11 @@ impl RoleSeat {
         let Some(link) = self.links.get(&lane) else { return };
         match send(link) {
             Ok(()) | Err(link::Unsent::Closed) => {}
+            Err(why) if self.stays => {
+                log(&format!("{}: {why}; this connection is closed", self.name));
+                link.close_after_flush();
+                self.links.remove(&lane);
+            }
             Err(why) => {
                 log(&format!("{}: {why}; disconnected", self.name));
                 self.closing = true;
