@@ -84,7 +84,11 @@ pub const TABLE: &[Row] = &[
         "tool_execution_update",
         Emulated("the last 16 KB of output each time; a measure in details"),
     ),
-    row("tool result", "tool_execution_end, tool_result messages", Exact),
+    row(
+        "tool result",
+        "tool_execution_end, tool_result messages",
+        Emulated("a diff beside the text stands in it; text, pictures and structured form are exact"),
+    ),
     row("decision", "-", Dropped("a denied tool ends as an error whose text says so")),
     row(
         "consent",
@@ -96,7 +100,7 @@ pub const TABLE: &[Row] = &[
         "ui_request select",
         Emulated("four options when there is a rule to remember, else once"),
     ),
-    row("denial reason", "-", Dropped("a no is a no; the person can say why in the next prompt")),
+    row("denial reason", "-", Dropped("a no is a no; the model hears that the person said no and goes on")),
     row("confirm", "ui_request confirm", Emulated("own labels and the mark of danger are not carried")),
     row("choose", "ui_request select", Emulated("one of them; the text under the title stands in the title")),
     row(

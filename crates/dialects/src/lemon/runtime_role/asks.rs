@@ -68,6 +68,11 @@ impl Desk {
     }
 }
 
+/// On this wire a tool that was not allowed gives an error and the model goes on with it, so the no has a reason.
+fn said_no() -> Answer {
+    Answer::Deny { reason: Some("the person said no".to_owned()) }
+}
+
 /// An answer as the kind of question wants it.
 fn lift(kind: &AskKind, result: &Value) -> (Answer, Option<&'static str>) {
     let not_fitting = (Answer::Dismissed, Some("not an answer to the question that was put"));
@@ -75,12 +80,12 @@ fn lift(kind: &AskKind, result: &Value) -> (Answer, Option<&'static str>) {
         (AskKind::Consent(_), Value::Bool(true)) => {
             (Answer::Allow { scope: Scope::Once, digest: None }, None)
         }
-        (AskKind::Consent(_), Value::Bool(false)) => (Answer::Deny { reason: None }, None),
+        (AskKind::Consent(_), Value::Bool(false)) => (said_no(), None),
         (AskKind::Consent(asked), Value::String(value)) if asked.rule.is_some() => match value.as_str() {
             consent::ONCE => (Answer::Allow { scope: Scope::Once, digest: None }, None),
             consent::SESSION => (Answer::Allow { scope: Scope::Session, digest: None }, None),
             consent::ALWAYS => (Answer::Allow { scope: Scope::Always, digest: None }, None),
-            consent::DENY => (Answer::Deny { reason: None }, None),
+            consent::DENY => (said_no(), None),
             _ => not_fitting,
         },
         (AskKind::Confirm { .. }, Value::Bool(yes)) => (Answer::Confirmed(*yes), None),
