@@ -4,6 +4,7 @@
 //! cancel nothing starts; every tool that was proposed ends.
 
 mod agent;
+mod attachments;
 mod briefing;
 mod chat;
 mod compact;

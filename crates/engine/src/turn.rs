@@ -68,7 +68,10 @@ struct Progress {
 
 impl Turn {
     /// Does the turn; `waits` are the asks that a crash left open.
-    pub(crate) async fn run(self, waits: Waits) -> TurnEnd {
+    pub(crate) async fn run(mut self, waits: Waits) -> TurnEnd {
+        if let Err(failure) = crate::attachments::expand(&mut self.brief.context, &self.place) {
+            return TurnEnd::Failed(failure);
+        }
         let model = match self.models.open(self.brief.model.as_ref()) {
             Ok(model) => model,
             Err(refusal) => {

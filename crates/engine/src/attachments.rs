@@ -1,0 +1,92 @@
+//! Files that a person attached, as the model reads them: the record keeps where they are, the model gets what is in them.
+//!
+//! Read anew for each turn. A file of the turn's own input that cannot be read fails the turn with a clear word; one of an older
+//! message only leaves a note.
+
+use base64::Engine;
+use domain::content::Part;
+use domain::event::Failure;
+use domain::state::{Entry, EntryKind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tools::Workplace;
+
+/// The kind of part that stands for an attached file: `{"path": …, "mime": …}`.
+pub(crate) const ATTACHMENT: &str = "attachment";
+/// Most bytes of one attached file.
+pub(crate) const MAX_ATTACHMENT: u64 = 10 * 1024 * 1024;
+
+/// Puts the contents of attached files in the place of their names. Blocks on the disk.
+pub(crate) fn expand(entries: &mut [Entry], place: &Workplace) -> Result<(), Failure> {
+    let newest = entries.len().saturating_sub(1);
+    for (at, entry) in entries.iter_mut().enumerate() {
+        let EntryKind::Message(message) = &mut entry.kind else { continue };
+        for part in &mut message.parts {
+            let Part::Opaque { kind, json } = &*part else { continue };
+            if kind != ATTACHMENT {
+                continue;
+            }
+            *part = match read(json.as_str(), place) {
+                Ok(read) => read,
+                Err(why) if at == newest => {
+                    let failure = Failure::new("attachment", why);
+                    return Err(failure.hint("check the path, or send the message without the file"));
+                }
+                Err(why) => Part::Text(format!("(a file was attached here: {why})")),
+            };
+        }
+    }
+    Ok(())
+}
+
+fn read(json: &str, place: &Workplace) -> Result<Part, String> {
+    let named: serde_json::Value = serde_json::from_str(json).map_err(|why| format!("not a file: {why}"))?;
+    let text = |name: &str| named.get(name).and_then(serde_json::Value::as_str);
+    let path = text("path").ok_or("the attachment names no file")?;
+    let mime = text("mime").unwrap_or("text/plain");
+    let file = place.workdir().join(PathBuf::from(path));
+    let size = std::fs::metadata(&file).map_err(|why| format!("{path}: {why}"))?.len();
+    if size > MAX_ATTACHMENT {
+        return Err(format!("{path} is larger than {} MB", MAX_ATTACHMENT / 1024 / 1024));
+    }
+    let bytes = std::fs::read(&file).map_err(|why| format!("{path}: {why}"))?;
+    if mime.starts_with("image/") {
+        let base64 = Arc::from(base64::engine::general_purpose::STANDARD.encode(bytes));
+        return Ok(Part::Image { mime: mime.to_owned(), base64 });
+    }
+    match String::from_utf8(bytes) {
+        Ok(content) => Ok(Part::Text(format!("Attached file {path} ({mime}):\n{content}"))),
+        Err(_) => Err(format!("{path} ({mime}) is neither text nor a picture")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, Workplace) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Workplace::new(folder.path(), &folder.path().join("out")).unwrap();
+        (folder, place)
+    }
+
+    #[test]
+    fn text_and_pictures_are_read_by_their_type() {
+        let (folder, place) = place();
+        std::fs::write(folder.path().join("a.txt"), "alpha").unwrap();
+        let text = read(r#"{"path":"a.txt","mime":"text/plain"}"#, &place).unwrap();
+        assert!(matches!(text, Part::Text(text) if text.ends_with("alpha")));
+        let picture = read(r#"{"path":"a.txt","mime":"image/png"}"#, &place).unwrap();
+        assert!(matches!(picture, Part::Image { base64, .. } if &*base64 == "YWxwaGE="));
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        let (folder, place) = place();
+        std::fs::write(folder.path().join("b.bin"), [0xff, 0xfe]).unwrap();
+        assert!(read(r#"{"path":"gone.txt","mime":"text/plain"}"#, &place).unwrap_err().contains("gone.txt"));
+        assert!(
+            read(r#"{"path":"b.bin","mime":"application/zip"}"#, &place).unwrap_err().contains("neither")
+        );
+    }
+}
