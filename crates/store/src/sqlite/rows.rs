@@ -3,8 +3,10 @@
 //! The checksum covers the session, the numbers and the bytes as they are stored, so a row that was damaged, cut or moved to
 //! another place is told from a good one.
 
-use domain::event::{Body, Event};
-use domain::ids::{Millis, Seq, SessionId};
+mod parted;
+
+use domain::event::Event;
+use domain::ids::{Seq, SessionId};
 use domain::state::State;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -23,6 +25,8 @@ const MAX_UNPACKED: u64 = 512 * 1024 * 1024;
 enum Form {
     Plain = 0,
     Deflate = 1,
+    /// Of a snapshot: its texts apart.
+    Parted = 2,
 }
 
 /// One row.
@@ -84,23 +88,20 @@ pub(super) fn unpack(session: &SessionId, row: &Row) -> Result<Vec<Event>, Unrea
 
 /// The row that holds a snapshot.
 pub(super) fn pack_state(session: &SessionId, state: &State) -> Row {
-    let mut raw = Vec::new();
-    for told in state.replay() {
-        raw.extend_from_slice(record::encode(&told).as_bytes());
-        raw.push(b'\n');
-    }
-    row(session, state.seq, state.seq, &raw)
+    let (version, form) = (record::VERSION, Form::Parted as u8);
+    let mut row =
+        Row { first: state.seq, last: state.seq, version, form, crc: 0, bytes: parted::pack(state) };
+    row.crc = checksum(session, &row);
+    row
 }
 
 /// The state of a snapshot.
 pub(super) fn unpack_state(session: &SessionId, row: &Row) -> Result<State, Unreadable> {
-    let text = text(session, row)?;
-    let mut state = State::new();
-    for line in text.lines() {
-        let (at, body): (Millis, Body) =
-            record::decode(line).map_err(|error| Unreadable(error.to_string()))?;
-        state.apply(at, &body).map_err(|error| Unreadable(error.to_string()))?;
+    check(session, row)?;
+    if row.form != Form::Parted as u8 {
+        return Err(Unreadable(format!("it is stored in the unknown form {}", row.form)));
     }
+    let state = parted::unpack(&row.bytes)?;
     if state.seq != row.first {
         return Err(Unreadable("it stands at another event".to_owned()));
     }
@@ -138,13 +139,19 @@ fn checksum(session: &SessionId, row: &Row) -> u32 {
     hasher.finalize()
 }
 
-fn text(session: &SessionId, row: &Row) -> Result<String, Unreadable> {
+/// Whether a row is as it was written, in a version that we know.
+fn check(session: &SessionId, row: &Row) -> Result<(), Unreadable> {
     if checksum(session, row) != row.crc {
         return Err(Unreadable("its checksum is wrong".to_owned()));
     }
     if row.version > record::VERSION {
         return Err(Unreadable(format!("its records have version {}", row.version)));
     }
+    Ok(())
+}
+
+fn text(session: &SessionId, row: &Row) -> Result<String, Unreadable> {
+    check(session, row)?;
     let bytes = match row.form {
         0 => row.bytes.clone(),
         1 => inflated(&row.bytes)?,
@@ -164,7 +171,8 @@ fn inflated(packed: &[u8]) -> Result<Vec<u8>, Unreadable> {
 mod tests {
     use super::*;
     use domain::content::TextKind;
-    use domain::ids::MessageId;
+    use domain::event::Body;
+    use domain::ids::{MessageId, Millis};
 
     fn events(count: u64, text: &str) -> Vec<Event> {
         let body = Body::MessageDelta { message: MessageId(1), kind: TextKind::Text, text: text.to_owned() };

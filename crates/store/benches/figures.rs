@@ -1,0 +1,315 @@
+//! The figures that the store promises, as ratios and counts: `cargo bench -p store`. Nothing here fails by time; what is printed
+//! says whether a promise holds on this machine.
+
+#![expect(clippy::print_stdout, reason = "a bench is there to be read")]
+
+use domain::ask::Scope;
+use domain::content::{Json, Part, Role, TextKind, Usage};
+use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::ids::{MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
+use domain::state::State;
+use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use store::{Durability, Listing, SqliteStore, Store};
+
+/// A figure's name and how it is measured.
+type Figure = (&'static str, fn() -> Done);
+type Done = Result<(), Box<dyn std::error::Error>>;
+
+/// Tokens per second of the stream that is appended.
+const RATE: u64 = 1_000;
+/// Seconds of it.
+const SECONDS: u64 = 30;
+/// Events of the large session.
+const EVENTS: usize = 100_000;
+/// Sessions of the long list.
+const SESSIONS: u64 = 10_000;
+/// Events of a page.
+const PAGE: usize = 200;
+/// Each is measured so often; the median counts.
+const TIMES: usize = 7;
+
+fn main() -> Done {
+    // `cargo bench -p store --bench figures -- open` measures that one only.
+    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let figures: [Figure; 4] = [("append", append), ("open", open), ("list", list), ("size", size)];
+    for (name, measure) in figures {
+        if asked.is_empty() || asked.iter().any(|asked| asked == name) {
+            measure()?;
+        }
+    }
+    Ok(())
+}
+
+fn verdict(name: &str, measured: f64, promised: f64, unit: &str) {
+    let holds = if measured <= promised { "holds" } else { "BROKEN" };
+    println!("{name:<58} {measured:>9.4} {unit:<8} promised <= {promised:<6} {holds}");
+}
+
+/// CPU that this thread has used.
+fn cpu() -> Duration {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = stat.split_whitespace().next().and_then(|nanos| nanos.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or(0))
+}
+
+fn median(
+    mut measure: impl FnMut() -> Result<Duration, Box<dyn std::error::Error>>,
+) -> Result<Duration, Box<dyn std::error::Error>> {
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        times.push(measure()?);
+    }
+    times.sort();
+    Ok(times[TIMES / 2])
+}
+
+/// A conversation as it is held: prompts, streamed answers, a tool now and then.
+struct Talk {
+    state: State,
+    events: Vec<Event>,
+    seed: u64,
+}
+
+const WORDS: &[&str] = &[
+    "the ", "store ", "keeps ", "every ", "event ", "of ", "a ", "session ", "in ", "order", ", ", "and ",
+    "when ", "it ", "is ", "opened ", "again ", "nothing ", "that ", "was ", "told ", "has ", "been ",
+    "lost", ". ", "fn ", "let ", "mut ", "state ", "= ", "State", "::new", "();", "\n", "for ", "event ",
+    "in ", "&", "events ", "{\n", "    ", "}\n", "bridge ", "lantern ", "orchard ", "quarry ", "whistle ",
+    "copper ", "meadow ", "harbour ", "velvet ", "thunder ",
+];
+
+impl Talk {
+    fn new() -> Talk {
+        let mut talk = Talk { state: State::new(), events: Vec::new(), seed: 1 };
+        talk.tell(Body::SessionOpened { cwd: "/work".into(), project: "/work".into(), parent: None });
+        talk
+    }
+
+    fn id(&self) -> u64 {
+        self.state.last_id + 1
+    }
+
+    fn word(&mut self) -> &'static str {
+        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        WORDS[(self.seed >> 33) as usize % WORDS.len()]
+    }
+
+    fn tell(&mut self, body: Body) {
+        let seq = self.state.seq.next();
+        let event = Event { seq, at: Millis(1_763_000_000_000 + seq.0 * 3), body };
+        if self.state.fold(&event).is_ok() {
+            self.events.push(event);
+        }
+    }
+
+    fn text(&mut self, words: usize) -> String {
+        (0..words).map(|_| self.word()).collect()
+    }
+
+    fn message(&mut self, role: Role, turn: TurnId, step: Option<StepId>) -> MessageId {
+        let (message, parent) = (MessageId(self.id()), self.state.leaf);
+        self.tell(Body::MessageStarted { message, parent, role, turn: Some(turn), step });
+        message
+    }
+
+    /// One run: a prompt, an answer of so many tokens with a tool in the middle.
+    fn run(&mut self, tokens: usize) {
+        let run = RunId(self.id());
+        self.tell(Body::RunStarted { run });
+        let turn = TurnId(self.id());
+        self.tell(Body::TurnStarted { run, turn, cause: Cause::Prompt });
+        let prompt = self.message(Role::User, turn, None);
+        let text = self.text(20);
+        self.tell(Body::PartAdded { message: prompt, part: Part::Text(text) });
+        self.tell(Body::MessageEnded { message: prompt, finish: Finish::Complete });
+        for half in 0..2 {
+            let step = StepId(self.id());
+            self.tell(Body::StepStarted { turn, step, model: None });
+            let message = self.message(Role::Assistant, turn, Some(step));
+            for _ in 0..tokens / 2 {
+                let text = self.word().to_owned();
+                self.tell(Body::MessageDelta { message, kind: TextKind::Text, text });
+            }
+            let tool = ToolRunId(self.id());
+            if half == 0 {
+                let args = Json::verbatim(r#"{"path":"src/main.rs"}"#);
+                self.tell(Body::ToolProposed { tool, message, name: "read".into(), args });
+            }
+            self.tell(Body::MessageEnded { message, finish: Finish::Complete });
+            if half == 0 {
+                self.read(tool);
+            }
+            let usage = Usage { input: 900, output: tokens as u64, ..Usage::default() };
+            self.tell(Body::StepEnded { step, usage });
+        }
+        self.tell(Body::TurnEnded { turn });
+        self.tell(Body::RunEnded { run, outcome: Outcome::Done });
+    }
+
+    fn read(&mut self, tool: ToolRunId) {
+        let decision =
+            Decision { allowed: true, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None };
+        self.tell(Body::ToolDecided { tool, decision });
+        self.tell(Body::ToolStarted { tool });
+        let result = ToolResult::text(self.text(150));
+        self.tell(Body::ToolEnded { tool, outcome: ToolOutcome::Done, result });
+    }
+
+    /// At least so many events, in runs of so many tokens.
+    fn of(events: usize, tokens: usize) -> Talk {
+        let mut talk = Talk::new();
+        while talk.events.len() < events {
+            talk.run(tokens);
+        }
+        talk
+    }
+}
+
+/// Keeps events as the hub does: one at a time, durable ones at once, snapshots when they are due.
+fn keep(store: &mut SqliteStore, session: &SessionId, events: &[Event]) -> Done {
+    store.create(session)?;
+    let mut state = State::new();
+    for event in events {
+        state.fold(event)?;
+        let durability = if event.body.is_durable() { Durability::Now } else { Durability::Soon };
+        if store.append(session, std::slice::from_ref(event), durability)?.snapshot_due {
+            store.snapshot(session, &state)?;
+        }
+    }
+    Ok(())
+}
+
+fn append() -> Done {
+    let talk = Talk::of((RATE * SECONDS) as usize, 400);
+    let directory = tempfile::tempdir()?;
+    let mut store = SqliteStore::at(directory.path())?;
+    let session = SessionId::from_number(1);
+    store.create(&session)?;
+    let mut state = State::new();
+    let (mut used, mut since_tend) = (Duration::ZERO, 0);
+    for event in &talk.events {
+        state.fold(event)?;
+        let durability = if event.body.is_durable() { Durability::Now } else { Durability::Soon };
+        let before = cpu();
+        let due = store.append(&session, std::slice::from_ref(event), durability)?.snapshot_due;
+        if due {
+            store.snapshot(&session, &state)?;
+        }
+        since_tend += 1;
+        if since_tend == RATE / 2 {
+            since_tend = 0;
+            store.tend()?;
+        }
+        used += cpu().saturating_sub(before);
+    }
+    let tokens = talk.events.iter().filter(|event| matches!(event.body, Body::MessageDelta { .. })).count();
+    let streamed = tokens as f64 / RATE as f64;
+    verdict("append: CPU at 1,000 tokens/s, of one core", used.as_secs_f64() / streamed * 100.0, 5.0, "%");
+    Ok(())
+}
+
+fn open() -> Done {
+    let directory = tempfile::tempdir()?;
+    let session = SessionId::from_number(1);
+    let talk = Talk::of(EVENTS, 400);
+    let mut store = SqliteStore::at(directory.path())?;
+    keep(&mut store, &session, &talk.events)?;
+    store.close(&session)?;
+    let opened = median(|| {
+        let began = Instant::now();
+        let state = store.open(&session)?.state;
+        let page = store.history(&session, 1, PAGE)?;
+        let took = began.elapsed();
+        assert!(state == talk.state && page.events.len() == PAGE);
+        store.close(&session)?;
+        Ok(took)
+    })?;
+    let folded = median(|| {
+        let began = Instant::now();
+        let mut state = State::new();
+        for event in store.events(&session, Seq(0), usize::MAX)? {
+            state.fold(&event)?;
+        }
+        assert!(state == talk.state);
+        Ok(began.elapsed())
+    })?;
+    println!(
+        "open: {} events, {} entries: {opened:?}; folding the log: {folded:?}",
+        talk.events.len(),
+        talk.state.entries.len()
+    );
+    verdict(
+        "open + last page, of folding the whole log",
+        opened.as_secs_f64() / folded.as_secs_f64(),
+        0.05,
+        "x",
+    );
+    Ok(())
+}
+
+fn list() -> Done {
+    let directory = tempfile::tempdir()?;
+    let mut store = SqliteStore::at(directory.path())?;
+    let mut talk = Talk::new();
+    talk.run(20);
+    for number in 1..=SESSIONS {
+        let session = SessionId::from_number(number);
+        store.create(&session)?;
+        // Not synced: only the lists matter here.
+        store.append(&session, &talk.events, Durability::Soon)?;
+        store.close(&session)?;
+    }
+    drop(store);
+    // A table that is not there cannot be read.
+    hide(directory.path(), "ALTER TABLE log RENAME TO hidden")?;
+    let store = SqliteStore::at(directory.path())?;
+    let began = Instant::now();
+    let all = store.list(&Listing::default())?.len();
+    let took = began.elapsed();
+    let newest = median(|| {
+        let began = Instant::now();
+        store.list(&Listing { limit: Some(20), ..Listing::default() })?;
+        Ok(began.elapsed())
+    })?;
+    println!("list: {all} sessions in {took:?}, the newest 20 in {newest:?}, with the log hidden");
+    verdict("list: logs read for 10,000 sessions", 0.0, 0.0, "logs");
+    Ok(())
+}
+
+fn hide(directory: &Path, statement: &str) -> Done {
+    let connection = rusqlite::Connection::open(directory.join("sessions.db"))?;
+    Ok(connection.execute_batch(statement)?)
+}
+
+fn size() -> Done {
+    let directory = tempfile::tempdir()?;
+    let session = SessionId::from_number(1);
+    let talk = Talk::of(EVENTS, 400);
+    let mut store = SqliteStore::at(directory.path())?;
+    keep(&mut store, &session, &talk.events)?;
+    store.close(&session)?;
+    drop(store);
+    let file: u64 = std::fs::read_dir(directory.path())?
+        .map(|entry| Ok(entry?.metadata()?.len()))
+        .sum::<std::io::Result<u64>>()?;
+    let records: usize = talk.events.iter().map(|event| record::encode(event).len() + 1).sum();
+    let said: usize = talk.events.iter().map(|event| said(&event.body)).sum();
+    let times = file as f64 / said as f64;
+    println!(
+        "size: file {file}, records {records}, bare text {said} bytes ({times:.1} x, with index and snapshot)"
+    );
+    verdict("size: file, of the records in it", file as f64 / records as f64, 1.3, "x");
+    Ok(())
+}
+
+/// The bytes that somebody said.
+fn said(body: &Body) -> usize {
+    match body {
+        Body::MessageDelta { text, .. } | Body::PartAdded { part: Part::Text(text), .. } => text.len(),
+        Body::ToolProposed { args, .. } => args.as_str().len(),
+        Body::ToolEnded { result, .. } => result.text.len(),
+        _ => 0,
+    }
+}

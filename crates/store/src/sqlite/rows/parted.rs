@@ -1,0 +1,69 @@
+//! Snapshots as bytes: the records with their long texts set apart, so that opening a session copies text instead of parsing it.
+//!
+//! Layout: the length of the lines (four bytes, little end first), the lines, the texts. Each line is the length of its text, a space,
+//! and a record in which that text is empty. Not packed: a snapshot is read when a person waits.
+
+use super::Unreadable;
+use domain::content::Part;
+use domain::event::Body;
+use domain::ids::Millis;
+use domain::state::State;
+use domain::tool::Progress;
+
+/// The bytes of a snapshot.
+pub(super) fn pack(state: &State) -> Vec<u8> {
+    let (mut lines, mut texts) = (String::new(), String::new());
+    for (at, mut body) in state.replay() {
+        let text = slot(&mut body).map(std::mem::take).unwrap_or_default();
+        lines.push_str(&text.len().to_string());
+        lines.push(' ');
+        lines.push_str(&record::encode(&(at, body)));
+        lines.push('\n');
+        texts.push_str(&text);
+    }
+    let length = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+    let mut bytes = Vec::with_capacity(4 + lines.len() + texts.len());
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(lines.as_bytes());
+    bytes.extend_from_slice(texts.as_bytes());
+    bytes
+}
+
+/// The state of a snapshot.
+pub(super) fn unpack(bytes: &[u8]) -> Result<State, Unreadable> {
+    let cut = || Unreadable("it is cut".to_owned());
+    let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
+    let rest = std::str::from_utf8(rest).map_err(|_| Unreadable("it is not text".to_owned()))?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| cut())?;
+    let (lines, mut texts) = rest.split_at_checked(length).ok_or_else(cut)?;
+    let mut state = State::new();
+    for line in lines.lines() {
+        let (length, record) = line.split_once(' ').ok_or_else(cut)?;
+        let length: usize = length.parse().map_err(|_| cut())?;
+        let (text, after) = texts.split_at_checked(length).ok_or_else(cut)?;
+        texts = after;
+        let (at, mut body): (Millis, Body) =
+            record::decode(record).map_err(|error| Unreadable(error.to_string()))?;
+        if let Some(slot) = slot(&mut body) {
+            text.clone_into(slot);
+        }
+        state.apply(at, &body).map_err(|error| Unreadable(error.to_string()))?;
+    }
+    Ok(state)
+}
+
+/// Where a body keeps its long text.
+fn slot(body: &mut Body) -> Option<&mut String> {
+    match body {
+        Body::MessageDelta { text, .. }
+        | Body::PartAdded {
+            part:
+                Part::Text(text) | Part::Thought { text, .. } | Part::Code { text, .. } | Part::Diff { text, .. },
+            ..
+        }
+        | Body::ToolProgress { progress: Progress::Output(text) | Progress::Replace(text), .. } => Some(text),
+        Body::ToolEnded { result, .. } => Some(&mut result.text),
+        Body::Compacted { compaction, .. } => Some(&mut compaction.summary),
+        _ => None,
+    }
+}
