@@ -1,4 +1,5 @@
 //! The screen with a made-up runtime, to try it by hand: it streams, asks, runs tools and can be stopped, all without a model.
+//! `--inline` keeps to the terminal's own scrollback; `--picture FILE` plays a conversation and writes its screen as an SVG.
 
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Choice, Closing, Consent, Preview, Risk};
 use domain::command::{Command, Receipt};
@@ -26,11 +27,50 @@ async fn main() -> std::io::Result<()> {
         examples: examples.map(String::from).to_vec(),
         note: Some("A made-up runtime answers: nothing is read, run or written.".into()),
     };
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some("--picture") {
+        let path = arguments.next().ok_or_else(|| std::io::Error::other("say where: --picture FILE"))?;
+        return std::fs::write(path, picture(about, news, incoming, commands).await);
+    }
     let inline = std::env::args().any(|argument| argument == "--inline");
     let options = Options { about, inline, cwd: ".".into(), ..Options::default() };
     tokio::spawn(async move { Fake::new(news).serve(commands).await });
     tui::run(options, incoming, outgoing).await?;
     Ok(())
+}
+
+/// Talks until a consent waits, and draws that screen.
+async fn picture(
+    about: About,
+    news: mpsc::Sender<News>,
+    mut incoming: mpsc::Receiver<News>,
+    commands: mpsc::Receiver<Outgoing>,
+) -> String {
+    let (say, hear) = mpsc::channel(64);
+    drop(commands);
+    tokio::spawn(async move { Fake::new(news).serve(hear).await });
+    let mut ui = tui::Headless::new(100, 36);
+    ui.model.screen.about = about;
+    let mut prompts = ["tell me about Parlor", "edit a file"].into_iter();
+    while let Some(news) = incoming.recv().await {
+        ui.hear(news);
+        let state = ui.model.world.state();
+        if !state.asks.is_empty() {
+            break;
+        }
+        if state.open_run().is_none()
+            && ui.sent().is_empty()
+            && let Some(prompt) = prompts.next()
+        {
+            ui.keys(&format!("{prompt}<enter>"));
+            for outgoing in ui.sent() {
+                let _ = say.send(outgoing).await;
+            }
+        }
+    }
+    ui.wait(1_000);
+    ui.model.screen.toasts.clear();
+    tui::svg(&ui.draw().0)
 }
 
 enum Next {
@@ -203,8 +243,11 @@ impl Fake {
             preview: Some(preview.clone()),
             assessment: Assessment {
                 risk,
-                reasons: vec!["runs a program of this project".into()],
-                reversible: false,
+                reasons: vec![
+                    (if risk < Risk::High { "changes a file" } else { "runs a program of this project" })
+                        .into(),
+                ],
+                reversible: risk < Risk::High,
             },
             digest: ActionDigest("demo".into()),
             rule: Some(format!("{name} in this project")),

@@ -99,8 +99,6 @@ pub struct Screen {
     pub toasts: VecDeque<Toast>,
     /// Until when a second Ctrl-C quits.
     pub quit_until: Option<Millis>,
-    /// When the person last pressed a key.
-    pub typed_at: Millis,
     /// What the runtime thinks may be typed next.
     pub suggestion: Option<String>,
     /// What may be completed at the caret.
@@ -199,7 +197,6 @@ impl Model {
             overlay: None,
             toasts: VecDeque::new(),
             quit_until: None,
-            typed_at: Millis(0),
             suggestion: None,
             completion: None,
             search: None,

@@ -24,8 +24,6 @@ pub enum Content {
     Status,
     /// All of the question on the screen.
     Ask,
-    /// A text.
-    Text(String),
 }
 
 /// A long text to read.

@@ -30,8 +30,6 @@ pub enum Of {
     Queue,
     /// Colours.
     Themes,
-    /// Commands.
-    Commands,
 }
 
 /// What a line stands for.

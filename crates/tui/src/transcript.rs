@@ -406,19 +406,12 @@ pub fn text_between(model: &mut Model, area: Rect, from: Position, to: Position)
     text
 }
 
-/// Draws the transcript. Tells which cell each row of the area shows.
-pub fn view(
-    model: &Model,
-    cache: &mut CellCache,
-    area: Rect,
-    buf: &mut Buffer,
-    links: &mut Links,
-) -> Vec<Option<CellKey>> {
+/// Draws the transcript.
+pub fn view(model: &Model, cache: &mut CellCache, area: Rect, buf: &mut Buffer, links: &mut Links) {
     cache.begin();
     let columns = columns(area);
     let cells = model.world.seen().thread.cells();
     let rows = usize::from(area.height);
-    let mut hits = vec![None; rows];
     let place = match model.screen.scroll {
         Scroll::At { key, line } => model.world.seen().thread.position(key).map(|cell| Place { cell, line }),
         Scroll::Tail => None,
@@ -449,13 +442,11 @@ pub fn view(
                 if selected {
                     buf[(area.x, row_y)].set_symbol("▌").set_style(model.screen.theme.style(Role::Accent));
                 }
-                hits[y] = Some(cell.key);
             }
             y += 1;
         }
         skip = skip.saturating_sub(blank + laid.len());
     }
-    hits
 }
 
 /// Marks the words that are being looked for.

@@ -16,7 +16,6 @@ use crate::cell::Look;
 use crate::composer::lay_out;
 use crate::model::Model;
 use crate::row::{Links, Row, draw};
-use crate::thread::CellKey;
 use crate::transcript::{self, CellCache};
 use domain::ids::SessionId;
 use ratatui::buffer::Buffer;
@@ -29,8 +28,6 @@ pub struct Cache {
     session: Option<SessionId>,
     /// Links of the last frame.
     pub links: Links,
-    /// Which cell each row of the transcript showed.
-    pub hits: Vec<Option<CellKey>>,
 }
 
 impl Cache {
@@ -132,10 +129,9 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     buf.set_style(area, model.screen.theme.style(crate::theme::Role::Text));
     let areas = areas(model);
     if model.world.seen().thread.cells().is_empty() {
-        cache.hits.clear();
         welcome::view(model, areas.transcript, buf, &mut cache.links);
     } else {
-        cache.hits = transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
+        transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
     }
     let caret = chrome(model, cache, areas, buf);
     match &model.screen.overlay {

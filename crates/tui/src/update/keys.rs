@@ -26,7 +26,6 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
     if asks::press(model, key, fx) || reading::search_key(model, key) || reading::press(model, key, fx) {
         return;
     }
-    model.screen.typed_at = model.screen.now;
     if model.screen.selected.take().is_some() {
         model.screen.scroll = Scroll::Tail;
     }

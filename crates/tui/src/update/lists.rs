@@ -33,7 +33,6 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
         Of::History => ("Earlier prompts", "Enter puts it into the composer"),
         Of::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
         Of::Themes => ("Colours", "Enter takes it"),
-        Of::Commands => ("Commands", "Enter runs it"),
     };
     let mut picker = Picker::new(of, title, hint);
     let command = match of {
@@ -77,7 +76,6 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
             picker.fill(items.collect(), at, "");
             None
         }
-        Of::Commands => None,
     };
     model.screen.overlay = Some(Overlay::Picker(Box::new(picker)));
     if let Some(command) = command {

@@ -122,6 +122,7 @@ fn working(model: &Model) -> Vec<Row> {
     let used = run.usage();
     let rate = match model.screen.flow.rate(now) {
         0 => String::new(),
+        _ if waits => String::new(),
         rate => format!(" · ~{rate} tokens/s"),
     };
     let tokens =

@@ -4,7 +4,7 @@ use super::{keys, look, paste_rows, shown_ask};
 use crate::model::Model;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Picker;
-use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
+use crate::row::{Links, Piece, Row, draw, fit, width};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -38,7 +38,6 @@ fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
         Content::Commands => keys::commands(look, &model.world.seen().abilities),
         Content::Status => super::facts::rows(model),
         Content::Ask => shown_ask(model).map(|(_, ask)| crate::ask::full(ask, look)).unwrap_or_default(),
-        Content::Text(text) => wrap_text(text, look.columns, look.theme.style(Role::Text)),
     };
     let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
     let top = pager.clamp(&rows, usize::from(inner.height));
