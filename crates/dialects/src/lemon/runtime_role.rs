@@ -54,6 +54,7 @@ pub struct LemonRuntime {
     compat: Compat,
     ui: bool,
     ready: bool,
+    quitting: bool,
     rate: Rate,
     pending: BTreeMap<Ticket, Pending>,
     last_ticket: u64,
@@ -397,6 +398,7 @@ impl RuntimeRole for LemonRuntime {
     ) {
         if let Some(pending) = self.pending.remove(&ticket) {
             self.answered(cx, pending, with);
+            self.leave_if_due(cx);
         }
     }
 

@@ -42,8 +42,8 @@ impl LemonRuntime {
             command::PING => cx.send(Frame::Pong.line()),
             command::DEBUG => cx.send(Frame::Debug { message: "debug command received" }.line()),
             command::QUIT => {
-                cx.send(event_line(self.front.as_ref(), None, "quit", Vec::new()));
-                cx.effects.push(Effect::Close(Reason::Quit));
+                self.quitting = true;
+                self.leave_if_due(cx);
             }
             command::UI_RESPONSE => self.response(cx, said),
             command::LIST_SESSIONS => {
@@ -59,6 +59,15 @@ impl LemonRuntime {
             command::GET_CONFIG => cx.send(Frame::ConfigState { config: self.config }.line()),
             command::SET_CONFIG => self.set_config(cx, said),
             _ => self.error(cx, UNKNOWN_COMMAND, None),
+        }
+    }
+
+    /// Goodbye, once what was asked before it has been answered: a client that saves and quits wants both.
+    pub(super) fn leave_if_due(&mut self, cx: &mut Cx<'_>) {
+        if self.quitting && self.pending.is_empty() {
+            self.quitting = false;
+            cx.send(event_line(self.front.as_ref(), None, "quit", Vec::new()));
+            cx.effects.push(Effect::Close(Reason::Quit));
         }
     }
 

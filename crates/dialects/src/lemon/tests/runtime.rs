@@ -60,9 +60,10 @@ fn every_command_of_the_document() {
         (r#"{"type":"stats"}"#, Command::Stats),
     ] {
         stage.say(line);
-        let (_, target, command) = stage.wanted().remove(0);
+        let (ticket, target, command) = stage.wanted().remove(0);
         assert_eq!((target, command), (here(), wanted), "{line}");
-        assert!(stage.lines().is_empty(), "{line}");
+        stage.settle(ticket, Ok(Receipt::Done));
+        stage.lines();
     }
     stage.say(r#"{"type":"ping"}"#);
     stage.say(r#"{"type":"debug"}"#);
@@ -506,4 +507,17 @@ fn a_reset_in_the_middle_of_a_run_stops_it_first() {
     let canceled = sent.iter().find(|line| kind(line) == "canceled").expect("it says so");
     assert_eq!(canceled["event"]["data"], json!(["reset"]));
     assert!(matches!(stage.wanted()[..], [(_, _, Command::ClearSession)]));
+}
+
+#[test]
+fn what_was_asked_before_a_quit_is_answered_first() {
+    let mut stage = Runtime::up(&[]);
+    stage.lines();
+    stage.say(r#"{"type":"save"}"#);
+    stage.say(r#"{"type":"quit"}"#);
+    let (ticket, _, _) = stage.wanted().remove(0);
+    assert!(stage.lines().is_empty());
+    stage.settle(ticket, Ok(Receipt::Saved { path: "/s.json".to_owned(), size: 3 }));
+    assert_eq!(stage.kinds(), ["save_result", "quit"]);
+    assert!(stage.effects().contains(&Effect::Close(Reason::Quit)));
 }
