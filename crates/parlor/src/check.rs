@@ -64,6 +64,9 @@ pub(crate) struct Check {
     /// How many seconds the program may take for anything that is due.
     #[arg(long, default_value_t = 20, value_name = "SECONDS")]
     patience: u64,
+    /// How many scenarios run at the same time.
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    at_once: usize,
     /// A prompt that gets a short answer.
     #[arg(long, value_name = "TEXT")]
     plain_prompt: Option<String>,
@@ -134,6 +137,7 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
         slow: asked.slow_prompt.clone().unwrap_or(defaults.slow),
         consent: asked.consent_prompt.clone().unwrap_or(defaults.consent),
         patience: Duration::from_secs(asked.patience),
+        lull: defaults.lull,
     };
     let relay = relay::command()?;
     let command = absolute(&asked.command);
@@ -159,7 +163,9 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
             exit::complain(&line);
         }
     };
-    Ok(suite.run(&reach, &wishes, &mut each).await)
+    // A program that was not started by us is one and the same for all.
+    let at_once = if asked.socket.is_some() { 1 } else { asked.at_once };
+    Ok(suite.run(&reach, &wishes, at_once, &mut each).await)
 }
 
 /// The program is started in a directory of its own, so a relative path to it must not stay relative.

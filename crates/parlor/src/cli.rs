@@ -115,6 +115,10 @@ pub(crate) enum Sub {
     Trace(crate::trace::Trace),
     /// Check whether a program keeps to its wire.
     Check(crate::check::Check),
+    /// MCP servers: list, add, remove, approve, test.
+    Mcp(crate::mcp::Mcp),
+    /// The skills that a prompt can pull in with `$name`.
+    Skills,
     /// Every message of a wire as a JSON Schema, or as the requirement tables that its document speaks of.
     Schema {
         /// Which wire.

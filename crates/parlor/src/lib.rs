@@ -8,6 +8,7 @@ mod docs;
 mod doctor;
 mod exit;
 mod interactive;
+mod mcp;
 mod model_list;
 mod model_source;
 mod picture;
@@ -18,6 +19,8 @@ mod replay;
 mod run;
 mod serve;
 mod sessions;
+mod settings;
+mod skill_list;
 pub mod stack;
 mod trace;
 
@@ -58,6 +61,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
         Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
+        Some(Sub::Mcp(asked)) => mcp::mcp(&cli.common, asked).await,
+        Some(Sub::Skills) => skill_list::list(&cli.common),
         Some(Sub::Schema { dialect }) => {
             exit::say(&serde_json::to_string_pretty(&dialect.schema())?);
             Ok(Exit::Done)

@@ -2,7 +2,7 @@
 
 use crate::cli::{Common, PolicyMode};
 use crate::model_source::Source;
-use crate::{exit, places, sessions};
+use crate::{exit, places, sessions, settings};
 use anyhow::Context;
 use domain::command::Command;
 use domain::session::{ModelRef, Policy};
@@ -51,7 +51,8 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
     let cwd = working_directory(common)?;
     let store = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &cwd)?;
-    let hub = assemble_in(Arc::new(source), store, &cwd, &places::data()?, policy(common), log);
+    let (data, config) = (places::data()?, settings::read()?);
+    let hub = assemble_with(Arc::new(source), store, &cwd, &data, policy(common), config, log);
     Ok(Own { hub, model, cwd, start })
 }
 
@@ -64,17 +65,23 @@ pub fn assemble_in(
     policy: Policy,
     log: Log,
 ) -> Hub {
+    assemble_with(models, store, cwd, data, policy, engine::Config::default(), log)
+}
+
+/// The same, with the person's settings.
+fn assemble_with(
+    models: Arc<dyn ModelSource>,
+    store: Box<dyn Store>,
+    cwd: &Path,
+    data: &Path,
+    policy: Policy,
+    config: engine::Config,
+    log: Log,
+) -> Hub {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
-    let guard =
-        std::env::current_exe().ok().filter(|exe| exe.file_stem().is_some_and(|name| name == "parlor"));
-    let setup = engine::Setup {
-        models,
-        toolbox: Toolbox::standard(),
-        data: data.to_owned(),
-        guard: guard.map(|exe| Guard::new(&exe, &[GUARD])),
-        config: engine::Config::default(),
-    };
+    let setup =
+        engine::Setup { models, toolbox: Toolbox::standard(), data: data.to_owned(), guard: guard(), config };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let files = Files { data: Some(data.to_owned()), allowed: places::save_dirs() };
     let seat = EngineSeat::Driven(orders);
@@ -82,6 +89,12 @@ pub fn assemble_in(
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });
     hub
+}
+
+/// This program as the guard of children; `None` in tests, where this program is another.
+pub(crate) fn guard() -> Option<Guard> {
+    let exe = std::env::current_exe().ok()?;
+    (exe.file_stem()? == "parlor").then(|| Guard::new(&exe, &[GUARD]))
 }
 
 /// Puts a hub in front of a foreign runtime.

@@ -1,0 +1,117 @@
+//! `parlor mcp`: the MCP servers of the person and of the project. A project's servers start only after the person agreed once.
+
+use crate::cli::Common;
+use crate::exit::{self, Exit};
+use crate::{places, settings, stack};
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use engine::mcp::{self, Approvals, Listed};
+
+/// The MCP servers there are.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Which there are and whether each may start.
+    List,
+    /// Add one of your own: `parlor mcp add NAME -- COMMAND…`, or `parlor mcp add NAME --url URL`.
+    Add {
+        /// Its name.
+        name: String,
+        /// Where it is reached over HTTP.
+        #[arg(long, conflicts_with = "command")]
+        url: Option<String>,
+        /// How it is started.
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
+    /// Take one of your own away.
+    Remove {
+        /// Its name.
+        name: String,
+    },
+    /// Agree that a server of this project may start, as it is written now.
+    Approve {
+        /// Its name.
+        name: String,
+    },
+    /// Start one, ask what it offers, and let it go.
+    Test {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Does it.
+pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
+    let config = settings::read()?;
+    let (data, project) = (places::data()?, places::project(&stack::working_directory(common)?));
+    let (servers, troubles) = mcp::servers(&config, &data, &project);
+    let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
+    match asked.what.unwrap_or(What::List) {
+        What::List => {
+            for listed in &servers {
+                exit::say(&line(listed));
+            }
+            for (file, trouble) in &troubles {
+                let name = trouble.name.as_deref().unwrap_or("the file");
+                exit::complain(&format!("{}: {name}: {}", file.display(), trouble.why));
+            }
+            if servers.is_empty() && troubles.is_empty() {
+                exit::say(
+                    "no MCP servers\n\nhint: parlor mcp add NAME -- COMMAND, or a .mcp.json in the project",
+                );
+            }
+        }
+        What::Add { name, url, command } => {
+            let value = match (url, command.split_first()) {
+                (Some(url), _) => serde_json::json!({ "url": url }),
+                (None, Some((program, args))) => serde_json::json!({ "command": program, "args": args }),
+                (None, None) => anyhow::bail!("say how it is reached: --url URL, or -- COMMAND"),
+            };
+            let entry = mcp::add(&own?, &name, &value)?;
+            exit::say(&format!("added {}", entry.words()));
+        }
+        What::Remove { name } => {
+            anyhow::ensure!(mcp::remove(&own?, &name)?, "there is no server {name} of yours");
+        }
+        What::Approve { name } => {
+            let listed = find(&servers, &name)?;
+            Approvals::in_data(&data).add(&project, &listed.entry.digest, &listed.entry.words())?;
+            exit::say(&format!("{name} may start in this project: {}", listed.entry.words()));
+        }
+        What::Test { name } => {
+            let listed = find(&servers, &name)?;
+            anyhow::ensure!(
+                listed.approved,
+                "{name} comes from the project: agree first with `parlor mcp approve {name}`"
+            );
+            let tested = mcp::test(&listed.entry, listed.from_project, &project, stack::guard()).await;
+            let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
+            exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));
+            for tool in tested.tools {
+                exit::say(&format!("  {tool}"));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn find<'a>(servers: &'a [Listed], name: &str) -> anyhow::Result<&'a Listed> {
+    let found = servers.iter().find(|listed| listed.entry.name == name);
+    found.with_context(|| format!("there is no server {name}; `parlor mcp list` shows which there are"))
+}
+
+fn line(listed: &Listed) -> String {
+    let state = match (listed.entry.disabled, listed.approved) {
+        (true, _) => "off",
+        (false, true) => "ready to start",
+        (false, false) => "waits for your consent (parlor mcp approve)",
+    };
+    let from = if listed.from_project { "project" } else { "yours" };
+    format!("{:<20} {from:<8} {state:<16} {}", listed.entry.name, listed.entry.words())
+}

@@ -1,0 +1,28 @@
+//! `parlor skills`: what can be pulled into a prompt with `$name`.
+
+use crate::cli::Common;
+use crate::exit::{self, Exit};
+use crate::{places, settings, stack};
+
+/// Prints the skills and what could not be read.
+pub(crate) fn list(common: &Common) -> anyhow::Result<Exit> {
+    let cwd = stack::working_directory(common)?;
+    let found = engine::list_skills(
+        &settings::read()?,
+        &places::project(&cwd).display().to_string(),
+        &cwd.display().to_string(),
+    );
+    for skill in &found.skills {
+        let from = if skill.from_project { "project" } else { "yours" };
+        exit::say(&format!("{:<24} {from:<8} {}", skill.name, skill.description));
+    }
+    for (path, why) in &found.errors {
+        exit::complain(&format!("{path}: {why}"));
+    }
+    if found.skills.is_empty() && found.errors.is_empty() {
+        exit::say(
+            "no skills\n\nhint: put a SKILL.md into .parlor/skills/NAME/ of the project or of your home",
+        );
+    }
+    Ok(Exit::Done)
+}
