@@ -76,11 +76,13 @@ pub async fn run(
 ) -> io::Result<ExitReason> {
     let theme = options.theme.unwrap_or_else(default_theme);
     let mut model = Model::new(options.about.clone(), theme);
-    model.screen.mouse = options.mouse;
+    // Inline, the terminal's own scrolling and selecting are what the person wants.
+    let mouse = options.mouse && !options.inline;
+    model.screen.mouse = mouse;
     model.screen.keymap.clone_from(&options.keys);
     // Before the terminal is taken, so that no signal can end the program and leave it behind.
     let signals = terminal::Signals::new()?;
-    let terminal = Terminal::enter(options.mouse, !options.inline)?;
+    let terminal = Terminal::enter(mouse, !options.inline)?;
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
     let screen = screen::Screen::new(&terminal, options.inline);
