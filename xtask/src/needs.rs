@@ -48,13 +48,41 @@ pub(crate) const FOR_LINT: &[Part] = &[
 ];
 
 /// What `test` needs.
-pub(crate) const FOR_TEST: &[Part] = &[Part {
-    name: "bash",
-    why: "the tool of that name runs commands with it",
-    probe: &["bash", "-c", "exit 0"],
-    install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "bash"]],
-    rights: Rights::Root,
-}];
+pub(crate) const FOR_TEST: &[Part] = &[
+    Part {
+        name: "bash",
+        why: "the tool of that name runs commands with it",
+        probe: &["bash", "-c", "exit 0"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "bash"]],
+        rights: Rights::Root,
+    },
+    Part {
+        name: "npm",
+        why: "an MCP server of other people is tried, and it comes from there",
+        probe: &["npm", "--version"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "npm"]],
+        rights: Rights::Root,
+    },
+    Part {
+        name: "server-everything",
+        why: "the engine is tried with a real MCP server of other people",
+        probe: &["test", "-f", MCP_EVERYTHING],
+        install: &[&[
+            "npm",
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--prefix",
+            "target/xtask/npm",
+            "@modelcontextprotocol/server-everything@2026.8.31",
+        ]],
+        rights: Rights::User,
+    },
+];
+
+/// The MCP server of other people, once it is installed; seen from the root of the checkout.
+pub(crate) const MCP_EVERYTHING: &str =
+    "target/xtask/npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
 
 const APT_UPDATE: &[&str] = &["apt-get", "update"];
 

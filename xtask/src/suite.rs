@@ -63,8 +63,8 @@ impl Options {
         self
     }
 
-    fn env<'a>(&self, binary: &'a str) -> Vec<(&'static str, &'a str)> {
-        let mut env = vec![("PARLOR_BIN", binary)];
+    fn env<'a>(&self, binary: &'a str, server: &'a str) -> Vec<(&'static str, &'a str)> {
+        let mut env = vec![("PARLOR_BIN", binary), ("PARLOR_MCP_EVERYTHING", server)];
         if self.depth == Depth::Slow {
             env.extend([("PARLOR_SLOW", "1"), ("PROPTEST_CASES", SLOW_CASES)]);
         }
@@ -97,7 +97,8 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     // Not `-p parlor`: one choice of packages for all builds means that dependencies are compiled once.
     shell.cargo(&["build", "--workspace", "--exclude", "xtask", "--bins"], &[])?;
     let binary = binary(shell)?;
-    let env = options.env(&binary);
+    let server = shell.root().join(needs::MCP_EVERYTHING).display().to_string();
+    let env = options.env(&binary, &server);
 
     let runner =
         if shell.probe(&["cargo", "nextest", "--version"]) { Runner::Nextest } else { Runner::Cargo };
@@ -166,10 +167,13 @@ mod tests {
     #[test]
     fn the_environment_says_what_was_asked() {
         let usual = parsed(&[]).unwrap();
-        assert_eq!(usual.env("bin"), [("PARLOR_BIN", "bin")]);
+        assert_eq!(usual.env("bin", "mcp"), [("PARLOR_BIN", "bin"), ("PARLOR_MCP_EVERYTHING", "mcp")]);
         let all = parsed(&["--slow"]).unwrap().accepting();
-        let names: Vec<&str> = all.env("bin").into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names, ["PARLOR_BIN", "PARLOR_SLOW", "PROPTEST_CASES", "UPDATE_EXPECT"]);
+        let names: Vec<&str> = all.env("bin", "mcp").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(
+            names,
+            ["PARLOR_BIN", "PARLOR_MCP_EVERYTHING", "PARLOR_SLOW", "PROPTEST_CASES", "UPDATE_EXPECT"]
+        );
     }
 
     #[test]
