@@ -470,7 +470,7 @@ impl Shell {
             while let Some(input) = self.work.pop_front() {
                 self.decide(input);
             }
-            if let Some(trouble) = self.keeper.commit(&self.core, &self.log) {
+            for trouble in self.keeper.commit(&self.core, &self.log) {
                 self.decide(In::Report(Report::Signal { session: trouble.session, signal: trouble.signal }));
             }
             for (ack, kept) in self.acks.drain(..) {

@@ -33,9 +33,9 @@ impl Keeper {
         Keeper { store, cabinet, keeps, waiting, open, failing }
     }
 
-    /// Whether the store wants to be tended.
+    /// Whether the store wants to be tended, or something waits for it to work again.
     pub(super) fn is_busy(&self) -> bool {
-        !self.open.is_empty()
+        !self.open.is_empty() || !self.failing.is_empty()
     }
 
     pub(super) fn add(&mut self, session: SessionId, event: Arc<Event>) {
@@ -48,8 +48,8 @@ impl Keeper {
     }
 
     /// Writes what waits. A session in which nothing was said yet is not worth keeping.
-    pub(super) fn commit(&mut self, core: &Core, log: &Log) -> Option<Trouble> {
-        let mut trouble = None;
+    pub(super) fn commit(&mut self, core: &Core, log: &Log) -> Vec<Trouble> {
+        let mut troubles = Vec::new();
         for (session, events) in &mut self.waiting {
             let worth = self.open.contains(session) || events.iter().any(|event| is_said(&event.body));
             if events.is_empty() || !worth {
@@ -69,23 +69,23 @@ impl Keeper {
                         log(&format!("snapshot of {session}: {why}"));
                     }
                     if self.failing.remove(session) {
-                        trouble = Some(recovered(session));
+                        troubles.push(recovered(session));
                     }
                 }
                 Err(why) => {
                     log(&format!("store: {session}: {why}"));
                     if self.failing.insert(session.clone()) {
-                        trouble = Some(failed(session, &why));
+                        troubles.push(failed(session, &why));
                     }
                 }
             }
         }
         self.waiting.retain(|_, events| !events.is_empty());
-        trouble
+        troubles
     }
 
     pub(super) fn tend(&mut self, log: &Log) {
-        if self.is_busy()
+        if !self.open.is_empty()
             && let Err(why) = self.store.tend()
         {
             log(&format!("store: {why}"));
@@ -94,6 +94,7 @@ impl Keeper {
 
     pub(super) fn delete(&mut self, session: &SessionId, log: &Log) {
         self.waiting.remove(session);
+        self.failing.remove(session);
         if self.open.remove(session) {
             let _ = self.store.close(session);
         }
@@ -131,7 +132,8 @@ fn is_said(body: &Body) -> bool {
 
 fn failed(session: &SessionId, why: &StoreError) -> Trouble {
     let text = format!(
-        "Not saved: {why}. The conversation goes on in memory and will be written when that works again."
+        "Not saved: {why} ({}). The conversation goes on in memory and will be written when that works again.",
+        why.hint()
     );
     Trouble { session: session.clone(), signal: Signal::Notify { level: Level::Error, text } }
 }

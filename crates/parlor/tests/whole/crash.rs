@@ -6,12 +6,12 @@
 
 mod after;
 mod child;
-mod stage;
+pub(crate) mod stage;
 
 use after::Seen;
 use child::{LOAD, PLACE, RECORDS};
 use domain::ids::SessionId;
-use stage::Told;
+use stage::{Random, Told};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -143,18 +143,4 @@ fn killed_at_any_instant_under_load() {
     });
     assert!(seen.interrupted > instants / 4 && seen.asked_again > 0, "{seen:?}");
     eprintln!("{instants} instants: {seen:?}");
-}
-
-/// A small generator, so that each instant can be tried again by its number.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        // splitmix64
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit
-    }
 }

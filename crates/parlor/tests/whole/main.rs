@@ -1,5 +1,6 @@
 //! Tests of the whole: hub, agent, tools and dialects together, in this process, with a scripted model.
 
+mod attach;
 mod bench;
 mod bridges;
 mod crash;

@@ -178,3 +178,17 @@ impl Store for Mortal {
 
 /// What a program said before it died: per session the durable events that its UI was told, by number.
 pub(crate) type Told = BTreeMap<SessionId, BTreeMap<u64, String>>;
+
+/// A small generator of numbers, so that each case can be tried again by its number.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        // splitmix64
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit
+    }
+}
