@@ -15,7 +15,7 @@ use domain::ids::{AskId, Millis};
 use std::collections::BTreeSet;
 
 pub use keys::Reply;
-pub use view::{full, rows};
+pub use view::{Room, full, rows};
 
 /// How long nothing may be typed before keys answer.
 pub const GRACE_MS: u64 = 300;

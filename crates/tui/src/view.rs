@@ -12,6 +12,7 @@ mod welcome;
 
 pub(crate) use inline::{Inline, InlineFrame};
 
+use crate::ask::Room;
 use crate::cell::Look;
 use crate::composer::lay_out;
 use crate::model::Model;
@@ -110,8 +111,12 @@ fn ask_height(model: &Model, left: u16) -> u16 {
     // On a small screen the question may take all of it: nobody should answer what they cannot see.
     let most = if left <= SMALL { left } else { left.saturating_sub(LEAST_TRANSCRIPT) };
     let most = usize::from(most).saturating_sub(1);
-    let (rows, _) = crate::ask::rows(panel, ask, model.screen.now, look(model), most);
+    let (rows, _) = crate::ask::rows(panel, ask, model.screen.now, look(model), room(model, most));
     u16::try_from(rows.len() + 1).unwrap_or(u16::MAX).min(left)
+}
+
+fn room(model: &Model, rows: usize) -> Room {
+    Room { rows, scarce: model.screen.size.1 <= SMALL }
 }
 
 fn shown_ask(model: &Model) -> Option<(&crate::ask::AskPanel, &domain::ask::Ask)> {
@@ -154,7 +159,7 @@ fn chrome(model: &Model, cache: &mut Cache, areas: Areas, buf: &mut Buffer) -> O
         let inner = Rect { y: areas.ask.y + 1, height: areas.ask.height.saturating_sub(1), ..areas.ask };
         bottom::rule("question", model, areas.ask, buf, &mut cache.links);
         let high = usize::from(inner.height);
-        let (rows, at) = crate::ask::rows(panel, ask, model.screen.now, look(model), high);
+        let (rows, at) = crate::ask::rows(panel, ask, model.screen.now, look(model), room(model, high));
         paste_rows(&rows, inner, buf, &mut cache.links);
         if panel.is_armed(model.screen.now) && !panel.answered {
             caret = at.map(|(row, column)| {

@@ -9,19 +9,27 @@ use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview, Risk};
 use domain::ids::Millis;
 
-/// With fewer rows than this, the keys are told in short words, so that what is asked stays in sight.
-const ROOMY: usize = 9;
 /// Rows of a title at most.
 const MAX_TITLE: usize = 3;
 
 /// Where the caret stands in the rows: row and column.
 type CaretAt = Option<(usize, usize)>;
 
-/// The rows of the panel, at most `high`, and the caret. The last row always tells the keys.
-pub fn rows(panel: &AskPanel, ask: &Ask, now: Millis, look: Look, high: usize) -> (Vec<Row>, CaretAt) {
-    let mut drawing = Drawing { look, rows: Vec::new(), caret: None };
+/// How much room there is on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Rows for the panel at most.
+    pub rows: usize,
+    /// Whether the screen is so small that the keys are told in short words: what is asked must stay in sight.
+    pub scarce: bool,
+}
+
+/// The rows of the panel and the caret. The last rows always tell the keys.
+pub fn rows(panel: &AskPanel, ask: &Ask, now: Millis, look: Look, on: Room) -> (Vec<Row>, CaretAt) {
+    let high = on.rows;
+    let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
     drawing.title(ask, now);
-    let foot = keys(panel, ask, look, high < ROOMY);
+    let foot = keys(panel, ask, look, on.scarce);
     let room = high.saturating_sub(drawing.rows.len() + foot.len());
     match (&ask.kind, panel.stage) {
         (AskKind::Consent(consent), Stage::Menu) => drawing.consent(consent, room),
@@ -66,7 +74,7 @@ pub fn rows(panel: &AskPanel, ask: &Ask, now: Millis, look: Look, high: usize) -
 
 /// Everything about the question, for the full view.
 pub fn full(ask: &Ask, look: Look) -> Vec<Row> {
-    let mut drawing = Drawing { look, rows: Vec::new(), caret: None };
+    let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
     if let AskKind::Consent(consent) = &ask.kind {
         let (word, role) = risk_word(consent.assessment.risk);
         drawing.rows.push(Row::of(word, look.theme.style(role)));
@@ -101,13 +109,15 @@ enum Shown {
     Secret,
 }
 
-struct Drawing {
+struct Drawing<'a> {
     look: Look,
+    /// What stands on top; a message that only repeats it is not shown.
+    title: &'a str,
     rows: Vec<Row>,
     caret: CaretAt,
 }
 
-impl Drawing {
+impl Drawing<'_> {
     fn title(&mut self, ask: &Ask, now: Millis) {
         let mut pieces = vec![self.look.piece("? ", Role::Warn)];
         let mut tail = Vec::new();
@@ -130,7 +140,7 @@ impl Drawing {
     }
 
     fn message(&mut self, text: &str, role: Role, most: usize) {
-        if !text.trim().is_empty() {
+        if !text.trim().is_empty() && text.trim() != self.title {
             let style = self.look.theme.style(role);
             let rows = wrap_text(clean(text).trim_end(), self.look.columns, style);
             self.rows.extend(rows.into_iter().take(most.max(1)));

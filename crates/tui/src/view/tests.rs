@@ -174,6 +174,12 @@ fn consents() {
         let preview = Preview::Command { line: "rm -rf build".into(), inner: vec!["rm -rf build".into()] };
         ask(stage, 40, "Allow bash?", consent(id, preview, Risk::Critical));
     });
+    check("consent_small", 10, |stage| {
+        stage.run("clean up");
+        let id = tool(stage, 20, "bash", r#"{"command":"rm -rf build"}"#);
+        let preview = Preview::Command { line: "rm -rf build".into(), inner: vec!["rm -rf build".into()] };
+        ask(stage, 40, "Allow bash?", consent(id, preview, Risk::Critical));
+    });
     check("consent_diff", 24, |stage| {
         stage.run("edit");
         let id = tool(stage, 20, "edit", r#"{"path":"src/lib.rs"}"#);
