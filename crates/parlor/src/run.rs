@@ -7,7 +7,7 @@ use anyhow::Context;
 use dialects::role::Answers;
 use domain::ask::{Answer, Ask, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Target};
-use domain::content::{Input, TextKind};
+use domain::content::{Input, Part, TextKind};
 use domain::event::{Body, Event, Outcome};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News, Ticket};
@@ -138,8 +138,8 @@ impl<'a> Headless<'a> {
             Body::PartAdded { message, part } => {
                 let ours =
                     self.state.message(*message).is_some_and(|m| m.role == domain::content::Role::Assistant);
-                if let (true, Some((TextKind::Text, text))) = (ours, part.streamed()) {
-                    self.write(text);
+                if ours {
+                    self.part(part);
                 }
             }
             Body::MessageEnded { .. } => self.end_line(),
@@ -153,6 +153,18 @@ impl<'a> Headless<'a> {
             _ => {}
         }
         Ok(None)
+    }
+
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Text(text) => self.write(text),
+            Part::Code { language, text, .. } => {
+                let language = language.as_deref().unwrap_or_default();
+                self.write(&format!("```{language}\n{}\n```\n", text.trim_end()));
+            }
+            Part::Diff { text, .. } => self.write(&format!("```diff\n{}\n```\n", text.trim_end())),
+            Part::Thought { .. } | Part::Image { .. } | Part::Tool(_) | Part::Opaque { .. } => {}
+        }
     }
 
     /// Nobody is here: only what was allowed on the command line gets a yes.
