@@ -119,7 +119,7 @@ impl Shell {
         let Some(path) = &self.options.history else { return };
         let small = fs::metadata(path).is_ok_and(|meta| meta.len() <= MAX_HISTORY_BYTES);
         let Some(text) = small.then(|| fs::read_to_string(path).ok()).flatten() else { return };
-        let prompts = text.lines().map(|line| line.replace("\\n", "\n").replace("\\\\", "\\")).collect();
+        let prompts = text.lines().map(read_line).collect();
         self.take(Msg::History(prompts));
     }
 
@@ -128,11 +128,29 @@ impl Shell {
         if let Some(folder) = path.parent() {
             let _ = fs::create_dir_all(folder);
         }
-        let line = prompt.replace('\\', "\\\\").replace('\n', "\\n");
+        let line = write_line(prompt);
         // Prompts may hold secrets: only their writer may read them. A history that cannot be kept disturbs nobody.
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         let _ = file.and_then(|mut file| writeln!(file, "{line}"));
     }
+}
+
+/// A prompt as one line of the history file.
+fn write_line(prompt: &str) -> String {
+    prompt.replace('\\', "\\\\").replace('\n', "\\n")
+}
+
+fn read_line(line: &str) -> String {
+    let mut prompt = String::with_capacity(line.len());
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (c, if c == '\\' { chars.next() } else { None }) {
+            ('\\', Some('n')) => prompt.push('\n'),
+            ('\\', Some(other)) => prompt.push(other),
+            (c, _) => prompt.push(c),
+        }
+    }
+    prompt
 }
 
 /// Why someone else gets the terminal.
@@ -196,5 +214,18 @@ fn system_clipboard(text: &str) {
             let _ = stdin.write_all(text.as_bytes());
         }
         let _ = child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_come_back_as_they_were_said() {
+        for prompt in ["plain", "two\nlines", "a \\n that is none", "C:\\new\n\\", ""] {
+            assert_eq!(read_line(&write_line(prompt)), prompt);
+            assert!(!write_line(prompt).contains('\n'));
+        }
     }
 }
