@@ -2,9 +2,10 @@
 
 use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
+use crate::interactive::{self, Look};
 use crate::record::Tape;
 use crate::remote::{Front, Place};
-use crate::{interactive, run, stack};
+use crate::{run, stack};
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(common: Common, attach: Attach) -> anyhow::Result<Exit> {
@@ -23,7 +24,14 @@ pub(crate) async fn attach(common: Common, attach: Attach) -> anyhow::Result<Exi
         Some(prompt) => run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new())).await,
         None => {
             let note = format!("on a runtime that speaks {}", attach.dialect);
-            interactive::on(&front.hub, None, Some(note), stack::working_directory(&common)?).await
+            interactive::on(
+                &front.hub,
+                None,
+                Some(note),
+                stack::working_directory(&common)?,
+                Look::of(&common)?,
+            )
+            .await
         }
     };
     front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;

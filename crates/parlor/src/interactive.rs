@@ -3,12 +3,14 @@
 use crate::cli::Common;
 use crate::exit::Exit;
 use crate::{places, stack};
+use anyhow::Context;
 use dialects::role::Answers;
 use domain::command::Command;
 use hub::Hub;
 use hub::core::Standing;
 use std::path::PathBuf;
 use tokio::sync::mpsc;
+use tui::theme::{THEMES, Theme};
 use tui::{About, ExitReason, Options};
 
 /// Commands that may wait between the UI and the hub.
@@ -35,9 +37,35 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     } else {
         format!("model: {}", own.model)
     };
-    let exit = on(&own.hub, start, Some(note), own.cwd.clone()).await;
+    let look = Look::of(&common)?;
+    let exit = on(&own.hub, start, Some(note), own.cwd.clone(), look).await;
     own.hub.stop().await;
     exit
+}
+
+/// How the terminal UI is to look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    inline: bool,
+    theme: Option<Theme>,
+}
+
+impl Look {
+    /// As asked for on the command line.
+    pub(crate) fn of(common: &Common) -> anyhow::Result<Look> {
+        let names: Vec<&str> = THEMES.iter().map(|(name, _, _)| *name).collect();
+        let theme =
+            match &common.theme {
+                Some(name) => {
+                    let theme = Theme::named(name);
+                    Some(theme.with_context(|| {
+                        format!("there is no theme {name}; there are: {}", names.join(", "))
+                    })?)
+                }
+                None => None,
+            };
+        Ok(Look { inline: common.inline, theme })
+    }
 }
 
 /// The terminal UI on a running hub.
@@ -46,6 +74,7 @@ pub(crate) async fn on(
     start: Option<Command>,
     note: Option<String>,
     cwd: PathBuf,
+    look: Look,
 ) -> anyhow::Result<Exit> {
     let ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     let (outgoing, mut commands) = mpsc::channel::<tui::Outgoing>(OUTGOING);
@@ -63,8 +92,8 @@ pub(crate) async fn on(
             examples: EXAMPLES.iter().map(|&example| example.to_owned()).collect(),
             note,
         },
-        theme: std::env::var("PARLOR_THEME").ok().and_then(|name| tui::theme::Theme::named(&name)),
-        inline: std::env::var_os("PARLOR_INLINE").is_some_and(|value| !value.is_empty()),
+        theme: look.theme,
+        inline: look.inline,
         history: places::data().ok().map(|data| data.join("prompts")),
         mouse: std::env::var_os("PARLOR_NO_MOUSE").is_none(),
         cwd,
