@@ -50,10 +50,10 @@ pub(crate) struct Common {
     #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
     /// Keep to the terminal's own scrollback instead of taking the whole screen.
-    #[arg(long, env = "PARLOR_INLINE")]
+    #[arg(long, global = true, env = "PARLOR_INLINE")]
     pub(crate) inline: bool,
     /// Colours of the terminal UI: terminal, dark, light, contrast or plain.
-    #[arg(long, env = "PARLOR_THEME", value_name = "NAME")]
+    #[arg(long, global = true, env = "PARLOR_THEME", value_name = "NAME")]
     pub(crate) theme: Option<String>,
     /// Keep nothing on disk.
     #[arg(long, global = true, env = "PARLOR_EPHEMERAL")]
