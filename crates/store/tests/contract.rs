@@ -2,7 +2,7 @@
 
 use crate::script::{fold, following, numbered, opened, said, script, session};
 use domain::content::Role;
-use domain::event::Body;
+use domain::event::{Body, Compaction, Trigger};
 use domain::ids::{EntryId, Seq, SessionId};
 use domain::state::State;
 use store::{Durability, Listing, MemoryStore, SqliteStore, Store, StoreError};
@@ -184,5 +184,31 @@ fn a_snapshot_changes_nothing_that_is_seen() {
         let more = following(&fold(&events), [Body::Renamed { title: "done".into() }]);
         store.append(&id, &more, Durability::Now).unwrap();
         assert_eq!(store.summary(&id).unwrap().title, "done");
+    });
+}
+
+#[test]
+fn a_summary_entry_survives_and_an_emptied_conversation_keeps_its_past() {
+    each(|store| {
+        let mut bodies = vec![opened()];
+        bodies.extend(said(1, Role::User, "a long way"));
+        let compaction = Compaction {
+            summary: "we walked to the harbour".into(),
+            first_kept: None,
+            tokens_before: 9_000,
+            trigger: Trigger::Manual,
+        };
+        bodies.push(Body::Compacted { entry: EntryId(2), parent: Some(EntryId(1)), compaction });
+        bodies.push(Body::LeafMoved { leaf: None });
+        let id = keep(store, 1, bodies.clone());
+        let opened = store.open(&id).unwrap().state;
+        store.snapshot(&id, &opened).unwrap();
+        store.close(&id).unwrap();
+        let state = store.open(&id).unwrap().state;
+        assert_eq!(state, opened);
+        assert!(state.path().is_empty() && state.entries.len() == 2);
+        let found = store.search("harbour", 10).unwrap();
+        assert_eq!(found.iter().map(|hit| hit.entry).collect::<Vec<_>>(), [EntryId(2)]);
+        assert_eq!(state.path_to(Some(EntryId(2))).len(), 2, "the branch is still there");
     });
 }

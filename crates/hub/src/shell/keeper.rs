@@ -5,7 +5,7 @@ use super::files::Cabinet;
 use super::{Log, Trouble};
 use crate::core::Core;
 use crate::shelf::Shelf;
-use domain::command::{ExportFormat, History, Refusal, RefusalKind};
+use domain::command::{ExportFormat, History, Refusal};
 use domain::event::{Body, Event};
 use domain::ids::{Seq, SessionId};
 use domain::session::SessionSummary;
@@ -130,6 +130,27 @@ fn is_said(body: &Body) -> bool {
     )
 }
 
+/// The same bounds for what is kept and what waits together: the newest stay.
+fn with_waiting(mut history: History, waiting: &[Event], max_runs: usize, max_events: usize) -> History {
+    let began = |event: &Event| matches!(event.body, Body::RunStarted { .. });
+    // What happened outside the runs that are shown is not shown either.
+    let from = if history.runs == 0 { waiting.iter().position(began).unwrap_or(waiting.len()) } else { 0 };
+    history.events.extend_from_slice(&waiting[from..]);
+    let starts: Vec<usize> =
+        history.events.iter().enumerate().filter(|(_, event)| began(event)).map(|(at, _)| at).collect();
+    let new = waiting.iter().filter(|event| began(event)).count();
+    let mut first = 0;
+    if history.runs as usize + new > max_runs {
+        let over = starts.len().saturating_sub(max_runs);
+        first = starts.get(over).copied().unwrap_or(history.events.len());
+    }
+    first = first.max(history.events.len().saturating_sub(max_events));
+    history.events.drain(..first);
+    history.truncated |= first > 0;
+    history.runs = (history.runs + new as u64).min(max_runs as u64);
+    history
+}
+
 fn failed(session: &SessionId, why: &StoreError) -> Trouble {
     let text = format!(
         "Not saved: {why} ({}). The conversation goes on in memory and will be written when that works again.",
@@ -180,12 +201,15 @@ impl Shelf for Keeper {
     fn history(&self, session: &SessionId, max_runs: u64, max_events: u64) -> Result<History, Refusal> {
         let (max_runs, max_events) =
             (max_runs.try_into().unwrap_or(usize::MAX), max_events.try_into().unwrap_or(usize::MAX));
-        match self.store.history(session, max_runs, max_events) {
-            Ok(history) => Ok(history),
-            Err(StoreError::Unknown(_)) => {
-                Err(Refusal::new(RefusalKind::SessionUnknown, format!("there is no session {session}")))
+        let waiting = self.waiting.get(session);
+        match (self.store.history(session, max_runs, max_events), waiting) {
+            (Ok(history), None) => Ok(history),
+            (Ok(history), Some(waiting)) => Ok(with_waiting(history, waiting, max_runs, max_events)),
+            // Nothing of it is on disk yet, or the disk says no.
+            (Err(StoreError::Unknown(_)), Some(waiting)) => {
+                Ok(with_waiting(History::default(), waiting, max_runs, max_events))
             }
-            Err(why) => Err(why.to_refusal()),
+            (Err(why), _) => Err(why.to_refusal()),
         }
     }
 
@@ -209,5 +233,41 @@ impl Shelf for Keeper {
 
     fn load_file(&self, path: &str) -> Result<State, Refusal> {
         self.cabinet.load(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::event::Outcome;
+    use domain::ids::{Millis, RunId};
+
+    fn runs(from: u64, to: u64) -> Vec<Event> {
+        let bodies = (from..=to).flat_map(|n| {
+            let run = RunId(n);
+            [(n * 2, Body::RunStarted { run }), (n * 2 + 1, Body::RunEnded { run, outcome: Outcome::Done })]
+        });
+        bodies.map(|(seq, body)| Event { seq: Seq(seq), at: Millis(seq), body }).collect()
+    }
+
+    #[test]
+    fn what_is_not_written_yet_is_part_of_the_past_within_the_same_bounds() {
+        let kept = || History { runs: 2, events: runs(1, 2), truncated: false };
+        for (max_runs, max_events, runs_shown, first, truncated) in [
+            (10, 100, 4, Some(2), false),
+            (3, 100, 3, Some(4), true),
+            (1, 100, 1, Some(8), true),
+            (10, 3, 4, Some(7), true),
+            (10, 0, 4, None, true),
+        ] {
+            let whole = with_waiting(kept(), &runs(3, 4), max_runs, max_events);
+            let from = whole.events.first().map(|event| event.seq.0);
+            let expected = (runs_shown, first, truncated);
+            assert_eq!((whole.runs, from, whole.truncated), expected, "{max_runs} {max_events}");
+        }
+        let mut waiting = runs(1, 1);
+        waiting.insert(0, Event { seq: Seq(1), at: Millis(1), body: Body::Renamed { title: "x".into() } });
+        let fresh = with_waiting(History::default(), &waiting, 10, 100);
+        assert_eq!((fresh.runs, fresh.events, fresh.truncated), (1, runs(1, 1), false));
     }
 }

@@ -6,5 +6,6 @@ mod bridges;
 mod crash;
 mod killed;
 mod many;
+mod sessions;
 mod talk;
 mod transcripts;
