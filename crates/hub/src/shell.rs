@@ -50,7 +50,7 @@ pub enum EngineSeat {
     /// Our agent: orders go there, reports come to [`Hub::reports`].
     Driven(mpsc::Sender<Order>),
     /// A foreign runtime behind a role.
-    Remote(RemoteSeat),
+    Remote(Box<RemoteSeat>),
 }
 
 /// A foreign runtime behind a role.
@@ -298,7 +298,7 @@ impl Shell {
     fn new(setup: Setup, keeper: Keeper, engine: EngineSeat, log: Log, hub: Hub) -> Shell {
         let (engine, remote) = match engine {
             EngineSeat::Driven(orders) => (Some(orders), None),
-            EngineSeat::Remote(seat) => (None, Some(Remote::new(seat, hub.inbox.clone()))),
+            EngineSeat::Remote(seat) => (None, Some(Remote::new(*seat, hub.inbox.clone()))),
         };
         Shell {
             core: Core::new(setup),
@@ -394,7 +394,7 @@ impl Shell {
                 self.work.push_back(In::Command { ui, ticket, target, command });
             }
             Inbox::LocalLeft(ui) => self.leave(ui),
-            Inbox::FromRemote(incoming) => self.from_remote(incoming),
+            Inbox::FromRemote(incoming) => self.heard_from_runtime(incoming),
             Inbox::Reported((report, ack)) => {
                 self.decide(In::Report(report));
                 if let Some(ack) = ack {

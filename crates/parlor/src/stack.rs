@@ -102,7 +102,7 @@ pub(crate) fn remote(common: &Common, seat: RemoteSeat, log: Log) -> anyhow::Res
     let cwd = working_directory(common)?;
     let engine = if seat.lossless { Engine::Mirrored } else { Engine::Followed };
     let setup = hub_setup(engine, &cwd, Policy::default());
-    Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(seat), log))
+    Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log))
 }
 
 fn hub_setup(engine: Engine, cwd: &Path, policy: Policy) -> Setup {

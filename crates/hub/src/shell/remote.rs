@@ -94,7 +94,7 @@ impl Shell {
         }
     }
 
-    pub(super) fn from_remote(&mut self, incoming: Incoming) {
+    pub(super) fn heard_from_runtime(&mut self, incoming: Incoming) {
         match incoming {
             Incoming::Frame { lane, frame } => {
                 if let Some(line) = line(frame) {
@@ -230,7 +230,7 @@ impl Shell {
             }
             Effect::News(news) => self.news(*news),
             Effect::Drift(drift) => {
-                (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw))
+                (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw));
             }
             Effect::Loss(loss) => (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what)),
             Effect::Log(line) => (self.log)(&line),
@@ -262,10 +262,10 @@ impl Shell {
             }
             News::Happened { session, event } => self.work.push_back(In::MirrorEvent { session, event }),
             News::Signal { session, signal } => {
-                self.work.push_back(In::Report(Report::Signal { session, signal }))
+                self.work.push_back(In::Report(Report::Signal { session, signal }));
             }
             News::Settled { ticket, with } => {
-                self.work.push_back(In::Report(Report::Settled { ticket, with }))
+                self.work.push_back(In::Report(Report::Settled { ticket, with }));
             }
             News::Link(state) => self.tell_link(&state),
         }

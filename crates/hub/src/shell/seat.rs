@@ -45,7 +45,7 @@ pub(super) struct Seat {
 }
 
 enum Kind {
-    Role(RoleSeat),
+    Role(Box<RoleSeat>),
     Local(mpsc::Sender<News>),
 }
 
@@ -75,7 +75,7 @@ impl Seat {
             answers,
             name: guest.name,
         };
-        Seat::new(Kind::Role(seat))
+        Seat::new(Kind::Role(Box::new(seat)))
     }
 
     pub(super) fn local(news: mpsc::Sender<News>) -> Seat {
@@ -373,7 +373,7 @@ impl RoleSeat {
                     self.timers.remove(&key);
                 }
                 Effect::Drift(drift) => {
-                    log(&format!("{}: drift at {}: {}: {}", self.name, drift.place, drift.what, drift.raw))
+                    log(&format!("{}: drift at {}: {}: {}", self.name, drift.place, drift.what, drift.raw));
                 }
                 Effect::Loss(loss) => log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what)),
                 Effect::Log(line) => log(&line),

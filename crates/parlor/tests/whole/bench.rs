@@ -123,7 +123,7 @@ pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), size: None, session: None };
     let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless };
     let log = Arc::new(|line: &str| eprintln!("front: {line}"));
-    Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(seat), log)
+    Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log)
 }
 
 /// When a link is cut.
