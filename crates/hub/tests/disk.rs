@@ -1,6 +1,8 @@
 //! What a person sees when the disk fails under a running hub: a word, a conversation that goes on, and everything written once
 //! the disk is back.
 
+#![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
+
 use dialects::role::Answers;
 use domain::command::{Command, History, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event};

@@ -179,10 +179,10 @@ fn show_part(out: &mut String, state: &State, part: &Part, paint: Paint) {
         Part::Thought { text, .. } => put(out, format_args!("{}", paint.dim(&paint::lines(text)))),
         Part::Code { text, .. } | Part::Diff { text, .. } => put(out, format_args!("{}", paint::lines(text))),
         Part::Image { mime, .. } => {
-            put(out, format_args!("{}", paint.dim(&format!("({})", paint::line(mime)))))
+            put(out, format_args!("{}", paint.dim(&format!("({})", paint::line(mime)))));
         }
         Part::Opaque { kind, .. } => {
-            put(out, format_args!("{}", paint.dim(&format!("({})", paint::line(kind)))))
+            put(out, format_args!("{}", paint.dim(&format!("({})", paint::line(kind)))));
         }
         Part::Tool(id) => {
             let Some(tool) = state.tool(*id) else { return };

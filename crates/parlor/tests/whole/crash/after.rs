@@ -172,7 +172,7 @@ async fn reopen(hub: &Hub, session: &SessionId, left: &State, when: &str) -> See
                 refused_again = asked.is_empty();
             }
             News::Happened { event, .. } => {
-                state.follow(&event).unwrap_or_else(|why| panic!("{when}: {why}"))
+                state.follow(&event).unwrap_or_else(|why| panic!("{when}: {why}"));
             }
             News::Settled { ticket: Ticket(1), with } => {
                 with.unwrap_or_else(|why| panic!("{when}: {why}"));
