@@ -1,11 +1,20 @@
 //! Tests of the whole: hub, agent, tools and dialects together, in this process, with a scripted model.
 
+#[cfg(test)]
 mod attach;
+#[cfg(test)]
 mod bench;
+#[cfg(test)]
 mod bridges;
+#[cfg(test)]
 mod crash;
+#[cfg(test)]
 mod killed;
+#[cfg(test)]
 mod many;
+#[cfg(test)]
 mod sessions;
+#[cfg(test)]
 mod talk;
+#[cfg(test)]
 mod transcripts;
