@@ -15,9 +15,10 @@ mod ui;
 mod wires;
 
 use crate::peer::{Carrier, Peer, PeerError};
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use talk::Talk;
 
@@ -52,12 +53,16 @@ impl Tested {
 pub struct Wishes {
     /// A prompt that gets a short answer without tools.
     pub plain: String,
+    /// A prompt that needs a harmless tool.
+    pub tool: String,
     /// A prompt whose answer takes a few seconds.
     pub slow: String,
     /// A prompt that makes the agent append the line `once` to the file [`MARK`], which needs consent.
     pub consent: String,
     /// How long the program may take for anything that is due.
     pub patience: Duration,
+    /// How long it must be silent before nothing more is expected of it.
+    pub lull: Duration,
 }
 
 /// The file that the consent prompt writes to.
@@ -67,9 +72,11 @@ impl Default for Wishes {
     fn default() -> Wishes {
         Wishes {
             plain: "Say hello.".to_owned(),
+            tool: "list files".to_owned(),
             slow: "count to 200 slowly".to_owned(),
             consent: format!("run `echo once >> {MARK}`"),
             patience: Duration::from_secs(20),
+            lull: Duration::from_millis(1500),
         }
     }
 }
@@ -172,19 +179,43 @@ impl Suite {
         self.scenarios.retain(|scenario| scenario.name.contains(part));
     }
 
-    /// Runs every scenario; `each` is told as they end.
+    /// Runs every scenario, `at_once` of them at a time; `each` is told as they end.
     pub async fn run(
         &self,
         reach: &Reach<'_>,
         wishes: &Wishes,
+        at_once: usize,
         each: &mut (dyn FnMut(&Finding) + Send),
     ) -> CheckReport {
-        let mut findings = Vec::new();
-        for scenario in &self.scenarios {
-            let finding = self.find(*scenario, reach, wishes).await;
-            each(&finding);
-            findings.push(finding);
-        }
+        let mut waiting = self.scenarios.iter().enumerate();
+        let mut running: Vec<(usize, Pin<Box<dyn Future<Output = Finding> + Send + '_>>)> = Vec::new();
+        let mut findings: Vec<(usize, Finding)> = Vec::new();
+        poll_fn(|cx| {
+            loop {
+                while running.len() < at_once.max(1) {
+                    let Some((index, scenario)) = waiting.next() else { break };
+                    running.push((index, Box::pin(self.find(*scenario, reach, wishes))));
+                }
+                let before = running.len();
+                running.retain_mut(|(index, finding)| match finding.as_mut().poll(cx) {
+                    Poll::Pending => true,
+                    Poll::Ready(finding) => {
+                        each(&finding);
+                        findings.push((*index, finding));
+                        false
+                    }
+                });
+                match running.len() {
+                    0 if waiting.len() == 0 => return Poll::Ready(()),
+                    // Somebody ended: there is room for the next.
+                    left if left < before => {}
+                    _ => return Poll::Pending,
+                }
+            }
+        })
+        .await;
+        findings.sort_by_key(|(index, _)| *index);
+        let findings = findings.into_iter().map(|(_, finding)| finding).collect();
         CheckReport { dialect: self.dialect, tested: self.tested, findings }
     }
 

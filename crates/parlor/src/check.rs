@@ -70,6 +70,9 @@ pub(crate) struct Check {
     /// A prompt that gets a short answer.
     #[arg(long, value_name = "TEXT")]
     plain_prompt: Option<String>,
+    /// A prompt that needs a harmless tool.
+    #[arg(long, value_name = "TEXT")]
+    tool_prompt: Option<String>,
     /// A prompt whose answer takes a few seconds.
     #[arg(long, value_name = "TEXT")]
     slow_prompt: Option<String>,
@@ -134,6 +137,7 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     let defaults = Wishes::default();
     let wishes = Wishes {
         plain: asked.plain_prompt.clone().unwrap_or(defaults.plain),
+        tool: asked.tool_prompt.clone().unwrap_or(defaults.tool),
         slow: asked.slow_prompt.clone().unwrap_or(defaults.slow),
         consent: asked.consent_prompt.clone().unwrap_or(defaults.consent),
         patience: Duration::from_secs(asked.patience),

@@ -6,10 +6,10 @@ use crate::stack;
 use anyhow::Context;
 use dialects::role::Answers;
 use domain::ask::{Answer, Ask, AskKind, Scope};
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{Command, PromptOptions, Receipt, Target};
 use domain::content::{Input, Part, TextKind};
 use domain::event::{Body, Event, Outcome};
-use domain::ids::SessionId;
+use domain::ids::{Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::Level;
 use domain::state::State;
@@ -101,15 +101,21 @@ impl<'a> Headless<'a> {
         match news {
             News::Attached { session, replay, .. } => {
                 self.state = State::new();
-                for (at, body) in replay {
-                    self.state.apply(at, &body)?;
+                for (at, body) in &replay {
+                    self.state.apply(*at, body)?;
                 }
                 self.session = Some(session);
-                Ok(None)
+                self.catch_up(&replay).await
             }
             News::Happened { event, .. } => {
                 self.state.follow(&event)?;
                 self.event(&event).await
+            }
+            News::Settled { ticket: PROMPT, with: Ok(Receipt::Started { run, .. }) } => {
+                // A quick runtime may be done before we saw its session for the first time.
+                let over =
+                    self.state.runs.iter().find(|seen| seen.id == run).and_then(|seen| seen.ended.clone());
+                Ok(over.map(|(_, outcome)| self.exit(&outcome)))
             }
             News::Settled { ticket: PROMPT, with: Err(refusal) } => {
                 exit::complain(&format!("error: {refusal}"));
@@ -121,6 +127,20 @@ impl<'a> Headless<'a> {
             }
             News::Settled { .. } | News::Signal { .. } | News::Link(_) => Ok(None),
         }
+    }
+
+    /// What a run that is under way has said and asked before its session was seen.
+    async fn catch_up(&mut self, replay: &[(Millis, Body)]) -> anyhow::Result<Option<Exit>> {
+        let Some(open) = self.state.open_run().map(|run| run.id) else { return Ok(None) };
+        let began = |(_, body): &(Millis, Body)| matches!(body, Body::RunStarted { run } if *run == open);
+        let Some(at) = replay.iter().position(began) else { return Ok(None) };
+        for (at, body) in &replay[at..] {
+            let event = Event { seq: self.state.seq, at: *at, body: body.clone() };
+            if let Some(exit) = self.event(&event).await? {
+                return Ok(Some(exit));
+            }
+        }
+        Ok(None)
     }
 
     async fn event(&mut self, event: &Event) -> anyhow::Result<Option<Exit>> {

@@ -20,8 +20,6 @@ const READ_AHEAD: usize = 64;
 const REMEMBERED: usize = 16;
 /// How much of a line is remembered.
 const MAX_SHOWN: usize = 300;
-/// How long a side may be silent before nothing more is expected of it.
-const LULL: Duration = Duration::from_millis(1500);
 /// How long a write may take to a program that does not read.
 const WRITE_WITHIN: Duration = Duration::from_secs(20);
 
@@ -196,15 +194,20 @@ impl Talk {
 
     /// Everything that comes until the program has been silent for a while, or closes.
     pub(super) async fn lull(&mut self) -> Vec<Value> {
-        self.until_over(|_| false).await
+        self.gather(self.wishes.lull, |_| false).await
     }
 
-    /// Everything that comes up to a line that ends it, or until the program has been silent for a while.
-    pub(super) async fn until_over(&mut self, mut over: impl FnMut(&Value) -> bool) -> Vec<Value> {
+    /// Everything that comes up to a line that ends it, or until the program has begun to speak and then been silent for a while.
+    pub(super) async fn until_over(&mut self, over: impl FnMut(&Value) -> bool) -> Vec<Value> {
+        self.gather(self.wishes.patience, over).await
+    }
+
+    async fn gather(&mut self, first: Duration, mut over: impl FnMut(&Value) -> bool) -> Vec<Value> {
         let mut all = Vec::new();
         let deadline = Instant::now() + self.wishes.patience;
         while Instant::now() < deadline {
-            match self.next_within(LULL).await {
+            let within = if all.is_empty() { first } else { self.wishes.lull };
+            match self.next_within(within).await {
                 Heard::Json(_, value) => {
                     let last = over(&value);
                     all.push(value);

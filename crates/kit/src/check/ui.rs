@@ -89,20 +89,26 @@ async fn prompted(talk: &mut Talk) -> Result<Value, Stop> {
     }
 }
 
-/// Lines under the id of the prompt, on wires where every line carries it.
-fn under(prompt: &Value, lines: Vec<(u8, Value)>) -> Vec<(u8, Value)> {
+/// The number of the event before the first, on wires that number them.
+const FIRST_SEQ: u64 = 1;
+
+/// Lines under the id of the prompt and with the next numbers, on wires where lines carry them.
+fn under(talk: &mut Talk, prompt: &Value, lines: Vec<(u8, Value)>) -> Vec<(u8, Value)> {
     let id = prompt.get("id").cloned().unwrap_or_default();
-    let fill = |(lane, mut line): (u8, Value)| {
+    let mut fill = |(lane, mut line): (u8, Value)| {
         if let Some(place) = line.get_mut("id").filter(|place| **place == "{id}") {
             *place = id.clone();
         }
+        if let Some(place) = line.pointer_mut("/event/event/seq").filter(|place| **place == "{seq}") {
+            *place = Value::from(FIRST_SEQ + talk.id());
+        }
         (lane, line)
     };
-    lines.into_iter().map(fill).collect()
+    lines.into_iter().map(&mut fill).collect()
 }
 
 async fn say(talk: &mut Talk, prompt: &Value, lines: Vec<(u8, Value)>) -> Result<(), Stop> {
-    for (lane, line) in under(prompt, lines) {
+    for (lane, line) in under(talk, prompt, lines) {
         // A UI that has what it wanted may leave.
         if talk.say_on(lane, &line).await.is_err() {
             return Ok(());
@@ -195,7 +201,7 @@ async fn torn(talk: &mut Talk) -> Result<(), Stop> {
     let wire = talk.ui_wire()?;
     let prompt = prompted(talk).await?;
     let lines: Vec<(u8, Value)> = (wire.accept)(&prompt).into_iter().chain((wire.text)("hello")).collect();
-    for (lane, line) in under(&prompt, lines) {
+    for (lane, line) in under(talk, &prompt, lines) {
         if lane != 0 {
             say(talk, &prompt, vec![(lane, line)]).await?;
             continue;

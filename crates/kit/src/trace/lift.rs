@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 
 /// Where the clock of a transcript begins.
 const BEGIN: u64 = 1_730_000_000_000;
+/// What a run is called before anything was said.
+const UNNAMED: &str = "run";
 /// Requests of the role that wait for their recorded twin.
 const MAX_WAITING: usize = 256;
 /// Recorded ids that are remembered.
@@ -297,6 +299,22 @@ impl Spans {
         }
     }
 
+    /// A run is called by what the person said first.
+    fn name_run(&mut self, body: &Body) {
+        let said = match body {
+            Body::MessageDelta { text, .. } => text,
+            Body::PartAdded { part, .. } => match part.streamed() {
+                Some((_, text)) => text,
+                None => return,
+            },
+            _ => return,
+        };
+        let open = self.open.iter().find(|((kind, _), _)| *kind == SpanKind::Run).map(|(_, index)| *index);
+        if let Some(run) = open.and_then(|index| self.all.get_mut(index)).filter(|run| run.label == UNNAMED) {
+            run.label = short(said);
+        }
+    }
+
     /// The model has to say something now.
     fn wait(&mut self, at: u64, line: usize) {
         if self.waiting.is_none() {
@@ -316,7 +334,7 @@ impl Spans {
             self.open.insert((kind, id), index);
         };
         match body {
-            Body::RunStarted { run } => begin(SpanKind::Run, run.0, "run".to_owned()),
+            Body::RunStarted { run } => begin(SpanKind::Run, run.0, UNNAMED.to_owned()),
             Body::RunEnded { run, outcome } => {
                 self.spoke(at, line);
                 self.close(SpanKind::Run, run.0, at, line, outcome_word(outcome))
@@ -356,6 +374,8 @@ impl Spans {
                     .is_some_and(|index| self.all[*index].label == "model");
                 if assistant {
                     self.spoke(at, line);
+                } else {
+                    self.name_run(body);
                 }
             }
             Body::MessageEnded { message, finish } => {

@@ -5,6 +5,9 @@ use crate::check::shared::{greet, probe, prompt};
 use crate::check::talk::Talk;
 use crate::check::{Scenario, Stop};
 use crate::peer::Carrier;
+use domain::event::{Base, Body};
+use domain::ids::{Millis, Seq};
+use domain::state::State;
 use serde_json::{Value, json};
 
 fn section(topic: Topic) -> &'static str {
@@ -222,8 +225,29 @@ async fn balanced(talk: &mut Talk) -> Result<(), Stop> {
 
 const SESSION: &str = "sess-0000000c4ec5";
 
-fn happened(seq: u64, body: Value) -> (u8, Value) {
-    (0, json!({"event":{"session":SESSION,"event":{"seq":seq,"at":1_730_000_000_000_u64 + seq,"body":body}}}))
+/// An event; its number is the next one, whatever was said before.
+fn happened(body: Value) -> (u8, Value) {
+    (0, json!({"event":{"session":SESSION,"event":{"seq":"{seq}","at":1_730_000_000_000_u64,"body":body}}}))
+}
+
+/// An empty session, with the proof of what its replay builds.
+fn attached() -> Value {
+    let at = Millis(1_730_000_000_000);
+    let opened = Body::SessionOpened { cwd: "/".to_owned(), project: "/".to_owned(), parent: None };
+    let base = Base { seq: Seq(1), updated_at: at, ..Base::default() };
+    let mut state = State::new();
+    for body in [opened, Body::LeafMoved { leaf: None }, Body::Rebased(Box::new(base))] {
+        // None of them can fail on an empty state; a proof that does not fit would show as a UI that asks again.
+        let _ = state.apply(at, &body);
+    }
+    let replay = json!([
+        [at.0, {"session_opened":{"cwd":"/","project":"/"}}],
+        [at.0, {"leaf_moved":{}}],
+        [at.0, {"rebased":{"seq":1,"updated_at":at.0,"last_id":0,"usage":{}}}]
+    ]);
+    let abilities = json!({"name":"parlor-check","cancel":true,"consent":true});
+    let at = json!({"session":SESSION,"seq":1,"hash":state.hash().to_string()});
+    json!({"attached":{"at":at,"replay":replay,"board":{},"abilities":abilities}})
 }
 
 pub(in crate::check) static UI: UiWire = UiWire {
@@ -244,51 +268,44 @@ pub(in crate::check) static UI: UiWire = UiWire {
     prompt: |line| text(line, "/command/what/prompt/input/text").map(str::to_owned),
     accept: |line| {
         let ticket = line.pointer("/command/ticket");
-        let attached = json!({"attached":{"at":{"session":SESSION,"seq":0,"hash":"0000000000000000"},"replay":[],"board":{},"abilities":{}}});
         vec![
-            (0, attached),
-            happened(1, json!({"session_opened":{"cwd":"/","project":"/"}})),
+            (0, attached()),
             (
                 0,
                 json!({"settled":{"ticket":ticket,"with":{"receipt":{"started":{"session":SESSION,"run":1}}}}}),
             ),
-            happened(2, json!({"run_started":{"run":1}})),
-            happened(3, json!({"turn_started":{"run":1,"turn":2,"cause":"prompt"}})),
-            happened(4, json!({"step_started":{"turn":2,"step":3}})),
-            happened(5, json!({"message_started":{"message":4,"role":"assistant","turn":2,"step":3}})),
+            happened(json!({"run_started":{"run":1}})),
+            happened(json!({"turn_started":{"run":1,"turn":2,"cause":"prompt"}})),
+            happened(json!({"step_started":{"turn":2,"step":3}})),
+            happened(json!({"message_started":{"message":4,"role":"assistant","turn":2,"step":3}})),
         ]
     },
-    text: |text| vec![happened(6, json!({"part_added":{"message":4,"part":{"text":text}}}))],
+    text: |text| vec![happened(json!({"part_added":{"message":4,"part":{"text":text}}}))],
     end: || {
         vec![
-            happened(20, json!({"message_ended":{"message":4,"finish":"complete"}})),
-            happened(21, json!({"step_ended":{"step":3,"usage":{}}})),
-            happened(22, json!({"turn_ended":{"turn":2}})),
-            happened(23, json!({"run_ended":{"run":1,"outcome":"done"}})),
+            happened(json!({"message_ended":{"message":4,"finish":"complete"}})),
+            happened(json!({"step_ended":{"step":3,"usage":{}}})),
+            happened(json!({"turn_ended":{"turn":2}})),
+            happened(json!({"run_ended":{"run":1,"outcome":"done"}})),
         ]
     },
     fail: || {
         vec![
-            happened(20, json!({"message_ended":{"message":4,"finish":"failed"}})),
-            happened(21, json!({"step_ended":{"step":3,"usage":{}}})),
-            happened(22, json!({"turn_ended":{"turn":2}})),
+            happened(json!({"message_ended":{"message":4,"finish":"failed"}})),
+            happened(json!({"step_ended":{"step":3,"usage":{}}})),
+            happened(json!({"turn_ended":{"turn":2}})),
             happened(
-                23,
                 json!({"run_ended":{"run":1,"outcome":{"failed":{"code":"broken","message":"broken on purpose"}}}}),
             ),
         ]
     },
     ask: |number| {
         vec![
+            happened(json!({"tool_proposed":{"tool":6,"message":4,"name":"bash","args":{"command":"true"}}})),
             happened(
-                7,
-                json!({"tool_proposed":{"tool":6,"message":4,"name":"bash","args":{"command":"true"}}}),
-            ),
-            happened(
-                8,
                 json!({"ask_opened":{"id":number,"run":1,"title":"run `true`","kind":{"consent":{"tool":6,"name":"bash",
                 "args":{"command":"true"},"preview":{"command":{"line":"true","inner":["true"]}},
-                "assessment":{"risk":"medium","reasons":[],"reversible":true},"digest":"d"}}}}),
+                "assessment":{"risk":"medium","reasons":[],"reversible":true},"digest":"d","takes_reason":true}}}}),
             ),
         ]
     },
@@ -299,8 +316,8 @@ pub(in crate::check) static UI: UiWire = UiWire {
     },
     settled: |number| {
         vec![
-            happened(9, json!({"ask_closed":{"ask":number,"closing":"withdrawn"}})),
-            happened(10, json!({"tool_ended":{"tool":6,"outcome":"skipped","result":{"text":""}}})),
+            happened(json!({"ask_closed":{"ask":number,"closing":"withdrawn"}})),
+            happened(json!({"tool_ended":{"tool":6,"outcome":"skipped","result":{"text":""}}})),
         ]
     },
     unknown: || json!({"from_the_future":{"x":[1,{"y":null}]}}),

@@ -1,0 +1,55 @@
+//! The conformance kit on the built program: ours keeps every scenario of every wire in both roles, and a program with one planted
+//! defect fails exactly where it should.
+
+mod defects;
+mod own;
+
+use kit::check::{CheckReport, Found, Suite, Tested, Wishes};
+use kit::peer::{Peer, PeerError, Place};
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// The program under test.
+const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
+/// Scenarios at a time: each is a process or two, and mostly waits.
+const AT_ONCE: usize = 6;
+
+fn wishes(patience: Duration) -> Wishes {
+    Wishes {
+        patience,
+        lull: Duration::from_millis(600),
+        slow: "count to 60 slowly".to_owned(),
+        ..Wishes::default()
+    }
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(|word| if word == "PARLOR" { PARLOR.to_owned() } else { word.to_owned() }).collect()
+}
+
+/// Runs a suite on what `through` makes of the program.
+async fn check(suite: &Suite, command: &str, wishes: &Wishes, through: fn(Peer) -> Peer) -> CheckReport {
+    let reach = |cwd: PathBuf| {
+        let place = Place::Command { command: words(command), cwd: Some(cwd) };
+        let (carrier, tested) = (suite.carrier, suite.tested);
+        let reaching = async move {
+            let peer = match tested {
+                Tested::Runtime => Peer::runtime(&place, carrier).await?,
+                Tested::Ui => Peer::ui(&place, carrier, &words("PARLOR __relay")).await?,
+            };
+            Ok(through(peer))
+        };
+        Box::pin(reaching) as Pin<Box<dyn Future<Output = Result<Peer, PeerError>> + Send>>
+    };
+    suite.run(&reach, wishes, AT_ONCE, &mut |_| {}).await
+}
+
+/// The names of what was not kept, sorted.
+fn red(report: &CheckReport) -> Vec<&'static str> {
+    let failed = report.findings.iter().filter(|finding| matches!(finding.found, Found::Failed(_)));
+    let mut names: Vec<&str> = failed.map(|finding| finding.scenario.name).collect();
+    names.sort_unstable();
+    names
+}
