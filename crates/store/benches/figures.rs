@@ -167,7 +167,8 @@ impl Talk {
     }
 }
 
-/// Keeps events as the hub does: one at a time, durable ones at once, snapshots when they are due.
+/// Keeps events as the hub does: one at a time, durable ones at once, snapshots when they are due and
+/// at the end.
 fn keep(store: &mut SqliteStore, session: &SessionId, events: &[Event]) -> Done {
     store.create(session)?;
     let mut state = State::new();
@@ -178,6 +179,8 @@ fn keep(store: &mut SqliteStore, session: &SessionId, events: &[Event]) -> Done 
             store.snapshot(session, &state)?;
         }
     }
+    store.snapshot(session, &state)?;
+    store.close(session)?;
     Ok(())
 }
 
@@ -216,7 +219,6 @@ fn open() -> Done {
     let talk = Talk::of(EVENTS, 400);
     let mut store = SqliteStore::at(directory.path())?;
     keep(&mut store, &session, &talk.events)?;
-    store.close(&session)?;
     let opened = median(|| {
         let began = Instant::now();
         let state = store.open(&session)?.state;
@@ -289,7 +291,6 @@ fn size() -> Done {
     let talk = Talk::of(EVENTS, 400);
     let mut store = SqliteStore::at(directory.path())?;
     keep(&mut store, &session, &talk.events)?;
-    store.close(&session)?;
     drop(store);
     let file: u64 = std::fs::read_dir(directory.path())?
         .map(|entry| Ok(entry?.metadata()?.len()))

@@ -18,6 +18,9 @@ use store::{Durability, Listing, Opened, Store, StoreError};
 /// Events of one session that may wait for a store that fails; past it the session stays in memory only.
 const MAX_UNSAVED: usize = 100_000;
 
+/// A session of fewer events is read from its log as quickly as from a snapshot.
+const WORTH_SNAPSHOT: u64 = 1_024;
+
 pub(super) struct Keeper {
     store: Box<dyn Store>,
     cabinet: Cabinet,
@@ -113,8 +116,12 @@ impl Keeper {
         if whole { events } else { export::events_of(state) }
     }
 
-    pub(super) fn close(&mut self, log: &Log) {
+    pub(super) fn close(&mut self, core: &Core, log: &Log) {
         for session in std::mem::take(&mut self.open) {
+            // So that it opens at once the next time. One that cannot be kept costs only that.
+            if let Some(state) = core.state(&session).filter(|state| state.seq.0 >= WORTH_SNAPSHOT) {
+                let _ = self.store.snapshot(&session, state);
+            }
             if let Err(why) = self.store.close(&session) {
                 log(&format!("store: {why}"));
             }

@@ -194,6 +194,32 @@ mod tests {
     }
 
     #[test]
+    fn snapshots_come_back_small_and_large() {
+        let session = SessionId::from_number(1);
+        for messages in [1u64, 2_000] {
+            let mut state = State::new();
+            for n in 1..=messages {
+                let message = MessageId(n);
+                let (parent, role) =
+                    ((n > 1).then(|| domain::ids::EntryId(n - 1)), domain::content::Role::User);
+                let start = Body::MessageStarted { message, parent, role, turn: None, step: None };
+                state.apply(Millis(n), &start).unwrap();
+                let text = format!("é{n}\n").repeat(n as usize % 7);
+                let delta = Body::MessageDelta { message, kind: TextKind::Text, text };
+                state.apply(Millis(n), &delta).unwrap();
+                let finish = domain::event::Finish::Complete;
+                state.apply(Millis(n), &Body::MessageEnded { message, finish }).unwrap();
+                state.seq = Seq(n);
+            }
+            let row = pack_state(&session, &state);
+            assert_eq!(unpack_state(&session, &row), Ok(state));
+            for end in [0, 3, row.bytes.len() / 2, row.bytes.len() - 1] {
+                assert!(parted::unpack(&row.bytes[..end]).is_err(), "{end}");
+            }
+        }
+    }
+
+    #[test]
     fn any_flipped_bit_and_any_other_place_is_noticed() {
         let session = SessionId::from_number(1);
         let row = pack(&session, &events(3, "hello")).remove(0);

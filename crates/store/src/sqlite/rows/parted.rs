@@ -9,6 +9,7 @@ use domain::event::Body;
 use domain::ids::Millis;
 use domain::state::State;
 use domain::tool::Progress;
+use std::sync::mpsc::sync_channel;
 
 /// The bytes of a snapshot.
 pub(super) fn pack(state: &State) -> Vec<u8> {
@@ -31,25 +32,79 @@ pub(super) fn pack(state: &State) -> Vec<u8> {
 
 /// The state of a snapshot.
 pub(super) fn unpack(bytes: &[u8]) -> Result<State, Unreadable> {
-    let cut = || Unreadable("it is cut".to_owned());
     let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
     let rest = std::str::from_utf8(rest).map_err(|_| Unreadable("it is not text".to_owned()))?;
     let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| cut())?;
-    let (lines, mut texts) = rest.split_at_checked(length).ok_or_else(cut)?;
+    let (lines, texts) = rest.split_at_checked(length).ok_or_else(cut)?;
+    let records = Records { lines: lines.lines(), texts };
+    if lines.len() < WORTH_A_THREAD {
+        return fold(records);
+    }
+    // Half of the work is parsing: another thread does it while this one folds.
+    std::thread::scope(|scope| {
+        let (sender, batches) = sync_channel::<Vec<Result<Told, Unreadable>>>(BATCHES);
+        scope.spawn(move || {
+            let mut records = records;
+            loop {
+                let batch: Vec<_> = records.by_ref().take(BATCH).collect();
+                // A reader that has stopped has found something wrong and wants no more.
+                if batch.is_empty() || sender.send(batch).is_err() {
+                    return;
+                }
+            }
+        });
+        fold(batches.into_iter().flatten())
+    })
+}
+
+/// Lines shorter than this, in bytes, are not worth a thread.
+const WORTH_A_THREAD: usize = 64 * 1024;
+/// Records that go to the other thread at once, and how often that many may wait.
+const BATCH: usize = 128;
+const BATCHES: usize = 8;
+
+type Told = (Millis, Body);
+
+fn cut() -> Unreadable {
+    Unreadable("it is cut".to_owned())
+}
+
+fn fold(records: impl Iterator<Item = Result<Told, Unreadable>>) -> Result<State, Unreadable> {
     let mut state = State::new();
-    for line in lines.lines() {
-        let (length, record) = line.split_once(' ').ok_or_else(cut)?;
-        let length: usize = length.parse().map_err(|_| cut())?;
-        let (text, after) = texts.split_at_checked(length).ok_or_else(cut)?;
-        texts = after;
-        let (at, mut body): (Millis, Body) =
-            record::decode(record).map_err(|error| Unreadable(error.to_string()))?;
-        if let Some(slot) = slot(&mut body) {
-            text.clone_into(slot);
-        }
+    for record in records {
+        let (at, body) = record?;
         state.apply(at, &body).map_err(|error| Unreadable(error.to_string()))?;
     }
     Ok(state)
+}
+
+/// Records with their texts put back.
+struct Records<'a> {
+    lines: std::str::Lines<'a>,
+    texts: &'a str,
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Told, Unreadable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let line = self.lines.next()?;
+        Some(self.read(line))
+    }
+}
+
+impl Records<'_> {
+    fn read(&mut self, line: &str) -> Result<Told, Unreadable> {
+        let (length, record) = line.split_once(' ').ok_or_else(cut)?;
+        let length: usize = length.parse().map_err(|_| cut())?;
+        let (text, after) = self.texts.split_at_checked(length).ok_or_else(cut)?;
+        self.texts = after;
+        let (at, mut body): Told = record::decode(record).map_err(|error| Unreadable(error.to_string()))?;
+        if let Some(slot) = slot(&mut body) {
+            text.clone_into(slot);
+        }
+        Ok((at, body))
+    }
 }
 
 /// Where a body keeps its long text.
