@@ -7,6 +7,7 @@
 mod asks;
 mod book;
 mod follow;
+mod present;
 mod runs;
 mod sessions;
 
@@ -26,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use book::Standing;
+pub use present::{AttachedUi, LiveSession};
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
 pub const CANCEL_GRACE_MS: u64 = 2_000;

@@ -10,7 +10,7 @@ mod keeper;
 mod remote;
 mod seat;
 
-use crate::core::{Core, Engine, In, Out, Setup, Standing};
+use crate::core::{Core, Engine, In, LiveSession, Out, Setup, Standing};
 use clock::Clock;
 use dialects::role::{Answers, Greeting, Lane, Line, RuntimeRole, TimerKey, UiRole};
 use domain::command::{Command, Target};
@@ -92,6 +92,7 @@ enum Inbox {
     Reported(Reported),
     Drained(UiId),
     Idle(oneshot::Sender<()>),
+    Present(oneshot::Sender<Vec<LiveSession>>),
     Stop(oneshot::Sender<()>),
 }
 
@@ -263,6 +264,16 @@ impl Hub {
         }
     }
 
+    /// The sessions that are open, each with who sees it.
+    ///
+    /// # Errors
+    /// When the hub has stopped.
+    pub async fn present(&self) -> Result<Vec<LiveSession>, Stopped> {
+        let (asking, present) = oneshot::channel();
+        self.inbox.send(Inbox::Present(asking)).await.map_err(|_| Stopped)?;
+        present.await.map_err(|_| Stopped)
+    }
+
     /// Keeps what is not kept yet and stops.
     pub async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
@@ -407,6 +418,9 @@ impl Shell {
                 }
             }
             Inbox::Idle(waiting) => self.idle.push(waiting),
+            Inbox::Present(asking) => {
+                let _ = asking.send(self.core.present());
+            }
             Inbox::Stop(_) => {}
         }
         while let Some(input) = self.work.pop_front() {

@@ -5,15 +5,24 @@ use crate::exit::{self, Exit};
 use crate::interactive::{self, Look};
 use crate::record::Tape;
 use crate::remote::{Front, Place};
-use crate::{run, stack};
+use crate::{ps, run, stack};
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
-pub(crate) async fn attach(common: Common, attach: Attach) -> anyhow::Result<Exit> {
-    let Some(place) =
-        Place::of(attach.socket.as_ref(), &attach.command).or_else(|| Place::usual(attach.dialect))
-    else {
-        exit::complain("error: say what to attach to\n\nhint: --socket PATH, or -- COMMAND");
-        std::process::exit(2);
+pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
+    let named = Place::of(attach.socket.as_ref(), &attach.command).or_else(|| Place::usual(attach.dialect));
+    let place = match (named, &attach.session) {
+        (Some(place), _) => place,
+        (None, Some(session)) if attach.dialect.is_lossless() => {
+            let (socket, id) = ps::find(session).await?;
+            attach.session = Some(id);
+            Place::Socket(socket)
+        }
+        (None, _) => {
+            exit::complain(
+                "error: say what to attach to\n\nhint: --socket PATH, --session ID (see `parlor ps`), or -- COMMAND",
+            );
+            std::process::exit(2);
+        }
     };
     let headless = attach.prompt.is_some();
     let log = if headless { stack::log_to_stderr() } else { stack::no_log() };

@@ -113,6 +113,8 @@ pub(crate) enum Sub {
         #[arg(long)]
         json: bool,
     },
+    /// The live sessions and who is attached to them.
+    Ps(crate::ps::Ps),
     /// Sit between a UI and a program and write their conversation down.
     Record(crate::record::Record),
     /// Play one side of a recording against a program and tell where it differs.
@@ -229,12 +231,12 @@ pub(crate) struct Serve {
 )]
 pub(crate) struct Attach {
     /// The wire that the runtime speaks.
-    #[arg(long)]
+    #[arg(long, default_value = "native", value_name = "DIALECT")]
     pub(crate) dialect: dialects::Dialect,
     /// Connect to this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
     pub(crate) socket: Option<PathBuf>,
-    /// The session to go to, by the runtime's own id.
+    /// The session to go to, by the runtime's own id. Alone: wherever `parlor ps` shows it.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
     /// Write the conversation down in this file. Secrets are taken out.

@@ -13,6 +13,7 @@ mod model_list;
 mod model_source;
 mod picture;
 mod places;
+mod ps;
 mod record;
 mod remote;
 mod replay;
@@ -74,6 +75,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         }
         Some(Sub::Picture { file }) => picture::draw(&file).await,
         Some(Sub::Docs { folder }) => docs::write(&folder),
+        Some(Sub::Ps(asked)) => ps::ps(&asked).await,
         Some(Sub::Record(asked)) => record::record(asked).await,
         Some(Sub::Replay(asked)) => replay::replay(asked).await,
         Some(Sub::Trace(asked)) => trace::trace(&asked),

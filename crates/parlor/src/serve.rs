@@ -6,6 +6,7 @@ mod habits;
 use crate::cli::{Common, Serve};
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
+use crate::ps::desk::Desk;
 use crate::record::Tape;
 use crate::stack::{self, Own};
 use anyhow::Context;
@@ -88,6 +89,15 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         None => own.start.clone(),
     };
     let host = Host::new(&own, &serve, start);
+    // Held until the end. Whoever keeps nothing on disk is not looked for either.
+    let _desk = match common.ephemeral {
+        true => None,
+        false => {
+            let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
+            let opened = Desk::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
+            opened.inspect_err(|why| exit::complain(&format!("`parlor ps` will not show this: {why:#}"))).ok()
+        }
+    };
     let serving = async {
         match &serve.socket {
             None if !serve.stdio => {

@@ -1,0 +1,49 @@
+//! Who is here: the live sessions and the UIs attached to them, for those who only want to look.
+
+use super::{Core, Standing};
+use domain::ids::SessionId;
+
+/// A session that is open in this hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveSession {
+    /// Its id.
+    pub id: SessionId,
+    /// Its title, or the beginning of the first prompt.
+    pub title: String,
+    /// Where its agent works.
+    pub cwd: String,
+    /// Whether a run is under way.
+    pub running: bool,
+    /// Questions that wait for an answer.
+    pub asks: usize,
+    /// Who sees it.
+    pub uis: Vec<AttachedUi>,
+}
+
+/// A UI that sees a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttachedUi {
+    /// What it is called in the record, such as its wire.
+    pub name: String,
+    /// What it may do.
+    pub standing: Standing,
+}
+
+impl Core {
+    /// The sessions that are open, each with who sees it.
+    pub fn present(&self) -> Vec<LiveSession> {
+        let session = |id: &SessionId| {
+            let live = self.sessions.get(id)?;
+            let uis = self.uis.values().filter(|ui| ui.seen.contains(id));
+            Some(LiveSession {
+                id: id.clone(),
+                title: live.state.title(),
+                cwd: live.state.settings.cwd.clone(),
+                running: live.state.open_run().is_some(),
+                asks: live.state.asks.len(),
+                uis: uis.map(|ui| AttachedUi { name: ui.name.clone(), standing: ui.standing }).collect(),
+            })
+        };
+        self.sessions.keys().filter_map(session).collect()
+    }
+}

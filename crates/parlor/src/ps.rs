@@ -1,0 +1,143 @@
+//! `parlor ps`: the live sessions of this person's serving processes and who is attached, without a port to know.
+//!
+//! Every serving process keeps a small file and two sockets in the runtime directory (see `ps/desk.rs`); this reads them. What a
+//! process that is gone left behind is removed here.
+
+pub(crate) mod desk;
+
+use crate::exit::{self, Exit};
+use anyhow::Context;
+use desk::Notice;
+use dialects::role::Lane;
+use link::{Incoming, Limits, unix};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wire::lines::Frame;
+
+/// How long a process may take to tell who is there.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// Files of the runtime directory that are looked at.
+const MAX_PROCESSES: usize = 1024;
+
+/// The live sessions and who is attached to them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  parlor ps\n  parlor attach --session sess-0123456789ab")]
+pub(crate) struct Ps {
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A serving process and what it told.
+pub(crate) struct Process {
+    pub(crate) notice: Notice,
+    /// Its live sessions; `None` when it did not answer.
+    sessions: Option<Vec<Value>>,
+}
+
+/// Lists them.
+pub(crate) async fn ps(asked: &Ps) -> anyhow::Result<Exit> {
+    let all = processes(&desk::directory()?).await?;
+    if asked.json {
+        let all: Vec<Value> = all
+            .iter()
+            .map(|process| {
+                let mut told = process.notice.to_json();
+                told["sessions"] = json!(process.sessions);
+                told
+            })
+            .collect();
+        exit::say(&Value::from(all).to_string());
+        return Ok(Exit::Done);
+    }
+    if all.is_empty() {
+        exit::complain("nothing is being served; start something with `parlor serve`");
+    }
+    for process in &all {
+        let Notice { pid, serving, cwd, .. } = &process.notice;
+        exit::say(&format!("pid {pid} · {serving} · {cwd}"));
+        match process.sessions.as_deref() {
+            None => exit::say("  does not answer"),
+            Some([]) => exit::say("  no session yet"),
+            Some(sessions) => sessions.iter().for_each(|session| exit::say(&line(session))),
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn line(session: &Value) -> String {
+    let text = |key: &str| session.get(key).and_then(Value::as_str).unwrap_or_default();
+    let asks = session.get("asks").and_then(Value::as_u64).unwrap_or(0);
+    let state = match (session.get("running") == Some(&Value::Bool(true)), asks) {
+        (_, 1..) => "asking",
+        (true, 0) => "running",
+        (false, 0) => "idle",
+    };
+    let uis: Vec<String> = session
+        .get("uis")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|ui| {
+            let word = |key: &str| ui.get(key).and_then(Value::as_str).unwrap_or_default();
+            format!("{} ({})", word("name"), word("role"))
+        })
+        .collect();
+    let uis = if uis.is_empty() { "nobody attached".to_owned() } else { uis.join(", ") };
+    let title: String = text("title").chars().filter(|letter| !letter.is_control()).take(40).collect();
+    format!("  {}  {state:<8} {title:<40}  {uis}", text("id"))
+}
+
+/// The serving processes that are alive, oldest first. What dead ones left is removed.
+pub(crate) async fn processes(directory: &Path) -> anyhow::Result<Vec<Process>> {
+    let files = match std::fs::read_dir(directory) {
+        Ok(files) => files,
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(why) => return Err(why).with_context(|| format!("cannot read {}", directory.display())),
+    };
+    let mut all = Vec::new();
+    for file in files.flatten().take(MAX_PROCESSES) {
+        let path = file.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let Some(notice) = Notice::read(&path) else { continue };
+        if !notice.is_alive() {
+            notice.clear(directory);
+            continue;
+        }
+        let sessions = ask(&notice.who(directory)).await;
+        all.push(Process { notice, sessions });
+    }
+    all.sort_by_key(|process| process.notice.since);
+    Ok(all)
+}
+
+/// Asks a process who is there.
+async fn ask(socket: &Path) -> Option<Vec<Value>> {
+    let mut link = unix::connect(socket, Lane::MAIN, Limits::default(), Duration::ZERO).await.ok()?;
+    let first = tokio::time::timeout(ANSWER_WITHIN, link.incoming.recv()).await.ok()??;
+    let Incoming::Frame { frame: Frame::Line(line), .. } = first else { return None };
+    serde_json::from_str(&line).ok()
+}
+
+/// The socket of the process that has this session open; its id may be shortened.
+pub(crate) async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
+    let directory = desk::directory()?;
+    let mut found = Vec::new();
+    for process in processes(&directory).await? {
+        for live in process.sessions.iter().flatten() {
+            let id = live.get("id").and_then(Value::as_str).unwrap_or_default();
+            if id == session || id.starts_with(session) || id.trim_start_matches("sess-").starts_with(session)
+            {
+                found.push((process.notice.native(&directory), id.to_owned()));
+            }
+        }
+    }
+    match found.len() {
+        1 => found.pop().context("just counted"),
+        0 => anyhow::bail!("no serving process has {session} open; `parlor ps` lists what is open"),
+        _ => anyhow::bail!("{session} fits several sessions; `parlor ps` lists them, give more of the id"),
+    }
+}

@@ -1,0 +1,203 @@
+//! How a serving process makes itself known: a small file in the runtime directory, a native socket to attach by, and a socket that
+//! tells everyone who connects what is open and who is there.
+//!
+//! Invariants: the directory is for its owner alone; everything is removed when the process ends in order; what a killed process
+//! leaves is found by its process id and removed by whoever looks next. A desk that cannot be opened costs only the finding.
+
+use crate::places;
+use crate::serve::Host;
+use anyhow::Context;
+use dialects::Dialect;
+use dialects::role::Lane;
+use hub::core::{LiveSession, Standing};
+use hub::{Guest, Hub};
+use link::unix::Listener;
+use link::{Limits, LinkIo};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// Most connections at once to a desk.
+const MAX_VISITORS: usize = 64;
+/// How long somebody who asks may take to read the answer.
+const TELL_WITHIN: Duration = Duration::from_secs(2);
+
+/// Where serving processes are found: `$XDG_RUNTIME_DIR/parlor`, else `run` in the data directory.
+pub(crate) fn directory() -> anyhow::Result<PathBuf> {
+    // A data directory of one's own is a world of one's own.
+    if std::env::var_os("PARLOR_DATA_DIR").is_none()
+        && let Some(dir) = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_absolute())
+    {
+        return Ok(PathBuf::from(dir).join("parlor"));
+    }
+    Ok(places::data()?.join("run"))
+}
+
+/// What a serving process says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) pid: u32,
+    /// Milliseconds since 1970.
+    pub(crate) since: u64,
+    pub(crate) cwd: String,
+    /// What it serves, in words.
+    pub(crate) serving: String,
+}
+
+impl Notice {
+    pub(crate) fn read(path: &Path) -> Option<Notice> {
+        let told: Value = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
+        let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
+        Some(Notice {
+            pid: u32::try_from(told.get("pid")?.as_u64()?).ok()?,
+            since: told.get("since")?.as_u64()?,
+            cwd: text("cwd")?,
+            serving: text("serving")?,
+        })
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"pid": self.pid, "since": self.since, "cwd": self.cwd, "serving": self.serving})
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        let pid = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
+        pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+    }
+
+    fn file(&self, directory: &Path) -> PathBuf {
+        directory.join(format!("{}.json", self.pid))
+    }
+
+    /// The socket to attach by.
+    pub(crate) fn native(&self, directory: &Path) -> PathBuf {
+        directory.join(format!("{}.sock", self.pid))
+    }
+
+    /// The socket that tells who is there.
+    pub(crate) fn who(&self, directory: &Path) -> PathBuf {
+        directory.join(format!("{}.who", self.pid))
+    }
+
+    /// Removes what the process left.
+    pub(crate) fn clear(&self, directory: &Path) {
+        for path in [self.file(directory), self.native(directory), self.who(directory)] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// The desk of this process. Dropping it removes everything.
+pub(crate) struct Desk {
+    notice: Notice,
+    directory: PathBuf,
+    _attending: JoinSet<()>,
+}
+
+impl Desk {
+    /// Opens the desk of this process.
+    pub(crate) async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> anyhow::Result<Desk> {
+        let directory = directory()?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let notice = Notice {
+            pid: std::process::id(),
+            since: u64::try_from(since.as_millis()).unwrap_or_default(),
+            cwd: cwd.display().to_string(),
+            serving,
+        };
+        notice.clear(&directory);
+        let native = Listener::bind(&notice.native(&directory)).await?;
+        let who = Listener::bind(&notice.who(&directory)).await?;
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(notice.file(&directory))?;
+        file.write_all(notice.to_json().to_string().as_bytes())?;
+        let mut attending = JoinSet::new();
+        let (guests, at) = (host.clone(), hub.clone());
+        attending.spawn(attend(native, move |link| {
+            let guest = Guest { start: None, ..guests.guest(Dialect::Native) };
+            let hub = at.clone();
+            async move {
+                let _ = hub.serve(guest, link).await;
+            }
+        }));
+        let at = hub.clone();
+        attending.spawn(attend(who, move |link| {
+            let hub = at.clone();
+            async move {
+                let sessions = hub.present().await.unwrap_or_default();
+                let told: Vec<Value> = sessions.iter().map(told).collect();
+                let _ = link.outgoing.try_send(Lane::MAIN, Value::from(told).to_string());
+                link.shutdown(TELL_WITHIN).await;
+            }
+        }));
+        Ok(Desk { notice, directory, _attending: attending })
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.notice.clear(&self.directory);
+    }
+}
+
+/// Lets visitors in, each with its own task.
+async fn attend<V>(door: Listener, visit: impl Fn(LinkIo) -> V)
+where
+    V: Future<Output = ()> + Send + 'static,
+{
+    let mut visitors = JoinSet::new();
+    while let Ok(accepted) = door.accept().await {
+        while visitors.try_join_next().is_some() {}
+        if visitors.len() < MAX_VISITORS {
+            visitors.spawn(visit(accepted.into_link(Lane::MAIN, Limits::default())));
+        }
+    }
+}
+
+fn told(session: &LiveSession) -> Value {
+    let role = |standing: Standing| match standing {
+        Standing::Controller => "controller",
+        Standing::Approver => "approver",
+        Standing::Observer => "observer",
+    };
+    let uis: Vec<Value> =
+        session.uis.iter().map(|ui| json!({"name": ui.name, "role": role(ui.standing)})).collect();
+    json!({
+        "id": session.id.as_str(),
+        "title": session.title,
+        "cwd": session.cwd,
+        "running": session.running,
+        "asks": session.asks,
+        "uis": uis,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_reads_back_and_a_dead_one_is_cleared() {
+        let dir = tempfile::tempdir().unwrap();
+        // No process has this id: it is past the largest that Linux gives out.
+        let notice = Notice { pid: 4_194_305, since: 7, cwd: "/w".into(), serving: "codelia".into() };
+        std::fs::write(notice.file(dir.path()), notice.to_json().to_string()).unwrap();
+        assert_eq!(Notice::read(&notice.file(dir.path())), Some(notice.clone()));
+        assert!(!notice.is_alive());
+        let own = Notice { pid: std::process::id(), ..notice.clone() };
+        assert!(own.is_alive());
+        notice.clear(dir.path());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

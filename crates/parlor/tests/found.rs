@@ -1,0 +1,68 @@
+//! A serving process is found without a port: `parlor ps` lists it, `parlor attach --session` reaches it, and it leaves nothing behind.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
+/// How long anything here may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn parlor(world: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(PARLOR);
+    command
+        .args(args)
+        .current_dir(world)
+        .env("PARLOR_DATA_DIR", world.join("data"))
+        .env_remove("XDG_RUNTIME_DIR");
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn said(world: &Path, args: &[&str]) -> String {
+    String::from_utf8(parlor(world, args).output().unwrap().stdout).unwrap()
+}
+
+/// Asks `parlor ps` until it says what is wanted; each question is a process of its own, so nothing has to be slept.
+fn ps_until(world: &Path, wanted: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let all: serde_json::Value = serde_json::from_str(&said(world, &["ps", "--json"])).unwrap();
+        if wanted(&all) {
+            return all;
+        }
+        assert!(Instant::now() < deadline, "still: {all}");
+    }
+}
+
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_live_session_is_listed_and_attached_to_by_its_id() {
+    let world = tempfile::tempdir().unwrap();
+    let world = world.path();
+    let socket = world.join("s").display().to_string();
+    let serve = parlor(world, &["serve", "--dialect", "native", "--socket", &socket]).spawn().unwrap();
+    let mut serving = Serving(serve);
+    ps_until(world, |all| all[0]["serving"] == "native");
+    assert_eq!(said(world, &["attach", "--socket", &socket, "--prompt", "say one"]).trim(), "one");
+    let all = ps_until(world, |all| all[0]["sessions"][0]["uis"].as_array().is_some_and(Vec::is_empty));
+    let session = all[0]["sessions"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(said(world, &["attach", "--session", &session, "--prompt", "say two"]).trim(), "two");
+    let nowhere =
+        parlor(world, &["attach", "--session", "sess-ffffffffffff", "--prompt", "x"]).status().unwrap();
+    assert_eq!(nowhere.code(), Some(1));
+
+    // Killed outright, it leaves its files; whoever looks next removes them.
+    serving.0.kill().unwrap();
+    serving.0.wait().unwrap();
+    ps_until(world, |all| all.as_array().is_some_and(Vec::is_empty));
+    assert_eq!(std::fs::read_dir(world.join("data/run")).unwrap().count(), 0);
+}
