@@ -88,6 +88,9 @@ pub type Doing<'t> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 't>>
 pub type Reach<'r> =
     dyn Fn(PathBuf) -> Pin<Box<dyn Future<Output = Result<Peer, PeerError>> + Send + 'r>> + Send + Sync + 'r;
 
+/// A scenario under way.
+type Search<'s> = Pin<Box<dyn Future<Output = Finding> + Send + 's>>;
+
 /// One thing to find out.
 #[derive(Clone, Copy)]
 pub struct Scenario {
@@ -188,7 +191,7 @@ impl Suite {
         each: &mut (dyn FnMut(&Finding) + Send),
     ) -> CheckReport {
         let mut waiting = self.scenarios.iter().enumerate();
-        let mut running: Vec<(usize, Pin<Box<dyn Future<Output = Finding> + Send + '_>>)> = Vec::new();
+        let mut running: Vec<(usize, Search<'_>)> = Vec::new();
         let mut findings: Vec<(usize, Finding)> = Vec::new();
         poll_fn(|cx| {
             loop {

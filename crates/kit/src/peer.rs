@@ -156,7 +156,7 @@ impl Peer {
     }
 
     fn over(lanes: Vec<Lane>, child: Option<Child>, held: Held) -> Peer {
-        Peer { lanes, child, held: held }
+        Peer { lanes, child, held }
     }
 
     /// Waits until the program has ended; `None` when it is not ours to watch or does not end in time.

@@ -33,7 +33,7 @@ pub struct Own {
 
 /// Writes log lines to stderr.
 pub(crate) fn log_to_stderr() -> Log {
-    Arc::new(|line| exit::complain(line))
+    Arc::new(exit::complain)
 }
 
 /// Writes log lines nowhere: the screen belongs to the UI.

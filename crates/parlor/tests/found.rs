@@ -1,5 +1,7 @@
 //! A serving process is found without a port: `parlor ps` lists it, `parlor attach --session` reaches it, and it leaves nothing behind.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panic")]
+
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

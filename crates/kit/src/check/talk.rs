@@ -32,7 +32,7 @@ pub(super) enum AnyWire {
 
 /// One line of the program.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Heard {
+pub(super) enum Heard {
     /// JSON, on a lane.
     Json(u8, Value),
     /// Not JSON.
@@ -44,7 +44,7 @@ pub(crate) enum Heard {
 }
 
 /// The conversation of one scenario.
-pub struct Talk {
+pub(super) struct Talk {
     peer: Peer,
     wire: AnyWire,
     pub(super) wishes: Wishes,

@@ -85,8 +85,8 @@ impl Lift {
         let value: Option<Value> = serde_json::from_str(raw).ok();
         let depth_before = self.spans.depth();
         match side {
-            Side::Ui => self.from_ui(lane, raw, value.as_ref()),
-            Side::Runtime => self.from_runtime(lane, raw, value.as_ref()),
+            Side::Ui => self.ui_said(lane, raw, value.as_ref()),
+            Side::Runtime => self.runtime_said(lane, raw, value.as_ref()),
         }
         let mut words = std::mem::take(&mut self.words);
         let answers = value.as_ref().and_then(|value| self.request(side, value));
@@ -113,7 +113,7 @@ impl Lift {
         None
     }
 
-    fn from_ui(&mut self, lane: u8, raw: &str, value: Option<&Value>) {
+    fn ui_said(&mut self, lane: u8, raw: &str, value: Option<&Value>) {
         if let Some(value) = value
             && let Some((ask, span)) =
                 self.spans.open_ask(|ask| self.canon.names().ask(ask).is_some_and(|key| mentions(value, key)))
@@ -135,7 +135,7 @@ impl Lift {
         }
     }
 
-    fn from_runtime(&mut self, lane: u8, raw: &str, value: Option<&Value>) {
+    fn runtime_said(&mut self, lane: u8, raw: &str, value: Option<&Value>) {
         let mut said = raw.to_owned();
         if let Some(Value::Object(object)) = value
             && !object.contains_key("method")
@@ -162,7 +162,7 @@ impl Lift {
                 }
                 Effect::News(news) => self.news(*news),
                 Effect::Signal(signal) => {
-                    self.words.push(format!("signal {}", short(&format!("{signal:?}"))))
+                    self.words.push(format!("signal {}", short(&format!("{signal:?}"))));
                 }
                 Effect::Drift(drift) => self.words.push(format!("unknown: {}", short(&drift.what))),
                 Effect::Settle { .. }
@@ -213,7 +213,7 @@ impl Lift {
                 self.tell(&event.body);
             }
             News::Signal { signal, .. } => {
-                self.words.push(format!("signal {}", short(&format!("{signal:?}"))))
+                self.words.push(format!("signal {}", short(&format!("{signal:?}"))));
             }
             News::Settled { .. } | News::Link(_) => {}
         }
@@ -251,7 +251,7 @@ impl Lift {
 fn mentions(value: &Value, key: &str) -> bool {
     match value {
         // A role may keep an id as text or as it is written.
-        Value::String(text) => text == key || value.to_string() == key,
+        Value::String(text) => text == key || serde_json::to_string(text).is_ok_and(|written| written == key),
         Value::Number(number) => number.to_string() == key,
         Value::Array(items) => items.iter().any(|item| mentions(item, key)),
         Value::Object(members) => members.values().any(|member| mentions(member, key)),
@@ -337,7 +337,7 @@ impl Spans {
             Body::RunStarted { run } => begin(SpanKind::Run, run.0, UNNAMED.to_owned()),
             Body::RunEnded { run, outcome } => {
                 self.spoke(at, line);
-                self.close(SpanKind::Run, run.0, at, line, outcome_word(outcome))
+                self.close(SpanKind::Run, run.0, at, line, outcome_word(outcome));
             }
             Body::TurnStarted { turn, cause, .. } => {
                 begin(SpanKind::Turn, turn.0, format!("{cause:?}").to_lowercase());

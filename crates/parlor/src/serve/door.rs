@@ -117,7 +117,7 @@ impl Entering {
                 let _ = self.hub.serve(self.host.guest(dialect), link).await;
             }
             (Wire::Auto, shared) => {
-                self.listen(shared, accepted.into_link(self.lane, Limits::default())).await
+                self.listen(shared, accepted.into_link(self.lane, Limits::default())).await;
             }
         }
     }
