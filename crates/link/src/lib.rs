@@ -11,6 +11,7 @@ mod failure;
 mod lane_io;
 pub mod memory;
 mod outgoing;
+mod rename;
 pub mod stdio;
 mod tasks;
 pub mod unix;

@@ -105,6 +105,12 @@ impl Outgoing {
         (Self { lanes: senders.into(), gauge, watcher: None }, queues)
     }
 
+    /// The same way out, its lanes all called `lane`.
+    pub(crate) fn renamed(mut self, lane: Lane) -> Self {
+        self.lanes = self.lanes.iter().map(|(_, sender)| (lane, sender.clone())).collect();
+        self
+    }
+
     /// The same way out, with somebody who sees what is taken.
     pub(crate) fn watched(mut self, watcher: Watcher) -> Self {
         self.watcher = Some(watcher);

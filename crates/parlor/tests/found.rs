@@ -68,3 +68,17 @@ fn a_live_session_is_listed_and_attached_to_by_its_id() {
     ps_until(world, |all| all.as_array().is_some_and(Vec::is_empty));
     assert_eq!(std::fs::read_dir(world.join("data/run")).unwrap().count(), 0);
 }
+
+#[test]
+fn the_first_line_of_a_client_tells_its_wire() {
+    let world = tempfile::tempdir().unwrap();
+    let world = world.path();
+    let socket = world.join("s").display().to_string();
+    let serve = parlor(world, &["serve", "--dialect", "auto", "--socket", &socket]).spawn().unwrap();
+    let _serving = Serving(serve);
+    for dialect in ["native", "codelia", "openagent", "nous"] {
+        let prompt = format!("say {dialect}");
+        let heard = said(world, &["attach", "--dialect", dialect, "--socket", &socket, "--prompt", &prompt]);
+        assert_eq!(heard.trim(), dialect);
+    }
+}

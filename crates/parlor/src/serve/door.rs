@@ -158,7 +158,8 @@ impl Entering {
         match shared {
             Some((its, ui)) if its == dialect => self.join(ui, link, vec![first]).await,
             _ => {
-                // The link was made with this connection's lane; its seat must answer there.
+                // A seat of its own has one lane, whatever number this connection got.
+                let (link, first) = (link.renamed(Lane::MAIN), first.on(Lane::MAIN));
                 if let Ok(ui) = self.hub.seat(self.host.guest(dialect)).await {
                     let _ = self.hub.connect_after(ui, Lane::MAIN, link, vec![first]).await;
                 }
