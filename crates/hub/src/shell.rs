@@ -441,8 +441,13 @@ impl Shell {
 
     /// Lets the core decide and sorts what it says by whom it is for.
     fn decide(&mut self, input: In) {
+        let shown = matches!(input, In::Mirror { .. });
         let outs = self.core.step(self.clock.now(), input, &mut self.keeper);
         self.sort(outs);
+        if shown {
+            // UIs must see a mirrored session as it was shown, before the events that came right behind it.
+            self.pump();
+        }
     }
 
     fn sort(&mut self, outs: Vec<Out>) {

@@ -302,8 +302,8 @@ async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("work")).unwrap();
     put(dir.path(), "settings/mcp.json", &json!({"mcpServers": {"echo": child("")}}).to_string());
-    // Not below temp, where everybody may write.
-    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // Not below temp, where everybody may write; the build may lie there too.
+    let outside = tempfile::tempdir_in(std::env::home_dir().unwrap()).unwrap();
     let (inside, outside) = (dir.path().join("work/saved"), outside.path().join("saved"));
     let pipe = dir.path().join("work/pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

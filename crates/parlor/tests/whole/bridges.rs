@@ -91,7 +91,7 @@ async fn converse(a: Dialect, b: Dialect) {
     }
 
     // Some wires stop a turn at a denial: what the model would have said then comes first now.
-    let behind = script.remaining() > 5;
+    let behind = script.remaining() > 4;
     if behind {
         talk.prompt("go on", &[]).await;
     }

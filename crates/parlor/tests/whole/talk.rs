@@ -42,26 +42,26 @@ impl Talk {
     /// Says something, answers in order what is asked, waits for the end of the run.
     pub(crate) async fn prompt(&mut self, text: &str, answers: &[Answer]) -> Spoken {
         self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
-        self.to_the_end(answers, |_| None).await
+        self.until_the_end(answers, |_| None).await
     }
 
     /// The same; when the model has begun to speak, something is queued.
     pub(crate) async fn prompt_and(&mut self, text: &str, kind: QueueKind, then: &str) -> Spoken {
         self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
         let then = Command::Enqueue { kind, input: Input::text(then) };
-        let first = self.to_the_end(&[], begins(then)).await;
+        let first = self.until_the_end(&[], begins(then)).await;
         if self.state.queues.all().next().is_none() && first.text.contains("Steered.") {
             return first;
         }
         // Where the runtime has no queue, the hub prompts again: that is a run of its own.
-        let second = self.to_the_end(&[], |_| None).await;
+        let second = self.until_the_end(&[], |_| None).await;
         Spoken { text: first.text + &second.text, ..second }
     }
 
     /// The same; when the model has begun to speak, the run is cancelled.
     pub(crate) async fn prompt_and_cancel(&mut self, text: &str) -> Spoken {
         self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
-        self.to_the_end(&[], begins(Command::Cancel { run: None, reason: None })).await
+        self.until_the_end(&[], begins(Command::Cancel { run: None, reason: None })).await
     }
 
     /// Makes a session and goes there.
@@ -134,7 +134,7 @@ impl Talk {
         self.ui.port.command(Ticket(self.next), Target::Current, command).await.expect("the hub runs");
     }
 
-    async fn to_the_end(
+    async fn until_the_end(
         &mut self,
         answers: &[Answer],
         mut react: impl FnMut(&Event) -> Option<Command>,
