@@ -4,6 +4,7 @@ mod message;
 mod tool;
 
 use crate::clean::{clean, clean_line};
+use crate::key::Key;
 use crate::row::{Piece, Row, wrap, wrap_text};
 use crate::theme::{Role, Theme};
 use crate::thread::CellKey;
@@ -23,9 +24,16 @@ pub struct Look {
     pub theme: Theme,
     /// Whether it is unfolded.
     pub open: bool,
+    /// The key that unfolds it.
+    pub opens: Option<Key>,
 }
 
 impl Look {
+    /// What to press to see more, in words.
+    pub(crate) fn how_to_open(self) -> String {
+        self.opens.map_or(String::new(), |key| format!(" ({key} opens)"))
+    }
+
     /// A piece of this role.
     pub fn piece(self, text: impl Into<String>, role: Role) -> Piece {
         Piece::new(text, self.theme.style(role))

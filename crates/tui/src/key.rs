@@ -126,10 +126,14 @@ impl FromStr for Key {
         let mut chars = rest.chars();
         let single = chars.next().filter(|_| chars.next().is_none()).map(Code::Char);
         key.code = named.or(function).or(single).ok_or_else(|| NotAKey(text.to_owned()))?;
-        if key.ctrl
-            && let Code::Char(c) = key.code
-        {
-            key.code = Code::Char(c.to_ascii_lowercase());
+        if let Code::Char(c) = key.code {
+            // A character carries its shift; with control terminals cannot tell.
+            key.code = match (key.ctrl, key.shift) {
+                (true, _) => Code::Char(c.to_ascii_lowercase()),
+                (false, true) => Code::Char(c.to_ascii_uppercase()),
+                (false, false) => Code::Char(c),
+            };
+            key.shift = false;
         }
         Ok(key)
     }
@@ -156,7 +160,8 @@ impl fmt::Display for Key {
         }
         match self.code {
             Code::Char(' ') => f.write_str("Space"),
-            Code::Char(c) if self.ctrl => write!(f, "{}", c.to_ascii_uppercase()),
+            Code::Char(c) if self.alt && c.is_ascii_uppercase() => write!(f, "Shift-{c}"),
+            Code::Char(c) if self.ctrl || self.alt => write!(f, "{}", c.to_ascii_uppercase()),
             Code::Char(c) => write!(f, "{c}"),
             Code::F(n) => write!(f, "F{n}"),
             Code::Up => f.write_str("↑"),
@@ -190,6 +195,9 @@ mod tests {
             ("f", Key::char('f'), "f"),
             ("-", Key::char('-'), "-"),
             ("space", Key::char(' '), "Space"),
+            ("alt-z", Key::alt(Code::Char('z')), "Alt-Z"),
+            ("alt-shift-z", Key::alt(Code::Char('Z')), "Alt-Shift-Z"),
+            ("ctrl-shift-x", Key::ctrl('x'), "Ctrl-X"),
         ] {
             assert_eq!(text.parse(), Ok(key), "{text}");
             assert_eq!(key.to_string(), shown);

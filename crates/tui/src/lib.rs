@@ -16,6 +16,7 @@ mod dump;
 pub mod fuzzy;
 mod headless;
 pub mod key;
+pub mod keymap;
 pub mod markdown;
 pub mod model;
 pub mod msg;

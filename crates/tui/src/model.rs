@@ -3,7 +3,7 @@
 use crate::ask::AskPanel;
 use crate::complete::Completion;
 use crate::composer::{Editor, History};
-use crate::key::Key;
+use crate::keymap::Keymap;
 use crate::msg::{Fx, Outgoing};
 use crate::overlay::Overlay;
 use crate::picker::Of;
@@ -117,8 +117,8 @@ pub struct Screen {
     pub attached: Vec<(String, Part)>,
     /// Whether the mouse is the UI's.
     pub mouse: bool,
-    /// Keys that stand for others.
-    pub keymap: BTreeMap<Key, Key>,
+    /// Which key does what.
+    pub keymap: Keymap,
     /// The window's title, as last set.
     pub title: String,
     /// How the UI was started.
@@ -206,7 +206,7 @@ impl Model {
             drag: None,
             attached: Vec::new(),
             mouse: false,
-            keymap: BTreeMap::new(),
+            keymap: Keymap::default(),
             title: String::new(),
             about,
             pending: BTreeMap::new(),

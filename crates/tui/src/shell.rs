@@ -9,7 +9,7 @@ mod picture;
 mod screen;
 mod terminal;
 
-use crate::key::Key;
+use crate::keymap::Keymap;
 use crate::model::{About, Model};
 use crate::msg::{Begin, Fx, Msg, Outgoing};
 use crate::theme::Theme;
@@ -18,7 +18,7 @@ use crate::view::Cache;
 use domain::ids::Millis;
 use domain::port::{LinkState, News};
 use input::InputThread;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -48,8 +48,8 @@ pub struct Options {
     pub inline: bool,
     /// Whether the mouse is the UI's (else the terminal's own selection works).
     pub mouse: bool,
-    /// Keys that stand for others.
-    pub keys: BTreeMap<Key, Key>,
+    /// Which key does what.
+    pub keys: Keymap,
     /// What to begin with.
     pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.

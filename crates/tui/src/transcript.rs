@@ -7,6 +7,7 @@
 mod tests;
 
 use crate::cell::{self, Look, gap};
+use crate::keymap::Action;
 use crate::markdown::Stream;
 use crate::model::Model;
 use crate::row::{Links, Row, draw};
@@ -123,7 +124,8 @@ impl CellCache {
 }
 
 fn look(model: &Model, key: CellKey, columns: usize) -> Look {
-    Look { columns, theme: model.screen.theme, open: model.is_open(key) }
+    let opens = model.screen.keymap.first(Action::Fold);
+    Look { columns, theme: model.screen.theme, open: model.is_open(key), opens }
 }
 
 /// A place: which cell, which line of it (a gap before the cell counts as its first line).

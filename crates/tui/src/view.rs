@@ -15,6 +15,7 @@ pub(crate) use inline::{Inline, InlineFrame};
 use crate::ask::Room;
 use crate::cell::Look;
 use crate::composer::lay_out;
+use crate::keymap::Action;
 use crate::model::Model;
 use crate::row::{Links, Row, draw};
 use crate::transcript::{self, CellCache};
@@ -70,7 +71,7 @@ pub(crate) fn composer_columns(model: &Model) -> usize {
 
 pub(crate) fn look(model: &Model) -> Look {
     let columns = usize::from(model.screen.size.0.saturating_sub(2)).max(1);
-    Look { columns, theme: model.screen.theme, open: true }
+    Look { columns, theme: model.screen.theme, open: true, opens: model.screen.keymap.first(Action::Fold) }
 }
 
 /// Where everything stands on a screen of the model's size.

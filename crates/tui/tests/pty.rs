@@ -198,7 +198,7 @@ fn a_person_talks_and_leaves_and_the_terminal_is_as_it_was() {
     terminal.send("hello\r");
     terminal.shows("you said hello");
     terminal.send("?");
-    terminal.shows("Ctrl-S, Alt-Enter");
+    terminal.shows("steers the run");
     terminal.send("q");
     terminal.shows("you said hello");
     terminal.send("\x04");

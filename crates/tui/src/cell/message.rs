@@ -34,7 +34,7 @@ pub(super) fn prompt(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
     let hidden = rows.len().saturating_sub(LONG_PROMPT);
     if hidden > 0 && !look.open {
         rows.truncate(LONG_PROMPT);
-        let word = fit(&format!("  … {hidden} more lines (Ctrl-O opens)"), look.columns);
+        let word = fit(&format!("  … {hidden} more lines{}", look.how_to_open()), look.columns);
         rows.push(Row::of(word, look.theme.style(Role::Dim)));
     }
     rows

@@ -187,7 +187,7 @@ fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, hidden: usize, look: Look) 
         return rows;
     }
     let hidden = over + hidden;
-    let how = if look.open { "" } else { " (Ctrl-O opens)" };
+    let how = if look.open { String::new() } else { look.how_to_open() };
     let word = Row::of(
         fit(&format!("… {hidden} more lines{how}"), look.columns.saturating_sub(2)),
         look.theme.style(Role::Dim),

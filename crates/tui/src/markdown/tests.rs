@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 fn look(columns: usize) -> Look {
-    Look { columns, theme: Theme::Terminal, open: true }
+    Look { columns, theme: Theme::Terminal, open: true, opens: None }
 }
 
 fn check(text: &str, columns: usize, expected: Expect) {

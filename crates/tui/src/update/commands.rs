@@ -2,7 +2,7 @@
 
 use super::{lists, prompt, reading};
 use crate::cell;
-use crate::commands::{Does, Parsed, parse};
+use crate::commands::{COMMANDS, Does, Parsed, parse};
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
@@ -33,6 +33,13 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
     }
     run(model, command.does, argument, fx);
     true
+}
+
+/// A key that stands for a command was pressed.
+pub(super) fn press(model: &mut Model, at: usize, fx: &mut Vec<Fx>) {
+    if let Some(command) = COMMANDS.get(at) {
+        execute(model, &format!("/{}", command.name), fx);
+    }
 }
 
 fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {

@@ -2,9 +2,10 @@
 
 use super::prompt::{self, Manner};
 use super::reading::{self, Stops};
-use super::{asks, completion, lists};
+use super::{asks, commands, completion, lists};
 use crate::composer::lay_out;
 use crate::key::{Code, Key};
+use crate::keymap::{Action, Does};
 use crate::model::{Model, QUIT_MS};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
@@ -15,12 +16,13 @@ use domain::ids::Millis;
 use domain::signal::Level;
 
 pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
-    let key = model.screen.keymap.get(&key).copied().unwrap_or(key);
-    if everywhere(model, key, fx) {
+    let does = model.screen.keymap.does(key);
+    if everywhere(model, key, does, fx) {
         return;
     }
     model.screen.quit_until = None;
-    if over(model, key, fx) || scrolls(model, key) {
+    let Some(key) = model.screen.keymap.edits(key) else { return };
+    if over(model, key, fx) || scrolls(model, does) {
         return;
     }
     if asks::press(model, key, fx) || reading::search_key(model, key) || reading::press(model, key, fx) {
@@ -30,28 +32,20 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
         model.screen.scroll = Scroll::Tail;
     }
     if !completion::press(model, key, fx) {
-        compose(model, key, fx);
+        compose(model, key, does, fx);
         completion::refresh(model, fx);
     }
 }
 
 /// Keys that mean the same everywhere.
-fn everywhere(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
-    match (key.code, key.ctrl) {
-        (Code::Char('c'), true) => {
-            interrupt(model, fx);
-            true
-        }
-        (Code::Char('z'), true) => {
-            fx.push(Fx::Suspend);
-            true
-        }
-        (Code::Char('l'), true) => {
-            fx.push(Fx::Redraw);
-            true
-        }
-        _ => false,
+fn everywhere(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>) -> bool {
+    match does {
+        _ if key == Key::ctrl('c') => interrupt(model, fx),
+        Some(Does::Action(Action::Suspend)) => fx.push(Fx::Suspend),
+        Some(Does::Action(Action::Redraw)) => fx.push(Fx::Redraw),
+        _ => return false,
     }
+    true
 }
 
 fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
@@ -90,50 +84,43 @@ fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
     }
 }
 
-fn scrolls(model: &mut Model, key: Key) -> bool {
+fn scrolls(model: &mut Model, does: Option<Does>) -> bool {
+    let Some(Does::Action(action)) = does else { return false };
     let area = areas(model).transcript;
     let page = i64::from(area.height.saturating_sub(2).max(1));
-    match (key.code, key.ctrl, key.shift) {
-        (Code::Up, true, _) => reading::walk(model, true, Stops::Prompts),
-        (Code::Down, true, _) => reading::walk(model, false, Stops::Prompts),
-        (Code::Up, ..) if key.alt => reading::walk(model, true, Stops::Every),
-        (Code::Down, ..) if key.alt => reading::walk(model, false, Stops::Every),
-        (Code::PageUp, ..) => scroll_by(model, area, -page),
-        (Code::PageDown, ..) => scroll_by(model, area, page),
-        (Code::Up, _, true) => scroll_by(model, area, -1),
-        (Code::Down, _, true) => scroll_by(model, area, 1),
-        (Code::Home, true, _) if model.screen.composer.is_empty() => scroll_by(model, area, i64::MIN / 2),
-        (Code::End, true, _) => model.screen.scroll = Scroll::Tail,
-        (Code::Char('o'), true, _) => reading::fold_all(model),
+    match action {
+        Action::PromptUp => reading::walk(model, true, Stops::Prompts),
+        Action::PromptDown => reading::walk(model, false, Stops::Prompts),
+        Action::SelectUp => reading::walk(model, true, Stops::Every),
+        Action::SelectDown => reading::walk(model, false, Stops::Every),
+        Action::PageUp => scroll_by(model, area, -page),
+        Action::PageDown => scroll_by(model, area, page),
+        Action::LineUp => scroll_by(model, area, -1),
+        Action::LineDown => scroll_by(model, area, 1),
+        Action::ToStart if model.screen.composer.is_empty() => scroll_by(model, area, i64::MIN / 2),
+        Action::ToEnd => model.screen.scroll = Scroll::Tail,
+        Action::Fold => reading::fold_all(model),
         _ => return false,
     }
     true
 }
 
-fn compose(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
-    let running = model.world.is_running();
+fn compose(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>) {
+    let done = match does {
+        Some(Does::Action(action)) => act(model, action, fx),
+        Some(Does::Command(at)) => {
+            commands::press(model, at, fx);
+            true
+        }
+        None => false,
+    };
+    if done {
+        return;
+    }
     match (key.code, key.ctrl, key.alt) {
         (Code::Esc, ..) => escape(model, fx),
-        (Code::Char('d'), true, _) if model.screen.composer.is_empty() => fx.push(Fx::Quit),
-        (Code::Char('?'), false, false) if model.screen.composer.is_empty() => {
-            model.screen.overlay = Some(Overlay::Pager(Pager::new("Keys", Content::Keys)));
-        }
-        (Code::Enter, _, true) if running => prompt::submit(model, Manner::Steer, fx),
-        (Code::Char('s'), true, _) => prompt::submit(model, Manner::Steer, fx),
-        (Code::Enter, false, false) if !key.shift => enter(model, fx),
-        (Code::Enter, ..) => model.screen.composer.insert("\n"),
         (Code::Up, false, false) => vertical(model, -1),
         (Code::Down, false, false) => vertical(model, 1),
-        (Code::Char('p'), true, _) => earlier(model),
-        (Code::Char('n'), true, _) => later(model),
-        (Code::Char('v'), false, true) => fx.push(Fx::Attach(None)),
-        (Code::Char(']'), false, true) => lists::next_session(model, false, fx),
-        (Code::Char('['), false, true) => lists::next_session(model, true, fx),
-        (Code::Char('f'), true, _) => reading::search(model, ""),
-        (Code::Char('r'), true, _) => lists::open(model, Of::History, fx),
-        (Code::Char('x'), true, _) => lists::open(model, Of::Sessions, fx),
-        (Code::Char('q'), true, _) => lists::open(model, Of::Queue, fx),
-        (Code::Char('g'), true, _) => fx.push(Fx::OpenEditor(model.screen.composer.unfolded())),
         (Code::Tab, ..) => {
             if let Some(text) = model.screen.suggestion.take().filter(|_| model.screen.composer.is_empty()) {
                 model.screen.composer.set(text);
@@ -145,6 +132,32 @@ fn compose(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
             }
         }
     }
+}
+
+/// Does what an action says; `false` when the key means something else just now.
+fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
+    let empty = model.screen.composer.is_empty();
+    match action {
+        Action::Send => enter(model, fx),
+        Action::Steer => prompt::submit(model, Manner::Steer, fx),
+        Action::NewLine => model.screen.composer.insert("\n"),
+        Action::Earlier => earlier(model),
+        Action::Later => later(model),
+        Action::History => lists::open(model, Of::History, fx),
+        Action::Editor => fx.push(Fx::OpenEditor(model.screen.composer.unfolded())),
+        Action::Picture => fx.push(Fx::Attach(None)),
+        Action::Search => reading::search(model, ""),
+        Action::Queue => lists::open(model, Of::Queue, fx),
+        Action::Sessions => lists::open(model, Of::Sessions, fx),
+        Action::NextSession => lists::next_session(model, false, fx),
+        Action::PreviousSession => lists::next_session(model, true, fx),
+        Action::Keys if empty => {
+            model.screen.overlay = Some(Overlay::Pager(Pager::new("Keys", Content::Keys)));
+        }
+        Action::Quit if empty => fx.push(Fx::Quit),
+        _ => return false,
+    }
+    true
 }
 
 fn enter(model: &mut Model, fx: &mut Vec<Fx>) {

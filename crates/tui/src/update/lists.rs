@@ -3,6 +3,7 @@
 use super::{prompt, reading};
 use crate::cell::{ago, count};
 use crate::clean::clean_line;
+use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::Overlay;
@@ -88,7 +89,8 @@ pub(super) fn next_session(model: &mut Model, back: bool, fx: &mut Vec<Fx>) {
     let ids: Vec<_> = model.world.sessions.keys().cloned().collect();
     let at = model.world.current.as_ref().and_then(|current| ids.iter().position(|id| id == current));
     let Some(at) = at.filter(|_| ids.len() > 1) else {
-        return model.toast(Level::Info, "there is no other session open; Ctrl-X lists them all");
+        let key = model.screen.keymap.shown(Action::Sessions);
+        return model.toast(Level::Info, format!("there is no other session open; {key} lists them all"));
     };
     let next = if back { (at + ids.len() - 1) % ids.len() } else { (at + 1) % ids.len() };
     model.send(Want::Nothing, Command::OpenSession { session: ids[next].clone() }, fx);

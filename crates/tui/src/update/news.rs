@@ -2,6 +2,7 @@
 
 use super::{completion, lists, prompt};
 use crate::clean::clean_line;
+use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::thread::Thread;
@@ -107,7 +108,8 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
         }
         Body::AskOpened(ask) if !is_current => {
             let title = model.world.sessions.get(session).map(|seen| seen.state.title()).unwrap_or_default();
-            model.toast(Level::Warning, format!("“{title}” asks: {} (Alt-] goes there)", ask.title));
+            let key = model.screen.keymap.shown(Action::NextSession);
+            model.toast(Level::Warning, format!("“{title}” asks: {} ({key} goes there)", ask.title));
             fx.push(Fx::Bell);
         }
         Body::MessageDelta { text, .. } if is_current => model.screen.flow.add(model.screen.now, text.len()),

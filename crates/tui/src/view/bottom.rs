@@ -4,6 +4,7 @@ use super::{composer_columns, hints, look};
 use crate::cell::{count, duration, level_role};
 use crate::clean::clean_line;
 use crate::composer::lay_out;
+use crate::keymap::Action;
 use crate::model::Model;
 use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
 use crate::theme::Role;
@@ -127,14 +128,16 @@ fn working(model: &Model) -> Vec<Row> {
     };
     let tokens =
         if used.output > 0 { format!(" · {} tokens out", count(used.output)) } else { String::new() };
+    let keymap = &model.screen.keymap;
     let hint = if model.screen.composer.is_empty() {
-        "Esc stops"
+        "Esc stops".to_owned()
     } else {
-        "Enter queues · Ctrl-S steers · Esc stops"
+        let (send, steer) = (keymap.shown(Action::Send), keymap.shown(Action::Steer));
+        format!("{send} queues · {steer} steers · Esc stops")
     };
     let text = format!(" {word} · {took}{tokens}{rate}");
     let room = look.columns.saturating_sub(width(&text) + 1);
-    let hint = if width(hint) + 3 <= room { format!("   {hint}") } else { String::new() };
+    let hint = if width(&hint) + 3 <= room { format!("   {hint}") } else { String::new() };
     vec![Row::from(vec![
         look.piece(sign, Role::Accent),
         look.piece(fit(&text, look.columns.saturating_sub(1)), Role::Text),
@@ -189,7 +192,7 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
     let word = if model.screen.scroll == Scroll::Tail {
         String::new()
     } else {
-        "↓ more below (Ctrl-End)".to_owned()
+        format!("↓ more below ({})", model.screen.keymap.shown(Action::ToEnd))
     };
     rule(&word, model, area, buf, links);
     let text = model.screen.composer.text();
@@ -216,12 +219,12 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
 }
 
 fn placeholder(model: &Model) -> String {
-    let text = if model.world.is_running() {
-        "type to queue what comes next"
+    if model.world.is_running() {
+        "type to queue what comes next".to_owned()
     } else {
-        "ask for something · / commands · @ files · ? keys"
-    };
-    text.to_owned()
+        let keys = model.screen.keymap.shown(Action::Keys);
+        format!("ask for something · / commands · @ files · {keys} keys")
+    }
 }
 
 /// The status line: model, policy, folder; fields of the runtime; context, tokens, money.

@@ -2,42 +2,27 @@
 
 use crate::cell::Look;
 use crate::commands::COMMANDS;
-use crate::row::{Piece, Row, fit, wrap};
+use crate::key::Key;
+use crate::keymap::{ACTIONS, GROUPS, Keymap};
+use crate::row::{Piece, Row, fit, width, wrap, wrap_text};
 use crate::theme::Role;
 use domain::port::Abilities;
 
-const KEYS: &[(&str, &[(&str, &str)])] = &[
+/// Keys that always mean the same, by group; they stand before or after those that can be changed.
+const FIXED: &[(&str, &[(&str, &str)])] = &[
     (
         "Writing",
         &[
-            ("Enter", "sends; while a run is under way: waits for its end"),
-            ("Ctrl-S, Alt-Enter", "steers: heard as soon as the current step allows"),
-            ("Ctrl-J, Shift-Enter, \\ Enter", "new line"),
-            ("↑ ↓, Ctrl-P Ctrl-N", "earlier prompts"),
-            ("Ctrl-A Ctrl-E, Alt-B Alt-F", "line start and end, word left and right"),
-            ("Ctrl-W Ctrl-U Ctrl-K, Ctrl-Y", "cut a word, to the start, to the end; put it back"),
-            ("Ctrl-_ or Alt-Z, Alt-Shift-Z", "undo, redo"),
-            ("Ctrl-G", "write in your own editor ($EDITOR)"),
             ("/ at the start", "commands; /help lists them"),
             ("@ in a word", "a file of the project; Tab takes it"),
             ("$ in a word", "a skill"),
             ("! at the start", "runs a command yourself; its output goes along with the next prompt"),
-            ("Alt-V, or drop a file here", "a picture goes along with the next prompt"),
-            ("Ctrl-R", "looks through earlier prompts"),
-            ("Tab", "takes the suggestion"),
+            ("Tab", "takes what is offered or suggested"),
         ],
     ),
     (
         "Reading",
-        &[
-            ("PgUp PgDn, Shift-↑ Shift-↓, wheel", "scroll"),
-            ("Ctrl-End", "back to the end"),
-            ("click, drag", "opens a tool or thought; copies text (/mouse gives it back to the terminal)"),
-            ("Ctrl-O", "opens or folds all tools and thoughts"),
-            ("Alt-↑ Alt-↓", "select a message or tool: Enter opens, c copies, b goes back there"),
-            ("Ctrl-↑ Ctrl-↓", "from prompt to prompt"),
-            ("Ctrl-F", "finds words; Enter goes on to the older one"),
-        ],
+        &[("click, drag", "opens a tool or thought; copies text (/mouse gives it back to the terminal)")],
     ),
     (
         "The run",
@@ -54,40 +39,80 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("v", "view all of it"),
         ],
     ),
-    (
-        "Else",
-        &[
-            ("Ctrl-X", "sessions"),
-            ("Alt-] Alt-[", "the next open session, the one before"),
-            ("Ctrl-D", "quits (when nothing is typed)"),
-            ("Ctrl-Z", "suspends; `fg` brings it back"),
-            ("Ctrl-L", "draws the screen anew"),
-            ("?", "this page (when nothing is typed)"),
-        ],
-    ),
 ];
 
-pub(super) fn rows(look: Look) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let column = if look.columns >= 70 { 34 } else { look.columns / 2 };
-    for (group, keys) in KEYS {
-        if !rows.is_empty() {
-            rows.push(Row::empty());
+/// Columns from which the names of actions are shown too.
+const WIDE: usize = 100;
+/// Columns of such a name.
+const NAME: usize = 18;
+
+/// All keys, as they are now.
+pub(super) fn rows(keymap: &Keymap, look: Look) -> Vec<Row> {
+    let mut page = Page { look, rows: Vec::new() };
+    let (fixed, own): (Vec<_>, Vec<_>) =
+        FIXED.iter().partition(|(group, _)| GROUPS.iter().all(|(name, _)| name != group));
+    for (at, (group, first)) in GROUPS.iter().enumerate() {
+        if at == GROUPS.len() - 1 {
+            fixed.iter().for_each(|(group, keys)| {
+                page.heading(group);
+                keys.iter().for_each(|(key, what)| page.line(key, what, ""));
+            });
         }
-        rows.push(Row::of(*group, look.theme.style(Role::Heading)));
-        for (key, what) in *keys {
-            let lead = Piece::new(format!("  {key:<column$}"), look.theme.style(Role::Accent));
-            let rest = Piece::new(" ".repeat(column + 2), look.theme.style(Role::Text));
-            let text = Piece::new(*what, look.theme.style(Role::Text));
-            if crate::row::width(key) >= column {
-                rows.push(Row::from(vec![lead]));
-                rows.extend(wrap(&[text], look.columns, &rest, &rest));
-            } else {
-                rows.extend(wrap(&[text], look.columns, &lead, &rest));
-            }
+        page.heading(group);
+        let next = GROUPS.get(at + 1).map(|(_, action)| *action);
+        let actions = ACTIONS.iter().skip_while(|named| named.action != *first);
+        for named in actions.take_while(|named| Some(named.action) != next) {
+            let keys: Vec<String> = keymap.keys(named.action).iter().map(Key::to_string).collect();
+            let keys = if keys.is_empty() { "no key".to_owned() } else { keys.join(", ") };
+            page.line(&keys, named.help, named.name);
+        }
+        for (_, keys) in own.iter().filter(|(name, _)| name == group) {
+            keys.iter().for_each(|(key, what)| page.line(key, what, ""));
         }
     }
-    rows
+    for (key, command) in keymap.commands() {
+        page.line(&key.to_string(), &format!("/{command}"), &format!("/{command}"));
+    }
+    page.rows.push(Row::empty());
+    let word = "To change keys, write [ui.keys] into config.toml, each name with its key: steer = \"ctrl-t\". \
+                /settings tells where it lies.";
+    page.rows.extend(wrap_text(word, look.columns, look.theme.style(Role::Dim)));
+    page.rows
+}
+
+struct Page {
+    look: Look,
+    rows: Vec<Row>,
+}
+
+impl Page {
+    fn heading(&mut self, text: &str) {
+        if !self.rows.is_empty() {
+            self.rows.push(Row::empty());
+        }
+        self.rows.push(Row::of(text, self.look.theme.style(Role::Heading)));
+    }
+
+    fn line(&mut self, keys: &str, what: &str, name: &str) {
+        let look = self.look;
+        let column = if look.columns >= 70 { 34 } else { look.columns / 2 };
+        let (names, columns) =
+            if look.columns >= WIDE { (true, look.columns - NAME) } else { (false, look.columns) };
+        let lead = look.piece(format!("  {keys:<column$}"), Role::Accent);
+        let rest = look.piece(" ".repeat(column + 2), Role::Text);
+        let text = look.piece(what, Role::Text);
+        let first = self.rows.len();
+        if width(keys) >= column {
+            self.rows.push(Row::from(vec![lead]));
+            self.rows.extend(wrap(&[text], columns, &rest, &rest));
+        } else {
+            self.rows.extend(wrap(&[text], columns, &lead, &rest));
+        }
+        if let Some(row) = self.rows.get_mut(first).filter(|_| names) {
+            let space = " ".repeat(columns.saturating_sub(row.width()));
+            row.pieces.push(look.piece(format!("{space}{name}"), Role::Dim));
+        }
+    }
 }
 
 /// The commands; what the runtime cannot do is dim.

@@ -34,7 +34,7 @@ pub(super) fn view(
 fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let look = look(model);
     let rows = match &pager.content {
-        Content::Keys => keys::rows(look),
+        Content::Keys => keys::rows(&model.screen.keymap, look),
         Content::Commands => keys::commands(look, &model.world.seen().abilities),
         Content::Status => super::facts::rows(model),
         Content::Ask => shown_ask(model).map(|(_, ask)| crate::ask::full(ask, look)).unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! The first screen: what this is, which model answers, what to try, how to leave.
 
 use super::{look, paste_rows};
+use crate::keymap::Action;
 use crate::model::Model;
 use crate::row::{Links, Row, wrap, wrap_text};
 use crate::theme::Role;
@@ -56,12 +57,13 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
         rows.extend(wrap_text(note, look.columns, style(Role::Dim)));
     }
     rows.push(Row::empty());
+    let keymap = &model.screen.keymap;
     for (keys, what) in [
-        ("Enter", "sends"),
-        ("?", "shows all keys"),
-        ("/", "shows all commands"),
-        ("Esc", "stops a run"),
-        ("Ctrl-D", "quits"),
+        (keymap.shown(Action::Send), "sends"),
+        (keymap.shown(Action::Keys), "shows all keys"),
+        ("/".to_owned(), "shows all commands"),
+        ("Esc".to_owned(), "stops a run"),
+        (keymap.shown(Action::Quit), "quits"),
     ] {
         let key = look.piece(format!("{keys:<8}"), Role::Accent);
         rows.push(Row::from(vec![key, look.piece(what, Role::Dim)]));
