@@ -123,8 +123,12 @@ const fn named(
 }
 
 /// The groups of the `?` page: a heading and the first action under it.
-pub const GROUPS: &[(&str, Action)] =
-    &[("Writing", Action::Send), ("Reading", Action::PageUp), ("Sessions and the rest", Action::Queue)];
+pub const GROUPS: &[(&str, Action)] = &[
+    ("Writing", Action::Send),
+    ("Reading", Action::PageUp),
+    ("Sessions and the rest", Action::Queue),
+    ("Editing", Action::LineStart),
+];
 
 /// All actions.
 pub const ACTIONS: &[Named] = &[
@@ -141,21 +145,6 @@ pub const ACTIONS: &[Named] = &[
     named(Action::History, "history", &["ctrl-r"], "looks through earlier prompts"),
     named(Action::Editor, "editor", &["ctrl-g"], "writes in your own editor ($EDITOR)"),
     named(Action::Picture, "picture", &["alt-v"], "a picture from the clipboard goes along (or drop a file)"),
-    named(Action::LineStart, "line-start", &["ctrl-a", "home"], "to the start of the line"),
-    named(Action::LineEnd, "line-end", &["ctrl-e", "end"], "to the end of the line"),
-    named(Action::WordLeft, "word-left", &["alt-b", "ctrl-left", "alt-left"], "a word to the left"),
-    named(Action::WordRight, "word-right", &["alt-f", "ctrl-right", "alt-right"], "a word to the right"),
-    named(
-        Action::CutWord,
-        "cut-word",
-        &["ctrl-w", "alt-backspace", "ctrl-backspace"],
-        "cuts the word before",
-    ),
-    named(Action::CutToStart, "cut-to-start", &["ctrl-u"], "cuts to the start of the line"),
-    named(Action::CutToEnd, "cut-to-end", &["ctrl-k"], "cuts to the end of the line"),
-    named(Action::PutBack, "put-back", &["ctrl-y"], "puts back what was cut"),
-    named(Action::Undo, "undo", &["alt-z", "ctrl-_"], "takes the last change back"),
-    named(Action::Redo, "redo", &["alt-shift-z", "alt-_"], "makes it again"),
     named(Action::PageUp, "page-up", &["pageup"], "a page up (also the wheel)"),
     named(Action::PageDown, "page-down", &["pagedown"], "a page down"),
     named(Action::LineUp, "line-up", &["shift-up"], "a line up"),
@@ -181,4 +170,19 @@ pub const ACTIONS: &[Named] = &[
     named(Action::Redraw, "redraw", &["ctrl-l"], "draws the screen anew"),
     named(Action::Suspend, "suspend", &["ctrl-z"], "suspends; `fg` brings it back"),
     named(Action::Quit, "quit", &["ctrl-d"], "quits (when nothing is typed)"),
+    named(Action::LineStart, "line-start", &["ctrl-a", "home"], "to the start of the line"),
+    named(Action::LineEnd, "line-end", &["ctrl-e", "end"], "to the end of the line"),
+    named(Action::WordLeft, "word-left", &["alt-b", "ctrl-left", "alt-left"], "a word to the left"),
+    named(Action::WordRight, "word-right", &["alt-f", "ctrl-right", "alt-right"], "a word to the right"),
+    named(
+        Action::CutWord,
+        "cut-word",
+        &["ctrl-w", "alt-backspace", "ctrl-backspace"],
+        "cuts the word before",
+    ),
+    named(Action::CutToStart, "cut-to-start", &["ctrl-u"], "cuts to the start of the line"),
+    named(Action::CutToEnd, "cut-to-end", &["ctrl-k"], "cuts to the end of the line"),
+    named(Action::PutBack, "put-back", &["ctrl-y"], "puts back what was cut"),
+    named(Action::Undo, "undo", &["alt-z", "ctrl-_"], "takes the last change back"),
+    named(Action::Redo, "redo", &["alt-shift-z", "alt-_"], "makes it again"),
 ];

@@ -247,7 +247,7 @@ fn signals_reach_their_places() {
 
 #[test]
 fn keys_can_stand_for_others_and_colours_can_be_chosen() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = Stage::new(120, 100);
     let wanted = [("sessions", "ctrl-t"), ("/theme", "f2"), ("cut-word", "alt-w")];
     let wanted = wanted.map(|(name, key)| (name.to_owned(), vec![key.to_owned()]));
     let (keymap, told) = crate::keymap::Keymap::read(&wanted);
@@ -260,8 +260,6 @@ fn keys_can_stand_for_others_and_colours_can_be_chosen() {
     stage.ui.keys("<esc>two words<alt-w><ctrl-w>");
     assert_eq!(stage.ui.model.screen.composer.text(), "two ");
     stage.ui.keys("<esc>?");
-    assert!(stage.ui.screen().contains("Enter"));
-    stage.ui.keys("<end>");
     assert!(stage.ui.screen().contains("Ctrl-T") && !stage.ui.screen().contains("Ctrl-X"));
     stage.ui.keys("<esc>/theme dark<enter>");
     assert_eq!(stage.ui.model.screen.theme, Theme::Dark);

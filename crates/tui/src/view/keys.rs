@@ -41,6 +41,8 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
+/// Columns from which keys and what they do stand side by side.
+const SIDE_BY_SIDE: usize = 70;
 /// Columns from which the names of actions are shown too.
 const WIDE: usize = 100;
 /// Columns of such a name.
@@ -52,7 +54,7 @@ pub(super) fn rows(keymap: &Keymap, look: Look) -> Vec<Row> {
     let (fixed, own): (Vec<_>, Vec<_>) =
         FIXED.iter().partition(|(group, _)| GROUPS.iter().all(|(name, _)| name != group));
     for (at, (group, first)) in GROUPS.iter().enumerate() {
-        if at == GROUPS.len() - 1 {
+        if at == 1 {
             fixed.iter().for_each(|(group, keys)| {
                 page.heading(group);
                 keys.iter().for_each(|(key, what)| page.line(key, what, ""));
@@ -95,18 +97,20 @@ impl Page {
 
     fn line(&mut self, keys: &str, what: &str, name: &str) {
         let look = self.look;
-        let column = if look.columns >= 70 { 34 } else { look.columns / 2 };
         let (names, columns) =
             if look.columns >= WIDE { (true, look.columns - NAME) } else { (false, look.columns) };
-        let lead = look.piece(format!("  {keys:<column$}"), Role::Accent);
+        let wide = columns >= SIDE_BY_SIDE;
+        let column = if wide { 34 } else { 4 };
         let rest = look.piece(" ".repeat(column + 2), Role::Text);
         let text = look.piece(what, Role::Text);
         let first = self.rows.len();
-        if width(keys) >= column {
-            self.rows.push(Row::from(vec![lead]));
-            self.rows.extend(wrap(&[text], columns, &rest, &rest));
+        if wide && width(keys) < column {
+            let lead = look.piece(format!("  {keys:<column$}"), Role::Accent);
+            self.rows.extend(wrap(&[text], columns - 2, &lead, &rest));
         } else {
-            self.rows.extend(wrap(&[text], columns, &lead, &rest));
+            let lead = look.piece("  ", Role::Accent);
+            self.rows.extend(wrap(&[look.piece(keys, Role::Accent)], columns, &lead, &rest));
+            self.rows.extend(wrap(&[text], columns, &rest, &rest));
         }
         if let Some(row) = self.rows.get_mut(first).filter(|_| names) {
             let space = " ".repeat(columns.saturating_sub(row.width()));
