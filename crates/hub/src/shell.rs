@@ -6,6 +6,7 @@
 
 mod clock;
 mod files;
+mod farewell;
 mod keeper;
 mod remote;
 mod seat;
@@ -92,6 +93,7 @@ enum Inbox {
     Reported(Reported),
     Drained(UiId),
     Idle(oneshot::Sender<()>),
+    Farewell(UiId, oneshot::Sender<()>),
     Present(oneshot::Sender<Vec<LiveSession>>),
     Stop(oneshot::Sender<()>),
 }
@@ -220,7 +222,17 @@ impl Hub {
         for incoming in heard {
             self.inbox.send(Inbox::Incoming(ui, incoming)).await.map_err(|_| Stopped)?;
         }
-        while let Some(incoming) = link.incoming.recv().await {
+        let ours = link.outgoing.clone();
+        loop {
+            // A peer that said goodbye may keep its end open for as long as it likes: it waits for us to go.
+            let incoming = tokio::select! {
+                incoming = link.incoming.recv() => incoming,
+                () = ours.closing() => None,
+            };
+            let Some(incoming) = incoming else { break };
+            if let Incoming::Closed { reason: link::Ending::Eof, .. } = &incoming {
+                self.farewell(ui, lane, &ours).await;
+            }
             self.inbox.send(Inbox::Incoming(ui, incoming)).await.map_err(|_| Stopped)?;
         }
         link.shutdown(LAST_WORDS).await;
@@ -301,6 +313,8 @@ struct Shell {
     acks: Vec<(oneshot::Sender<bool>, bool)>,
     /// Who waits for all runs to end.
     idle: Vec<oneshot::Sender<()>>,
+    /// UIs that have said their last word and still listen.
+    farewells: Vec<(UiId, oneshot::Sender<()>)>,
     log: Log,
     hub: Hub,
 }
@@ -325,6 +339,7 @@ impl Shell {
             later: VecDeque::new(),
             acks: Vec::new(),
             idle: Vec::new(),
+            farewells: Vec::new(),
             log,
             hub,
         }
@@ -418,6 +433,7 @@ impl Shell {
                 }
             }
             Inbox::Idle(waiting) => self.idle.push(waiting),
+            Inbox::Farewell(ui, waiting) => self.farewells.push((ui, waiting)),
             Inbox::Present(asking) => {
                 let _ = asking.send(self.core.present());
             }
@@ -506,6 +522,7 @@ impl Shell {
                         let _ = waiting.send(());
                     }
                 }
+                self.dismiss();
                 return;
             }
         }

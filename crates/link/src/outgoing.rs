@@ -72,6 +72,7 @@ struct Gauge {
     limits: Limits,
     closing: AtomicBool,
     low: Notify,
+    closes: Notify,
 }
 
 /// The receiving end of one lane's backlog.
@@ -92,6 +93,7 @@ impl Outgoing {
             limits,
             closing: AtomicBool::new(false),
             low: Notify::new(),
+            closes: Notify::new(),
         });
         let (senders, queues) = lanes
             .iter()
@@ -154,6 +156,18 @@ impl Outgoing {
                 // Fails only if the writer has ended, which is what is wanted.
                 let _ = sender.try_send(Item::Close);
             }
+            self.gauge.closes.notify_waiters();
+        }
+    }
+
+    /// Waits until our side has said its last line ([`Outgoing::close_after_flush`]).
+    pub async fn closing(&self) {
+        let notified = self.gauge.closes.notified();
+        tokio::pin!(notified);
+        // Registered before looking, so that a change in between is not missed.
+        notified.as_mut().enable();
+        if !self.gauge.closing.load(Ordering::Acquire) {
+            notified.await;
         }
     }
 
