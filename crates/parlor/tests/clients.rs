@@ -57,7 +57,7 @@ impl Client {
 
     /// Waits for its end while our end of its stdin stays open.
     fn gone(mut self) -> Option<i32> {
-        let (told, ended) = mpsc::channel();
+        let (told, ended) = mpsc::sync_channel(1);
         std::thread::spawn(move || told.send(self.child.wait().unwrap().code()));
         ended.recv_timeout(PATIENCE).expect("it goes")
     }
