@@ -40,6 +40,11 @@ impl Calls {
         self.started > 0
     }
 
+    /// The place among the calls of the one that began last.
+    pub(super) fn last_place(&self) -> Option<usize> {
+        self.started.checked_sub(1)
+    }
+
     /// Whether a call with this key is being put together.
     pub(super) fn is_open(&self, key: &str) -> bool {
         self.open.iter().any(|call| call.key == key)

@@ -1,7 +1,8 @@
 //! Gemini `streamGenerateContent`. Pure: request → body, events → deltas.
 //!
 //! Calls arrive whole and without ids, so ids are made up. Parts may carry a `thoughtSignature`, which is kept with
-//! the id of its call (`wire` = `gemini`) and goes back on the same part.
+//! the place of its call in the answer (`wire` = `gemini`) and goes back on the same part: whoever keeps the
+//! conversation may give calls other ids, but not another order.
 
 use serde_json::{Map, Value, json};
 
@@ -80,9 +81,9 @@ fn contents(messages: &[ChatMessage], signed_only: bool) -> Vec<Value> {
 }
 
 fn spoken(content: &[Content], calls: &[ToolCall], kept: &[Kept], signed_only: bool) -> Vec<Value> {
-    let signature = |call: Option<&str>| {
+    let signature = |call: Option<usize>| {
         let mine = kept.iter().filter(|kept| kept.wire == WIRE);
-        mine.filter(|kept| text(&kept.value, "/call") == call)
+        mine.filter(|kept| kept.value.get("call") == call.map(Value::from).as_ref())
             .find_map(|kept| text(&kept.value, "/signature"))
     };
     let mut parts = pieces(content);
@@ -93,7 +94,7 @@ fn spoken(content: &[Content], calls: &[ToolCall], kept: &[Kept], signed_only: b
         let mut part = json!({ "functionCall": { "name": call.name, "args": call.args.to_object() } });
         // Only the first call of a step is signed.
         let fallback = (signed_only && at == 0).then_some(UNSIGNED);
-        if let Some(signature) = signature(Some(&call.id)).or(fallback) {
+        if let Some(signature) = signature(Some(at)).or(fallback) {
             part["thoughtSignature"] = json!(signature);
         }
         parts.push(part);
@@ -136,7 +137,7 @@ impl Candidates {
     }
 
     fn part(&mut self, part: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let mut call_id = None;
+        let mut place = None;
         if let Some(call) = part.get("functionCall") {
             let id = text(call, "/id").map_or_else(|| self.calls.made_up_id(), str::to_owned);
             self.calls.start(&id, &id, text(call, "/name").unwrap_or_default(), out)?;
@@ -144,14 +145,14 @@ impl Candidates {
                 self.calls.args(&id, &args.to_string(), out)?;
             }
             self.calls.close(&id, None, out);
-            call_id = Some(id);
+            place = self.calls.last_place();
         } else if let Some(words) = text(part, "/text").filter(|words| !words.is_empty()) {
             let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
             out.push(if thought { Delta::Thought(words.to_owned()) } else { Delta::Text(words.to_owned()) });
         }
         if let Some(signature) = text(part, "/thoughtSignature") {
-            let value = match call_id {
-                Some(id) => json!({ "call": id, "signature": signature }),
+            let value = match place {
+                Some(place) => json!({ "call": place, "signature": signature }),
                 None => json!({ "signature": signature }),
             };
             out.push(Delta::Keep(Kept { wire: WIRE.to_owned(), value }));

@@ -22,7 +22,7 @@ async fn a_full_response_torn_in_every_way() {
         ToolCallStart { index: 0, id: "g1", name: "read" }
         args 0 {"path":"a"}
         ToolCall(ToolCall { id: "g1", name: "read", args: Parsed(Object {"path": String("a")}) })
-        keep gemini {"call":"g1","signature":"SIG"}
+        keep gemini {"call":0,"signature":"SIG"}
         ToolCallStart { index: 1, id: "g2", name: "ls" }
         ToolCall(ToolCall { id: "g2", name: "ls", args: Parsed(Object {}) })
         Usage(Usage { input: 8, output: 25, cache_read: 2, cache_write: 0, reasoning: 20 })

@@ -139,7 +139,7 @@ pub(crate) fn long_request() -> Request {
                         "openai-responses",
                         json!({ "type": "reasoning", "id": "rs_1", "encrypted_content": "ENC" }),
                     ),
-                    kept("gemini", json!({ "call": "c.1", "signature": "GSIG" })),
+                    kept("gemini", json!({ "call": 0, "signature": "GSIG" })),
                 ],
             },
             ChatMessage::tool(&a, "text of a"),
