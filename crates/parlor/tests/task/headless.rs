@@ -1,0 +1,94 @@
+//! `parlor run` through each wire.
+
+use crate::project::KEY;
+use crate::story::{self, Say};
+use crate::{Project, Server, Wire};
+use serde_json::{Value, json};
+use std::process::Output;
+
+fn words(output: &Output) -> (String, String) {
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+#[track_caller]
+fn mends(wire: Wire) {
+    let (project, server) = (Project::new(), Server::start(wire, story::mend()));
+    let args = ["run", "--allow", "edit,bash", "mend sum.sh until the test passes"];
+    let output = project.parlor(wire, &server, &args).output().unwrap();
+    let (out, err) = words(&output);
+    assert_eq!(server.trouble(), Vec::<String>::new(), "{err}");
+    assert_eq!(output.status.code(), Some(0), "{out}\n{err}");
+    assert_eq!(server.requests(), 6);
+    assert_eq!(project.sum(), "echo $(( $1 + $2 ))\n");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.first(), Some(&"I look at it first."), "{out}");
+    assert_eq!(lines.last(), Some(&"It adds now, and the test passes."), "{out}");
+    assert!(err.contains("· bash {\"command\":\"sh test.sh\"}"), "{err}");
+    assert!(!out.contains(KEY) && !err.contains(KEY) && !project.kept_anywhere(KEY), "a key has got out");
+}
+
+#[test]
+fn the_task_through_anthropic_messages() {
+    mends(Wire::Anthropic);
+}
+
+#[test]
+fn the_task_through_openai_chat_completions() {
+    mends(Wire::OpenAiChat);
+}
+
+#[test]
+fn the_task_through_openai_responses() {
+    mends(Wire::OpenAiResponses);
+}
+
+#[test]
+fn the_task_through_gemini() {
+    mends(Wire::Gemini);
+}
+
+#[test]
+fn the_task_through_a_local_server_without_a_key() {
+    mends(Wire::Local);
+}
+
+/// What came of a run, from the last line of `--json`.
+fn result(out: &str) -> Value {
+    serde_json::from_str::<Value>(out.lines().last().unwrap()).unwrap()["result"].clone()
+}
+
+#[test]
+fn a_mode_frees_edits_and_a_command_that_nobody_allowed_is_told_to_the_model() {
+    let mut story = story::mend();
+    story[2].gives = "Permission denied: nobody is here to allow it";
+    story.truncate(3);
+    story.push(Say::words("I cannot test it here."));
+    let (project, server) = (Project::new(), Server::start(Wire::Anthropic, story));
+    let args = ["run", "--json", "--policy", "auto-edit", "mend sum.sh"];
+    let output = project.parlor(Wire::Anthropic, &server, &args).output().unwrap();
+    let (out, err) = words(&output);
+    assert_eq!(server.trouble(), Vec::<String>::new(), "{err}");
+    assert_eq!(output.status.code(), Some(3), "{out}\n{err}");
+    assert_eq!(project.sum(), "echo $(( $1 * $2 ))\n");
+    let result = result(&out);
+    assert_eq!((&result["outcome"], &result["exit_code"]), (&json!("denied"), &json!(3)));
+    // Four requests of 100 to 103 tokens in and 20 out each, at three and fifteen dollars per million.
+    assert_eq!(result["usage"], json!({ "input": 406, "output": 80, "cost_micros": 406 * 3 + 80 * 15 }));
+}
+
+#[test]
+fn reading_only_changes_nothing() {
+    let mut story = story::mend();
+    story[1].gives = "Permission denied";
+    story.truncate(2);
+    story.push(Say::words("Then not."));
+    let (project, server) = (Project::new(), Server::start(Wire::Gemini, story));
+    let args = ["run", "--allow", "all", "--policy", "read-only", "mend sum.sh"];
+    let before = project.sum();
+    let output = project.parlor(Wire::Gemini, &server, &args).output().unwrap();
+    assert_eq!(server.trouble(), Vec::<String>::new(), "{}", words(&output).1);
+    assert_eq!(project.sum(), before);
+}

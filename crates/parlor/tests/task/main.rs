@@ -1,0 +1,15 @@
+//! The built program does a real piece of work through every provider's wire: it reads a file, edits it, runs the project's
+//! test, which fails, mends it and runs the test again. Headless and in a terminal; the providers are servers on loopback.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod headless;
+mod project;
+mod server;
+mod story;
+mod terminal;
+mod wire;
+
+pub(crate) use project::Project;
+pub(crate) use server::Server;
+pub(crate) use wire::Wire;

@@ -1,0 +1,124 @@
+//! A provider on loopback: plays a story over its wire, and refuses a request that does not carry all that happened so far.
+
+use crate::story::{self, Say};
+use crate::wire::{SIGNATURE, Wire};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// Bytes of a stream that come at once: no event comes whole.
+const TEAR: usize = 23;
+
+/// A provider.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    told: Arc<Mutex<Told>>,
+}
+
+/// What came of the requests.
+#[derive(Default)]
+struct Told {
+    requests: usize,
+    trouble: Vec<String>,
+}
+
+impl Server {
+    /// Starts a provider that plays this story, one step for each request.
+    pub(crate) fn start(wire: Wire, story: Vec<Say>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let told = Arc::new(Mutex::new(Told::default()));
+        let telling = told.clone();
+        std::thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                // A client that goes away in the middle is its own affair.
+                let _ = serve(&socket, wire, &story, &telling);
+            }
+        });
+        Server { url, told }
+    }
+
+    /// What was wrong with the requests.
+    pub(crate) fn trouble(&self) -> Vec<String> {
+        self.told.lock().unwrap().trouble.clone()
+    }
+
+    /// How many requests came.
+    pub(crate) fn requests(&self) -> usize {
+        self.told.lock().unwrap().requests
+    }
+}
+
+fn serve(socket: &TcpStream, wire: Wire, story: &[Say], told: &Mutex<Told>) -> std::io::Result<()> {
+    let (line, headers, body) = request(socket)?;
+    let mut told = told.lock().unwrap();
+    let at = told.requests;
+    told.requests += 1;
+    match look(wire, story, at, &line, &headers, &body) {
+        Ok(stream) => {
+            drop(told);
+            send(socket, &stream)
+        }
+        Err(why) => {
+            told.trouble.push(why);
+            drop(told);
+            let body = r#"{"error":{"type":"invalid_request_error","message":"the conversation is not as it should be"}}"#;
+            let head = format!(
+                "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            write!(&*socket, "{head}{body}")
+        }
+    }
+}
+
+fn request(socket: &TcpStream) -> std::io::Result<(String, Vec<(String, String)>, Value)> {
+    let mut reader = BufReader::new(socket);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let mut headers = Vec::new();
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header)?;
+        let Some((name, value)) = header.trim().split_once(": ") else { break };
+        headers.push((name.to_ascii_lowercase(), value.to_owned()));
+    }
+    let length =
+        headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, value)| value.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body)?;
+    Ok((line.trim().to_owned(), headers, serde_json::from_slice(&body).unwrap_or(Value::Null)))
+}
+
+/// Looks at a request and gives the answer.
+fn look(
+    wire: Wire,
+    story: &[Say],
+    at: usize,
+    line: &str,
+    headers: &[(String, String)],
+    body: &Value,
+) -> Result<String, String> {
+    wire.check_head(line, headers)?;
+    story::check(story, at, &wire.heard(body)?)?;
+    let signed = body.to_string().matches(SIGNATURE).count();
+    if wire.wants_signature() && signed != at {
+        return Err(format!("request {at} brings {signed} signatures back"));
+    }
+    let say = story.get(at).ok_or("asked once more than there is to say")?;
+    Ok(wire.stream(say, at))
+}
+
+fn send(mut socket: &TcpStream, stream: &str) -> std::io::Result<()> {
+    socket.set_nodelay(true)?;
+    let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    socket.write_all(head.as_bytes())?;
+    for piece in stream.as_bytes().chunks(TEAR) {
+        let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
+        chunk.extend_from_slice(piece);
+        chunk.extend_from_slice(b"\r\n");
+        socket.write_all(&chunk)?;
+    }
+    socket.write_all(b"0\r\n\r\n")
+}

@@ -1,0 +1,119 @@
+//! A pseudo-terminal with the program in it, and the screen that a person would see. Nothing is slept: it reads until the screen
+//! shows what is awaited, with a generous bound.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+const COLUMNS: u16 = 100;
+const ROWS: u16 = 40;
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A terminal with the program in it.
+pub(crate) struct Terminal {
+    master: File,
+    child: Child,
+    screen: vt100::Parser,
+    bytes: Vec<u8>,
+}
+
+impl Terminal {
+    pub(crate) fn start(mut command: Command) -> Terminal {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        tcsetwinsize(&slave, Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let child = command
+            .stdin(slave.try_clone().unwrap())
+            .stdout(slave.try_clone().unwrap())
+            .stderr(slave)
+            .spawn()
+            .unwrap();
+        let size = |n| NonZero::new(n).unwrap();
+        let screen = vt100::Parser::new(size(ROWS), size(COLUMNS), 0);
+        Terminal { master: File::from(master), child, screen, bytes: Vec::new() }
+    }
+
+    pub(crate) fn send(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until the screen shows all of this at once.
+    #[track_caller]
+    pub(crate) fn shows(&mut self, texts: &[&str]) {
+        self.until(texts, |screen| texts.iter().all(|text| screen.contents().contains(text)));
+    }
+
+    /// Waits until a question shows all of this and its keys count: until then the cursor stands in the line for prompts.
+    #[track_caller]
+    pub(crate) fn asks(&mut self, texts: &[&str]) {
+        self.until(texts, |screen| {
+            let contents = screen.contents();
+            screen.hide_cursor()
+                && contents.contains("question")
+                && texts.iter().all(|text| contents.contains(text))
+        });
+    }
+
+    /// Whether the program ended well.
+    pub(crate) fn finish(&mut self) -> bool {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            self.read();
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
+            assert!(Instant::now() < end, "it does not end\n{}", self.screen.screen().contents());
+        }
+    }
+
+    /// Whether the program ever wrote this.
+    pub(crate) fn said(&self, text: &str) -> bool {
+        self.bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    }
+
+    #[track_caller]
+    fn until(&mut self, what: &[&str], enough: impl Fn(&vt100::Screen) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !enough(self.screen.screen()) {
+            let open = self.read();
+            let seen = enough(self.screen.screen());
+            let over = !open || Instant::now() > end;
+            assert!(seen || !over, "never: {what:?}\n{}", self.screen.screen().contents());
+        }
+    }
+
+    /// Reads what is there; `false` when the program has closed its end.
+    fn read(&mut self) -> bool {
+        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
+        let wait = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        if poll(&mut fds, Some(&wait)).unwrap_or(0) == 0 {
+            return true;
+        }
+        let mut bytes = [0; 4096];
+        let Ok(count) = self.master.read(&mut bytes) else { return false };
+        let new = &bytes[..count];
+        self.screen.process(new);
+        self.bytes.extend_from_slice(new);
+        // A terminal answers when it is asked what it is.
+        if String::from_utf8_lossy(new).contains("\x1b[c") {
+            self.send("\x1b[?2026;2$y\x1b[3;1R\x1b[?62;22c");
+        }
+        count > 0
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
