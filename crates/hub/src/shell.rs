@@ -5,8 +5,8 @@
 //! queue is bounded.
 
 mod clock;
-mod files;
 mod farewell;
+mod files;
 mod keeper;
 mod remote;
 mod seat;

@@ -90,6 +90,16 @@ impl Core {
         }
     }
 
+    /// Whether this UI is still due something that comes by itself: the answer to a command, or more of a run that waits for nobody.
+    pub(crate) fn owes(&self, ui: UiId) -> bool {
+        let goes_on = |session: &SessionId| {
+            let state = self.sessions.get(session).map(|live| &live.state);
+            state.is_some_and(|state| state.open_run().is_some() && state.asks.is_empty())
+        };
+        self.consulted.values().any(|consulted| consulted.ui == ui)
+            || self.uis.get(&ui).is_some_and(|seat| seat.seen.iter().any(goes_on))
+    }
+
     /// Whether somebody who sees the session could answer such an ask.
     pub(super) fn attended(&self, session: &SessionId, consent: bool) -> bool {
         self.uis.values().any(|seat| {

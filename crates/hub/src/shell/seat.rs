@@ -106,6 +106,16 @@ impl Seat {
         self.waiting.len() <= MAX_WAITING && self.waiting_bytes <= MAX_WAITING_BYTES
     }
 
+    /// Whether something still has to be told.
+    pub(super) fn is_behind(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Whether it outlives its connections: one that ends is then no farewell.
+    pub(super) fn stays(&self) -> bool {
+        matches!(&self.kind, Kind::Role(seat) if seat.stays)
+    }
+
     pub(super) fn drained(&mut self) {
         self.watched = false;
     }
