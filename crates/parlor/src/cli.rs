@@ -52,7 +52,10 @@ pub(crate) struct Common {
     /// Keep to the terminal's own scrollback instead of taking the whole screen.
     #[arg(long, global = true, env = "PARLOR_INLINE")]
     pub(crate) inline: bool,
-    /// Colours of the terminal UI: terminal, dark, light, contrast or plain.
+    /// Take the whole screen, whatever the settings say.
+    #[arg(long, global = true, conflicts_with = "inline")]
+    pub(crate) full_screen: bool,
+    /// Colours of the terminal UI: auto, terminal, dark, light, contrast or plain.
     #[arg(long, global = true, env = "PARLOR_THEME", value_name = "NAME")]
     pub(crate) theme: Option<String>,
     /// Keep nothing on disk.

@@ -2,16 +2,16 @@
 
 use crate::cli::Common;
 use crate::exit::Exit;
+use crate::settings::{self, Ui};
 use crate::{places, stack};
-use anyhow::Context;
 use dialects::role::Answers;
 use domain::command::Command;
 use hub::Hub;
 use hub::core::Standing;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::mpsc;
-use tui::theme::{THEMES, Theme};
-use tui::{About, ExitReason, Options};
+use tui::{About, ExitReason, Keep, Options};
 
 /// Commands that may wait between the UI and the hub.
 const OUTGOING: usize = 64;
@@ -43,28 +43,31 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     exit
 }
 
-/// How the terminal UI is to look.
-#[derive(Debug, Clone, Copy)]
+/// How the terminal UI is to be: what the person has set, and over it what the command line says.
+#[derive(Debug, Clone)]
 pub(crate) struct Look {
-    inline: bool,
-    theme: Option<Theme>,
+    ui: Ui,
+    file: Option<PathBuf>,
 }
 
 impl Look {
-    /// As asked for on the command line.
+    /// As set, and as asked for on the command line.
     pub(crate) fn of(common: &Common) -> anyhow::Result<Look> {
-        let names: Vec<&str> = THEMES.iter().map(|(name, _, _)| *name).collect();
-        let theme =
-            match &common.theme {
-                Some(name) => {
-                    let theme = Theme::named(name);
-                    Some(theme.with_context(|| {
-                        format!("there is no theme {name}; there are: {}", names.join(", "))
-                    })?)
-                }
-                None => None,
-            };
-        Ok(Look { inline: common.inline, theme })
+        let file = settings::file();
+        let mut ui = Ui::read(file.as_deref());
+        if let Some(name) = &common.theme {
+            ui.settings.set("theme", name).map_err(anyhow::Error::msg)?;
+        }
+        ui.settings.inline |= common.inline;
+        ui.settings.inline &= !common.full_screen;
+        ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none();
+        Ok(Look { ui, file })
+    }
+
+    /// Keeps what the person sets while the UI runs.
+    fn keep(&self) -> Option<Keep> {
+        let file = self.file.clone()?;
+        Some(Keep(Arc::new(move |name, value| settings::keep(&file, name, value))))
     }
 }
 
@@ -91,11 +94,13 @@ pub(crate) async fn on(
             program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
             examples: EXAMPLES.iter().map(|&example| example.to_owned()).collect(),
             note,
+            settings: look.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
+            told: look.ui.told.clone(),
         },
-        theme: look.theme,
-        inline: look.inline,
+        keep: look.keep(),
+        settings: look.ui.settings,
+        keys: look.ui.keys,
         history: places::data().ok().map(|data| data.join("prompts")),
-        mouse: std::env::var_os("PARLOR_NO_MOUSE").is_none(),
         cwd,
         ..Options::default()
     };

@@ -1,5 +1,9 @@
 //! The person's settings: `$XDG_CONFIG_HOME/parlor/config.toml` and what lies beside it. A project cannot widen anything here.
 
+mod ui;
+
+pub(crate) use ui::{Ui, keep};
+
 use anyhow::Context;
 use engine::Config;
 use std::path::{Path, PathBuf};
@@ -16,10 +20,15 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(base.join("parlor"))
 }
 
+/// The settings file itself.
+pub(crate) fn file() -> Option<PathBuf> {
+    Some(folder()?.join("config.toml"))
+}
+
 /// What the person has set; the defaults where nothing is written.
 pub(crate) fn read() -> anyhow::Result<Config> {
     let folder = folder();
-    let config = match folder.as_ref().map(|folder| folder.join("config.toml")).filter(|file| file.exists()) {
+    let config = match file().filter(|file| file.exists()) {
         Some(file) => {
             let text =
                 std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;

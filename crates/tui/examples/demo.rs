@@ -26,6 +26,7 @@ async fn main() -> std::io::Result<()> {
         program: "Parlor (demo)".into(),
         examples: examples.map(String::from).to_vec(),
         note: Some("A made-up runtime answers: nothing is read, run or written.".into()),
+        ..About::default()
     };
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some("--picture") {
@@ -33,7 +34,8 @@ async fn main() -> std::io::Result<()> {
         return std::fs::write(path, picture(about, news, incoming, commands).await);
     }
     let inline = std::env::args().any(|argument| argument == "--inline");
-    let options = Options { about, inline, cwd: ".".into(), ..Options::default() };
+    let settings = tui::settings::Settings { inline, ..Default::default() };
+    let options = Options { about, settings, cwd: ".".into(), ..Options::default() };
     tokio::spawn(async move { Fake::new(news).serve(commands).await });
     tui::run(options, incoming, outgoing).await?;
     Ok(())

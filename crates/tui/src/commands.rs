@@ -51,6 +51,8 @@ pub enum Does {
     Fold,
     /// Chooses colours.
     Theme,
+    /// Shows and changes what the person has set.
+    Settings,
     /// Switches the mouse.
     Mouse,
     /// Opens the person's editor.
@@ -107,6 +109,7 @@ pub const COMMANDS: &[Slash] = &[
     slash("history", "", "earlier prompts", Does::History),
     slash("fold", "", "open or fold all tools and thoughts", Does::Fold),
     slash("theme", "[name]", "take other colours", Does::Theme),
+    slash("settings", "", "see and change settings: colours, screen, mouse, notifications", Does::Settings),
     slash("mouse", "", "switch the mouse on or off", Does::Mouse),
     slash("edit", "", "write in your own editor", Does::Edit),
     slash("stop", "", "stop the run", Does::Stop),

@@ -8,6 +8,7 @@ use crate::msg::{Fx, Outgoing};
 use crate::overlay::Overlay;
 use crate::picker::Of;
 use crate::search::Search;
+use crate::settings::{Setting, Settings};
 use crate::theme::Theme;
 use crate::thread::CellKey;
 use crate::transcript::{Heights, Scroll};
@@ -75,8 +76,12 @@ pub struct Screen {
     pub size: (u16, u16),
     /// The time of the last tick.
     pub now: Millis,
-    /// Colours.
+    /// Colours, as they are now.
     pub theme: Theme,
+    /// Colours where the person chose none: they follow the terminal.
+    pub auto: Theme,
+    /// What the person has set.
+    pub settings: Settings,
     /// Where the person writes.
     pub composer: Editor,
     /// Earlier prompts.
@@ -115,8 +120,6 @@ pub struct Screen {
     pub drag: Option<(Position, Position)>,
     /// Pictures that go along with the next prompt: name and part.
     pub attached: Vec<(String, Part)>,
-    /// Whether the mouse is the UI's.
-    pub mouse: bool,
     /// Which key does what.
     pub keymap: Keymap,
     /// The window's title, as last set.
@@ -175,6 +178,10 @@ pub struct About {
     pub program: String,
     /// Requests to try.
     pub examples: Vec<String>,
+    /// Where the person's settings lie.
+    pub settings: String,
+    /// What is wrong with them, and what to do.
+    pub told: Vec<String>,
     /// A line more: which model is in use and why.
     pub note: Option<String>,
 }
@@ -186,6 +193,8 @@ impl Model {
             size: (80, 24),
             now: Millis(0),
             theme,
+            auto: theme,
+            settings: Settings::default(),
             composer: Editor::default(),
             history: History::default(),
             scroll: Scroll::Tail,
@@ -205,7 +214,6 @@ impl Model {
             flow: Flow::default(),
             drag: None,
             attached: Vec::new(),
-            mouse: false,
             keymap: Keymap::default(),
             title: String::new(),
             about,
@@ -236,6 +244,31 @@ impl Model {
         while self.screen.toasts.len() > MAX_TOASTS {
             self.screen.toasts.pop_front();
         }
+    }
+
+    /// Rings for the person, as they want it.
+    pub(crate) fn ring(&self, text: &str, fx: &mut Vec<Fx>) {
+        let notify = self.screen.settings.notify;
+        if notify.bell {
+            fx.push(Fx::Bell);
+        }
+        if notify.desktop {
+            fx.push(Fx::Notify(crate::clean::clean_line(text)));
+        }
+    }
+
+    /// Gives a setting a value and keeps it.
+    pub(crate) fn set(&mut self, setting: Setting, value: &'static str, fx: &mut Vec<Fx>) {
+        if let Err(why) = self.screen.settings.set(setting.name(), value) {
+            return self.toast(Level::Warning, why);
+        }
+        match setting {
+            Setting::Theme => self.screen.theme = self.screen.settings.theme.unwrap_or(self.screen.auto),
+            Setting::Mouse => fx.push(Fx::Mouse(self.screen.settings.mouse)),
+            Setting::Images => fx.push(Fx::Redraw),
+            Setting::Screen | Setting::Notify => {}
+        }
+        fx.push(Fx::Keep { setting, value });
     }
 
     /// Whether a cell is unfolded.

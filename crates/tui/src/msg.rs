@@ -1,6 +1,7 @@
 //! What comes into the update and what it wants done. Plain data: the shell makes the one and does the other.
 
 use crate::key::Key;
+use crate::settings::Setting;
 use domain::command::{Command, Target};
 use domain::content::Part;
 use domain::ids::Millis;
@@ -121,6 +122,13 @@ pub enum Fx {
         path: String,
         /// What.
         text: String,
+    },
+    /// Keeps what the person has set.
+    Keep {
+        /// Which setting.
+        setting: Setting,
+        /// Its value.
+        value: &'static str,
     },
     /// Switches the mouse on or off.
     Mouse(bool),

@@ -3,7 +3,7 @@
 use crate::composer::Editor;
 use crate::fuzzy::rank;
 use crate::key::{Code, Key};
-use crate::theme::Theme;
+use crate::settings::Setting;
 use domain::ids::{EntryId, QueuedId, SessionId};
 use domain::session::Policy;
 
@@ -30,6 +30,8 @@ pub enum Of {
     Queue,
     /// Colours.
     Themes,
+    /// What the person has set.
+    Settings,
 }
 
 /// What a line stands for.
@@ -49,8 +51,12 @@ pub enum Stands {
     Text(String),
     /// Something that waits.
     Queued(QueuedId),
-    /// Colours.
-    Theme(Theme),
+    /// A value of a setting.
+    Value(Setting, &'static str),
+    /// A setting: choosing it takes its next value.
+    Setting(Setting),
+    /// A command.
+    Command(&'static str),
     /// Only to be read.
     Nothing,
 }

@@ -12,15 +12,19 @@ mod terminal;
 use crate::keymap::Keymap;
 use crate::model::{About, Model};
 use crate::msg::{Begin, Fx, Msg, Outgoing};
+use crate::settings::{Setting, Settings};
 use crate::theme::Theme;
 use crate::update::update;
 use crate::view::Cache;
 use domain::ids::Millis;
 use domain::port::{LinkState, News};
+use domain::signal::Level;
 use input::InputThread;
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use terminal::Terminal;
 use tokio::sync::mpsc;
@@ -40,20 +44,30 @@ const MAX_INBOX: usize = 64;
 pub struct Options {
     /// What the first screen tells.
     pub about: About,
-    /// Colours; without one, the terminal's own, or none with `NO_COLOR`.
-    pub theme: Option<Theme>,
+    /// What the person has set; colours that were not chosen are the terminal's own, or none with `NO_COLOR`.
+    pub settings: Settings,
+    /// Keeps what the person sets from here on.
+    pub keep: Option<Keep>,
     /// Where earlier prompts are kept; nowhere if `None`.
     pub history: Option<PathBuf>,
-    /// Whether finished text goes to the terminal's own scrollback, with a small live part below, instead of a screen of its own.
-    pub inline: bool,
-    /// Whether the mouse is the UI's (else the terminal's own selection works).
-    pub mouse: bool,
     /// Which key does what.
     pub keys: Keymap,
     /// What to begin with.
     pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.
     pub cwd: PathBuf,
+}
+
+/// Keeps a setting, given its name and value; tells in words why it could not.
+#[derive(Clone)]
+pub struct Keep(pub Arc<KeepFn>);
+
+type KeepFn = dyn Fn(&str, &str) -> Result<(), String> + Send + Sync;
+
+impl fmt::Debug for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keep")
+    }
 }
 
 /// Why the UI ended.
@@ -74,18 +88,23 @@ pub async fn run(
     incoming: mpsc::Receiver<News>,
     outgoing: mpsc::Sender<Outgoing>,
 ) -> io::Result<ExitReason> {
-    let theme = options.theme.unwrap_or_else(default_theme);
-    let mut model = Model::new(options.about.clone(), theme);
-    // Inline, the terminal's own scrolling and selecting are what the person wants.
-    let mouse = options.mouse && !options.inline;
-    model.screen.mouse = mouse;
+    let settings = options.settings;
+    let mut model = Model::new(options.about.clone(), default_theme());
+    model.screen.theme = settings.theme.unwrap_or(model.screen.auto);
+    model.screen.settings = settings;
     model.screen.keymap.clone_from(&options.keys);
+    for told in &options.about.told {
+        model.toast(Level::Warning, told);
+    }
+    // Inline, the terminal's own scrolling and selecting are what the person wants.
+    let mouse = settings.mouse && !settings.inline;
     // Before the terminal is taken, so that no signal can end the program and leave it behind.
     let signals = terminal::Signals::new()?;
-    let terminal = Terminal::enter(mouse, !options.inline)?;
+    let terminal = Terminal::enter(mouse, !settings.inline)?;
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
-    let screen = screen::Screen::new(&terminal, options.inline);
+    let kept = keeper(options.keep.clone(), inbox.clone());
+    let screen = screen::Screen::new(&terminal, settings.inline);
     let mut fx = Vec::new();
     update(&mut model, Msg::Tick(now()), &mut fx);
     update(&mut model, Msg::Resize(size.0, size.1), &mut fx);
@@ -104,6 +123,7 @@ pub async fn run(
         exit: None,
         paused: None,
         files: files::Files::default(),
+        kept,
     };
     shell.perform(fx);
     shell.load_history();
@@ -137,6 +157,22 @@ struct Shell {
     exit: Option<ExitReason>,
     paused: Option<effects::Pause>,
     files: files::Files,
+    /// Settings on their way to be kept, one after the other.
+    kept: mpsc::Sender<(Setting, &'static str)>,
+}
+
+/// Keeps settings in the order in which they were chosen, beside the loop. Ends with the shell.
+fn keeper(keep: Option<Keep>, inbox: mpsc::Sender<Msg>) -> mpsc::Sender<(Setting, &'static str)> {
+    let (send, mut chosen) = mpsc::channel::<(Setting, &'static str)>(MAX_INBOX);
+    tokio::task::spawn_blocking(move || {
+        while let Some((setting, value)) = chosen.blocking_recv() {
+            let Some(Keep(keep)) = &keep else { continue };
+            if let Err(why) = keep(setting.name(), value) {
+                let _ = inbox.blocking_send(Msg::Word(why));
+            }
+        }
+    });
+    send
 }
 
 impl Shell {
@@ -201,10 +237,10 @@ impl Shell {
         Ok(self.exit.unwrap_or(ExitReason::Quit))
     }
 
-    /// Lets the colours fit the screen, where nobody chose them and the terminal shows all of them.
+    /// Lets the colours that nobody chose fit the screen, where the terminal shows all of them.
     fn tell_background(&mut self) {
         let colours = std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit");
-        if let (None, true, Some(dark)) = (self.options.theme, colours, self.terminal.facts().dark) {
+        if let (true, Some(dark)) = (colours, self.terminal.facts().dark) {
             self.take(Msg::Background { dark });
         }
     }

@@ -1,6 +1,7 @@
 //! The one place where the model changes. Pure: what is to be done comes out as [`Fx`].
 
 mod asks;
+mod choices;
 mod commands;
 mod completion;
 mod keys;
@@ -54,9 +55,10 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::Files { query, paths } => completion::found(model, &query, paths),
         Msg::Shell { line, output, code } => prompt::ran(model, line, &output, code),
         Msg::Background { dark } => {
-            if model.screen.theme == Theme::Terminal && !dark {
+            if model.screen.auto == Theme::Terminal && !dark {
                 // Dim text on a light screen is too faint in many palettes.
-                model.screen.theme = Theme::Light;
+                model.screen.auto = Theme::Light;
+                model.screen.theme = model.screen.settings.theme.unwrap_or(Theme::Light);
             }
         }
     }

@@ -10,6 +10,7 @@ mod over;
 mod tests;
 mod welcome;
 
+pub(crate) use bottom::policy_word;
 pub(crate) use inline::{Inline, InlineFrame};
 
 use crate::ask::Room;

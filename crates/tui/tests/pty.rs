@@ -20,6 +20,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tui::settings::Settings;
 use tui::{About, Options, Outgoing};
 
 const CHILD: &str = "PARLOR_TUI_CHILD";
@@ -38,7 +39,8 @@ fn child() {
         let (outgoing, commands) = mpsc::channel(64);
         tokio::spawn(repeat(news, commands));
         let about = About { program: "under test".into(), ..About::default() };
-        let options = Options { about, inline: mode == "inline", ..Options::default() };
+        let settings = Settings { inline: mode == "inline", mouse: false, ..Settings::default() };
+        let options = Options { about, settings, ..Options::default() };
         tui::run(options, incoming, outgoing).await.unwrap();
     });
 }

@@ -44,7 +44,13 @@ impl Shell {
                 self.screen.forget();
                 self.dirty = true;
             }
+            Fx::Keep { setting, value } => {
+                if self.kept.try_send((setting, value)).is_err() {
+                    let _ = self.inbox.try_send(Msg::Word(format!("{} could not be kept", setting.name())));
+                }
+            }
             Fx::Mouse(on) => {
+                let on = on && !self.options.settings.inline;
                 let _ = self.terminal.set_mouse(on);
             }
             Fx::Write { path, text } => {

@@ -31,8 +31,7 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
     if let Some(ask) = model.world.state().asks.first() {
         let title = ask.title.clone();
         model.screen.ask = Some(AskPanel::open(ask, now));
-        fx.push(Fx::Bell);
-        fx.push(Fx::Notify(crate::clean::clean_line(&title)));
+        model.ring(&title, fx);
     }
 }
 

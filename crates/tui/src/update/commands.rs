@@ -7,7 +7,7 @@ use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Of;
-use crate::theme::{THEMES, Theme};
+use crate::settings::Setting;
 use domain::command::{Command, ExportFormat};
 use domain::content::{Part, Role};
 use domain::queue::{Mode, QueueKind};
@@ -79,26 +79,34 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         Does::Export => export(model, argument, fx),
         Does::Search => reading::search(model, argument),
         Does::Fold => reading::fold_all(model),
-        Does::Theme => match given.as_deref().map(Theme::named) {
-            Some(Some(theme)) => model.screen.theme = theme,
+        Does::Theme => match given.as_deref().map(theme) {
+            Some(Some(name)) => model.set(Setting::Theme, name, fx),
             Some(None) => {
-                let names: Vec<&str> = THEMES.iter().map(|(name, _, _)| *name).collect();
-                model.toast(Level::Info, format!("themes: {}", names.join(", ")));
+                let names = Setting::Theme.values().join(", ");
+                model.toast(Level::Info, format!("themes: {names}"));
             }
             None => lists::open(model, Of::Themes, fx),
         },
+        Does::Settings => lists::open(model, Of::Settings, fx),
         Does::Mouse => {
-            model.screen.mouse = !model.screen.mouse;
-            let word =
-                if model.screen.mouse { "the mouse scrolls and clicks" } else { "the mouse selects text" };
-            model.toast(Level::Info, word);
-            fx.push(Fx::Mouse(model.screen.mouse));
+            let value = model.screen.settings.next(Setting::Mouse);
+            model.set(Setting::Mouse, value, fx);
+            let on = model.screen.settings.mouse;
+            model.toast(
+                Level::Info,
+                if on { "the mouse scrolls and clicks" } else { "the mouse selects text" },
+            );
         }
         Does::Edit => fx.push(Fx::OpenEditor(String::new())),
         Does::Stop if model.world.is_running() => prompt::stop(model, fx),
         Does::Stop => model.toast(Level::Info, "nothing runs"),
         Does::Quit => fx.push(Fx::Quit),
     }
+}
+
+/// The name of a theme, or of following the terminal.
+fn theme(name: &str) -> Option<&'static str> {
+    Setting::Theme.values().into_iter().find(|known| *known == name)
 }
 
 fn page(model: &mut Model, title: &str, content: Content) {

@@ -1,6 +1,6 @@
 //! Pickers: what fills them, and what choosing a line does.
 
-use super::{prompt, reading};
+use super::{choices, commands, prompt, reading};
 use crate::cell::{ago, count};
 use crate::clean::clean_line;
 use crate::keymap::Action;
@@ -9,11 +9,10 @@ use crate::msg::Fx;
 use crate::overlay::Overlay;
 use crate::picker::{Item, Of, Picked, Picker, Stands};
 use crate::row::fit;
-use crate::theme::THEMES;
 use domain::command::{Command, ListScope, Receipt};
 use domain::content::Role;
 use domain::ids::EntryId;
-use domain::session::{ModelEntry, ModelRef, Policy, ServerState, SessionSummary};
+use domain::session::{ModelEntry, ModelRef, ServerState, SessionSummary};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
 use std::collections::BTreeMap;
@@ -33,7 +32,8 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
         Of::Servers => ("MCP servers", "Enter or Esc closes"),
         Of::History => ("Earlier prompts", "Enter puts it into the composer"),
         Of::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
-        Of::Themes => ("Colours", "Enter takes it"),
+        Of::Themes => ("Colours", "Enter takes and keeps it"),
+        Of::Settings => ("Settings", "Enter changes and keeps it"),
     };
     let mut picker = Picker::new(of, title, hint);
     let command = match of {
@@ -51,7 +51,7 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
             None
         }
         Of::Policies => {
-            let items = policies(model.world.state().settings.policy);
+            let items = choices::policies(model.world.state().settings.policy);
             let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
             picker.fill(items, at, "");
             None
@@ -67,14 +67,13 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
             None
         }
         Of::Themes => {
-            let items = THEMES.iter().map(|(name, theme, about)| Item {
-                label: (*name).to_owned(),
-                detail: (*about).to_owned(),
-                stands: Stands::Theme(*theme),
-                sign: if *theme == model.screen.theme { "› " } else { "  " },
-            });
-            let at = THEMES.iter().position(|(_, theme, _)| *theme == model.screen.theme).unwrap_or(0);
-            picker.fill(items.collect(), at, "");
+            let items = choices::themes(model);
+            let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
+            picker.fill(items, at, "");
+            None
+        }
+        Of::Settings => {
+            picker.fill(choices::settings(model), 0, "");
             None
         }
     };
@@ -197,23 +196,6 @@ fn text_item(text: &str, detail: &str) -> Item {
     Item { label: clean_line(text), detail: clean_line(detail), stands, sign: "  " }
 }
 
-fn policies(current: Policy) -> Vec<Item> {
-    [
-        ("read-only", Policy::ReadOnly, "nothing that changes anything"),
-        ("ask", Policy::Ask, "reading runs; everything else is asked"),
-        ("auto-edit", Policy::AutoEdit, "edits in this folder run too; commands are asked"),
-        ("full", Policy::Full, "everything runs unasked: only where nothing can be lost"),
-    ]
-    .into_iter()
-    .map(|(name, policy, about)| Item {
-        label: name.to_owned(),
-        detail: about.to_owned(),
-        stands: Stands::Policy(policy),
-        sign: if policy == current { "› " } else { "  " },
-    })
-    .collect()
-}
-
 fn queue(state: &State) -> Vec<Item> {
     let item = |(kind, waiting): (domain::queue::QueueKind, &domain::queue::Waiting)| Item {
         label: clean_line(&waiting.input.text),
@@ -272,7 +254,7 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
         Picked::Nothing | Picked::Moved => {}
         Picked::Closed => model.screen.overlay = None,
         Picked::Chosen(stands) => {
-            if !matches!(stands, Stands::Tool(..)) {
+            if !matches!(stands, Stands::Tool(..) | Stands::Setting(_)) {
                 model.screen.overlay = None;
             }
             choose(model, stands, fx);
@@ -308,7 +290,22 @@ fn choose(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
             model.send(Want::Nothing, Command::DropQueued { item }, fx);
             text.into_iter().for_each(|text| prompt::give_back(model, &text));
         }
-        Stands::Theme(theme) => model.screen.theme = theme,
+        Stands::Value(setting, value) => model.set(setting, value, fx),
+        Stands::Setting(setting) => {
+            let value = model.screen.settings.next(setting);
+            model.set(setting, value, fx);
+            if setting.later() {
+                model.toast(Level::Info, format!("{} is {value} from the next start on", setting.name()));
+            }
+            let items = choices::settings(model);
+            if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
+                let at = picker.cursor;
+                picker.fill(items, at, "");
+            }
+        }
+        Stands::Command(line) => {
+            commands::execute(model, line, fx);
+        }
         Stands::Nothing => {}
     }
 }

@@ -101,8 +101,7 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             let took = model.world.sessions.get(session).and_then(|seen| seen.state.run(*run));
             let long = took.is_some_and(|run| event.at.since(run.started_at) >= LONG_RUN_MS);
             if long {
-                fx.push(Fx::Bell);
-                fx.push(Fx::Notify("the run is over".to_owned()));
+                model.ring("the run is over", fx);
             }
             retitle(model, fx);
         }
@@ -110,7 +109,7 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             let title = model.world.sessions.get(session).map(|seen| seen.state.title()).unwrap_or_default();
             let key = model.screen.keymap.shown(Action::NextSession);
             model.toast(Level::Warning, format!("“{title}” asks: {} ({key} goes there)", ask.title));
-            fx.push(Fx::Bell);
+            model.ring(&format!("{title}: {}", ask.title), fx);
         }
         Body::MessageDelta { text, .. } if is_current => model.screen.flow.add(model.screen.now, text.len()),
         Body::RunStarted { .. } | Body::Renamed { .. } => retitle(model, fx),

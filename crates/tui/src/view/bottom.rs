@@ -300,7 +300,7 @@ pub(super) fn money(micros: u64) -> String {
 }
 
 /// The policy in a word.
-pub(super) fn policy_word(policy: Policy) -> (&'static str, Role) {
+pub(crate) fn policy_word(policy: Policy) -> (&'static str, Role) {
     match policy {
         Policy::ReadOnly => ("read-only", Role::Ok),
         Policy::Ask => ("asks first", Role::Ok),

@@ -56,6 +56,19 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
         rows.push(Row::empty());
         rows.extend(wrap_text(note, look.columns, style(Role::Dim)));
     }
+    if !about.told.is_empty() {
+        rows.push(Row::empty());
+        rows.push(Row::of("Your settings are not quite right:", style(Role::Warn)));
+        let (first, rest) = (look.piece("  ! ", Role::Warn), look.piece("    ", Role::Warn));
+        for told in &about.told {
+            rows.extend(wrap(
+                &[look.piece(crate::clean::clean_line(told), Role::Text)],
+                look.columns,
+                &first,
+                &rest,
+            ));
+        }
+    }
     rows.push(Row::empty());
     let keymap = &model.screen.keymap;
     for (keys, what) in [

@@ -1,0 +1,79 @@
+//! Lists that need nothing from the runtime: policies, colours, settings.
+
+use crate::clean::clean_line;
+use crate::model::Model;
+use crate::picker::{Item, Stands};
+use crate::settings::{SETTINGS, Setting};
+use crate::theme::{THEMES, Theme};
+use domain::session::Policy;
+
+/// The sign of the one in use.
+fn sign(current: bool) -> &'static str {
+    if current { "› " } else { "  " }
+}
+
+pub(super) fn policies(current: Policy) -> Vec<Item> {
+    [
+        ("read-only", Policy::ReadOnly, "nothing that changes anything"),
+        ("ask", Policy::Ask, "reading runs; everything else is asked"),
+        ("auto-edit", Policy::AutoEdit, "edits in this folder run too; commands are asked"),
+        ("full", Policy::Full, "everything runs unasked: only where nothing can be lost"),
+    ]
+    .into_iter()
+    .map(|(name, policy, about)| Item {
+        label: name.to_owned(),
+        detail: about.to_owned(),
+        stands: Stands::Policy(policy),
+        sign: if policy == current { "› " } else { "  " },
+    })
+    .collect()
+}
+
+pub(super) fn themes(model: &Model) -> Vec<Item> {
+    let current = model.screen.settings.value(Setting::Theme);
+    let about = |name: &str| match THEMES.iter().find(|(known, _, _)| *known == name) {
+        Some((_, _, about)) => (*about).to_owned(),
+        None => format!("follows your terminal: {} here", Theme::name(model.screen.auto)),
+    };
+    let item = |value: &'static str| Item {
+        label: value.to_owned(),
+        detail: about(value),
+        stands: Stands::Value(Setting::Theme, value),
+        sign: sign(value == current),
+    };
+    Setting::Theme.values().into_iter().map(item).collect()
+}
+
+/// Everything that can be set: the screen, then the session, then what is wrong in the settings file.
+pub(super) fn settings(model: &Model) -> Vec<Item> {
+    let columns = SETTINGS.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0);
+    let line = |name: &str, value: &str| format!("{name:<columns$}  {value:<8}");
+    let screen = &model.screen;
+    let mut items: Vec<Item> = SETTINGS
+        .iter()
+        .map(|(setting, name, about)| Item {
+            label: line(name, screen.settings.value(*setting)),
+            detail: format!("{about} ({})", setting.values().join(", ")),
+            stands: Stands::Setting(*setting),
+            sign: "  ",
+        })
+        .collect();
+    let state = &model.world.state().settings;
+    let in_use = state.model.as_ref().map_or(String::new(), |model| clean_line(&model.to_string()));
+    let (policy, _) = crate::view::policy_word(state.policy);
+    for (name, value, about, command) in [
+        ("keys", "", "which key does what", "/keys"),
+        ("model", in_use.as_str(), "of this session", "/model"),
+        ("policy", policy, "what may run without asking, in this session", "/policy"),
+        ("tools", "", "of this session", "/tools"),
+    ] {
+        let stands = Stands::Command(command);
+        items.push(Item { label: line(name, value), detail: about.to_owned(), stands, sign: "→ " });
+    }
+    let note = |label: String, sign| Item { label, detail: String::new(), stands: Stands::Nothing, sign };
+    if !screen.about.settings.is_empty() {
+        items.push(note(format!("kept in {}", clean_line(&screen.about.settings)), "  "));
+    }
+    items.extend(screen.about.told.iter().map(|told| note(clean_line(told), "! ")));
+    items
+}
