@@ -22,3 +22,6 @@ pub use ui_role::NousUi;
 
 /// The only version there is. A string on the wire.
 pub const VERSION: &str = "1";
+
+/// Where the core listens and its clients look when nobody names a place.
+pub const USUAL_SOCKET: &str = "/tmp/nous-core.sock";

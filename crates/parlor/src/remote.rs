@@ -29,11 +29,14 @@ pub(crate) enum Place {
 impl Place {
     /// Where runtimes of this wire usually listen, if one does.
     pub(crate) fn usual(dialect: Dialect) -> Option<Place> {
-        if dialect != Dialect::Openagent {
-            return None;
-        }
-        let env = dialects::openagent::SocketEnv::read(|name| std::env::var(name).ok());
-        env.connect(None).into_iter().find(|path| path.exists()).map(Place::Socket)
+        let paths = match dialect {
+            Dialect::Openagent => {
+                dialects::openagent::SocketEnv::read(|name| std::env::var(name).ok()).connect(None)
+            }
+            Dialect::Nous => vec![PathBuf::from(dialects::nous::USUAL_SOCKET)],
+            _ => Vec::new(),
+        };
+        paths.into_iter().find(|path| path.exists()).map(Place::Socket)
     }
 
     /// What was typed; `None` when neither was.

@@ -20,8 +20,8 @@ use hub::{Guest, Hub};
 use kit::notation::Side;
 use link::{Limits, Watcher, Way};
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 use std::time::Duration;
-use tokio::task::JoinSet;
 
 /// The word that lets the first line of a client decide.
 pub(crate) const AUTO: &str = "auto";
@@ -152,14 +152,21 @@ pub(crate) async fn on_sockets(hub: &Hub, host: &Host, wires: &[Wire], path: &Pa
 }
 
 async fn attend(hub: &Hub, host: &Host, paths: &[(Wire, PathBuf)]) -> anyhow::Result<()> {
-    let mut doors = JoinSet::new();
+    let mut doors = Vec::with_capacity(paths.len());
     for (wire, path) in paths {
         let door = Door::open(*wire, path, hub.clone(), host.clone()).await?;
         exit::complain(&format!("serving {} on {}", wire.name(), path.display()));
-        doors.spawn(door.attend());
+        doors.push(Box::pin(door.attend()));
     }
-    while doors.join_next().await.is_some() {}
-    Ok(())
+    // Looked after here and not in tasks of their own: whoever lets go of this future takes the sockets away at once.
+    let never = std::future::poll_fn(|cx| {
+        let opened = doors.iter_mut().find_map(|door| match door.as_mut().poll(cx) {
+            Poll::Ready(never) => Some(never),
+            Poll::Pending => None,
+        });
+        opened.map_or(Poll::Pending, Poll::Ready)
+    });
+    match never.await {}
 }
 
 /// Where a wire's document says that its clients look, when nobody named a place.
@@ -169,6 +176,7 @@ fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
             let env = dialects::openagent::SocketEnv::read(|name| std::env::var(name).ok());
             env.listen(std::process::id())
         }
+        [Wire::Known(Dialect::Nous)] => vec![PathBuf::from(dialects::nous::USUAL_SOCKET)],
         _ => Vec::new(),
     }
 }

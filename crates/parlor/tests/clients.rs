@@ -4,10 +4,11 @@
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 /// How long anything here may take.
@@ -72,4 +73,78 @@ fn a_lemon_client_that_quits_and_waits_sees_the_runtime_go() {
     client.say(&json!({ "type": "quit" }));
     client.hear("quit");
     assert_eq!(client.gone(), Some(0));
+}
+
+/// A nous server on sockets of its own.
+struct Core {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Core {
+    fn start(world: &Path) -> Core {
+        let socket = world.join("core.sock");
+        let place = socket.display().to_string();
+        let mut command = parlor(world, &["serve", "--dialect", "nous", "--ephemeral", "--socket", &place]);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        Core { child, socket }
+    }
+
+    fn events(&self) -> PathBuf {
+        self.socket.with_extension("sock.events")
+    }
+
+    /// Connects, as soon as somebody listens.
+    fn connect(path: &Path) -> UnixStream {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match UnixStream::connect(path) {
+                Ok(stream) => {
+                    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                    return stream;
+                }
+                Err(why) => assert!(Instant::now() < deadline, "{}: {why}", path.display()),
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Says one command on a connection of its own, as existing clients do.
+    fn ask(&self, kind: &str, payload: &Value) -> Value {
+        let mut stream = Core::connect(&self.socket);
+        writeln!(stream, "{}", json!({ "v": "1", "id": "c", "type": kind, "payload": payload })).unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn terminate(&mut self) -> Option<i32> {
+        let kill = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(kill.success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_nous_server_takes_its_sockets_away_and_finds_those_of_a_killed_one() {
+    let world = tempfile::tempdir().unwrap();
+    let mut core = Core::start(world.path());
+    assert_eq!(core.ask("ping", &json!({}))["type"], "pong");
+    core.child.kill().unwrap();
+    core.child.wait().unwrap();
+    assert!(core.socket.exists() && core.events().exists());
+
+    let mut core = Core::start(world.path());
+    assert_eq!(core.ask("ping", &json!({}))["type"], "pong");
+    // Open connections do not hold it.
+    let (_waiting, _subscribed) = (Core::connect(&core.socket), Core::connect(&core.events()));
+    assert_eq!(core.terminate(), Some(0));
+    assert!(!core.socket.exists() && !core.events().exists());
 }

@@ -9,6 +9,7 @@ use domain::ids::UiId;
 use hub::Hub;
 use link::unix::{Accepted, Listener, events_path};
 use link::{Incoming, Limits, LinkIo, Way};
+use std::convert::Infallible;
 use std::path::Path;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -50,8 +51,8 @@ impl Door {
         Ok(Door { wire, main, events, shared, hub, host })
     }
 
-    /// Lets everybody in until the hub stops.
-    pub(super) async fn attend(self) {
+    /// Lets everybody in, for as long as somebody waits for it.
+    pub(super) async fn attend(self) -> Infallible {
         let mut inside = JoinSet::new();
         let mut number = 0;
         loop {
