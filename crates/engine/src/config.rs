@@ -20,6 +20,8 @@ pub struct Config {
     pub compact_at: u8,
     /// Commands that answer [`domain::command::Command::Extension`], by name.
     pub extensions: BTreeMap<String, Extension>,
+    /// Whether the model may fetch pages of the web.
+    pub fetch: Fetching,
     /// The person's home: skills lie there. `None`: no such skills.
     pub home: Option<PathBuf>,
     /// The person's directory of settings: `AGENTS.md` and `mcp.json` lie there. `None`: there are none.
@@ -28,8 +30,20 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { compact_at: COMPACT_AT, extensions: BTreeMap::new(), home: None, settings: None }
+        let (extensions, fetch) = (BTreeMap::new(), Fetching::default());
+        Config { compact_at: COMPACT_AT, extensions, fetch, home: None, settings: None }
     }
+}
+
+/// Whether the model may fetch pages of the web; each host is asked for all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+pub struct Fetching {
+    /// Whether the tool is there at all.
+    #[serde(default)]
+    pub enabled: bool,
+    /// Whether this machine and its own network may be asked too.
+    #[serde(default)]
+    pub private: bool,
 }
 
 /// An external command that answers in JSON.
@@ -64,6 +78,8 @@ struct Wanted {
     compact_at: Option<u8>,
     #[serde(default)]
     extensions: BTreeMap<String, WantedExtension>,
+    #[serde(default)]
+    fetch: Fetching,
 }
 
 #[derive(Debug, Deserialize)]
@@ -80,6 +96,8 @@ impl Config {
     /// [extensions.weather]
     /// command = ["weather-json", "--short"]
     /// timeout_s = 10
+    /// [fetch]
+    /// enabled = true
     /// ```
     ///
     /// # Errors
@@ -96,7 +114,7 @@ impl Config {
         for (name, entry) in wanted.extensions {
             extensions.insert(name.clone(), extension(&name, entry)?);
         }
-        Ok(Config { compact_at, extensions, ..Config::default() })
+        Ok(Config { compact_at, extensions, fetch: wanted.fetch, ..Config::default() })
     }
 
     /// Where instructions and skills are looked for.
@@ -138,6 +156,9 @@ mod tests {
         assert_eq!(config.extensions["weather"], weather);
         assert_eq!(config.extensions["plain"].deadline, EXTENSION_DEADLINE);
         assert_eq!(Config::from_toml("").unwrap(), Config::default());
+        assert!(!config.fetch.enabled, "nothing goes out unless somebody said so");
+        let fetching = Config::from_toml("[fetch]\nenabled = true").unwrap().fetch;
+        assert_eq!(fetching, Fetching { enabled: true, private: false });
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod skills;
 mod turn;
 
 pub use agent::{Agent, ORDERS, Setup};
-pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension};
+pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching};
 pub use consult::list_skills;
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;

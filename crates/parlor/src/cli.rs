@@ -43,6 +43,9 @@ pub(crate) struct Common {
     /// What tools may do without asking.
     #[arg(long, global = true, value_enum, value_name = "MODE")]
     pub(crate) policy: Option<PolicyMode>,
+    /// Let the model fetch pages of the web; each host is asked for. Off unless your settings say `fetch.enabled = true`.
+    #[arg(long, global = true, env = "PARLOR_FETCH")]
+    pub(crate) fetch: bool,
     /// Go on with the newest conversation of this project.
     #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
     pub(crate) continue_last: bool,

@@ -51,7 +51,8 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
     let cwd = working_directory(common)?;
     let store = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &cwd)?;
-    let (data, config) = (places::data()?, settings::read()?);
+    let (data, mut config) = (places::data()?, settings::read()?);
+    config.fetch.enabled |= common.fetch;
     let hub = assemble_with(Arc::new(source), store, &cwd, &data, policy(common), config, log);
     Ok(Own { hub, model, cwd, start })
 }

@@ -96,6 +96,11 @@ pub enum Matcher {
         /// The directory, canonical.
         dir: PathBuf,
     },
+    /// Pages of this host.
+    Host {
+        /// The host, with its port where that is not the usual one.
+        host: String,
+    },
 }
 
 impl fmt::Display for Rule {
@@ -105,6 +110,7 @@ impl fmt::Display for Rule {
             Matcher::Prefix { words } => write!(f, "run commands that start with `{}`", words.join(" ")),
             Matcher::Exact { words } => write!(f, "run exactly `{}`", words.join(" ")),
             Matcher::Under { dir } => write!(f, "write files under {}", dir.display()),
+            Matcher::Host { host } => write!(f, "fetch pages from {host}"),
         }
     }
 }
@@ -119,8 +125,12 @@ impl Rule {
         match &self.matcher {
             Matcher::Prefix { words } => !words.is_empty() && said.starts_with(words) && !barred(said),
             Matcher::Exact { words } => said == words.as_slice(),
-            Matcher::Whole | Matcher::Under { .. } => false,
+            Matcher::Whole | Matcher::Under { .. } | Matcher::Host { .. } => false,
         }
+    }
+
+    fn covers_host(&self, wanted: &str) -> bool {
+        matches!(&self.matcher, Matcher::Host { host } if host == wanted)
     }
 
     fn covers_file(&self, path: &Path) -> bool {
@@ -184,6 +194,11 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
                 return None;
             }
             rules.iter().find(|rule| rule.covers_file(path)).map(Rule::to_string).or_else(whole)
+        }
+        // An address that may carry data away, or that leads inside, is asked each time.
+        Deed::Fetch { host } => {
+            let known = rules.iter().find(|rule| rule.covers_host(host));
+            known.filter(|_| plan.assessment.risk <= Risk::Medium).map(Rule::to_string)
         }
         Deed::Read => None,
         Deed::Other => whole().filter(|_| plan.tool != "bash"),

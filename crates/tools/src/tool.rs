@@ -40,6 +40,11 @@ pub enum Deed {
     },
     /// Runs a command line.
     Command(Box<crate::shell::Judgement>),
+    /// Asks another machine for a page.
+    Fetch {
+        /// The host, with its port where that is not the usual one.
+        host: String,
+    },
     /// Anything else: only a rule for the whole tool can cover it.
     Other,
 }

@@ -7,6 +7,9 @@ mod bash;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
+#[path = "it/fetch.rs"]
+mod fetch;
+#[cfg(test)]
 #[path = "it/files.rs"]
 mod files;
 #[cfg(test)]

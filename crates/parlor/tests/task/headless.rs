@@ -5,6 +5,7 @@ use crate::story::{self, Say};
 use crate::{Project, Server, Wire};
 use serde_json::{Value, json};
 use std::process::Output;
+use std::sync::{Arc, Mutex};
 
 fn words(output: &Output) -> (String, String) {
     (
@@ -91,4 +92,27 @@ fn reading_only_changes_nothing() {
     let output = project.parlor(Wire::Gemini, &server, &args).output().unwrap();
     assert_eq!(server.trouble(), Vec::<String>::new(), "{}", words(&output).1);
     assert_eq!(project.sum(), before);
+}
+
+/// What the model gets when it wants a page of this machine.
+#[track_caller]
+fn fetching(args: &[&str], settings: &str, gives: &'static str) {
+    let story = Arc::new(Mutex::new(Vec::new()));
+    let server = Server::playing(Wire::OpenAiChat, story.clone());
+    let call = Say::call("I look.", "fetch", json!({ "url": format!("{}/page", server.url) }), gives);
+    *story.lock().unwrap() = vec![call, Say::words("So it is.")];
+    let project = Project::new();
+    std::fs::write(project.path("config/config.toml"), settings).unwrap();
+    let args = [&["run", "--allow", "fetch", "look at the page"], args].concat();
+    let output = project.parlor(Wire::OpenAiChat, &server, &args).output().unwrap();
+    assert_eq!(server.trouble(), Vec::<String>::new(), "{}", words(&output).1);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn pages_are_fetched_only_when_somebody_said_so() {
+    fetching(&[], "", "There is no tool fetch.");
+    fetching(&["--fetch"], "", "`private = true`");
+    fetching(&["--fetch"], "[fetch]\nprivate = true", "# A fine page");
+    fetching(&[], "[fetch]\nenabled = true\nprivate = true", "# A fine page");
 }

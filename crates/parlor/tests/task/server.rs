@@ -26,6 +26,11 @@ struct Told {
 impl Server {
     /// Starts a provider that plays this story, one step for each request.
     pub(crate) fn start(wire: Wire, story: Vec<Say>) -> Server {
+        Server::playing(wire, Arc::new(Mutex::new(story)))
+    }
+
+    /// The same with a story that may still be written.
+    pub(crate) fn playing(wire: Wire, story: Arc<Mutex<Vec<Say>>>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let told = Arc::new(Mutex::new(Told::default()));
@@ -33,6 +38,7 @@ impl Server {
         std::thread::spawn(move || {
             for socket in listener.incoming().flatten() {
                 // A client that goes away in the middle is its own affair.
+                let story = story.lock().unwrap().clone();
                 let _ = serve(&socket, wire, &story, &telling);
             }
         });
@@ -52,6 +58,11 @@ impl Server {
 
 fn serve(socket: &TcpStream, wire: Wire, story: &[Say], told: &Mutex<Told>) -> std::io::Result<()> {
     let (line, headers, body) = request(socket)?;
+    if line == "GET /page HTTP/1.1" {
+        let head =
+            "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html\r\ncontent-length: 20\r\n\r\n";
+        return write!(&*socket, "{head}<h1>A fine page</h1>");
+    }
     let mut told = told.lock().unwrap();
     let at = told.requests;
     told.requests += 1;
