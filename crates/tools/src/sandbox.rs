@@ -1,11 +1,13 @@
 //! The sandbox: commands run by a guard, which is our own binary under another first argument.
 //!
-//! The guard limits itself (Landlock: write only where allowed, no TCP unless allowed), starts the command, and stays as
-//! its parent. When the command ends, when it is asked to stop, or when our own process dies in whatever way, it ends every
+//! The guard limits itself (Landlock: write only where allowed, signal nobody else; no sockets that lead off this machine unless
+//! allowed), starts the command, and stays as its parent. When the command ends, when it is asked to stop, or when our own process dies in whatever way, it ends every
 //! process that came from the command, also those that left the process group. It is no container: reading is not limited.
 
 mod guard;
 mod limits;
+#[cfg(target_os = "linux")]
+mod sockets;
 
 pub use guard::{GuardError, run_guard};
 pub use limits::{Status, status};

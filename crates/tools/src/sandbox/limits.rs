@@ -1,6 +1,8 @@
 //! What this kernel can forbid, and forbidding it.
 
 use super::Leash;
+#[cfg(target_os = "linux")]
+use super::sockets;
 
 /// What the sandbox really gives on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,30 +11,29 @@ pub struct Status {
     pub landlock: Option<u32>,
     /// Whether writing outside of the workspace is stopped.
     pub files: bool,
-    /// Whether TCP is stopped.
+    /// Whether the network is closed.
     pub network: bool,
     /// All that in words for a person.
     pub words: String,
 }
 
 impl Status {
-    fn of(landlock: Option<u32>) -> Status {
-        let network = landlock.is_some_and(|version| version >= 4);
-        let words = match landlock {
-            None => {
-                "no Landlock in this kernel: commands run with your own rights, only consent protects you"
+    fn of(landlock: Option<u32>, sockets: bool) -> Status {
+        let files = landlock.map_or_else(
+            || {
+                "no Landlock in this kernel: commands write wherever you may, only consent protects you"
                     .to_owned()
-            }
-            Some(version) if network => {
-                format!(
-                    "Landlock {version}: commands write only in the workspace and temp, and have no TCP unless allowed"
-                )
-            }
-            Some(version) => format!(
-                "Landlock {version}: commands write only in the workspace and temp; this kernel cannot keep them off the network"
-            ),
+            },
+            |version| format!("Landlock {version}: commands write only in the workspace and temp"),
+        );
+        let tcp = landlock.is_some_and(|version| version >= 4);
+        let network = match (sockets, tcp) {
+            (true, _) => "they have no network unless allowed",
+            (false, true) => "they have no TCP unless allowed, but everything else of the network",
+            (false, false) => "this kernel cannot keep them off the network",
         };
-        Status { landlock, files: landlock.is_some(), network, words }
+        let words = format!("{files}; {network}");
+        Status { landlock, files: landlock.is_some(), network: sockets || tcp, words }
     }
 }
 
@@ -41,7 +42,7 @@ mod landlocked {
     use super::Leash;
     use landlock::{
         ABI, AccessFs, AccessNet, LandlockStatus, RestrictionStatus, Ruleset, RulesetAttr,
-        RulesetCreatedAttr, RulesetError, path_beneath_rules,
+        RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
     };
     use std::path::{Path, PathBuf};
 
@@ -62,7 +63,11 @@ mod landlocked {
     /// Limits this thread and everything it starts.
     pub(crate) fn apply(leash: &Leash) -> Result<(), RulesetError> {
         let writing = AccessFs::from_write(ABI::V3);
-        let mut ruleset = Ruleset::default().handle_access(writing)?;
+        // Nor may it end or stop a program that is none of its own: ours, say.
+        let mut ruleset = Ruleset::default()
+            .handle_access(writing)?
+            .scope(Scope::Signal)?
+            .scope(Scope::AbstractUnixSocket)?;
         if !leash.network {
             ruleset = ruleset.handle_access(AccessNet::BindTcp)?.handle_access(AccessNet::ConnectTcp)?;
         }
@@ -89,9 +94,9 @@ mod landlocked {
 /// What this kernel gives, honestly.
 pub fn status() -> Status {
     #[cfg(target_os = "linux")]
-    return Status::of(landlocked::version());
+    return Status::of(landlocked::version(), sockets::can_close());
     #[cfg(not(target_os = "linux"))]
-    return Status::of(None);
+    return Status::of(None, false);
 }
 
 /// Limits this thread and everything it starts, as far as the kernel can.
@@ -100,7 +105,12 @@ pub(super) fn apply(leash: &Leash) -> std::io::Result<()> {
         return Ok(());
     }
     #[cfg(target_os = "linux")]
-    landlocked::apply(leash).map_err(std::io::Error::other)?;
+    {
+        landlocked::apply(leash).map_err(std::io::Error::other)?;
+        if !leash.network && sockets::can_close() {
+            sockets::close()?;
+        }
+    }
     Ok(())
 }
 
@@ -110,9 +120,11 @@ mod tests {
 
     #[test]
     fn the_words_say_what_is_given() {
-        assert!(Status::of(None).words.contains("only consent protects you"));
-        assert!(Status::of(Some(3)).words.contains("cannot keep them off the network"));
-        assert!(Status::of(Some(6)).network);
+        assert!(Status::of(None, false).words.contains("only consent protects you"));
+        assert!(Status::of(Some(3), false).words.contains("cannot keep them off the network"));
+        assert!(Status::of(Some(6), false).words.contains("no TCP"));
+        assert!(Status::of(Some(6), true).words.contains("no network unless allowed"));
+        assert!(Status::of(None, true).network);
         assert_eq!(status().files, status().landlock.is_some());
     }
 }

@@ -59,6 +59,30 @@ async fn the_network_is_closed_where_the_kernel_can_and_open_when_allowed() {
 }
 
 #[tokio::test]
+async fn names_cannot_be_looked_up_either_where_the_kernel_can() {
+    let room = guarded();
+    let listener = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let line = format!("exec 3<>/dev/udp/127.0.0.1/{}", listener.local_addr().unwrap().port());
+    let outcome = room.call("bash", json!({"command": line})).await;
+    let closed = status().words.contains("no network");
+    assert_eq!(outcome.outcome == ToolOutcome::Failed, closed, "{}", outcome.result.text);
+    room.done("bash", json!({"command": line, "network": true})).await;
+}
+
+#[tokio::test]
+async fn a_command_cannot_end_a_program_that_is_not_its_own_where_the_kernel_can() {
+    let room = guarded();
+    let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
+    let outcome = room.call("bash", json!({"command": format!("kill -9 {}", other.id())})).await;
+    let safe = status().landlock.is_some_and(|version| version >= 6);
+    assert_eq!(outcome.outcome == ToolOutcome::Failed, safe, "{}", outcome.result.text);
+    assert!(!safe || other.try_wait().unwrap().is_none());
+    room.done("bash", json!({"command": "sleep 1000 & kill -9 $!"})).await;
+    let _ = other.kill();
+    other.wait().unwrap();
+}
+
+#[tokio::test]
 async fn nothing_gets_away_when_the_command_ends() {
     let room = guarded();
     let line = "setsid sleep 1000 & echo $!; setsid sh -c 'sleep 1000 & echo $!'";
