@@ -33,7 +33,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     let start = own.start.clone().or(Some(Command::NewSession { cwd: None, title: None, id: None }));
     let offline = own.model.provider == "offline";
     let note = if offline {
-        "model: offline (no key found: it understands the requests above; `parlor doctor` tells how to get a real one)".to_owned()
+        "model: offline (no key found: it understands plain requests; `parlor doctor` tells how to get a real one)".to_owned()
     } else {
         format!("model: {}", own.model)
     };
