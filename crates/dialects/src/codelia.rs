@@ -9,6 +9,7 @@ pub mod quirks;
 pub mod schema;
 pub mod wire;
 
+mod path_alias;
 mod run_name;
 mod runtime_role;
 mod stamp;

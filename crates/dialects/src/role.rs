@@ -329,3 +329,5 @@ pub struct Hello {
 
 /// Longest time that a foreign runtime may take for its handshake.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same for a program whose interpreter has to load it first: several seconds by itself, many on a busy machine.
+pub const START_TIMEOUT: Duration = Duration::from_secs(30);

@@ -69,6 +69,16 @@ pub const QUIRKS: &[Quirk] = &[
         "the reason is handed over, or its absence; an unreadable answer is a no",
     ),
     quirk(
+        "a_no_has_a_last_word",
+        "a run that a no without a reason stops still ends with a final of fixed words",
+        "where the model said nothing, a final says why the run stopped; heard from our own runtime it adds nothing",
+    ),
+    quirk(
+        "files_by_file_path",
+        "the terminal UI shows read, write and edit by their argument file_path; that of our tools is path",
+        "the path is sent under both names, and heard under one",
+    ),
+    quirk(
         "unknown_session_has_no_history",
         "session.history of an unknown session is empty, not an error",
         "so it is here",

@@ -11,7 +11,7 @@ mod requests;
 mod telling;
 
 pub(super) use desk::{REMEMBER, WARNING};
-pub(super) use telling::DENIED;
+pub(super) use telling::{DENIED, STOPPED};
 
 use super::run_name;
 use super::wire::{Status, UiCapabilities};

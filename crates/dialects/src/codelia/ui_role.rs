@@ -15,7 +15,7 @@ use super::wire::{
     PROTOCOL_VERSION, Program, RunContextParams, RunStatusParams, ServerCapabilities, SessionHistoryParams,
     Status, UiCapabilities, UiContextParams, method,
 };
-use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
+use crate::role::{Cx, Drift, Effect, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiRole};
 use asks::OpenAsk;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
@@ -340,7 +340,7 @@ impl UiRole for CodeliaUi {
             },
         };
         self.ask_runtime(cx, method::INITIALIZE, &params, Pending::Handshake);
-        cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
+        cx.timer(HANDSHAKE, START_TIMEOUT);
     }
 
     fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -383,7 +383,7 @@ impl UiRole for CodeliaUi {
     fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
         match key {
             HANDSHAKE if !self.ready() => {
-                let seconds = HANDSHAKE_TIMEOUT.as_secs();
+                let seconds = START_TIMEOUT.as_secs();
                 let why = format!("no answer to initialize within {seconds} s; is this a codelia runtime?");
                 self.unusable(cx, why);
             }

@@ -144,7 +144,8 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
             jsonrpc::request(id, method::UI_CONFIRM, &params)
         }
         AskKind::Choose { message, choices, many } => {
-            let title = if message.is_empty() { title } else { format!("{title}: {message}") };
+            let title =
+                if message.is_empty() || *message == title { title } else { format!("{title}: {message}") };
             let item = |choice: &Choice| PickItem {
                 id: choice.id.clone(),
                 label: choice.label.clone(),

@@ -5,6 +5,7 @@
 //! same events the same way. Invariants: `seq` rises by one from 0; `final` comes at most once and only for a run that is done; a
 //! terminal status comes exactly once, and nothing after it.
 
+use super::super::path_alias;
 use super::super::wire::{
     AgentEvent, AgentEventNotify, CompactionComplete, CompactionStart, EventMeta, FileChange, LlmRetry,
     RunContextParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words, method,
@@ -20,6 +21,12 @@ use wire::jsonrpc;
 
 /// How a denied tool's result begins; the existing UI and model prompts know the phrase.
 pub(in super::super) const DENIED: &str = "Permission denied: ";
+/// How our engine says that the person gave no reason, and what stands for it on this wire.
+const NO_REASON: (&str, &str) = ("Permission denied.", "permission denied");
+/// The last word of a run that was stopped by a no, where the model said nothing itself.
+pub(in super::super) const STOPPED: &str = "Stopped, because permission was denied.";
+/// Tools that the existing UI shows by their file, and what their argument is called there.
+const PATH_TOOLS: &[&str] = &["read", "write", "edit"];
 /// Tools whose result may carry a diff, in the form that the existing UI draws.
 const FILE_TOOLS: &[&str] = &["write", "edit", "apply_patch"];
 /// Place of what the person said: outside the numbering.
@@ -90,6 +97,8 @@ pub(super) struct Telling {
     messages: BTreeMap<MessageId, Heard>,
     held: Option<Held>,
     last_text: String,
+    /// The last tool was denied and the model said nothing since.
+    denied: bool,
     calls: u64,
     tools: BTreeMap<ToolRunId, Call>,
     percent: Option<u8>,
@@ -138,6 +147,7 @@ impl Telling {
             messages: BTreeMap::new(),
             held: None,
             last_text: String::new(),
+            denied: false,
             calls: 0,
             tools: BTreeMap::new(),
             percent: None,
@@ -345,7 +355,7 @@ impl Telling {
         let id = tool.to_string();
         let start = StepStart { step_id: id.clone(), title: name.to_owned(), step_number: Some(self.calls) };
         self.event(AgentEvent::StepStart(start));
-        let args = Some(args_object(args));
+        let args = Some(args_object(name, args));
         self.event(AgentEvent::ToolCall(ToolCall {
             tool: name.to_owned(),
             args,
@@ -360,6 +370,7 @@ impl Telling {
         let (name, since) = call.map_or((String::new(), at), |call| (call.name, call.since));
         let id = tool.to_string();
         let is_error = *outcome != ToolOutcome::Done;
+        self.denied = *outcome == ToolOutcome::Denied;
         self.event(AgentEvent::ToolResult(ToolResult {
             result: Some(raw_text(&result_text(&name, outcome, result))),
             tool: name,
@@ -389,8 +400,11 @@ impl Telling {
     fn ended(&mut self, at: Millis, outcome: &Outcome) {
         let (status, message) = match outcome {
             Outcome::Done => {
-                let content =
+                let mut content =
                     self.held.take().map_or_else(|| std::mem::take(&mut self.last_text), |held| held.text);
+                if content.is_empty() && self.denied {
+                    STOPPED.clone_into(&mut content);
+                }
                 self.event(AgentEvent::Final(Words { content, timestamp: Some(at.0) }));
                 (Status::Completed, None)
             }
@@ -426,11 +440,14 @@ fn words(kind: TextKind, content: String, at: Millis) -> AgentEvent {
     }
 }
 
-/// Arguments must be an object on this wire.
-fn args_object(args: &Json) -> Box<RawValue> {
+/// Arguments must be an object on this wire. Of file tools it also says the path as the existing programs call it.
+fn args_object(tool: &str, args: &Json) -> Box<RawValue> {
     let raw = RawValue::from_string(args.as_str().trim().to_owned()).ok();
     match raw {
-        Some(raw) if raw.get().starts_with('{') => raw,
+        Some(raw) if raw.get().starts_with('{') => {
+            let named = PATH_TOOLS.contains(&tool).then(|| path_alias::add(raw.get())).flatten();
+            named.and_then(|named| RawValue::from_string(named).ok()).unwrap_or(raw)
+        }
         _ => {
             let wrapped = format!("{{\"_raw\":{}}}", raw_text(args.as_str()));
             RawValue::from_string(wrapped).unwrap_or_default()
@@ -448,6 +465,7 @@ fn result_text(name: &str, outcome: &ToolOutcome, result: &tool::ToolResult) -> 
         _ => None,
     });
     match (outcome, diff) {
+        (ToolOutcome::Denied, _) if result.text == NO_REASON.0 => format!("{DENIED}{}", NO_REASON.1),
         (ToolOutcome::Denied, _) if !result.text.starts_with(DENIED) => format!("{DENIED}{}", result.text),
         (ToolOutcome::Done, Some((file_path, diff))) if FILE_TOOLS.contains(&name) => {
             let change = FileChange { summary: result.text.clone(), diff, file_path };

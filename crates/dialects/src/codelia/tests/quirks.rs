@@ -8,6 +8,7 @@ use domain::content::{Input, Role, TextKind};
 use domain::event::{Body, Outcome};
 use domain::ids::RunId;
 use domain::session::RunSummary;
+use domain::tool::{ToolOutcome, ToolResult};
 
 fn prompt(text: &str) -> Command {
     Command::Prompt { input: Input::text(text), options: PromptOptions::default() }
@@ -210,6 +211,45 @@ fn deny_with_and_without_reason() {
         let denied = Answer::Deny { reason: reason.map(str::to_owned) };
         assert_eq!(bench.command().2, Command::Answer { ask, answer: denied }, "{answer}");
     }
+}
+
+#[test]
+fn a_no_has_a_last_word() {
+    let mut bench = RuntimeBench::greeted();
+    bench.begin_run();
+    let step = bench.step();
+    let message = bench.message(Role::Assistant, None, Some(step));
+    let tool = bench.propose(message, "bash", "{}");
+    let result = ToolResult::text("Permission denied.");
+    bench.happen(Body::ToolEnded { tool, outcome: ToolOutcome::Denied, result });
+    bench.end_run(Outcome::Done);
+    let sent = bench.sent();
+    assert!(sent.contains(r#""result":"Permission denied: permission denied""#), "{sent}");
+    assert!(sent.contains(r#""content":"Stopped, because permission was denied.""#), "{sent}");
+}
+
+#[test]
+fn files_by_file_path() {
+    let mut bench = RuntimeBench::greeted();
+    bench.begin_run();
+    let step = bench.step();
+    let message = bench.message(Role::Assistant, None, Some(step));
+    bench.propose(message, "read", r#"{"path":"a.txt"}"#);
+    bench.propose(message, "ls", r#"{"path":"src"}"#);
+    let sent = bench.sent();
+    assert!(sent.contains(r#""args":{"file_path":"a.txt","path":"a.txt"}"#), "{sent}");
+    assert!(sent.contains(r#""args":{"path":"src"}"#), "{sent}");
+    let mut bench = UiBench::greeted();
+    bench.command(1, prompt("x"));
+    bench.say(r#"{"id":"3","result":{"run_id":"r1"}}"#);
+    for (id, args) in [("c1", r#"{"path":"a.txt","file_path":"a.txt"}"#), ("c2", r#"{"file_path":"b.txt"}"#)]
+    {
+        bench.say(&format!(
+            r#"{{"method":"agent.event","params":{{"run_id":"r1","seq":0,"event":{{"type":"tool_call","tool":"read","args":{args},"tool_call_id":"{id}"}}}}}}"#
+        ));
+    }
+    let told = bench.told();
+    assert!(told.contains(r#"{"path":"a.txt"}"#) && told.contains(r#"{"file_path":"b.txt"}"#), "{told}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_runtime_that_does_not_answer_is_given_up() {
         bench
             .effects()
             .iter()
-            .any(|e| matches!(e, Effect::Close(Reason::Unusable(why)) if why.contains("10 s")))
+            .any(|e| matches!(e, Effect::Close(Reason::Unusable(why)) if why.contains("30 s")))
     );
     bench.command(1, prompt("x"));
     assert!(

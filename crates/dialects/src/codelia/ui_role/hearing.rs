@@ -4,7 +4,8 @@
 //! says something again. Invariants: a `final` that repeats the last text adds nothing; a tool of which nobody asks is told as running
 //! only after a question about it would have come, because a question about a running tool makes no sense to us.
 
-use super::super::runtime_role::DENIED;
+use super::super::path_alias;
+use super::super::runtime_role::{DENIED, STOPPED};
 use super::super::wire::{
     AgentEvent, EventMeta, FileChange, LlmRetry, PermissionPreview, StepComplete, StepStart, ToolCall,
     ToolResult,
@@ -100,7 +101,8 @@ impl Hearing {
                 });
             }
             (AgentEvent::Final(words), _) => {
-                if words.content.trim() != self.last_text.trim() {
+                // The runtime's own words for what the result has told already.
+                if words.content.trim() != self.last_text.trim() && words.content != STOPPED {
                     self.text(words.content);
                 }
                 self.message_over();
@@ -232,7 +234,9 @@ impl Hearing {
 
     fn tool_call(&mut self, call: ToolCall) {
         let key = Key::from(call.tool_call_id);
-        let args = call.args.map_or_else(Json::empty, |raw| Json::verbatim(raw.get()));
+        let args = call.args.map_or_else(Json::empty, |raw| {
+            path_alias::remove(raw.get()).map_or_else(|| Json::verbatim(raw.get()), Json::verbatim)
+        });
         self.said.push(Said::ToolProposed { tool: key.clone(), name: call.tool.clone(), args: args.clone() });
         let tool = Tool { name: call.tool, args, preview: None, phase: Phase::Proposed };
         if self.tools.insert(key.clone(), tool).is_none() {
