@@ -13,7 +13,9 @@ mod tests;
 mod ui_role;
 mod wire;
 
-pub use runtime_role::{AsstRuntime, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_REQUESTS, READY_AGAIN};
+pub use runtime_role::{
+    AsstRuntime, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_READY_AGAIN, MAX_REQUESTS, READY_AGAIN,
+};
 pub use schema::schema;
 pub use ui_role::AsstUi;
 

@@ -21,7 +21,7 @@ pub const QUIRKS: &[Quirk] = &[
     quirk(
         "ready_is_said_again",
         "the shell may begin to listen after ready was said, and then waits for ever",
-        "ready comes at once, and again after a second unless a request came",
+        "ready comes at once, and again after 1, 3, 7 and 15 seconds unless a request came",
     ),
     quirk(
         "images_in_a_string",

@@ -24,8 +24,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use wire::Rate;
 
-/// After this `ready` is said again: the existing shell may begin to listen only after the first.
+/// After this `ready` is said again: the existing shell may begin to listen only after the first. Each pause is twice the one before.
 pub const READY_AGAIN: Duration = Duration::from_secs(1);
+/// How often it is said again to a shell that says nothing; on a busy machine its window takes seconds.
+pub const MAX_READY_AGAIN: u32 = 4;
 /// Most requests under way.
 pub const MAX_REQUESTS: usize = 256;
 
@@ -36,6 +38,8 @@ const READY_TIMER: TimerKey = TimerKey(1);
 pub struct AsstRuntime {
     opened_at: Millis,
     heard: bool,
+    /// How often `ready` was said again.
+    repeated: u32,
     rate: Rate,
     current: Option<SessionId>,
     pending: BTreeMap<Ticket, Pending>,
@@ -347,6 +351,10 @@ impl RuntimeRole for AsstRuntime {
     fn timer(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
         if key == READY_TIMER && !self.heard {
             cx.send(lower::ready(cx.now));
+            self.repeated += 1;
+            if self.repeated < MAX_READY_AGAIN {
+                cx.timer(READY_TIMER, READY_AGAIN * 2u32.pow(self.repeated));
+            }
         }
     }
 

@@ -8,7 +8,7 @@ mod hearing;
 
 use super::wire::{Attachment, Picture, Request, Response};
 use super::{ATTACHMENT, conversation};
-use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
+use crate::role::{Cx, Drift, Effect, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Part};
 use domain::event::{Cause, Failure, Outcome};
@@ -293,7 +293,7 @@ fn lost() -> Refusal {
 impl UiRole for AsstUi {
     fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
         self.conversation = hello.session.as_deref().map(str::to_owned);
-        cx.timer(HANDSHAKE_TIMER, HANDSHAKE_TIMEOUT);
+        cx.timer(HANDSHAKE_TIMER, START_TIMEOUT);
     }
 
     fn line(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -370,8 +370,11 @@ impl UiRole for AsstUi {
 
     fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
         if key == HANDSHAKE_TIMER && self.greeted.is_none() {
-            let why = "the runtime did not say that it is ready within 10 seconds; is it an asst runtime?";
-            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+            let seconds = START_TIMEOUT.as_secs();
+            let why = format!(
+                "the runtime did not say that it is ready within {seconds} seconds; is it an asst runtime?"
+            );
+            cx.effects.push(Effect::Close(Reason::Unusable(why)));
         } else if key == SILENCE_TIMER {
             if std::mem::replace(&mut self.worried, true) {
                 self.fail(

@@ -60,9 +60,14 @@ pub(super) struct Response {
     pub(super) version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) capabilities: Option<Vec<String>>,
-    /// Milliseconds since 1970; a whole number, which the existing shell insists on.
-    #[serde(default)]
+    /// Milliseconds since 1970; a whole number, which the existing shell insists on. Never looked at here.
+    #[serde(default, deserialize_with = "passed_over")]
     pub(super) timestamp: u64,
+}
+
+/// Whatever stands there does not spoil the line.
+fn passed_over<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
+    serde::de::IgnoredAny::deserialize(reader).map(|_| 0)
 }
 
 /// What `tool_use` and `tool_result` carry, in the names of the document and in those of the existing programs.

@@ -129,6 +129,18 @@ fn a_message_is_answered() {
 }
 
 #[test]
+fn a_time_of_any_kind_spoils_no_line() {
+    let mut bench = Bench::ready();
+    bench.prompt("hi");
+    for time in [json!(null), json!(1.5e12), json!("2026-11-15T05:00:00Z"), json!(-1)] {
+        bench.say(json!({ "type": "token", "id": "msg-1", "token": ".", "timestamp": time }));
+    }
+    bench.say(json!({ "type": "done", "id": "msg-1" }));
+    assert_eq!(bench.of(Role::Assistant), ["...."]);
+    assert_eq!(bench.state.runs[0].ended.clone().unwrap().1, Outcome::Done);
+}
+
+#[test]
 fn a_cancelled_message_is_not_listened_to() {
     let mut bench = Bench::ready();
     bench.prompt("go");
