@@ -34,6 +34,16 @@ pub const QUIRKS: &[Quirk] = &[
         "content has CR LF for openagent-terminal 0.1; token stays as it is",
     ),
     quirk(
+        "blocks_are_printed_raw",
+        "of blocks the client draws code and diffs; any other is printed as it stands, glued to the text before and after it",
+        "for openagent-terminal 0.1 the content of such a block has lines of its own; the block inside stays as it is",
+    ),
+    quirk(
+        "approvals_wait_for_ever",
+        "the client shows no deadline of an approval and its prompt waits as long as the person does",
+        "openagent-terminal 0.1 is given no deadline; others get the document's 30 seconds",
+    ),
+    quirk(
         "versions_are_not_checked",
         "the backend takes any protocol_version, and clients may skip initialize",
         "another major version is refused, as the document demands; initialize may be skipped",

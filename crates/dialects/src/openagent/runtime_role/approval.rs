@@ -1,8 +1,8 @@
 //! A consent as `tool.request_approval`, and `tool.approve` as an answer to it.
 
+use super::super::plain;
 use super::super::wire::ApproveOptions;
 use super::super::wire::notify::{self, RequestApproval, RiskAssessment};
-use super::super::{APPROVAL_TIMEOUT, plain};
 use super::client::Style;
 use domain::ask::{Answer, Ask, Consent, Preview, Risk, Scope};
 use domain::content::Json;
@@ -20,10 +20,7 @@ pub(super) fn lower(
 ) -> RequestApproval {
     let description = plain::clean(if ask.title.is_empty() { &consent.name } else { &ask.title });
     let level = level(consent.assessment.risk).to_owned();
-    let timeout = match ask.deadline {
-        Some(deadline) => deadline.since(now).div_ceil(1000).max(1),
-        None => APPROVAL_TIMEOUT.as_secs(),
-    };
+    let timeout = ask.deadline.map(|deadline| deadline.since(now).div_ceil(1000).max(1));
     RequestApproval {
         execution_id: execution_id.to_owned(),
         query_id: Some(query_id.to_owned()),
@@ -35,7 +32,7 @@ pub(super) fn lower(
             reasons: consent.assessment.reasons.clone(),
             reversible: consent.assessment.reversible,
         }),
-        timeout: Some(timeout),
+        timeout,
         tool_name: Some(consent.name.clone()),
         description: Some(description),
         risk_level: Some(level),

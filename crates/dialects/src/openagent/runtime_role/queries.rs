@@ -93,7 +93,8 @@ impl Query {
 
 impl OpenagentRuntime {
     pub(super) fn query(&mut self, cx: &mut Cx<'_>, id: WireId, params: Option<&RawValue>) {
-        let QueryParams { message, context, options } = match requests::read(params) {
+        let read = requests::objects(params, &["context", "options"]).and_then(|()| requests::read(params));
+        let QueryParams { message, context, options } = match read {
             Ok(params) => params,
             Err(error) => return self.refuse_query(cx, &id, error),
         };

@@ -15,6 +15,7 @@ use domain::command::{Command, ExportFormat, ListScope, Refusal, RefusalKind, Ta
 use domain::ids::SessionId;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 use wire::WireId;
 use wire::jsonrpc::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError};
 
@@ -76,6 +77,7 @@ impl OpenagentRuntime {
         id: &WireId,
         params: Option<&RawValue>,
     ) -> Result<(), RpcError> {
+        objects(params, &["client_info", "terminal_size", "config"])?;
         let params: InitializeParams = read(params)?;
         let agreed = version::agree(params.protocol_version.as_deref()).map_err(|data| {
             let why = format!(
@@ -128,6 +130,7 @@ impl OpenagentRuntime {
     }
 
     fn approve(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+        objects(params, &["options"])?;
         let params: ApproveParams = read(params)?;
         let Some(execution_id) = params.execution_id else {
             return self.no_approval(cx, id, invalid("execution_id is required"), "execution_id required");
@@ -250,6 +253,17 @@ pub(super) fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, 
         return Err(invalid("params must be an object"));
     }
     serde_json::from_str(raw).map_err(|error| invalid(error.to_string()))
+}
+
+/// Refuses a list where the document has an object: it would be read as one without members.
+pub(super) fn objects(params: Option<&RawValue>, names: &[&str]) -> Result<(), RpcError> {
+    let Some(params) = params.filter(|params| params.get().starts_with('{')) else { return Ok(()) };
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(params.get()).unwrap_or_default();
+    let list = |name: &&&str| members.get(**name).is_some_and(|value| value.get().starts_with('['));
+    match names.iter().find(list) {
+        Some(name) => Err(invalid(format!("{name} must be an object"))),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn invalid(why: impl std::fmt::Display) -> RpcError {

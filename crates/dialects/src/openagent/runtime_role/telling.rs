@@ -412,6 +412,10 @@ impl Telling {
             metadata,
             annotations: Vec::new(),
         };
+        // The existing client draws code and diffs, and prints anything else as it stands, between what is before and after it.
+        let raw = self.style.carriage_returns && !matches!(kind, "code" | "diff");
+        let content =
+            if raw { format!("\r\n{}\r\n", content.trim_end().replace('\n', "\r\n")) } else { content };
         let params = BlockParams {
             query_id: self.query_id.clone(),
             block_id: Some(format!("block-{}", counters.blocks)),

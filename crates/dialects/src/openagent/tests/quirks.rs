@@ -1,11 +1,12 @@
 //! One test for each deviation of the existing programs.
 
 use super::bench::{HOME, RuntimeBench, UiBench, methods, summary};
+use crate::role::RuntimeRole;
 use domain::ask::{Answer, Risk, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RefusalKind};
 use domain::content::Input;
 use domain::event::{Body, Failure, Outcome};
-use domain::tool::{ToolOutcome, ToolPhase};
+use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
 use serde_json::json;
 
 /// What the existing backend says to the first query.
@@ -91,6 +92,29 @@ fn raw_mode_line_breaks() {
     bench.delta(HOME, message, "a\nb");
     let params = &bench.sent()[0]["params"];
     assert_eq!((&params["token"], &params["content"]), (&json!("a\nb"), &json!("a\r\nb")));
+}
+
+#[test]
+fn blocks_are_printed_raw() {
+    let content = |mut bench: RuntimeBench| {
+        bench.query();
+        let (_, message) = bench.answer(HOME);
+        let tool = bench.propose(message, "ls", "{}");
+        bench.sent();
+        bench.run_tool(tool, ToolOutcome::Done, ToolResult::text("a\nb\n"));
+        let lines = bench.sent();
+        let block = lines.iter().find(|line| line["method"] == "stream.block").unwrap()["params"].clone();
+        assert_eq!(block["block"]["content"], "a\nb\n");
+        block["content"].clone()
+    };
+    assert_eq!(content(RuntimeBench::terminal()), "\r\na\r\nb\r\n");
+    assert_eq!(content(RuntimeBench::by_the_book()), "a\nb\n");
+}
+
+#[test]
+fn approvals_wait_for_ever() {
+    assert_eq!(RuntimeBench::terminal().role.can_answer().deadline, None);
+    assert!(RuntimeBench::by_the_book().role.can_answer().deadline.is_some());
 }
 
 #[test]

@@ -27,6 +27,20 @@ fn hello() {
 }
 
 #[test]
+fn lists_are_no_objects() {
+    for (method, member) in [
+        ("agent.query", r#""message":"x","context":[]"#),
+        ("agent.query", r#""message":"x","options":[true]"#),
+        ("initialize", r#""client_info":[]"#),
+        ("tool.approve", r#""execution_id":"e","options":[]"#),
+    ] {
+        let mut bench = RuntimeBench::by_the_book();
+        bench.say(&format!(r#"{{"jsonrpc":"2.0","id":3,"method":"{method}","params":{{{member}}}}}"#));
+        assert_eq!(bench.sent()[0]["error"]["code"], -32602, "{method} {member}");
+    }
+}
+
+#[test]
 fn cancelling() {
     let mut bench = RuntimeBench::by_the_book();
     let run = bench.query();
