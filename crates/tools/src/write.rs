@@ -69,10 +69,13 @@ impl Tool for Write {
             old.not_changed_since_seen(&path, &plan.place)?;
             put(&path, content.as_bytes(), &old, &plan.place)?;
             let shown = plan.place.show(&path);
-            let lines = content.lines().count();
+            let lines = match content.lines().count() {
+                1 => "1 line".to_owned(),
+                lines => format!("{lines} lines"),
+            };
             let diff = diff(&shown, old.text.as_deref().unwrap_or_default(), content);
             let parts = diff.map(|text| Part::Diff { path: Some(shown.clone()), text }).into_iter().collect();
-            Ok(ToolResult { parts, ..ToolResult::text(format!("wrote {shown} ({lines} lines)")) })
+            Ok(ToolResult { parts, ..ToolResult::text(format!("wrote {shown} ({lines})")) })
         })
     }
 }
