@@ -176,7 +176,9 @@ fn show_entry(out: &mut String, state: &State, entry: &Entry, now: Millis, paint
 fn show_part(out: &mut String, state: &State, part: &Part, paint: Paint) {
     match part {
         Part::Text(text) => put(out, format_args!("{}", paint::lines(text))),
-        Part::Thought { text, .. } => put(out, format_args!("{}", paint.dim(&paint::lines(text)))),
+        Part::Thought { text, .. } => {
+            put(out, format_args!("{}", paint.dim(&format!("thought: {}", paint::lines(text)))));
+        }
         Part::Code { text, .. } | Part::Diff { text, .. } => put(out, format_args!("{}", paint::lines(text))),
         Part::Image { mime, .. } => {
             put(out, format_args!("{}", paint.dim(&format!("({})", paint::line(mime)))));
