@@ -49,6 +49,8 @@ pub enum Does {
     History,
     /// Opens or folds all tools and thoughts.
     Fold,
+    /// Writes the conversation to the scrollback once more.
+    Print,
     /// Chooses colours.
     Theme,
     /// Shows and changes what the person has set.
@@ -108,6 +110,7 @@ pub const COMMANDS: &[Slash] = &[
     slash("search", "[words]", "find words in the conversation", Does::Search),
     slash("history", "", "earlier prompts", Does::History),
     slash("fold", "", "open or fold all tools and thoughts", Does::Fold),
+    slash("print", "", "inline: write the conversation once more, as it looks now", Does::Print),
     slash("theme", "[name]", "take other colours", Does::Theme),
     slash("settings", "", "see and change settings: colours, screen, mouse, notifications", Does::Settings),
     slash("mouse", "", "switch the mouse on or off", Does::Mouse),

@@ -62,6 +62,12 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// The same text from its last block on: the rows before it are not told again.
+    #[must_use]
+    pub(crate) fn remainder(&self) -> Stream {
+        Stream { head_bytes: self.head_bytes, head: Rc::default() }
+    }
+
     /// The rows of `text`, which begins with the text of the last call: those that stay, and those that may change.
     pub fn rows(&mut self, text: &str, look: Look) -> (Rc<Vec<Row>>, Vec<Row>) {
         let rest = text.get(self.head_bytes..).unwrap_or("");

@@ -134,6 +134,8 @@ pub enum Fx {
     Mouse(bool),
     /// Draws everything anew.
     Redraw,
+    /// Writes the conversation to the terminal's scrollback once more; on a screen of its own there is nothing to write.
+    Print,
     /// Stops the program until it is continued.
     Suspend,
     /// Ends the UI.

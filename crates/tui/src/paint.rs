@@ -9,7 +9,7 @@ mod shift;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use inline::InlinePainter;
+pub(crate) use inline::{InlinePainter, Resized};
 
 use crate::row::Links;
 use ratatui::buffer::{Buffer, Cell};
@@ -27,14 +27,12 @@ pub(crate) struct Painter {
     caret: Option<Position>,
     /// Whether frames are put between marks that make them appear at once.
     pub(crate) synchronized: bool,
-    /// The row of the screen where the buffer begins, when it is only a part of it.
-    pub(crate) origin: Option<u16>,
 }
 
 impl Painter {
     pub(crate) fn new(synchronized: bool) -> Painter {
         let shown = Buffer::empty(Rect::default());
-        Painter { shown, links: Links::new(), caret: None, synchronized, origin: None }
+        Painter { shown, links: Links::new(), caret: None, synchronized }
     }
 
     /// Forgets what is shown: the next frame is written whole.
@@ -50,14 +48,9 @@ impl Painter {
         if next.area != self.shown.area {
             self.shown = Buffer::empty(next.area);
             self.links.clear();
-            // A part of the screen is made free by who put it there.
-            if self.origin.is_none() {
-                out.push_str("\x1b[0m\x1b[2J");
-            }
+            out.push_str("\x1b[0m\x1b[2J");
         }
-        let down = self.origin.unwrap_or(0);
-        let moves = self.origin.is_none();
-        if let Some(shift) = moves.then(|| shift::find(&self.shown, &next)).flatten() {
+        if let Some(shift) = shift::find(&self.shown, &next) {
             shift.write(&mut out);
             shift.apply(&mut self.shown);
             // Links move with their rows; those are written again, which is rare and always right.
@@ -65,27 +58,13 @@ impl Painter {
         }
         let relinked = relinked(&self.links, links);
         changed(&self.shown, &next, &relinked, |x, y, cell| {
-            pen.put(&mut out, x, y + down, cell, link_at(links, x, y), next.area.right());
+            pen.put(&mut out, x, y, cell, link_at(links, x, y), next.area.right());
         });
         pen.finish(&mut out);
-        if out.is_empty() && caret == self.caret {
-            return out;
+        if let Some(caret) = caret.filter(|caret| !out.is_empty() || Some(*caret) != self.caret) {
+            pen.go(&mut out, caret.x, caret.y);
         }
-        let hide = if out.is_empty() { "" } else { "\x1b[?25l" };
-        let mut frame = String::with_capacity(out.len() + 32);
-        if self.synchronized && !out.is_empty() {
-            frame.push_str("\x1b[?2026h");
-        }
-        frame.push_str(hide);
-        frame.push_str(&out);
-        if let Some(caret) = caret {
-            let _ = write!(frame, "\x1b[{};{}H\x1b[?25h", caret.y + down + 1, caret.x + 1);
-        } else {
-            frame.push_str("\x1b[?25l");
-        }
-        if self.synchronized && !out.is_empty() {
-            frame.push_str("\x1b[?2026l");
-        }
+        let frame = framed(out, self.synchronized, self.caret.is_some(), caret.is_some());
         self.shown = next;
         self.links.clone_from(links);
         self.caret = caret;
@@ -126,21 +105,72 @@ fn link_at(links: &Links, x: u16, y: u16) -> Option<&Arc<str>> {
     links.iter().find(|(row, from, to, _)| *row == y && (*from..*to).contains(&x)).map(|(_, _, _, link)| link)
 }
 
+/// Smaller frames are not put between marks: they are written at once anyway, and the marks would cost more than they do.
+const SMALL: usize = 48;
+
+/// The bytes of a frame, made to appear at once, without a cursor that runs about.
+fn framed(out: String, synchronized: bool, was_seen: bool, seen: bool) -> String {
+    let large = out.len() > SMALL;
+    let hidden = !seen || large && !synchronized;
+    let hide = if was_seen && hidden { "\x1b[?25l" } else { "" };
+    let show = if seen && (hidden || !was_seen) { "\x1b[?25h" } else { "" };
+    if large && synchronized {
+        return format!("\x1b[?2026h{hide}{out}{show}\x1b[?2026l");
+    }
+    if hide.is_empty() && show.is_empty() { out } else { format!("{hide}{out}{show}") }
+}
+
+/// Whether nothing is seen of a cell.
+fn blank(cell: &Cell) -> bool {
+    let seen = Modifier::UNDERLINED | Modifier::REVERSED | Modifier::CROSSED_OUT;
+    cell.symbol() == " " && cell.bg == Color::Reset && !cell.modifier.intersects(seen)
+}
+
 #[derive(Default)]
 struct Pen {
-    at: Option<(u16, u16)>,
+    /// Rows are counted from the row where the cursor was, not from the top of the screen.
+    relative: bool,
+    /// Where the cursor is, as far as it is known. The row of a relative pen always is.
+    x: Option<u16>,
+    row: Option<i32>,
     look: Option<(Color, Color, Modifier)>,
     link: Option<Arc<str>>,
 }
 
 impl Pen {
-    fn put(&mut self, out: &mut String, x: u16, y: u16, cell: &Cell, link: Option<&Arc<str>>, right: u16) {
-        if self.at != Some((x, y)) {
-            let _ = match self.at {
-                Some((px, py)) if py == y && x > px => write!(out, "\x1b[{}C", x - px),
-                _ => write!(out, "\x1b[{};{}H", y + 1, x + 1),
+    /// A pen that counts rows from where the cursor is now.
+    fn relative(x: Option<u16>, row: i32) -> Pen {
+        Pen { relative: true, x, row: Some(row), ..Pen::default() }
+    }
+
+    /// Moves the cursor.
+    fn go(&mut self, out: &mut String, x: u16, y: u16) {
+        let to = i32::from(y);
+        let down = self.row.map(|row| to - row);
+        let _ = match down {
+            Some(0) => Ok(()),
+            Some(-1) if self.relative => write!(out, "\x1b[A"),
+            Some(1) if self.relative => write!(out, "\x1b[B"),
+            Some(down) if self.relative && down < 0 => write!(out, "\x1b[{}A", -down),
+            Some(down) if self.relative => write!(out, "\x1b[{down}B"),
+            _ => {
+                self.x = Some(x);
+                write!(out, "\x1b[{};{}H", y + 1, x + 1)
+            }
+        };
+        self.row = Some(to);
+        if self.x != Some(x) {
+            let _ = match self.x {
+                _ if x == 0 => write!(out, "\r"),
+                Some(from) if x > from => write!(out, "\x1b[{}C", x - from),
+                _ => write!(out, "\x1b[{}G", x + 1),
             };
+            self.x = Some(x);
         }
+    }
+
+    fn put(&mut self, out: &mut String, x: u16, y: u16, cell: &Cell, link: Option<&Arc<str>>, right: u16) {
+        self.go(out, x, y);
         if self.link.as_ref() != link {
             let _ = write!(out, "\x1b]8;;{}\x1b\\", link.map_or("", |link| link));
             self.link = link.cloned();
@@ -157,9 +187,8 @@ impl Pen {
         }
         self.look = Some(look);
         out.push_str(cell.symbol());
-        let wide = columns(cell);
         // Past the last column terminals disagree about where the cursor stands.
-        self.at = Some((x + wide, y)).filter(|(x, _)| *x < right);
+        self.x = Some(x + columns(cell)).filter(|x| *x < right);
     }
 
     fn finish(&mut self, out: &mut String) {
@@ -169,6 +198,7 @@ impl Pen {
         if self.look.is_some_and(|look| look != (Color::Reset, Color::Reset, Modifier::empty())) {
             out.push_str("\x1b[0m");
         }
+        self.look = None;
     }
 }
 

@@ -19,7 +19,8 @@ use crate::view::Cache;
 use domain::ids::Millis;
 use domain::port::{LinkState, News};
 use domain::signal::Level;
-use input::InputThread;
+use input::{Input, InputThread};
+use screen::Drawn;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
@@ -32,6 +33,9 @@ use tokio::time::Instant;
 
 /// Between two frames at least.
 const FRAME: Duration = Duration::from_millis(16);
+/// How long the size must have stayed the same before the inline screen is drawn for it: while a window is dragged, the terminal moves
+/// what is shown itself.
+const QUIET: Duration = Duration::from_millis(40);
 /// Messages taken in before a frame is due, so that a storm cannot starve the screen.
 const MAX_BATCH: usize = 512;
 /// Commands that wait for the runtime at most.
@@ -104,7 +108,7 @@ pub async fn run(
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
     let kept = keeper(options.keep.clone(), inbox.clone());
-    let screen = screen::Screen::new(&terminal, settings.inline);
+    let screen = screen::Screen::new(&terminal, settings.inline)?;
     let mut fx = Vec::new();
     update(&mut model, Msg::Tick(now()), &mut fx);
     update(&mut model, Msg::Resize(size.0, size.1), &mut fx);
@@ -120,6 +124,8 @@ pub async fn run(
         wake: None,
         dirty: true,
         drawn_at: None,
+        resized_at: None,
+        locating: false,
         exit: None,
         paused: None,
         files: files::Files::default(),
@@ -154,6 +160,10 @@ struct Shell {
     wake: Option<Instant>,
     dirty: bool,
     drawn_at: Option<Instant>,
+    /// When the size changed last, and it must be known where the inline screen is.
+    resized_at: Option<Instant>,
+    /// Whether the terminal was asked for it.
+    locating: bool,
     exit: Option<ExitReason>,
     paused: Option<effects::Pause>,
     files: files::Files,
@@ -189,13 +199,24 @@ impl Shell {
         while self.exit.is_none() {
             let (wake, waiting) = (self.wake, !self.backlog.is_empty());
             let frame_at = self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |at| at + FRAME));
+            let frame_at = frame_at.filter(|_| self.resized_at.is_none());
+            let quiet_at = self.resized_at.filter(|_| !self.locating).map(|at| at + QUIET);
             tokio::select! {
                 biased;
                 () = signals.next() => self.exit = Some(ExitReason::Signal),
                 read = input.next() => match read {
-                    Some(msg) => self.take(msg),
+                    Some(Input::Msg(msg)) => {
+                        if matches!(*msg, Msg::Resize(..)) && !self.locating {
+                            // Even if the size is what it was in the end: rows may have moved meanwhile.
+                            self.screen.lose();
+                            self.resized_at = self.resized_at.map(|_| Instant::now());
+                        }
+                        self.take(*msg);
+                    }
+                    Some(Input::Cursor(cursor)) => self.located(cursor),
                     None => self.exit = Some(ExitReason::Signal),
                 },
+                () = until(quiet_at) => self.locate(&input),
                 () = until(frame_at) => self.draw()?,
                 permit = outgoing.reserve(), if waiting => match permit {
                     Ok(permit) => {
@@ -232,7 +253,7 @@ impl Shell {
             }
             self.pause(&mut input).await?;
         }
-        self.screen.leave(&self.terminal)?;
+        self.screen.finish(&self.model, &mut self.cache, &self.terminal)?;
         self.terminal.leave();
         Ok(self.exit.unwrap_or(ExitReason::Quit))
     }
@@ -266,7 +287,36 @@ impl Shell {
         if columns == 0 || rows == 0 {
             return Ok(());
         }
-        self.screen.draw(&self.model, &mut self.cache, &self.terminal)
+        match self.screen.draw(&self.model, &mut self.cache, &self.terminal)? {
+            Drawn::Done => {}
+            Drawn::Lost => self.resized_at = Some(Instant::now()),
+        }
+        Ok(())
+    }
+
+    /// The size stayed the same for a while: where is the inline screen now?
+    fn locate(&mut self, input: &InputThread) {
+        if self.terminal.facts().cursor.is_some() {
+            self.locating = true;
+            input.locate();
+        } else {
+            self.located(None);
+        }
+    }
+
+    /// The terminal told where its cursor is, or cannot tell.
+    fn located(&mut self, cursor: Option<(u16, u16)>) {
+        self.locating = false;
+        self.dirty = true;
+        let size = self.terminal.size();
+        if size != self.model.screen.size {
+            // The answer is about a size that is gone.
+            self.resized_at = Some(Instant::now());
+            self.take(Msg::Resize(size.0, size.1));
+            return;
+        }
+        self.resized_at = None;
+        self.screen.located(size, cursor, self.terminal.facts().reflows);
     }
 }
 

@@ -61,14 +61,18 @@ struct Cached {
 
 /// Rows of a cell: those that stay while text streams in, and those that may change.
 #[derive(Debug, Clone, Default)]
-struct Laid {
+pub(crate) struct Laid {
     head: Rc<Vec<Row>>,
     tail: Rc<Vec<Row>>,
 }
 
 impl Laid {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.head.len() + self.tail.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.head.iter().chain(self.tail.iter())
     }
 
     fn get(&self, at: usize) -> Option<&Row> {
@@ -77,7 +81,8 @@ impl Laid {
 }
 
 impl CellCache {
-    fn rows(&mut self, model: &Model, cell: Cell, columns: usize) -> Laid {
+    /// The rows of a cell.
+    pub(crate) fn rows(&mut self, model: &Model, cell: Cell, columns: usize) -> Laid {
         let look = look(model, cell.key, columns);
         let frame = self.frame;
         let state = model.world.state();
@@ -123,7 +128,7 @@ impl CellCache {
     }
 }
 
-fn look(model: &Model, key: CellKey, columns: usize) -> Look {
+pub(crate) fn look(model: &Model, key: CellKey, columns: usize) -> Look {
     let opens = model.screen.keymap.first(Action::Fold);
     Look { columns, theme: model.screen.theme, open: model.is_open(key), opens }
 }
@@ -142,7 +147,8 @@ fn columns(area: Rect) -> usize {
     usize::from(area.width.saturating_sub(2 * MARGIN)).max(1)
 }
 
-fn lead(model: &Model, at: usize) -> usize {
+/// Empty rows before a cell.
+pub(crate) fn lead(model: &Model, at: usize) -> usize {
     let cells = model.world.seen().thread.cells();
     match at.checked_sub(1).and_then(|before| cells.get(before)).zip(cells.get(at)) {
         Some((before, cell)) => gap(before.key, cell.key),
@@ -274,73 +280,6 @@ pub fn show(model: &mut Model, area: Rect, key: CellKey) {
     let line = lead(model, cell);
     let at_the_end = (cell, line) >= (bottom.cell, bottom.line);
     settle(model, if at_the_end { None } else { Some(Place { cell, line }) });
-}
-
-/// How far the transcript was handed out for good: whole cells, and lines of the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Handed {
-    cells: usize,
-    lines: usize,
-    last: Option<CellKey>,
-}
-
-impl Handed {
-    /// Whether what was handed out is still the beginning of the transcript.
-    pub(crate) fn holds(&self, model: &Model) -> bool {
-        let cells = model.world.seen().thread.cells();
-        match self.cells.checked_sub(1) {
-            Some(at) => cells.get(at).map(|cell| cell.key) == self.last,
-            None => true,
-        }
-    }
-
-    /// Begins so near the end that at most about `most` rows follow.
-    pub(crate) fn near_the_end(model: &Model, cache: &mut CellCache, columns: usize, most: usize) -> Handed {
-        let cells = model.world.seen().thread.cells();
-        let place =
-            tail(cells.len(), most, |at| lead(model, at) + cache.rows(model, cells[at], columns).len());
-        let last = place.cell.checked_sub(1).and_then(|at| cells.get(at)).map(|cell| cell.key);
-        Handed { cells: place.cell, lines: 0, last }
-    }
-
-    /// Hands out the rows that can no longer change.
-    pub(crate) fn advance(&mut self, model: &Model, cache: &mut CellCache, columns: usize) -> Vec<Row> {
-        let mut out = Vec::new();
-        while let Some(cell) = model.world.seen().thread.cells().get(self.cells).copied() {
-            let laid = cache.rows(model, cell, columns);
-            let blank = lead(model, self.cells);
-            let whole = cell::is_final(model.world.state(), cell.key);
-            let upto = if whole {
-                blank + laid.len()
-            } else {
-                (blank + laid.head.len()) * usize::from(!laid.head.is_empty())
-            };
-            out.extend((self.lines..upto).map(|line| row_at(&laid, line, blank)));
-            if !whole {
-                self.lines = self.lines.max(upto);
-                break;
-            }
-            *self = Handed { cells: self.cells + 1, lines: 0, last: Some(cell.key) };
-        }
-        out
-    }
-
-    /// The last rows, at most `most`, of what was not handed out yet.
-    pub(crate) fn rest(&self, model: &Model, cache: &mut CellCache, columns: usize, most: usize) -> Vec<Row> {
-        let mut out = Vec::new();
-        let cells = model.world.seen().thread.cells();
-        for (at, cell) in cells.iter().enumerate().skip(self.cells) {
-            let laid = cache.rows(model, *cell, columns);
-            let blank = lead(model, at);
-            let from = if at == self.cells { self.lines } else { 0 };
-            out.extend((from..blank + laid.len()).map(|line| row_at(&laid, line, blank)));
-        }
-        out.split_off(out.len().saturating_sub(most))
-    }
-}
-
-fn row_at(laid: &Laid, line: usize, blank: usize) -> Row {
-    line.checked_sub(blank).and_then(|at| laid.get(at)).cloned().unwrap_or_default()
 }
 
 /// The cell that stands on a row of the screen.

@@ -140,6 +140,7 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     } else {
         transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
     }
+    bottom::toasts(model, areas.transcript, buf, &mut cache.links);
     let caret = chrome(model, cache, areas, buf);
     match &model.screen.overlay {
         Some(overlay) => over::view(overlay, model, area, buf, &mut cache.links),
@@ -147,9 +148,8 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     }
 }
 
-/// Everything below the transcript, and the words over it; tells where the caret stands.
+/// Everything below the transcript; tells where the caret stands.
 fn chrome(model: &Model, cache: &mut Cache, areas: Areas, buf: &mut Buffer) -> Option<Position> {
-    bottom::toasts(model, areas.transcript, buf, &mut cache.links);
     let middle = bottom::middle(model);
     // What is nearest to the composer matters most.
     let skip = middle.len().saturating_sub(usize::from(areas.middle.height));

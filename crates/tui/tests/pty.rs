@@ -151,9 +151,14 @@ impl Terminal {
         let new = &bytes[..count];
         self.screen.process(new);
         self.bytes.extend_from_slice(new);
-        // A terminal answers when it is asked what it is.
-        if String::from_utf8_lossy(new).contains("\x1b[c") {
-            self.send("\x1b[?2026;2$y\x1b[3;1R\x1b[?62;22c");
+        // A terminal answers when it is asked what it is, and where its cursor is.
+        let asked = String::from_utf8_lossy(new).into_owned();
+        let (row, column) = self.screen.screen().cursor_position();
+        let place = format!("\x1b[{};{}R", row + 1, column + 1);
+        if asked.contains("\x1b[c") {
+            self.send(&format!("\x1b[?2026;2$y\x1bP>|XTerm(390)\x1b\\{place}\x1b[?62;22c"));
+        } else if asked.contains("\x1b[6n") {
+            self.send(&place);
         }
         count > 0
     }
@@ -161,6 +166,31 @@ impl Terminal {
     #[track_caller]
     fn shows(&mut self, text: &str) {
         self.until(text, |terminal| terminal.screen.screen().contents().contains(text));
+    }
+
+    /// Another size, as a terminal changes it.
+    fn resize(&mut self, columns: u16, rows: u16) {
+        self.screen.screen_mut().set_size(NonZero::new(rows).unwrap(), NonZero::new(columns).unwrap());
+        let size = rustix::termios::Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        rustix::termios::tcsetwinsize(&self.master, size).unwrap();
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::WINCH).unwrap();
+    }
+
+    /// Every line, scrollback first.
+    fn lines(&mut self) -> Vec<String> {
+        let screen = self.screen.screen_mut();
+        let width = screen.size().1.get();
+        screen.set_scrollback(usize::MAX);
+        let back = screen.scrollback();
+        let mut lines = Vec::new();
+        for left in (1..=back).rev() {
+            screen.set_scrollback(left);
+            lines.extend(screen.rows(0, width).next().map(|line| line.trim_end().to_owned()));
+        }
+        screen.set_scrollback(0);
+        lines.extend(screen.rows(0, width).map(|line| line.trim_end().to_owned()));
+        lines
     }
 
     fn finish(&mut self) -> bool {
@@ -256,4 +286,46 @@ fn inline_leaves_the_conversation_in_the_terminal() {
     assert!(left.contains("> hello") && left.contains("you said hello"), "{left}");
     assert!(!left.contains("ask for something"), "the live part is gone: {left}");
     assert!(!terminal.said("\x1b[?1049h"));
+}
+
+#[test]
+fn inline_survives_a_storm_of_sizes_and_leaves_what_stood_there_before() {
+    let mut terminal = Terminal::start("inline");
+    terminal.screen.process(b"$ ls\r\none two\r\n$ parlor --inline\r\n");
+    terminal.shows("under test");
+    let mut expected = Vec::new();
+    for (number, (columns, rows)) in
+        [(60, 20), (40, 12), (100, 30), (50, 16), (50, 24), (72, 14), (80, 24)].into_iter().enumerate()
+    {
+        terminal.resize(columns, rows);
+        let rule = "─".repeat(columns.into());
+        terminal.until("the live part in its new width", |terminal| {
+            terminal.screen.screen().contents().lines().any(|line| line == rule)
+        });
+        terminal.send(&format!("hello {number}\r"));
+        terminal.shows(&format!("you said hello {number}"));
+        expected.extend([format!(" > hello {number}"), format!(" you said hello {number}")]);
+    }
+    terminal.send("\x04");
+    assert!(terminal.finish());
+    let lines = terminal.lines();
+    assert_eq!(lines[..3], ["$ ls", "one two", "$ parlor --inline"]);
+    let said: Vec<&String> = lines[3..].iter().filter(|line| line.starts_with(' ')).collect();
+    assert_eq!(said, expected.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_signal_ends_the_inline_screen_below_what_was_said() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::HUP, rustix::process::Signal::INT]
+    {
+        let mut terminal = Terminal::start("inline");
+        terminal.shows("under test");
+        terminal.send("hello\r");
+        terminal.shows("you said hello");
+        rustix::process::kill_process(rustix::process::Pid::from_child(&terminal.child), signal).unwrap();
+        terminal.finish();
+        let left = terminal.screen.screen().contents();
+        assert!(left.contains("you said hello") && !left.contains("ask for something"), "{left}");
+        assert!(terminal.said("\x1b[?2004l") && !terminal.screen.screen().hide_cursor());
+    }
 }

@@ -44,6 +44,10 @@ impl Shell {
                 self.screen.forget();
                 self.dirty = true;
             }
+            Fx::Print => {
+                self.screen.print_again();
+                self.dirty = true;
+            }
             Fx::Keep { setting, value } => {
                 if self.kept.try_send((setting, value)).is_err() {
                     let _ = self.inbox.try_send(Msg::Word(format!("{} could not be kept", setting.name())));

@@ -9,6 +9,7 @@ use crossterm::event::{
     self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use tokio::sync::mpsc;
@@ -29,27 +30,45 @@ enum Gate {
 /// The thread that reads.
 #[derive(Debug)]
 pub(super) struct InputThread {
-    events: mpsc::Receiver<Msg>,
+    events: mpsc::Receiver<Input>,
     gate: Arc<(Mutex<Gate>, Condvar)>,
+    /// Whether the next event is to be followed by where the cursor is.
+    locate: Arc<AtomicBool>,
+}
+
+/// What the thread read.
+#[derive(Debug)]
+pub(super) enum Input {
+    /// Something the person or the terminal did.
+    Msg(Box<Msg>),
+    /// The terminal told the row and column of its cursor, from 0; or kept silent.
+    Cursor(Option<(u16, u16)>),
 }
 
 impl InputThread {
     pub(super) fn start() -> io::Result<InputThread> {
         let (send, events) = mpsc::channel(MAX_EVENTS);
         let gate = Arc::new((Mutex::new(Gate::Open), Condvar::new()));
-        let theirs = gate.clone();
-        thread::Builder::new().name("input".to_owned()).spawn(move || read(&send, &theirs))?;
-        Ok(InputThread { events, gate })
+        let locate = Arc::new(AtomicBool::new(false));
+        let (theirs, wanted) = (gate.clone(), locate.clone());
+        thread::Builder::new().name("input".to_owned()).spawn(move || read(&send, &theirs, &wanted))?;
+        Ok(InputThread { events, gate, locate })
     }
 
-    pub(super) async fn next(&mut self) -> Option<Msg> {
+    pub(super) async fn next(&mut self) -> Option<Input> {
         self.events.recv().await
+    }
+
+    /// Asks the terminal where its cursor is; the answer, or that there is none, comes as [`Input::Cursor`].
+    pub(super) fn locate(&self) {
+        self.locate.store(true, Ordering::SeqCst);
+        wake_reader();
     }
 
     /// Stops reading; returns when nothing reads any more.
     pub(super) async fn pause(&mut self) {
         self.set(Gate::Closing);
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::WINCH);
+        wake_reader();
         let gate = self.gate.clone();
         let wait = tokio::task::spawn_blocking(move || {
             let mut state = gate.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +90,12 @@ impl InputThread {
     }
 }
 
-fn read(send: &mpsc::Sender<Msg>, gate: &(Mutex<Gate>, Condvar)) {
+/// Ends a blocking read without taking input.
+fn wake_reader() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::WINCH);
+}
+
+fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), locate: &AtomicBool) {
     loop {
         {
             let mut state = gate.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,9 +107,16 @@ fn read(send: &mpsc::Sender<Msg>, gate: &(Mutex<Gate>, Condvar)) {
         }
         let Ok(event) = event::read() else { return };
         if let Some(msg) = translate(event)
-            && send.blocking_send(msg).is_err()
+            && send.blocking_send(Input::Msg(Box::new(msg))).is_err()
         {
             return;
+        }
+        if locate.swap(false, Ordering::SeqCst) {
+            // Only this thread can ask: the answer comes the way keys come. Keys that come before it are kept.
+            let cursor = crossterm::cursor::position().ok().map(|(column, row)| (row, column));
+            if send.blocking_send(Input::Cursor(cursor)).is_err() {
+                return;
+            }
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::terminal::Terminal;
 use crate::model::Model;
-use crate::paint::{InlinePainter, Painter};
-use crate::view::{Cache, Inline, view};
+use crate::paint::{InlinePainter, Painter, Resized};
+use crate::view::{Cache, Inline, InlineFrame, view};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io;
@@ -12,62 +12,146 @@ use std::io;
 #[derive(Debug)]
 pub(super) struct Screen {
     painter: Painter,
-    inline: Option<(Inline, InlinePainter)>,
+    inline: Option<Place>,
+}
+
+/// The end of the scrollback.
+#[derive(Debug)]
+struct Place {
+    plan: Inline,
+    painter: InlinePainter,
+    /// The size that the live part was drawn for.
+    size: (u16, u16),
+}
+
+/// What came of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Drawn {
+    /// It is on the screen.
+    Done,
+    /// The size changed: where the cursor is must be known first.
+    Lost,
 }
 
 impl Screen {
-    pub(super) fn new(terminal: &Terminal, inline: bool) -> Screen {
-        let facts = terminal.facts();
-        let last = terminal.size().1.saturating_sub(1);
-        // A line that was begun is left alone.
-        let top = facts.cursor.map_or(last, |(row, column)| row + u16::from(column > 0));
-        let parts = || (Inline::default(), InlinePainter::new(facts.synchronized, top));
-        Screen { painter: Painter::new(facts.synchronized), inline: inline.then(parts) }
+    pub(super) fn new(terminal: &Terminal, inline: bool) -> io::Result<Screen> {
+        let synchronized = terminal.facts().synchronized;
+        let painter = InlinePainter::new(synchronized);
+        let place = Place { plan: Inline::default(), painter, size: terminal.size() };
+        let screen = Screen { painter: Painter::new(synchronized), inline: inline.then_some(place) };
+        screen.begin(terminal, terminal.facts().cursor)?;
+        Ok(screen)
     }
 
     /// Draws the model.
-    pub(super) fn draw(&mut self, model: &Model, cache: &mut Cache, terminal: &Terminal) -> io::Result<()> {
-        if let Some((plan, painter)) = &mut self.inline {
+    pub(super) fn draw(
+        &mut self,
+        model: &Model,
+        cache: &mut Cache,
+        terminal: &Terminal,
+    ) -> io::Result<Drawn> {
+        if let Some(place) = &mut self.inline {
             let full = Inline::wants_screen(model);
             terminal.alternate(full)?;
             if !full {
                 self.painter.forget();
-                let frame = plan.frame(model, cache);
-                return terminal.write(&painter.frame(model.screen.size.1, frame));
+                // The size may have changed without a word yet.
+                if place.size != model.screen.size || terminal.size() != place.size {
+                    return Ok(Drawn::Lost);
+                }
+                let frame = place.plan.frame(model, cache);
+                let bytes = place.painter.frame(model.screen.size.1, frame);
+                terminal.set_below(place.painter.below());
+                return terminal.write(&bytes).map(|()| Drawn::Done);
             }
         }
         let (columns, rows) = model.screen.size;
         let area = Rect::new(0, 0, columns, rows);
         let mut buffer = Buffer::empty(area);
         let caret = view(model, cache, area, &mut buffer);
-        terminal.write(&self.painter.frame(buffer, &cache.links, caret))
+        terminal.write(&self.painter.frame(buffer, &cache.links, caret)).map(|()| Drawn::Done)
+    }
+
+    /// The size changed: where the live part stands is not known until the cursor is found.
+    pub(super) fn lose(&mut self) {
+        if let Some(place) = &mut self.inline {
+            place.size = (0, 0);
+        }
+    }
+
+    /// The terminal told where its cursor is on a screen of `size`, or did not.
+    pub(super) fn located(&mut self, size: (u16, u16), cursor: Option<(u16, u16)>, reflows: bool) {
+        if let Some(place) = &mut self.inline {
+            let to = Resized { columns: size.0, rows: size.1, cursor, reflows };
+            let adopted = place.painter.resized(to, place.plan.adoptable());
+            place.plan.adopt(adopted);
+            place.size = size;
+        }
     }
 
     /// The next frame is written whole.
     pub(super) fn forget(&mut self) {
         self.painter.forget();
-        if let Some((plan, _)) = &mut self.inline {
-            *plan = Inline::again();
+        if let Some(place) = &mut self.inline {
+            place.painter.forget();
+        }
+    }
+
+    /// The conversation is written to the scrollback once more.
+    pub(super) fn print_again(&mut self) {
+        if let Some(place) = &mut self.inline {
+            place.plan.print_again();
         }
     }
 
     /// Takes away what should not stay when someone else has the terminal.
     pub(super) fn leave(&mut self, terminal: &Terminal) -> io::Result<()> {
-        match &mut self.inline {
-            Some((_, painter)) => {
-                terminal.alternate(false)?;
-                terminal.write(&painter.erase())
+        if let Some(place) = &mut self.inline {
+            terminal.alternate(false)?;
+            let size = terminal.size();
+            if place.size != size {
+                let to = Resized {
+                    columns: size.0,
+                    rows: size.1,
+                    cursor: None,
+                    reflows: terminal.facts().reflows,
+                };
+                let adopted = place.painter.resized(to, place.plan.adoptable());
+                place.plan.adopt(adopted);
             }
-            None => Ok(()),
+            terminal.write(&place.painter.erase())?;
+            terminal.set_below(0);
         }
+        Ok(())
+    }
+
+    /// The end: what the person saw stays, the rest goes.
+    pub(super) fn finish(&mut self, model: &Model, cache: &mut Cache, terminal: &Terminal) -> io::Result<()> {
+        self.leave(terminal)?;
+        if let Some(place) = &mut self.inline {
+            let commit = place.plan.last(model, cache);
+            let live = Buffer::empty(Rect::new(0, 0, model.screen.size.0, 0));
+            let frame = InlineFrame { commit, live, links: Vec::new(), caret: None };
+            terminal.write(&place.painter.frame(model.screen.size.1, frame))?;
+        }
+        Ok(())
     }
 
     /// The terminal is ours again.
     pub(super) fn come_back(&mut self, terminal: &Terminal) -> io::Result<()> {
         self.painter.forget();
-        match &mut self.inline {
-            Some((_, painter)) => terminal.write(&painter.restart(terminal.size().1)),
-            None => Ok(()),
+        if self.inline.is_some() {
+            self.begin(terminal, terminal.ask_cursor()?)?;
         }
+        if let Some(place) = &mut self.inline {
+            place.size = terminal.size();
+        }
+        Ok(())
+    }
+
+    /// A line that was begun is left alone.
+    fn begin(&self, terminal: &Terminal, cursor: Option<(u16, u16)>) -> io::Result<()> {
+        let begun = cursor.is_none_or(|(_, column)| column > 0);
+        if self.inline.is_some() && begun { terminal.write("\r\n") } else { Ok(()) }
     }
 }

@@ -4,7 +4,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
@@ -25,11 +25,19 @@ const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Keys that cannot be told apart otherwise (Shift-Enter) come in their own form.
 const KEYS_ON: &str = "\x1b[>1u";
-/// Synchronized output? Key forms? Background? Where is the cursor? And a question that every terminal answers, to know when to stop waiting.
-const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b]11;?\x1b\\\x1b[6n\x1b[c";
+/// Synchronized output? Key forms? Its name? Background? Where is the cursor? And a question that every terminal answers, to know when to
+/// stop waiting.
+const QUESTIONS: &str = "\x1b[?2026$p\x1b[?u\x1b[>q\x1b]11;?\x1b\\\x1b[6n\x1b[c";
+/// Only where the cursor is.
+const WHERE: &str = "\x1b[6n\x1b[c";
+/// Terminals that leave what was written as it is when they become narrower: by the name they tell, and by `TERM` without its ending.
+const RIGID: &[&str] = &["XTerm"];
+const RIGID_TERMS: &[&str] = &["linux", "rxvt", "screen", "vt100", "vt220", "cons25", "eterm", "dumb"];
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
 static ALTERNATE: AtomicBool = AtomicBool::new(false);
+/// Rows of the inline live part below the cursor: whatever is written after a sudden end belongs below them.
+static BELOW: AtomicU16 = AtomicU16::new(0);
 static HOOK: Once = Once::new();
 /// The thread that the screen is drawn from.
 static OWNER: Mutex<Option<ThreadId>> = Mutex::new(None);
@@ -53,6 +61,8 @@ pub(super) struct Facts {
     pub(super) dark: Option<bool>,
     /// The row and column of the cursor at the start, from 0.
     pub(super) cursor: Option<(u16, u16)>,
+    /// Whether it wraps what was written anew when its width changes.
+    pub(super) reflows: bool,
 }
 
 /// The terminal while it is ours.
@@ -90,7 +100,8 @@ impl Terminal {
         *lock(&OWNER) = Some(thread::current().id());
         enable_raw_mode()?;
         let mut terminal = Terminal { facts: Facts::default(), mouse, full };
-        terminal.facts = ask()?;
+        let answer = ask(QUESTIONS)?;
+        terminal.facts = understand(&answer, |name| std::env::var(name).unwrap_or_default());
         terminal.resume()?;
         Ok(terminal)
     }
@@ -123,6 +134,19 @@ impl Terminal {
             return Ok(());
         }
         self.write(if on { ALTERNATE_ON } else { ALTERNATE_OFF })
+    }
+
+    /// Asks where the cursor is; nothing else may read the terminal meanwhile.
+    pub(super) fn ask_cursor(&self) -> io::Result<Option<(u16, u16)>> {
+        if self.facts.cursor.is_none() {
+            return Ok(None);
+        }
+        Ok(cursor(&ask(WHERE)?))
+    }
+
+    /// Tells how many rows of the live part stand below the cursor.
+    pub(super) fn set_below(&self, rows: u16) {
+        BELOW.store(rows, Ordering::SeqCst);
     }
 
     pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
@@ -158,6 +182,10 @@ fn restore() {
         if ALTERNATE.swap(false, Ordering::SeqCst) {
             let _ = out.write_all(ALTERNATE_OFF.as_bytes());
         }
+        let below = usize::from(BELOW.swap(0, Ordering::SeqCst));
+        if below > 0 {
+            let _ = out.write_all(format!("\r{}", "\n".repeat(below + 1)).as_bytes());
+        }
         let _ = out.flush();
         let _ = disable_raw_mode();
         for broken in lock(&BROKEN).drain(..) {
@@ -166,10 +194,10 @@ fn restore() {
     }
 }
 
-/// Asks what the terminal can do. A terminal that stays silent can do nothing special.
-fn ask() -> io::Result<Facts> {
+/// Asks the terminal; the answers as they came. A terminal that stays silent can do nothing special.
+fn ask(questions: &str) -> io::Result<String> {
     let mut out = io::stdout().lock();
-    out.write_all(QUESTIONS.as_bytes())?;
+    out.write_all(questions.as_bytes())?;
     out.flush()?;
     let stdin = io::stdin();
     let end = Instant::now() + ANSWER;
@@ -191,7 +219,7 @@ fn ask() -> io::Result<Facts> {
         }
         answer.extend_from_slice(&bytes[..read]);
     }
-    Ok(understand(&String::from_utf8_lossy(&answer)))
+    Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
 /// Whether the answer to the last question is there: `ESC [ ? … c`.
@@ -202,18 +230,32 @@ fn is_whole(answer: &[u8]) -> bool {
     })
 }
 
-fn understand(answer: &str) -> Facts {
+fn understand(answer: &str, variable: impl Fn(&str) -> String) -> Facts {
     let mode = |setting: &str| answer.contains(&format!("\x1b[?2026;{setting}$y"));
     let synchronized = mode("1") || mode("2");
     let keys = answer.split("\x1b[?").any(|part| {
         part.split_once('u')
             .is_some_and(|(flags, _)| !flags.is_empty() && flags.chars().all(|c| c.is_ascii_digit()))
     });
-    let cursor = answer.split("\x1b[").find_map(|part| {
+    let reflows = reflows(answer, &variable("TERM"), !variable("TMUX").is_empty());
+    Facts { synchronized, keys, dark: dark(answer), cursor: cursor(answer), reflows }
+}
+
+/// Where the cursor is: `ESC [ row ; column R`.
+fn cursor(answer: &str) -> Option<(u16, u16)> {
+    answer.split("\x1b[").find_map(|part| {
         let (row, column) = part.split_once('R')?.0.split_once(';')?;
         Some((row.parse::<u16>().ok()?.saturating_sub(1), column.parse::<u16>().ok()?.saturating_sub(1)))
-    });
-    Facts { synchronized, keys, dark: dark(answer), cursor }
+    })
+}
+
+/// Whether the terminal wraps what was written anew for another width. Nearly all do today.
+fn reflows(answer: &str, term: &str, tmux: bool) -> bool {
+    let name = answer.split("\x1bP>|").nth(1);
+    if let Some(name) = name {
+        return !RIGID.iter().any(|rigid| name.starts_with(rigid));
+    }
+    tmux || !RIGID_TERMS.contains(&term.split('-').next().unwrap_or(""))
 }
 
 /// Whether `rgb:RRRR/GGGG/BBBB` in the answer is a dark colour.
@@ -256,13 +298,22 @@ mod tests {
 
     #[test]
     fn answers_of_terminals_are_understood() {
-        let all = Facts { synchronized: true, keys: true, dark: Some(false), cursor: Some((11, 0)) };
-        let answer = "\x1b[?2026;2$y\x1b[?0u\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[12;1R\x1b[?62;22c";
-        assert_eq!(understand(answer), all);
+        let none = |_: &str| String::new();
+        let nothing = Facts { reflows: true, ..Facts::default() };
+        let all =
+            Facts { synchronized: true, keys: true, dark: Some(false), cursor: Some((11, 0)), ..nothing };
+        let answer = "\x1b[?2026;2$y\x1b[?0u\x1bP>|kitty(0.40)\x1b\\\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[12;1R\x1b[?62;22c";
+        assert_eq!(understand(answer, none), all);
         assert_eq!(dark("\x1b]11;rgb:1e1e/1e1e/2e2e\x07"), Some(true));
-        assert_eq!(understand("\x1b[?2026;0$y\x1b[?62;c"), Facts::default());
-        assert_eq!(understand("\x1b[?1;2c"), Facts::default());
-        assert_eq!(understand(""), Facts::default());
+        for answer in ["\x1b[?2026;0$y\x1b[?62;c", "\x1b[?1;2c", ""] {
+            assert_eq!(understand(answer, none), nothing);
+        }
+        assert!(!understand("\x1bP>|XTerm(390)\x1b\\\x1b[?64c", none).reflows);
+        assert!(
+            !reflows("\x1b[?1;2c", "screen-256color", false)
+                && reflows("\x1b[?1;2c", "screen-256color", true)
+        );
+        assert!(!reflows("", "linux", false) && reflows("", "xterm-256color", false));
         assert!(is_whole(b"\x1b[?2026;2$y\x1b[?62;22c"));
         assert!(!is_whole(b"\x1b[?2026;2$y\x1b[?62;2"));
         assert!(!is_whole(b"abc"));

@@ -79,6 +79,7 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         Does::Export => export(model, argument, fx),
         Does::Search => reading::search(model, argument),
         Does::Fold => reading::fold_all(model),
+        Does::Print => fx.push(Fx::Print),
         Does::Theme => match given.as_deref().map(theme) {
             Some(Some(name)) => model.set(Setting::Theme, name, fx),
             Some(None) => {
