@@ -5,9 +5,11 @@ mod tool;
 
 use crate::clean::{clean, clean_line};
 use crate::key::Key;
+use crate::picture::{self, Framed};
 use crate::row::{Piece, Row, wrap, wrap_text};
 use crate::theme::{Role, Theme};
 use crate::thread::CellKey;
+use domain::content::Part;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId};
 use domain::signal::Level;
@@ -26,6 +28,8 @@ pub struct Look {
     pub open: bool,
     /// The key that unfolds it.
     pub opens: Option<Key>,
+    /// Whether pictures are shown.
+    pub pictures: bool,
 }
 
 impl Look {
@@ -53,6 +57,30 @@ pub fn rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
         CellKey::Summary(entry) => message::summary(state, entry, look),
         CellKey::End(run) => end(state, run, look),
     }
+}
+
+/// The pictures in a cell, as they stand there.
+pub(crate) fn pictures(state: &State, key: CellKey, look: Look) -> Vec<Framed> {
+    if !look.pictures {
+        return Vec::new();
+    }
+    let message = |entry: domain::ids::EntryId| state.message(domain::ids::MessageId(entry.0));
+    let (parts, columns): (&[Part], usize) = match key {
+        CellKey::Prompt(entry) => (message(entry).map_or(&[], |m| m.parts.as_slice()), look.columns),
+        CellKey::Part(entry, at) => {
+            (message(entry).and_then(|m| m.parts.get(at..=at)).unwrap_or_default(), look.columns)
+        }
+        CellKey::Tool(tool) => {
+            let result = state.tool(tool).and_then(|tool| tool.result.as_ref());
+            (result.map_or(&[], |result| result.parts.as_slice()), tool::inner(look).columns)
+        }
+        CellKey::Notice(_) | CellKey::Summary(_) | CellKey::End(_) => return Vec::new(),
+    };
+    let framed = parts.iter().filter_map(|part| match part {
+        Part::Image { base64, .. } => picture::framed(base64, columns),
+        _ => None,
+    });
+    framed.collect()
 }
 
 /// The text of a cell that is drawn as it streams in.

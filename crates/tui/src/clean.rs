@@ -1,8 +1,10 @@
 //! Makes text from models, tools and peers harmless: no control sequence of theirs ever reaches the terminal.
 //!
-//! Invariant: what comes out holds no control character but `\n`, and nothing that reorders what is read (bidi overrides).
+//! Invariant: what comes out holds no control character but `\n`, nothing that reorders what is read (bidi overrides), and nothing
+//! that a terminal would take for a picture.
 //! Colours in tool output survive as styles ([`colours`]); everything else of a sequence is dropped.
 
+use crate::picture::PLACEHOLDER;
 use crate::theme::{direct, indexed};
 use ratatui::style::{Modifier, Style};
 use std::borrow::Cow;
@@ -66,6 +68,7 @@ enum Scanned {
 
 fn is_harmful(c: char) -> bool {
     c.is_control()
+        || c == PLACEHOLDER
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{200e}' | '\u{200f}')
 }
 
@@ -234,6 +237,7 @@ mod tests {
             ("cut\u{1b}[", "cut"),
             ("e\u{301}👩‍👩‍👧", "e\u{301}👩‍👩‍👧"),
             ("evil\u{202e}txt", "eviltxt"),
+            ("\u{10eeee}picture", "picture"),
             ("\u{1b}(Bx", "x"),
         ] {
             assert_eq!(clean(dirty), cleaned, "{dirty:?}");

@@ -7,6 +7,7 @@ use crate::keymap::Keymap;
 use crate::msg::{Fx, Outgoing};
 use crate::overlay::Overlay;
 use crate::picker::Of;
+use crate::picture::{Graphics, Pictures};
 use crate::search::Search;
 use crate::settings::{Setting, Settings};
 use crate::theme::Theme;
@@ -120,6 +121,10 @@ pub struct Screen {
     pub drag: Option<(Position, Position)>,
     /// Pictures that go along with the next prompt: name and part.
     pub attached: Vec<(String, Part)>,
+    /// What the terminal can do with pictures.
+    pub graphics: Graphics,
+    /// Pictures that were decoded.
+    pub pictures: Pictures,
     /// Which key does what.
     pub keymap: Keymap,
     /// The window's title, as last set.
@@ -214,6 +219,8 @@ impl Model {
             flow: Flow::default(),
             drag: None,
             attached: Vec::new(),
+            graphics: Graphics::None,
+            pictures: Pictures::default(),
             keymap: Keymap::default(),
             title: String::new(),
             about,
@@ -244,6 +251,16 @@ impl Model {
         while self.screen.toasts.len() > MAX_TOASTS {
             self.screen.toasts.pop_front();
         }
+    }
+
+    /// Whether pictures are shown: the person wants it and the terminal can.
+    pub(crate) fn shows_pictures(&self) -> bool {
+        let can = match self.screen.graphics {
+            Graphics::None => false,
+            Graphics::Blocks => self.screen.theme != Theme::Plain,
+            Graphics::Placeholders => true,
+        };
+        can && self.screen.settings.images
     }
 
     /// Rings for the person, as they want it.

@@ -1,11 +1,14 @@
 //! What comes into the update and what it wants done. Plain data: the shell makes the one and does the other.
 
 use crate::key::Key;
+use crate::picture::Framed;
 use crate::settings::Setting;
+use crate::shell::Decoded;
 use domain::command::{Command, Target};
 use domain::content::Part;
 use domain::ids::Millis;
 use domain::port::{News, Ticket};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the mouse did something.
@@ -60,6 +63,13 @@ pub enum Msg {
     },
     /// A picture for the next prompt: its name and itself, or why there is none.
     Attached(Result<(String, Part), String>),
+    /// A picture was decoded, or could not be.
+    Picture {
+        /// Which.
+        framed: Framed,
+        /// What came of it.
+        decoded: Option<Decoded>,
+    },
     /// What to begin with.
     Begin(Begin),
     /// Earlier prompts, oldest first, read at the start.
@@ -122,6 +132,13 @@ pub enum Fx {
         path: String,
         /// What.
         text: String,
+    },
+    /// Gives a picture to the terminal.
+    Draw {
+        /// Which, and how large.
+        framed: Framed,
+        /// The picture as PNG.
+        png: Arc<[u8]>,
     },
     /// Keeps what the person has set.
     Keep {

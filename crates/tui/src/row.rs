@@ -1,5 +1,6 @@
 //! Rows: styled text that fits one line of the screen, and how text is wrapped into them. Widths are those of graphemes.
 
+use crate::picture::PLACEHOLDER;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 use ratatui::style::Style;
@@ -57,9 +58,10 @@ impl Row {
         self.pieces.iter().map(|piece| width(&piece.text)).sum()
     }
 
-    /// Its text without looks.
+    /// Its text without looks and pictures.
     pub fn text(&self) -> String {
-        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
+        let pieces = self.pieces.iter().map(|piece| piece.text.as_str());
+        pieces.filter(|text| !text.starts_with(PLACEHOLDER)).collect()
     }
 
     /// The row with something put before it.

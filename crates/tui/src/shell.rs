@@ -4,21 +4,24 @@
 
 mod effects;
 mod files;
+mod gallery;
 mod input;
 mod picture;
 mod screen;
 mod terminal;
 
+pub use gallery::Decoded;
+
 use crate::keymap::Keymap;
 use crate::model::{About, Model};
 use crate::msg::{Begin, Fx, Msg, Outgoing};
+use crate::picture::Graphics;
 use crate::settings::{Setting, Settings};
 use crate::theme::Theme;
 use crate::update::update;
 use crate::view::Cache;
 use domain::ids::Millis;
 use domain::port::{LinkState, News};
-use domain::signal::Level;
 use input::{Input, InputThread};
 use screen::Drawn;
 use std::collections::VecDeque;
@@ -97,9 +100,6 @@ pub async fn run(
     model.screen.theme = settings.theme.unwrap_or(model.screen.auto);
     model.screen.settings = settings;
     model.screen.keymap.clone_from(&options.keys);
-    for told in &options.about.told {
-        model.toast(Level::Warning, told);
-    }
     // Inline, the terminal's own scrolling and selecting are what the person wants.
     let mouse = settings.mouse && !settings.inline;
     // Before the terminal is taken, so that no signal can end the program and leave it behind.
@@ -107,6 +107,9 @@ pub async fn run(
     let terminal = Terminal::enter(mouse, !settings.inline)?;
     let size = terminal.size();
     let (inbox, from_tasks) = mpsc::channel(MAX_INBOX);
+    model.screen.graphics = graphics(&terminal, settings.inline);
+    let drawn = model.screen.graphics == Graphics::Placeholders;
+    let gallery = gallery::Gallery::new(drawn, inbox.clone());
     let kept = keeper(options.keep.clone(), inbox.clone());
     let screen = screen::Screen::new(&terminal, settings.inline)?;
     let mut fx = Vec::new();
@@ -130,12 +133,28 @@ pub async fn run(
         paused: None,
         files: files::Files::default(),
         kept,
+        gallery,
     };
     shell.perform(fx);
     shell.load_history();
     shell.tell_background();
     shell.draw()?;
     shell.work(incoming, from_tasks, signals).await
+}
+
+/// What the terminal can do with pictures. In the scrollback they could not be decoded in time.
+fn graphics(terminal: &Terminal, inline: bool) -> Graphics {
+    match () {
+        () if inline => Graphics::None,
+        () if terminal.facts().placeholders => Graphics::Placeholders,
+        () if all_colours() => Graphics::Blocks,
+        () => Graphics::None,
+    }
+}
+
+/// Whether the terminal shows all colours.
+fn all_colours() -> bool {
+    std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit")
 }
 
 fn default_theme() -> Theme {
@@ -167,6 +186,7 @@ struct Shell {
     exit: Option<ExitReason>,
     paused: Option<effects::Pause>,
     files: files::Files,
+    gallery: gallery::Gallery,
     /// Settings on their way to be kept, one after the other.
     kept: mpsc::Sender<(Setting, &'static str)>,
 }
@@ -253,6 +273,8 @@ impl Shell {
             }
             self.pause(&mut input).await?;
         }
+        let gone = self.gallery.forget();
+        self.forget_pictures(&gone)?;
         self.screen.finish(&self.model, &mut self.cache, &self.terminal)?;
         self.terminal.leave();
         Ok(self.exit.unwrap_or(ExitReason::Quit))
@@ -260,8 +282,7 @@ impl Shell {
 
     /// Lets the colours that nobody chose fit the screen, where the terminal shows all of them.
     fn tell_background(&mut self) {
-        let colours = std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit");
-        if let (true, Some(dark)) = (colours, self.terminal.facts().dark) {
+        if let (true, Some(dark)) = (all_colours(), self.terminal.facts().dark) {
             self.take(Msg::Background { dark });
         }
     }
@@ -272,6 +293,12 @@ impl Shell {
         update(&mut self.model, msg, &mut fx);
         self.dirty = true;
         self.perform(fx);
+    }
+
+    /// Lets the terminal forget pictures.
+    fn forget_pictures(&self, ids: &[u32]) -> io::Result<()> {
+        let knows = self.model.screen.graphics == Graphics::Placeholders;
+        if knows { self.terminal.write(&gallery::delete(ids)) } else { Ok(()) }
     }
 
     fn perform(&mut self, fx: Vec<Fx>) {
@@ -291,7 +318,8 @@ impl Shell {
             Drawn::Done => {}
             Drawn::Lost => self.resized_at = Some(Instant::now()),
         }
-        Ok(())
+        let gone = self.gallery.want(&self.cache.pictures);
+        self.forget_pictures(&gone)
     }
 
     /// The size stayed the same for a while: where is the inline screen now?

@@ -10,6 +10,7 @@ use crate::cell::{self, Look, gap};
 use crate::keymap::Action;
 use crate::markdown::Stream;
 use crate::model::Model;
+use crate::picture::Framed;
 use crate::row::{Links, Row, draw};
 use crate::search;
 use crate::theme::Role;
@@ -130,7 +131,13 @@ impl CellCache {
 
 pub(crate) fn look(model: &Model, key: CellKey, columns: usize) -> Look {
     let opens = model.screen.keymap.first(Action::Fold);
-    Look { columns, theme: model.screen.theme, open: model.is_open(key), opens }
+    Look {
+        columns,
+        theme: model.screen.theme,
+        open: model.is_open(key),
+        opens,
+        pictures: model.shows_pictures(),
+    }
 }
 
 /// A place: which cell, which line of it (a gap before the cell counts as its first line).
@@ -388,6 +395,29 @@ pub fn view(model: &Model, cache: &mut CellCache, area: Rect, buf: &mut Buffer, 
         }
         skip = skip.saturating_sub(blank + laid.len());
     }
+}
+
+/// The pictures on the screen.
+pub(crate) fn pictures(model: &Model, cache: &mut CellCache, area: Rect) -> Vec<Framed> {
+    let columns = columns(area);
+    let cells = model.world.seen().thread.cells();
+    let first = match model.screen.scroll {
+        Scroll::At { key, .. } => model.world.seen().thread.position(key),
+        Scroll::Tail => None,
+    };
+    let rows = usize::from(area.height);
+    let mut high = |at: usize| lead(model, at) + cache.rows(model, cells[at], columns).len();
+    let first = first.unwrap_or_else(|| tail(cells.len(), rows, &mut high).cell);
+    let (mut used, mut shown) = (0, Vec::new());
+    for (at, cell) in cells.iter().enumerate().skip(first) {
+        // The first cell may be cut at its top.
+        if used > rows {
+            break;
+        }
+        shown.extend(cell::pictures(model.world.state(), cell.key, look(model, cell.key, columns)));
+        used += if at == first { 0 } else { high(at) };
+    }
+    shown
 }
 
 /// Marks the words that are being looked for.

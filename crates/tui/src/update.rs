@@ -49,6 +49,11 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         }
         Msg::Attached(Ok((name, part))) => prompt::attach(model, name, part),
         Msg::Attached(Err(why)) => model.toast(Level::Warning, why),
+        Msg::Picture { framed, decoded } => {
+            let (pixels, png) = decoded.map_or((None, None), |decoded| (Some(decoded.pixels), decoded.png));
+            model.screen.pictures.keep(framed.id, pixels);
+            fx.extend(png.map(|png| Fx::Draw { framed, png }));
+        }
         Msg::Begin(begin) => prompt::begin(model, begin, fx),
         Msg::History(earlier) => model.screen.history.load(earlier),
         Msg::Word(text) => model.toast(Level::Info, text),

@@ -18,6 +18,7 @@ use crate::cell::Look;
 use crate::composer::lay_out;
 use crate::keymap::Action;
 use crate::model::Model;
+use crate::picture::{self, Framed, Graphics};
 use crate::row::{Links, Row, draw};
 use crate::transcript::{self, CellCache};
 use domain::ids::SessionId;
@@ -29,6 +30,8 @@ use ratatui::layout::{Position, Rect};
 pub struct Cache {
     cells: CellCache,
     session: Option<SessionId>,
+    /// Pictures of the last frame.
+    pub(crate) pictures: Vec<Framed>,
     /// Links of the last frame.
     pub links: Links,
 }
@@ -72,7 +75,13 @@ pub(crate) fn composer_columns(model: &Model) -> usize {
 
 pub(crate) fn look(model: &Model) -> Look {
     let columns = usize::from(model.screen.size.0.saturating_sub(2)).max(1);
-    Look { columns, theme: model.screen.theme, open: true, opens: model.screen.keymap.first(Action::Fold) }
+    Look {
+        columns,
+        theme: model.screen.theme,
+        open: true,
+        opens: model.screen.keymap.first(Action::Fold),
+        pictures: false,
+    }
 }
 
 /// Where everything stands on a screen of the model's size.
@@ -133,12 +142,17 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
         cache.session.clone_from(&model.world.current);
     }
     cache.links.clear();
+    cache.pictures.clear();
     buf.set_style(area, model.screen.theme.style(crate::theme::Role::Text));
     let areas = areas(model);
     if model.world.seen().thread.cells().is_empty() {
         welcome::view(model, areas.transcript, buf, &mut cache.links);
     } else {
         transcript::view(model, &mut cache.cells, areas.transcript, buf, &mut cache.links);
+        cache.pictures = transcript::pictures(model, &mut cache.cells, areas.transcript);
+        if model.screen.graphics == Graphics::Blocks {
+            picture::paint(&model.screen.pictures, &cache.pictures, areas.transcript, buf);
+        }
     }
     bottom::toasts(model, areas.transcript, buf, &mut cache.links);
     let caret = chrome(model, cache, areas, buf);

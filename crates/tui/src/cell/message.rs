@@ -5,7 +5,7 @@ use crate::clean::{clean, clean_line};
 use crate::row::{Row, fit, wrap, wrap_text};
 use crate::theme::Role;
 use crate::thread::CellKey;
-use crate::{diff, markdown};
+use crate::{diff, markdown, picture};
 use domain::content::Part;
 use domain::event::{Finish, Trigger};
 use domain::ids::{EntryId, MessageId};
@@ -95,10 +95,7 @@ fn whole_part(part: &Part, look: Look) -> Vec<Row> {
     match part {
         Part::Text(text) => markdown::rows(text, look),
         Part::Thought { text, .. } => thought(text, false, look),
-        Part::Image { mime, base64 } => {
-            let size = base64.len() / 4 * 3 / 1024;
-            vec![Row::of(format!("▣ image ({}, {size} KB)", clean_line(mime)), look.theme.style(Role::Dim))]
-        }
+        Part::Image { mime, base64 } => picture::part(mime, base64, look),
         Part::Code { language, text, path } => {
             let mut rows = Vec::new();
             if let Some(path) = path {

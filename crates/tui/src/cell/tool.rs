@@ -2,9 +2,9 @@
 
 use super::{Look, duration};
 use crate::clean::{clean, clean_line, colours};
-use crate::diff;
 use crate::row::{Piece, Row, fit, width, wrap};
 use crate::theme::Role;
+use crate::{diff, picture};
 use domain::content::Part;
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use serde_json::Value;
@@ -20,7 +20,7 @@ const MAX_PART: usize = 64 * 1024;
 
 pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
     let mut rows = vec![first_row(tool, look)];
-    let inner = Look { columns: look.columns.saturating_sub(2), ..look };
+    let inner = inner(look);
     let mut body = Vec::new();
     if let ToolPhase::Ended(ToolOutcome::Denied) = tool.phase {
         let reason = tool.decision.as_ref().and_then(|decision| decision.reason.as_deref());
@@ -39,6 +39,9 @@ pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
             let limit = if look.open { MAX_OPEN } else { DIFF_PREVIEW };
             body.extend(shorten(diff::rows(text, inner.columns, look.theme), limit, Keep::Head, 0, look));
         }
+        if let Part::Image { mime, base64 } = part {
+            body.extend(picture::part(mime, base64, inner));
+        }
     }
     if look.open || !shown_diff {
         let limit = if look.open { MAX_OPEN } else { preview(tool) };
@@ -48,6 +51,11 @@ pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
     let bar = look.theme.style(Role::Dim);
     rows.extend(body.into_iter().map(|row| row.after("│ ", bar)));
     rows
+}
+
+/// The look of what stands right of the bar.
+pub(super) fn inner(look: Look) -> Look {
+    Look { columns: look.columns.saturating_sub(2), ..look }
 }
 
 /// The line that stands for the tool run: mark, name, what it is about.

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 fn look(columns: usize) -> Look {
-    Look { columns, theme: Theme::Terminal, open: true, opens: None }
+    Look { columns, theme: Theme::Terminal, open: true, opens: None, pictures: false }
 }
 
 fn check(text: &str, columns: usize, expected: Expect) {

@@ -1,8 +1,8 @@
 //! What the update wants done, done.
 
 use super::input::InputThread;
-use super::picture;
 use super::{ExitReason, MAX_BACKLOG, Shell};
+use super::{gallery, picture};
 use crate::msg::{Fx, Msg};
 use base64::Engine;
 use std::fs::{self, OpenOptions};
@@ -42,8 +42,10 @@ impl Shell {
             Fx::SaveHistory(prompt) => self.save_history(&prompt),
             Fx::Redraw => {
                 self.screen.forget();
+                self.gallery.forget();
                 self.dirty = true;
             }
+            Fx::Draw { framed, png } => self.put(&gallery::transmit(&framed, &png)),
             Fx::Print => {
                 self.screen.print_again();
                 self.dirty = true;
@@ -114,6 +116,8 @@ impl Shell {
             }
         };
         self.terminal.resume()?;
+        // The screen of its own is a new one: the terminal knows no pictures there.
+        self.gallery.forget();
         self.screen.come_back(&self.terminal)?;
         input.resume();
         let (columns, rows) = self.terminal.size();

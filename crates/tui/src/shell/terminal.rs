@@ -59,6 +59,8 @@ pub(super) struct Facts {
     pub(super) keys: bool,
     /// Whether the background is dark, if it said so.
     pub(super) dark: Option<bool>,
+    /// Pictures are drawn where placeholders stand.
+    pub(super) placeholders: bool,
     /// The row and column of the cursor at the start, from 0.
     pub(super) cursor: Option<(u16, u16)>,
     /// Whether it wraps what was written anew when its width changes.
@@ -238,7 +240,14 @@ fn understand(answer: &str, variable: impl Fn(&str) -> String) -> Facts {
             .is_some_and(|(flags, _)| !flags.is_empty() && flags.chars().all(|c| c.is_ascii_digit()))
     });
     let reflows = reflows(answer, &variable("TERM"), !variable("TMUX").is_empty());
-    Facts { synchronized, keys, dark: dark(answer), cursor: cursor(answer), reflows }
+    Facts {
+        synchronized,
+        keys,
+        dark: dark(answer),
+        placeholders: placeholders(answer),
+        cursor: cursor(answer),
+        reflows,
+    }
 }
 
 /// Where the cursor is: `ESC [ row ; column R`.
@@ -256,6 +265,15 @@ fn reflows(answer: &str, term: &str, tmux: bool) -> bool {
         return !RIGID.iter().any(|rigid| name.starts_with(rigid));
     }
     tmux || !RIGID_TERMS.contains(&term.split('-').next().unwrap_or(""))
+}
+
+/// Whether the terminal named itself as one that draws pictures where placeholders stand. Others that know the protocol do not.
+fn placeholders(answer: &str) -> bool {
+    let name = answer.split("\x1bP>|").nth(1).and_then(|rest| rest.split('\x1b').next()).unwrap_or("");
+    let old =
+        ["kitty(0.1", "kitty(0.20", "kitty(0.21", "kitty(0.22", "kitty(0.23", "kitty(0.24", "kitty(0.25"];
+    let known = name.starts_with("kitty(") || name.starts_with("ghostty");
+    known && !old.iter().any(|old| name.starts_with(old))
 }
 
 /// Whether `rgb:RRRR/GGGG/BBBB` in the answer is a dark colour.
@@ -302,8 +320,13 @@ mod tests {
         let nothing = Facts { reflows: true, ..Facts::default() };
         let all =
             Facts { synchronized: true, keys: true, dark: Some(false), cursor: Some((11, 0)), ..nothing };
-        let answer = "\x1b[?2026;2$y\x1b[?0u\x1bP>|kitty(0.40)\x1b\\\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[12;1R\x1b[?62;22c";
+        let answer = "\x1b[?2026;2$y\x1b[?0u\x1bP>|foot(1.20)\x1b\\\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[12;1R\x1b[?62;22c";
         assert_eq!(understand(answer, none), all);
+        assert!(understand("\x1b[?2026;2$y\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62;22c", none).placeholders);
+        assert!(understand("\x1bP>|ghostty 1.1.3\x1b\\\x1b[?62;22c", none).placeholders);
+        for other in ["WezTerm 20240203", "tmux 3.4", "kitty(0.19.3)", "iTerm2 3.5"] {
+            assert!(!understand(&format!("\x1bP>|{other}\x1b\\\x1b[?62;22c"), none).placeholders, "{other}");
+        }
         assert_eq!(dark("\x1b]11;rgb:1e1e/1e1e/2e2e\x07"), Some(true));
         for answer in ["\x1b[?2026;0$y\x1b[?62;c", "\x1b[?1;2c", ""] {
             assert_eq!(understand(answer, none), nothing);

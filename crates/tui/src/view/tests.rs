@@ -67,6 +67,28 @@ fn consent(tool: ToolRunId, preview: Preview, risk: Risk) -> AskKind {
 }
 
 #[test]
+fn pictures() {
+    use crate::picture::{Graphics, Pixels};
+    let base64 = crate::picture::tests::png(160, 96);
+    let image = Part::Image { mime: "image/png".into(), base64: base64.clone() };
+    let told = |stage: &mut Stage| {
+        stage.run("look at this");
+        stage.happen(Body::PartAdded { message: MessageId(5), part: image.clone() });
+    };
+    check("picture_names", 14, told);
+    check("pictures", 14, |stage| {
+        told(stage);
+        stage.ui.model.screen.graphics = Graphics::Blocks;
+        let columns = usize::from(stage.ui.model.screen.size.0) - 2;
+        let framed = crate::picture::framed(&base64, columns).unwrap();
+        let rgb = [[200, 30, 30], [30, 200, 30], [30, 30, 200], [220, 220, 220]].concat().into();
+        let pixels = Pixels { width: 2, height: 2, rgb };
+        let decoded = Some(crate::Decoded { pixels, png: None });
+        stage.ui.feed(Msg::Picture { framed, decoded });
+    });
+}
+
+#[test]
 fn first_screen() {
     check("first_screen", 22, |stage| {
         stage.ui.model.screen.about.program = "parlor 0.1.0".into();

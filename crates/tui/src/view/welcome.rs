@@ -1,6 +1,8 @@
 //! The first screen: what this is, which model answers, what to try, how to leave.
 
 use super::{look, paste_rows};
+use crate::cell::Look;
+use crate::clean::clean_line;
 use crate::keymap::Action;
 use crate::model::Model;
 use crate::row::{Links, Row, wrap, wrap_text};
@@ -13,15 +15,59 @@ pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Link
     paste_rows(&rows(model, usize::from(area.height)), area, buf, links);
 }
 
-/// The rows of the first screen, at most `high`.
+/// The rows of the first screen, at most `high`. Where they are too many, the examples go first: who cannot leave or get help is
+/// lost, who sees one example has seen enough.
 pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let look = look(model);
     let style = |role| look.theme.style(role);
     let about = &model.screen.about;
-    let mut rows = vec![Row::of(about.program.clone(), style(Role::Heading))];
+    let mut head = vec![Row::of(about.program.clone(), style(Role::Heading))];
     let what = "Talk to an agent: it answers, and uses tools when you allow it.";
-    rows.extend(wrap_text(what, look.columns, style(Role::Text)));
-    rows.push(Row::empty());
+    head.extend(wrap_text(what, look.columns, style(Role::Text)));
+    let mut facts = facts(model, look);
+    if let Some(note) = &about.note {
+        facts.extend(wrap_text(note, look.columns, style(Role::Dim)));
+    }
+    let mut told = Vec::new();
+    if !about.told.is_empty() {
+        told.push(Row::of("Your settings are not quite right (/settings):", style(Role::Warn)));
+        let (first, rest) = (look.piece("  ! ", Role::Warn), look.piece("    ", Role::Warn));
+        for text in &about.told {
+            told.extend(wrap(&[look.piece(clean_line(text), Role::Text)], look.columns, &first, &rest));
+        }
+    }
+    let mut examples = Vec::new();
+    if !about.examples.is_empty() {
+        examples.push(Row::of("Try one of these:", style(Role::Text)));
+        let lead = look.piece("  ", Role::Dim);
+        for example in &about.examples {
+            examples.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &lead, &lead));
+        }
+    }
+    let keys = keys(model, look);
+    let mut left = high.saturating_sub(keys.len());
+    let mut rows = Vec::new();
+    for (part, least) in [(head, 1), (told, 1), (facts, 1), (examples, 2)] {
+        let blank = usize::from(!rows.is_empty());
+        // A blank line follows each part.
+        let room = left.saturating_sub(blank + 1);
+        if part.is_empty() || room < least {
+            continue;
+        }
+        left -= blank + room.min(part.len());
+        rows.extend((0..blank).map(|_| Row::empty()));
+        rows.extend(part.into_iter().take(room));
+    }
+    if !rows.is_empty() && left > 0 {
+        rows.push(Row::empty());
+    }
+    rows.extend(keys);
+    rows.truncate(high);
+    rows
+}
+
+fn facts(model: &Model, look: Look) -> Vec<Row> {
+    let mut rows = Vec::new();
     let seen = model.world.seen();
     let (model_name, cwd) = (seen.state.settings.model.as_ref(), &seen.state.settings.cwd);
     let mut fact = |name: &str, value: &str| {
@@ -31,61 +77,35 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     };
     match &model.world.link {
         LinkState::Connecting if model.world.current.is_none() => fact("runtime", "connecting…"),
-        LinkState::Lost(why) => fact("runtime", why),
+        LinkState::Lost(why) => fact("runtime", &clean_line(why)),
         LinkState::Connecting | LinkState::Up => {
             if let Some(name) = model_name {
-                fact("model", &crate::clean::clean_line(&name.to_string()));
+                fact("model", &clean_line(&name.to_string()));
             }
             if !seen.abilities.name.is_empty() {
-                fact("runtime", &crate::clean::clean_line(&seen.abilities.name));
+                fact("runtime", &clean_line(&seen.abilities.name));
             }
             if !cwd.is_empty() {
-                fact("folder", &crate::clean::clean_line(cwd));
+                fact("folder", &clean_line(cwd));
             }
         }
     }
-    if !about.examples.is_empty() {
-        rows.push(Row::empty());
-        rows.push(Row::of("Try one of these:", style(Role::Text)));
-        let lead = look.piece("  ", Role::Dim);
-        for example in &about.examples {
-            rows.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &lead, &lead));
-        }
-    }
-    if let Some(note) = &about.note {
-        rows.push(Row::empty());
-        rows.extend(wrap_text(note, look.columns, style(Role::Dim)));
-    }
-    if !about.told.is_empty() {
-        rows.push(Row::empty());
-        rows.push(Row::of("Your settings are not quite right:", style(Role::Warn)));
-        let (first, rest) = (look.piece("  ! ", Role::Warn), look.piece("    ", Role::Warn));
-        for told in &about.told {
-            rows.extend(wrap(
-                &[look.piece(crate::clean::clean_line(told), Role::Text)],
-                look.columns,
-                &first,
-                &rest,
-            ));
-        }
-    }
-    rows.push(Row::empty());
+    rows
+}
+
+fn keys(model: &Model, look: Look) -> Vec<Row> {
     let keymap = &model.screen.keymap;
-    for (keys, what) in [
+    [
         (keymap.shown(Action::Send), "sends"),
         (keymap.shown(Action::Keys), "shows all keys"),
         ("/".to_owned(), "shows all commands"),
         ("Esc".to_owned(), "stops a run"),
         (keymap.shown(Action::Quit), "quits"),
-    ] {
+    ]
+    .into_iter()
+    .map(|(keys, what)| {
         let key = look.piece(format!("{keys:<8}"), Role::Accent);
-        rows.push(Row::from(vec![key, look.piece(what, Role::Dim)]));
-    }
-    // On a small screen the keys matter more than the examples.
-    if rows.len() > high {
-        let tail = rows.split_off(rows.len().saturating_sub(6));
-        rows.truncate(high.saturating_sub(tail.len()));
-        rows.extend(tail);
-    }
-    rows
+        Row::from(vec![key, look.piece(what, Role::Dim)])
+    })
+    .collect()
 }

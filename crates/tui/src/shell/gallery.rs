@@ -1,0 +1,189 @@
+//! Pictures on their way to the screen: decoded one at a time beside the loop, within bounds, and made anew before anything is written.
+
+use crate::msg::Msg;
+use crate::picture::{Framed, MAX_KEPT, Pixels};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use image::{DynamicImage, ImageFormat, ImageReader, Limits};
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::io::Cursor;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Pixels across and down that are decoded at most.
+const MAX_SIDE: u32 = 10_000;
+/// Memory that decoding may take.
+const MAX_MEMORY: u64 = 128 * 1024 * 1024;
+/// The largest copy for a terminal that draws pictures itself.
+const DRAWN: (u32, u32) = (960, 640);
+/// The largest copy for half blocks.
+const BLOCKS: (u32, u32) = (128, 128);
+/// Characters of a picture in one sequence; the protocol allows no more.
+const CHUNK: usize = 4_096;
+
+/// A picture that was decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded {
+    /// For half blocks.
+    pub pixels: Pixels,
+    /// As PNG, for a terminal that draws it; only there.
+    pub png: Option<Arc<[u8]>>,
+}
+
+/// Which pictures were asked for.
+#[derive(Debug)]
+pub(super) struct Gallery {
+    asked: VecDeque<u32>,
+    work: mpsc::Sender<Framed>,
+}
+
+impl Gallery {
+    /// Begins; ends with the shell.
+    pub(super) fn new(drawn: bool, inbox: mpsc::Sender<Msg>) -> Gallery {
+        let (work, mut framed) = mpsc::channel::<Framed>(MAX_KEPT);
+        tokio::task::spawn_blocking(move || {
+            while let Some(framed) = framed.blocking_recv() {
+                let decoded = decode(&framed.base64, drawn);
+                if inbox.blocking_send(Msg::Picture { framed, decoded }).is_err() {
+                    return;
+                }
+            }
+        });
+        Gallery { asked: VecDeque::new(), work }
+    }
+
+    /// Asks for what is on the screen and not known yet; says what the terminal may forget.
+    pub(super) fn want(&mut self, shown: &[Framed]) -> Vec<u32> {
+        let mut gone = Vec::new();
+        for framed in shown.iter().take(MAX_KEPT) {
+            if self.asked.contains(&framed.id) {
+                continue;
+            }
+            if self.work.try_send(framed.clone()).is_err() {
+                // The next frame asks again.
+                break;
+            }
+            self.asked.push_back(framed.id);
+            if self.asked.len() > MAX_KEPT {
+                gone.extend(self.asked.pop_front());
+            }
+        }
+        gone
+    }
+
+    /// All that the terminal knows; it is to be told again when it is shown again.
+    pub(super) fn forget(&mut self) -> Vec<u32> {
+        self.asked.drain(..).collect()
+    }
+}
+
+fn decode(base64: &str, drawn: bool) -> Option<Decoded> {
+    let bytes = STANDARD.decode(base64).ok()?;
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_MEMORY);
+    reader.limits(limits);
+    let picture = reader.decode().ok()?;
+    let small = smaller(&picture, BLOCKS).to_rgb8();
+    let (width, height) = small.dimensions();
+    let pixels = Pixels { width, height, rgb: small.into_raw().into() };
+    let png = if drawn { Some(png(&smaller(&picture, DRAWN))?) } else { None };
+    Some(Decoded { pixels, png })
+}
+
+fn smaller(picture: &DynamicImage, (width, height): (u32, u32)) -> DynamicImage {
+    if picture.width() <= width && picture.height() <= height {
+        return picture.clone();
+    }
+    picture.thumbnail(width, height)
+}
+
+fn png(picture: &DynamicImage) -> Option<Arc<[u8]>> {
+    let mut out = Cursor::new(Vec::new());
+    DynamicImage::ImageRgba8(picture.to_rgba8()).write_to(&mut out, ImageFormat::Png).ok()?;
+    Some(out.into_inner().into())
+}
+
+/// The sequences that make the terminal draw a picture where its placeholders stand.
+pub(super) fn transmit(framed: &Framed, png: &[u8]) -> String {
+    let coded = STANDARD.encode(png);
+    let mut out = String::with_capacity(coded.len() + coded.len() / 64);
+    let mut at = 0;
+    while at < coded.len() || at == 0 {
+        let end = (at + CHUNK).min(coded.len());
+        let more = u8::from(end < coded.len());
+        let _ = match at {
+            0 => write!(
+                out,
+                "\x1b_Ga=T,U=1,q=2,f=100,i={},c={},r={},m={more};",
+                framed.id, framed.columns, framed.rows
+            ),
+            _ => write!(out, "\x1b_Gq=2,m={more};"),
+        };
+        out.push_str(&coded[at..end]);
+        out.push_str("\x1b\\");
+        at = end.max(1);
+    }
+    out
+}
+
+/// The sequences that make the terminal forget pictures.
+pub(super) fn delete(ids: &[u32]) -> String {
+    ids.iter().fold(String::new(), |mut out, id| {
+        let _ = write!(out, "\x1b_Ga=d,d=I,q=2,i={id}\x1b\\");
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::framed;
+
+    fn picture(width: u32, height: u32, format: ImageFormat) -> Arc<str> {
+        let red = image::RgbImage::from_pixel(width, height, image::Rgb([200, 10, 20]));
+        let mut out = Cursor::new(Vec::new());
+        DynamicImage::ImageRgb8(red).write_to(&mut out, format).unwrap();
+        STANDARD.encode(out.into_inner()).into()
+    }
+
+    #[test]
+    fn every_kind_is_measured_and_decoded() {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
+            let base64 = picture(321, 123, format);
+            assert_eq!(crate::picture::size(&base64), Some((321, 123)), "{format:?}");
+            let decoded = decode(&base64, true).unwrap();
+            assert_eq!((decoded.pixels.width, decoded.pixels.height), (128, 49));
+            let red = &decoded.pixels.rgb[..3];
+            assert!(red[0].abs_diff(200) < 10 && red[1].abs_diff(10) < 10, "{format:?} {red:?}");
+            assert!(decoded.png.unwrap().starts_with(b"\x89PNG"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_picture_or_too_large_is_not_decoded() {
+        for text in ["", "????", "aGVsbG8=", "iVBORw0KGgo="] {
+            assert_eq!(decode(text, true), None, "{text}");
+        }
+        let base64 = picture(MAX_SIDE + 1, 1, ImageFormat::Png);
+        assert_eq!(decode(&base64, false), None);
+    }
+
+    #[test]
+    fn a_large_picture_goes_in_pieces_that_hold_nothing_but_base64() {
+        let framed = framed(&picture(50, 50, ImageFormat::Png), 40).unwrap();
+        let bytes = transmit(&framed, &[7; 10_000]);
+        let pieces: Vec<&str> = bytes.split_terminator("\x1b\\").collect();
+        assert_eq!(pieces.len(), 4);
+        assert!(pieces[0].starts_with(&format!("\x1b_Ga=T,U=1,q=2,f=100,i={},c=7,r=4,m=1;", framed.id)));
+        assert!(pieces[3].starts_with("\x1b_Gq=2,m=0;"));
+        let data = pieces.iter().all(|piece| {
+            let (_, data) = piece.split_once(';').unwrap();
+            data.len() <= CHUNK && data.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
+        });
+        assert!(data);
+    }
+}
