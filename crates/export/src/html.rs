@@ -5,7 +5,7 @@
 
 mod code;
 
-use crate::{conversation, facts, output, speaker, standing, when};
+use crate::{beside, conversation, facts, output, speaker, standing, when};
 use domain::content::{Part, Role};
 use domain::event::Finish;
 use domain::signal::Level;
@@ -84,25 +84,7 @@ fn tell(out: &mut String, state: &State, entry: &Entry) {
 
 fn tell_message(out: &mut String, state: &State, message: &Message) {
     for part in &message.parts {
-        match part {
-            Part::Text(text) => out.push_str(&rendered(text)),
-            Part::Thought { text, .. } => {
-                out.push_str("<details class=\"thought\"><summary>Thought</summary>\n");
-                out.push_str(&rendered(text));
-                out.push_str("</details>\n");
-            }
-            Part::Image { mime, base64 } => put(out, format_args!("{}\n", image(mime, base64))),
-            Part::Code { language, text, path } => {
-                block(out, path.as_deref(), language.as_deref().unwrap_or(""), text);
-            }
-            Part::Diff { path, text } => block(out, path.as_deref(), "diff", text),
-            Part::Tool(id) => {
-                if let Some(tool) = state.tool(*id) {
-                    tell_tool(out, tool);
-                }
-            }
-            Part::Opaque { kind, json } => block(out, Some(kind), "json", json.as_str()),
-        }
+        tell_part(out, state, part);
     }
     match message.finish {
         Some(Finish::Complete) => {}
@@ -112,7 +94,29 @@ fn tell_message(out: &mut String, state: &State, message: &Message) {
     }
 }
 
-fn tell_tool(out: &mut String, tool: &ToolRun) {
+fn tell_part(out: &mut String, state: &State, part: &Part) {
+    match part {
+        Part::Text(text) => out.push_str(&rendered(text)),
+        Part::Thought { text, .. } => {
+            out.push_str("<details class=\"thought\"><summary>Thought</summary>\n");
+            out.push_str(&rendered(text));
+            out.push_str("</details>\n");
+        }
+        Part::Image { mime, base64 } => put(out, format_args!("{}\n", image(mime, base64))),
+        Part::Code { language, text, path } => {
+            block(out, path.as_deref(), language.as_deref().unwrap_or(""), text);
+        }
+        Part::Diff { path, text } => block(out, path.as_deref(), "diff", text),
+        Part::Tool(id) => {
+            if let Some(tool) = state.tool(*id) {
+                tell_tool(out, state, tool);
+            }
+        }
+        Part::Opaque { kind, json } => block(out, Some(kind), "json", json.as_str()),
+    }
+}
+
+fn tell_tool(out: &mut String, state: &State, tool: &ToolRun) {
     let bad = matches!(
         tool.phase,
         ToolPhase::Ended(ToolOutcome::Failed | ToolOutcome::Denied | ToolOutcome::Unknown)
@@ -125,6 +129,9 @@ fn tell_tool(out: &mut String, tool: &ToolRun) {
     block(out, None, "json", tool.args.as_str());
     if !said.trim().is_empty() {
         block(out, None, "", said);
+    }
+    for part in beside(tool) {
+        tell_part(out, state, part);
     }
     out.push_str("</details>\n");
 }

@@ -18,7 +18,7 @@ pub use markdown::markdown;
 pub use reading::{Import, MAX_IMPORT, NotASession, Place, read};
 pub use records::{FORMAT, events_of, jsonl, saved};
 
-use domain::content::Role;
+use domain::content::{Part, Role};
 use domain::ids::{EntryId, Millis};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
@@ -66,6 +66,12 @@ pub fn standing(tool: &ToolRun) -> String {
 /// What a tool run gave back, or has said so far.
 fn output(tool: &ToolRun) -> &str {
     tool.result.as_ref().map_or(tool.output.as_str(), |result| result.text.as_str())
+}
+
+/// What a tool run shows beside its text: diffs, pictures. A tool run in there would be told without an end.
+fn beside(tool: &ToolRun) -> impl Iterator<Item = &Part> {
+    let parts = tool.result.iter().flat_map(|result| &result.parts);
+    parts.filter(|part| !matches!(part, Part::Tool(_)))
 }
 
 /// `2026-11-15 00:16 UTC`.

@@ -1,6 +1,6 @@
 //! A session as Markdown: readable as it is, and in any viewer.
 
-use crate::{conversation, facts, output, speaker, standing, when};
+use crate::{beside, conversation, facts, output, speaker, standing, when};
 use domain::content::Part;
 use domain::event::Finish;
 use domain::state::{Entry, EntryKind, Message, State};
@@ -42,33 +42,7 @@ fn tell(out: &mut String, state: &State, entry: &Entry) {
 fn tell_message(out: &mut String, state: &State, message: &Message) {
     for part in &message.parts {
         out.push('\n');
-        match part {
-            Part::Text(text) => put(out, format_args!("{}\n", text.trim_end())),
-            Part::Thought { text, .. } => out.push_str(&quote(&format!("*Thought:* {text}"))),
-            Part::Image { mime, base64 } => {
-                put(out, format_args!("![{mime}](data:{mime};base64,{base64})\n"));
-            }
-            Part::Code { language, text, path } => {
-                if let Some(path) = path {
-                    put(out, format_args!("`{path}`\n\n"));
-                }
-                out.push_str(&fenced(language.as_deref().unwrap_or(""), text));
-            }
-            Part::Diff { path, text } => {
-                if let Some(path) = path {
-                    put(out, format_args!("`{path}`\n\n"));
-                }
-                out.push_str(&fenced("diff", text));
-            }
-            Part::Tool(id) => {
-                if let Some(tool) = state.tool(*id) {
-                    tell_tool(out, tool);
-                }
-            }
-            Part::Opaque { kind, json } => {
-                put(out, format_args!("`{kind}`\n\n{}", fenced("json", json.as_str())));
-            }
-        }
+        tell_part(out, state, part);
     }
     match message.finish {
         Some(Finish::Complete) => {}
@@ -78,13 +52,47 @@ fn tell_message(out: &mut String, state: &State, message: &Message) {
     }
 }
 
-fn tell_tool(out: &mut String, tool: &ToolRun) {
+fn tell_part(out: &mut String, state: &State, part: &Part) {
+    match part {
+        Part::Text(text) => put(out, format_args!("{}\n", text.trim_end())),
+        Part::Thought { text, .. } => out.push_str(&quote(&format!("*Thought:* {text}"))),
+        Part::Image { mime, base64 } => {
+            put(out, format_args!("![{mime}](data:{mime};base64,{base64})\n"));
+        }
+        Part::Code { language, text, path } => {
+            if let Some(path) = path {
+                put(out, format_args!("`{path}`\n\n"));
+            }
+            out.push_str(&fenced(language.as_deref().unwrap_or(""), text));
+        }
+        Part::Diff { path, text } => {
+            if let Some(path) = path {
+                put(out, format_args!("`{path}`\n\n"));
+            }
+            out.push_str(&fenced("diff", text));
+        }
+        Part::Tool(id) => {
+            if let Some(tool) = state.tool(*id) {
+                tell_tool(out, state, tool);
+            }
+        }
+        Part::Opaque { kind, json } => {
+            put(out, format_args!("`{kind}`\n\n{}", fenced("json", json.as_str())));
+        }
+    }
+}
+
+fn tell_tool(out: &mut String, state: &State, tool: &ToolRun) {
     put(out, format_args!("**{}** ({})\n\n", tool.name, standing(tool)));
     out.push_str(&fenced("json", tool.args.as_str()));
     let said = output(tool);
     if !said.trim().is_empty() {
         out.push('\n');
         out.push_str(&fenced("", said));
+    }
+    for part in beside(tool) {
+        out.push('\n');
+        tell_part(out, state, part);
     }
 }
 

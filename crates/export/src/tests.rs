@@ -2,7 +2,7 @@
 
 use super::*;
 use domain::ask::Scope;
-use domain::content::{Json, Part, TextKind, Usage};
+use domain::content::{Json, TextKind, Usage};
 use domain::event::{Body, Cause, Compaction, Event, Finish, Outcome, Trigger};
 use domain::grammar::check_all;
 use domain::ids::{MessageId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
@@ -75,7 +75,18 @@ fn bodies(whole: bool) -> Vec<Body> {
     };
     let other = MessageId(8);
     bodies.extend([
-        Body::ToolEnded { tool, outcome: ToolOutcome::Done, result: ToolResult::text("```\ninside\n```") },
+        Body::ToolEnded {
+            tool,
+            outcome: ToolOutcome::Done,
+            result: ToolResult {
+                // The second one would be told forever.
+                parts: vec![
+                    Part::Diff { path: Some("a".into()), text: "-old\n+new\n".into() },
+                    Part::Tool(tool),
+                ],
+                ..ToolResult::text("```\ninside\n```")
+            },
+        },
         Body::StepEnded { step, usage },
         Body::TurnEnded { turn },
         Body::RunEnded { run, outcome: Outcome::Done },
@@ -105,7 +116,7 @@ fn fold(events: &[Event]) -> State {
 #[test]
 fn as_markdown() {
     let page = markdown(&fold(&events(true)));
-    expect![[r#"
+    expect![[r##"
         # Fix <b>it</b>
 
         - Begun: 2025-11-13 02:13 UTC
@@ -139,12 +150,19 @@ fn as_markdown() {
         ```
         ````
 
+        `a`
+
+        ```diff
+        -old
+        +new
+        ```
+
         ---
 
         *What came before, in short (2025-11-13 02:13 UTC):*
 
         > We fixed it.
-    "#]]
+    "##]]
     .assert_eq(&page);
 }
 
