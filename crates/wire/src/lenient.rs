@@ -70,6 +70,14 @@ pub fn opt_whole_u64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
         .transpose()
 }
 
+/// Reads a number from zero up and cuts off its fraction; anything else is `None`. For times and counts that nothing hangs on: they
+/// must not spoil the message they stand in.
+pub fn floor_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    let floored = |number: f64| (number.is_finite() && number >= 0.0).then_some(number as u64);
+    Ok(value.as_u64().or_else(|| value.as_f64().and_then(floored)))
+}
+
 struct Whole(i128);
 
 impl<'de> Deserialize<'de> for Whole {
@@ -121,6 +129,8 @@ mod tests {
         count: Option<u64>,
         #[serde(default, deserialize_with = "opt_whole_i64")]
         shift: Option<i64>,
+        #[serde(default, deserialize_with = "floor_or_none")]
+        about: Option<u64>,
     }
 
     fn read(json: &str) -> Result<Sample, String> {
@@ -129,14 +139,25 @@ mod tests {
 
     #[test]
     fn nulls_and_floats_are_read() {
-        let plain = Sample { text: "t".into(), list: vec![1], signed: -3, count: Some(7), shift: Some(-1) };
+        let plain = Sample {
+            text: "t".into(),
+            list: vec![1],
+            signed: -3,
+            count: Some(7),
+            shift: Some(-1),
+            about: Some(2),
+        };
         assert_eq!(
-            read(r#"{"text":"t","list":[1],"signed":-3.0,"count":7.0,"shift":-1}"#).as_ref(),
+            read(r#"{"text":"t","list":[1],"signed":-3.0,"count":7.0,"shift":-1,"about":2.9}"#).as_ref(),
             Ok(&plain)
         );
-        let empty = Sample { text: String::new(), list: vec![], signed: 0, count: None, shift: None };
+        let empty =
+            Sample { text: String::new(), list: vec![], signed: 0, count: None, shift: None, about: None };
         assert_eq!(read("{}").as_ref(), Ok(&empty));
         assert_eq!(read(r#"{"text":null,"list":null,"count":null,"shift":null}"#).as_ref(), Ok(&empty));
+        for odd in ["null", "-1", "\"x\"", "{}", "[1]", "true"] {
+            assert_eq!(read(&format!(r#"{{"about":{odd}}}"#)).as_ref(), Ok(&empty), "{odd}");
+        }
     }
 
     #[test]

@@ -79,6 +79,16 @@ pub const QUIRKS: &[Quirk] = &[
         "the path is sent under both names, and heard under one",
     ),
     quirk(
+        "shell_results_are_json",
+        "the runtime's shell tools write an object with stdout, stderr and exit_code into their result",
+        "it is shown as a terminal would show it; the object goes along",
+    ),
+    quirk(
+        "numbers_with_fractions",
+        "times, delays and percents are worked out and may have fractions",
+        "fractions are cut off; a time of any kind spoils no message",
+    ),
+    quirk(
         "unknown_session_has_no_history",
         "session.history of an unknown session is empty, not an error",
         "so it is here",

@@ -23,7 +23,7 @@ use domain::event::{Failure, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
-use domain::session::SessionSummary;
+use domain::session::{ModelRef, SessionSummary};
 use hearing::Hearing;
 use responses::Pending;
 use serde::Deserialize;
@@ -70,6 +70,8 @@ pub struct CodeliaUi {
     replaying: bool,
     asks: BTreeMap<Key, OpenAsk>,
     known: BTreeMap<SessionId, SessionSummary>,
+    /// The model that answers, as far as it was said.
+    model: Option<ModelRef>,
 }
 
 /// A run that was asked for and has no name yet.

@@ -13,7 +13,7 @@ pub use person::*;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use wire::lenient::{null_as_default, opt_whole_i64, whole_i64};
+use wire::lenient::{null_as_default, opt_whole_i64};
 
 /// The version of the protocol that we speak.
 pub const PROTOCOL_VERSION: &str = "0";
@@ -293,8 +293,13 @@ pub struct RunContextParams {
     /// Which run.
     pub run_id: String,
     /// 0 to 100.
-    #[serde(deserialize_with = "whole_i64")]
+    #[serde(deserialize_with = "percent")]
     pub context_left_percent: i64,
+}
+
+/// Worked out by division: the fraction does not matter.
+fn percent<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    f64::deserialize(deserializer).map(|percent| percent as i64)
 }
 
 /// Parameters of `agent.event`; the event itself is read by its `type` (see [`AgentEvent::read`]).

@@ -252,6 +252,52 @@ fn files_by_file_path() {
     assert!(told.contains(r#"{"path":"a.txt"}"#) && told.contains(r#"{"file_path":"b.txt"}"#), "{told}");
 }
 
+/// What is heard of one run with these events.
+fn heard(events: &[&str]) -> UiBench {
+    let mut bench = UiBench::greeted();
+    bench.command(1, prompt("x"));
+    bench.say(r#"{"id":"3","result":{"run_id":"r1"}}"#);
+    for event in events {
+        bench.say(&format!(
+            r#"{{"method":"agent.event","params":{{"run_id":"r1","seq":0,"event":{event}}}}}"#
+        ));
+    }
+    bench
+}
+
+#[test]
+fn shell_results_are_json() {
+    for (result, text) in [
+        (r#"\"exit_code\":0,\"stdout\":\"hi\\n\""#, "hi"),
+        (r#"\"exit_code\":3,\"stdout\":\"a\",\"stderr\":\"b\""#, "a\nb\nexit code 3"),
+        (r#"\"exit_code\":null,\"signal\":\"SIGKILL\""#, "ended by SIGKILL"),
+    ] {
+        let result = format!(r#""{{\"key\":\"k\",\"state\":\"completed\",\"command\":\"c\",{result}}}""#);
+        let bench = heard(&[
+            r#"{"type":"tool_call","tool":"shell","args":{"command":"c"},"tool_call_id":"c1"}"#,
+            &format!(r#"{{"type":"tool_result","tool":"shell","result":{result},"tool_call_id":"c1"}}"#),
+        ]);
+        let tool = bench.state.tools.values().next().unwrap();
+        let told = tool.result.as_ref().unwrap();
+        assert_eq!(told.text, text);
+        assert!(told.json.as_ref().unwrap().as_str().contains("\"key\""));
+    }
+}
+
+#[test]
+fn numbers_with_fractions() {
+    let mut bench = heard(&[
+        r#"{"type":"text","content":"Hello","timestamp":1794720006175.25}"#,
+        r#"{"type":"llm.retry","provider":"p","failure_kind":"timeout","next_attempt":2,"max_attempts":3,"delay_ms":812.7}"#,
+        r#"{"type":"step_start","step_id":"c1","title":"t","step_number":"one"}"#,
+    ]);
+    bench.say(r#"{"method":"run.context","params":{"run_id":"r1","context_left_percent":41.7}}"#);
+    let told = bench.told();
+    assert!(told.contains("Hello"), "{told}");
+    assert!(!bench.effects().iter().any(|effect| matches!(effect, Effect::Drift(_))));
+    assert_eq!(bench.state.context, Some((59, 100)));
+}
+
 #[test]
 fn unknown_session_has_no_history() {
     let mut bench = RuntimeBench::greeted();

@@ -7,8 +7,8 @@
 use super::super::path_alias;
 use super::super::runtime_role::{DENIED, STOPPED};
 use super::super::wire::{
-    AgentEvent, EventMeta, FileChange, LlmRetry, PermissionPreview, StepComplete, StepStart, ToolCall,
-    ToolResult,
+    AgentEvent, EventMeta, FileChange, LlmRetry, PermissionPreview, ShellOutcome, StepComplete, StepStart,
+    ToolCall, ToolResult,
 };
 use domain::ask::Preview;
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
@@ -333,8 +333,14 @@ fn user_message(parts: Vec<Part>) -> Vec<Said> {
     said
 }
 
-/// Tools that change files write what they changed into their result.
+/// Tools that change files write what they changed into their result, and those of the shell how it went.
 fn lift_result(text: String, json: Option<Json>) -> tool::ToolResult {
+    if text.starts_with('{')
+        && let Ok(outcome) = serde_json::from_str::<ShellOutcome>(&text)
+    {
+        let json = Some(Json::verbatim(text));
+        return tool::ToolResult { text: shell_words(&outcome), json, ..Default::default() };
+    }
     let change = text.starts_with('{').then(|| serde_json::from_str::<FileChange>(&text).ok()).flatten();
     match change {
         Some(FileChange { summary, diff, file_path }) => {
@@ -343,6 +349,23 @@ fn lift_result(text: String, json: Option<Json>) -> tool::ToolResult {
         }
         None => tool::ToolResult { text, json, ..Default::default() },
     }
+}
+
+/// As a terminal would show it.
+fn shell_words(outcome: &ShellOutcome) -> String {
+    let mut lines: Vec<String> = [&outcome.stdout, &outcome.stderr]
+        .map(|text| text.trim_end().to_owned())
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect();
+    match (outcome.exit_code, &outcome.signal) {
+        (Some(0), _) => {}
+        (Some(code), _) => lines.push(format!("exit code {code}")),
+        (None, Some(signal)) => lines.push(format!("ended by {signal}")),
+        (None, None) if outcome.state != "completed" => lines.push(outcome.state.clone()),
+        (None, None) => {}
+    }
+    lines.join("\n")
 }
 
 fn lift_retry(retry: LlmRetry) -> Said {

@@ -7,7 +7,7 @@ use super::super::wire::{
     code,
 };
 use super::{BUSY_PAUSE, CodeliaUi, MAX_KNOWN, MAX_TRIES, TRY_AGAIN, read};
-use crate::role::{Cx, Drift, Seen};
+use crate::role::{Cx, Drift, Effect, Seen};
 use domain::command::{History, Receipt, Refusal, RefusalKind};
 use domain::content::Usage;
 use domain::event::{Failure, Outcome};
@@ -92,7 +92,7 @@ impl CodeliaUi {
             // A runtime without model.list is fine: nobody asked for it.
             Pending::CurrentModel => {
                 if let Ok(Ok(list)) = outcome.map(read::<ModelListResult>) {
-                    current_model(cx, &list);
+                    self.current_model(cx, &list);
                 }
             }
             Pending::RunStart => self.run_start(cx, lift::<RunStartResult>(outcome)),
@@ -109,7 +109,10 @@ impl CodeliaUi {
                 });
                 match (ticket, receipt) {
                     (Some(ticket), receipt) => cx.settle(ticket, receipt),
-                    (None, Ok(_)) => {}
+                    // A session that was gone to has the runtime's model too; its replay does not say so.
+                    (None, Ok(_)) => cx
+                        .effects
+                        .extend(self.model.clone().map(|model| Effect::Fact(Fact::new(Said::Model(model))))),
                     (None, Err(refusal)) => cx.drift(Drift::new("session.history", refusal.to_string(), "")),
                 }
                 self.release(cx, seen);
@@ -122,7 +125,7 @@ impl CodeliaUi {
             }
             Pending::Models { ticket } => {
                 let receipt = lift::<ModelListResult>(outcome).map(|list| {
-                    current_model(cx, &list);
+                    self.current_model(cx, &list);
                     lift_models(list)
                 });
                 cx.settle(ticket, receipt);
@@ -137,6 +140,7 @@ impl CodeliaUi {
                 let receipt = set.map(|set| {
                     let model = ModelRef { provider: set.provider, name: set.name };
                     cx.fact(Fact::new(Said::Model(model.clone())));
+                    self.model = Some(model.clone());
                     Receipt::Model(model)
                 });
                 cx.settle(ticket, receipt);
@@ -154,6 +158,14 @@ impl CodeliaUi {
                     lift::<SkillsListResult>(outcome).map(|list| Receipt::Skills(lift_skills(list))),
                 );
             }
+        }
+    }
+
+    fn current_model(&mut self, cx: &mut Cx<'_>, list: &ModelListResult) {
+        if let Some(name) = &list.current {
+            let model = ModelRef { provider: list.provider.clone(), name: name.clone() };
+            cx.fact(Fact::new(Said::Model(model.clone())));
+            self.model = Some(model);
         }
     }
 
@@ -272,13 +284,6 @@ fn lift_error(error: RpcError) -> Refusal {
         error.message
     };
     Refusal::new(kind, message)
-}
-
-fn current_model(cx: &mut Cx<'_>, list: &ModelListResult) {
-    if let Some(name) = &list.current {
-        let model = ModelRef { provider: list.provider.clone(), name: name.clone() };
-        cx.fact(Fact::new(Said::Model(model)));
-    }
 }
 
 /// The existing runtime does not know a run that is over; the document says how it ended.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use wire::lenient::{null_as_default, opt_whole_u64};
+use wire::lenient::{floor_or_none, null_as_default};
 
 /// What the agent did.
 #[derive(Debug, Clone, Serialize)]
@@ -99,7 +99,7 @@ pub struct Words {
     #[serde(default, deserialize_with = "null_as_default")]
     pub content: String,
     /// Milliseconds since 1970.
-    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<u64>,
 }
 
@@ -112,7 +112,7 @@ pub struct StepStart {
     #[serde(default, deserialize_with = "null_as_default")]
     pub title: String,
     /// Counts the calls of one answer of the model, from 1.
-    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
     pub step_number: Option<u64>,
 }
 
@@ -169,7 +169,7 @@ pub struct StepComplete {
     #[serde(default, deserialize_with = "null_as_default")]
     pub status: String,
     /// How long it took.
-    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
 
@@ -177,7 +177,7 @@ pub struct StepComplete {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionStart {
     /// Milliseconds since 1970.
-    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<u64>,
 }
 
@@ -185,7 +185,7 @@ pub struct CompactionStart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionComplete {
     /// Milliseconds since 1970.
-    #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<u64>,
     /// Whether there was anything to compact.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -234,14 +234,47 @@ pub struct LlmRetry {
     /// `rate_limit`, `overloaded`, `timeout`, `network` or `provider`.
     pub failure_kind: String,
     /// The next attempt's number.
+    #[serde(deserialize_with = "few")]
     pub next_attempt: u32,
     /// At most.
+    #[serde(deserialize_with = "few")]
     pub max_attempts: u32,
     /// Milliseconds until then.
+    #[serde(deserialize_with = "floor_or_zero")]
     pub delay_ms: u64,
     /// What the delay comes from.
     pub delay_source: String,
     /// Ours: what went wrong, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+/// Delays that are worked out have fractions.
+fn floor_or_zero<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    floor_or_none(deserializer).map(Option::unwrap_or_default)
+}
+
+fn few<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    floor_or_zero(deserializer).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// What the existing runtime's shell tools write into their result.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ShellOutcome {
+    /// `completed`, `failed` and the like.
+    pub state: String,
+    /// What was run.
+    pub command: String,
+    /// How it ended; null when it was killed.
+    #[serde(default)]
+    pub exit_code: Option<i64>,
+    /// The signal that killed it.
+    #[serde(default)]
+    pub signal: Option<String>,
+    /// What it wrote.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub stdout: String,
+    /// What it complained about.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub stderr: String,
 }
