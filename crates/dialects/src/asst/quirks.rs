@@ -44,6 +44,11 @@ pub const QUIRKS: &[Quirk] = &[
         "(no output)",
     ),
     quirk(
+        "results_are_objects",
+        "the runtime's tools answer with lists of files, or objects with content or stdout",
+        "as a UI they are shown as names, lines and text; the value goes along",
+    ),
+    quirk(
         "messages_do_not_mix",
         "the runtime works on several messages at once over one history and mixes them",
         "one after the other; each response carries the id of its own request",

@@ -278,10 +278,6 @@ impl AsstUi {
     }
 
     fn fail(&mut self, cx: &mut Cx<'_>, code: &str, error: &str) {
-        if let Some(run) = &self.run {
-            let notice = Said::Notice { level: Level::Error, code: code.to_owned(), text: error.to_owned() };
-            run.fact(cx, notice);
-        }
         self.end(cx, Outcome::Failed(Failure::new(code, error)));
     }
 }

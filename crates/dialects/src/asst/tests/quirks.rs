@@ -140,6 +140,31 @@ fn empty_results_are_filled() {
 }
 
 #[test]
+fn results_are_objects() {
+    for (result, text) in [
+        (
+            json!([{ "name": "a.txt", "type": "file", "path": "a.txt" }, { "name": "src", "type": "directory" }]),
+            "a.txt\nsrc/",
+        ),
+        (json!(["x.rs", "y.rs"]), "x.rs\ny.rs"),
+        (json!({ "path": "a", "content": "hello" }), "hello"),
+        (json!({ "stdout": "out\n", "stderr": "err\n" }), "out\nerr"),
+        (json!({ "files": ["a"] }), r#"{"files":["a"]}"#),
+        (json!([]), "[]"),
+    ] {
+        let mut bench = Bench::ready();
+        bench.prompt("x");
+        let data = json!({ "tool_use_id": "t", "tool_name": "list_files" });
+        bench.say(json!({ "type": "tool_use", "id": "msg-1", "data": data, "timestamp": 1 }));
+        let data = json!({ "tool_use_id": "t", "tool_name": "list_files", "result": result });
+        bench.say(json!({ "type": "tool_result", "id": "msg-1", "data": data, "timestamp": 2 }));
+        let told = bench.state.tools.values().next().unwrap().result.clone().unwrap();
+        assert_eq!(told.text, text);
+        assert_eq!(told.json.unwrap().as_str(), result.to_string());
+    }
+}
+
+#[test]
 fn messages_do_not_mix() {
     let mut stage = Stage::ready();
     let run = stage.prompt("a");

@@ -67,11 +67,45 @@ impl Hearing {
             (None, Some(Value::String(text))) => (ToolOutcome::Done, ToolResult::text(text)),
             (None, Some(result)) => {
                 let json = Some(Json::verbatim(result.to_string()));
-                (ToolOutcome::Done, ToolResult { json, ..ToolResult::text(words(&result)) })
+                let text = readable(&result).unwrap_or_else(|| words(&result));
+                (ToolOutcome::Done, ToolResult { json, ..ToolResult::text(text) })
             }
         };
         self.fact(cx, Said::ToolEnded { tool, outcome, result });
     }
+}
+
+/// Results of the existing runtime's tools as a person reads them: names, lines, the content of a file, what a command wrote. `None`
+/// for any other shape.
+fn readable(result: &Value) -> Option<String> {
+    let lines = |list: &[Value], line: fn(&Value) -> Option<String>| {
+        let lines: Option<Vec<String>> = list.iter().map(line).collect();
+        lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"))
+    };
+    match result {
+        Value::Array(list) => {
+            lines(list, |item| item.as_str().map(str::to_owned)).or_else(|| lines(list, entry))
+        }
+        Value::Object(object) => {
+            let text = |name: &str| object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+            let wrote = [text("stdout"), text("stderr")];
+            match text("content") {
+                Some(content) => Some(content.to_owned()),
+                None if object.contains_key("stdout") => {
+                    Some(wrote.into_iter().flatten().map(str::trim_end).collect::<Vec<_>>().join("\n"))
+                }
+                None => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// A file or folder in a list.
+fn entry(item: &Value) -> Option<String> {
+    let name = item.get("path").or_else(|| item.get("name"))?.as_str()?;
+    let folder = item.get("type").and_then(Value::as_str) == Some("directory");
+    Some(if folder { format!("{name}/") } else { name.to_owned() })
 }
 
 fn words(value: &Value) -> String {
