@@ -1,7 +1,7 @@
 //! `parlor serve`: be the runtime of other programs' UIs.
 
 mod door;
-mod habits;
+pub(crate) mod habits;
 
 use crate::cli::{Common, Serve};
 use crate::exit::{self, Exit};
@@ -45,6 +45,8 @@ pub(crate) fn wire(text: &str) -> Result<Wire, String> {
 
 /// How long a runtime that drains may take when it is told to stop.
 const DRAIN: Duration = Duration::from_secs(10);
+/// How long the last line of a runtime that drains may take to be written.
+const LAST_LINE: Duration = Duration::from_millis(300);
 
 impl Wire {
     /// Whether its document wants what is under way finished before the program ends.
@@ -116,11 +118,20 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
             Some(path) => on_sockets(&own.hub, &host, &serve.dialect, path).await,
         }
     };
+    tokio::pin!(serving);
     let exit = tokio::select! {
-        served = serving => served.map(|()| Exit::Done),
+        served = &mut serving => served.map(|()| Exit::Done),
         () = told_to_stop() => {
             if serve.dialect.iter().any(|wire| wire.drains()) {
-                let _ = tokio::time::timeout(DRAIN, own.hub.idle()).await;
+                // The UI is told what is under way to its end, and the last line of it may still be on its way out.
+                let quiet = async {
+                    let _ = tokio::time::timeout(DRAIN, own.hub.idle()).await;
+                    tokio::time::sleep(LAST_LINE).await;
+                };
+                tokio::select! {
+                    _ = &mut serving => {}
+                    () = quiet => {}
+                }
             }
             Ok(Exit::Done)
         }
