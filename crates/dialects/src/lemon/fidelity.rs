@@ -45,8 +45,8 @@ pub const TABLE: &[Row] = &[
     ),
     row(
         "history",
-        "-",
-        Dropped("clients keep what they were told; a resumed session is known to the model, not shown"),
+        "message_start, message_end",
+        Emulated("told as one run when a session is opened: the newest 400 messages, at most 512 KB"),
     ),
     row("leaf", "-", Refused("the wire has no tree")),
     row("tree", "-", Refused("the wire has no tree")),
@@ -87,7 +87,9 @@ pub const TABLE: &[Row] = &[
     row(
         "tool result",
         "tool_execution_end, tool_result messages",
-        Emulated("a diff beside the text stands in it; text, pictures and structured form are exact"),
+        Emulated(
+            "a diff beside the text stands in it; a text over 40 KB is cut in the middle, a structured form over 8 KB left out",
+        ),
     ),
     row("decision", "-", Dropped("a denied tool ends as an error whose text says so")),
     row(

@@ -11,6 +11,7 @@ use domain::ids::{Millis, ToolRunId};
 use domain::session::ModelRef;
 use domain::signal::{Level, Place, Signal};
 use domain::tool::{ToolOutcome, ToolRun};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Cow;
 
@@ -18,6 +19,17 @@ use std::borrow::Cow;
 const API: &str = "parlor";
 /// Shown for a session whose model is not known yet.
 const NO_MODEL: ModelId<'static> = ModelId { provider: "parlor", id: "default" };
+
+/// Longest line that a client is sent where it can be helped: one of the existing clients stops hearing at the first line of 64 KB.
+pub(super) const MAX_LINE: usize = 60_000;
+/// Most text of a tool's result. What is left out is in the middle, since the end tells how it went.
+const MAX_RESULT_TEXT: usize = 40_000;
+/// Longest structured form of a tool's result that goes with its text.
+const MAX_DETAILS: usize = 8_000;
+/// Arguments that are longer are shown with their long texts cut.
+const MAX_ARGS: usize = 24_000;
+/// What is left of a long text in arguments that are too long.
+const MAX_ARG_TEXT: usize = 2_000;
 
 /// Name and arguments of a tool run that stands in a message.
 pub(super) type ToolName<'a> = (&'a str, &'a Json);
@@ -32,6 +44,39 @@ pub(super) fn raw(json: &Json) -> Cow<'_, RawValue> {
         Ok(raw) => Cow::Borrowed(raw),
         Err(_) => Cow::Owned(to_raw_value(json.as_str()).unwrap_or_else(|_| RawValue::NULL.to_owned())),
     }
+}
+
+/// Arguments as the model wrote them; what is only long in them is cut, for they are shown, not run.
+pub(super) fn arguments(json: &Json) -> Cow<'_, RawValue> {
+    if json.as_str().len() <= MAX_ARGS {
+        return raw(json);
+    }
+    let Ok(mut value) = serde_json::from_str::<Value>(json.as_str()) else { return raw(json) };
+    cut_texts(&mut value);
+    to_raw_value(&value).map_or_else(|_| raw(json), Cow::Owned)
+}
+
+fn cut_texts(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > MAX_ARG_TEXT => {
+            *text = middle_out(text, MAX_ARG_TEXT).into_owned()
+        }
+        Value::Array(items) => items.iter_mut().for_each(cut_texts),
+        Value::Object(keys) => keys.values_mut().for_each(cut_texts),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
+    }
+}
+
+/// A text of at most about `most` bytes: its beginning and its end.
+fn middle_out(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let head = (0..=most * 3 / 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let tail =
+        (text.len() - most / 4..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let left_out = tail - head;
+    format!("{}\n… {left_out} bytes are not shown here …\n{}", &text[..head], &text[tail..]).into()
 }
 
 pub(super) fn text_block<'a>(text: impl Into<Cow<'a, str>>) -> Block<'a> {
@@ -61,7 +106,7 @@ fn block<'a>(part: &'a Part, tool: impl Fn(ToolRunId) -> Option<ToolName<'a>>) -
         Part::Diff { path, text } => text_block(fenced("diff", path.as_deref(), text)),
         Part::Tool(id) => {
             let (name, args) = tool(*id)?;
-            Block::ToolCall { of: of::TOOL_CALL, id: id.to_string(), name, arguments: raw(args) }
+            Block::ToolCall { of: of::TOOL_CALL, id: id.to_string(), name, arguments: arguments(args) }
         }
         Part::Opaque { kind, json } => text_block(fenced("json", Some(kind), json.as_str())),
     })
@@ -141,9 +186,18 @@ pub(super) fn is_error(outcome: &ToolOutcome) -> bool {
 
 /// What a tool gave back: its text and what can be shown beside it.
 pub(super) fn tool_result(result: &domain::tool::ToolResult) -> ToolResult<'_> {
-    let mut content = vec![text_block(&result.text)];
-    content.extend(blocks(&result.parts, |_| None));
-    ToolResult { of: of::RESULT, content, details: result.json.as_ref().map(raw) }
+    let text = middle_out(&result.text, MAX_RESULT_TEXT);
+    let mut room = MAX_RESULT_TEXT.saturating_sub(text.len()).max(MAX_ARG_TEXT);
+    let mut content = vec![text_block(text)];
+    for mut block in blocks(&result.parts, |_| None) {
+        if let Block::Text { text, .. } = &mut block {
+            *text = middle_out(text, room).into_owned().into();
+            room = room.saturating_sub(text.len()).max(MAX_ARG_TEXT);
+        }
+        content.push(block);
+    }
+    let details = result.json.as_ref().filter(|json| json.as_str().len() <= MAX_DETAILS);
+    ToolResult { of: of::RESULT, content, details: details.map(raw) }
 }
 
 /// The message that puts a tool's result into the conversation; `None` while the tool has not ended.

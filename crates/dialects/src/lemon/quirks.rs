@@ -65,6 +65,26 @@ pub const QUIRKS: &[Quirk] = &[
         ours: "the session keeps its id",
     },
     Quirk {
+        name: "lines_of_64_kb",
+        what: "the Python client stops hearing at the first line of 64 KB",
+        ours: "`turn_end`, `agent_end` and lists carry what fits into 60 KB; long results and arguments of tools are cut in the middle",
+    },
+    Quirk {
+        name: "breaks_on_select",
+        what: "the Python client stops for good when it is asked to select",
+        ours: "it is told by the blank behind its colons, and asked about tools with a confirm",
+    },
+    Quirk {
+        name: "known_before_active",
+        what: "the later server makes a session active before it says that it is there; its client then shows that it is not found",
+        ours: "`session_started` first, then `active_session`; nothing is said of a session before",
+    },
+    Quirk {
+        name: "past_is_told",
+        what: "a resumed session is known to the model, and its client shows nothing of it",
+        ours: "its messages are told once more, as one run, before anything else; `history` in `ready` or `session_started` announces it",
+    },
+    Quirk {
         name: "message_twice",
         what: "`message_update` carries the whole message twice",
         ours: "once; what changed stands in the second element without it",

@@ -6,13 +6,15 @@
 
 mod asks;
 mod commands;
+mod opening;
+mod past;
 mod receipts;
 mod stream;
 mod telling;
 
 use super::wire::frame::{Config, Frame};
 use super::wire::{self, UNKNOWN_COMMAND};
-use super::{Compat, PROTOCOL_VERSION, lower};
+use super::{Compat, lower};
 use crate::role::{Answers, Cx, Drift, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use ::wire::{Rate, depth, lines};
 use asks::{Desk, Heard};
@@ -32,6 +34,8 @@ use telling::Telling;
 pub const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 /// Most commands that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
+/// How the lines of one client begin, and of no other: a blank stands behind the colon. It stops for good at the first `select`.
+const BREAKS_ON_SELECT: &str = "{\"type\": ";
 /// The one timer: something that is being written is due.
 const FLUSH: TimerKey = TimerKey(1);
 
@@ -45,6 +49,12 @@ struct Open {
     heard: Seq,
     /// The conversation is emptied when its run has ended.
     reset: bool,
+    /// The client was told that it is there.
+    announced: bool,
+    /// Its past was told to the client.
+    past: bool,
+    /// What is said of it before the client knows it.
+    kept: Vec<String>,
 }
 
 /// The runtime's side of lemon.
@@ -63,6 +73,8 @@ pub struct LemonRuntime {
     front: Option<SessionId>,
     desk: Desk,
     config: Config,
+    /// The client breaks on a `select`.
+    cannot_choose: bool,
 }
 
 impl LemonRuntime {
@@ -92,63 +104,6 @@ impl LemonRuntime {
             let (provider, name) = self.greeting.model.clone()?;
             Some(ModelRef { provider, name })
         })
-    }
-
-    fn say_ready(&mut self, cx: &mut Cx<'_>) {
-        if std::mem::replace(&mut self.ready, true) {
-            return;
-        }
-        let session = self.front.clone();
-        let cwd = session.as_ref().and_then(|session| self.open.get(session)).map(|open| open.cwd.clone());
-        let model = self.model_of(session.as_ref());
-        let debug = self.greeting.option("debug").is_some_and(|value| value != "false");
-        let id = session.as_ref().map(SessionId::as_str);
-        let ready = Frame::Ready {
-            cwd: cwd.as_deref().filter(|cwd| !cwd.is_empty()).unwrap_or(&self.greeting.cwd),
-            model: lower::model_id(model.as_ref()),
-            debug,
-            ui: self.ui,
-            primary_session_id: id,
-            active_session_id: id,
-            protocol_version: PROTOCOL_VERSION,
-        };
-        cx.send(ready.line());
-        if debug {
-            cx.send(
-                Frame::Debug {
-                    message: "debug mode: protocol lines go to stdout, everything else to stderr",
-                }
-                .line(),
-            );
-        }
-    }
-
-    /// Puts a session in front: its lasting signals take the place of the other's.
-    fn bring_front(&mut self, cx: &mut Cx<'_>, session: Option<SessionId>) {
-        if self.front == session {
-            return;
-        }
-        let board = |id: &Option<SessionId>| {
-            id.as_ref().and_then(|id| self.open.get(id)).map(|open| open.board.clone()).unwrap_or_default()
-        };
-        let (old, new) = (board(&self.front), board(&session));
-        self.front = session;
-        let status = old.status.keys().filter(|key| !new.status.contains_key(*key));
-        let widgets = old.widgets.iter().filter(|(key, _)| !new.widgets.contains_key(*key));
-        let mut signals: Vec<Signal> =
-            status.map(|key| Signal::Status { key: key.clone(), text: None }).collect();
-        signals.extend(widgets.map(|(key, (place, _))| Signal::Widget {
-            key: key.clone(),
-            lines: Vec::new(),
-            place: *place,
-        }));
-        if old.working.is_some() && new.working.is_none() {
-            signals.push(Signal::Working(None));
-        }
-        signals.extend(new.replay());
-        for signal in &signals {
-            self.say_signal(cx, signal);
-        }
     }
 
     fn say_signal(&self, cx: &mut Cx<'_>, signal: &Signal) {
@@ -182,7 +137,7 @@ impl LemonRuntime {
         }
         if let Some(id) = self.desk.add(session, ask) {
             let prefix = (self.front.as_ref() != Some(session)).then_some(session);
-            cx.send(asks::lower(&id, ask, prefix));
+            cx.send(asks::lower(&id, ask, prefix, !self.cannot_choose));
         }
     }
 
@@ -279,7 +234,9 @@ impl LemonRuntime {
     fn arm(&mut self, cx: &mut Cx<'_>) {
         let mut next: Option<u64> = None;
         for open in self.open.values_mut() {
+            let mark = cx.effects.len();
             let due = open.telling.flush(cx).map(|due| due.since(cx.now));
+            open.keep_back(cx, mark);
             let held =
                 open.telling.is_holding().then_some(u64::try_from(stream::PACE.as_millis()).unwrap_or(50));
             next = [next, due, held].into_iter().flatten().min();
@@ -318,7 +275,10 @@ impl RuntimeRole for LemonRuntime {
         // What is not JSON at all was typed by hand and is a prompt. A broken object is not: nobody meant it for the model.
         let object = text.trim_start().starts_with('{');
         match serde_json::from_str::<wire::Command>(&text) {
-            Ok(command) if object => self.command(cx, &command),
+            Ok(command) if object => {
+                self.cannot_choose |= text.trim_start().starts_with(BREAKS_ON_SELECT);
+                self.command(cx, &command);
+            }
             _ if object || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok() => {
                 self.error(cx, UNKNOWN_COMMAND, None);
             }
@@ -327,39 +287,7 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
-        let session = view.session;
-        let fresh = !self.open.contains_key(session);
-        if fresh {
-            let mut telling = Telling::new(session.clone());
-            telling.skip_past(view.state);
-            let open = Open {
-                telling,
-                board: view.board.clone(),
-                cwd: view.state.settings.cwd.clone(),
-                model: view.state.settings.model.clone(),
-                heard: view.state.seq,
-                reset: false,
-            };
-            self.open.insert(session.clone(), open);
-        }
-        // The hub's idea of where we are changes with our own commands too; only what they did not cause counts.
-        let moving = self.pending.values().any(Pending::moves);
-        if view.current && !moving && self.front.as_ref() != Some(session) {
-            self.bring_front(cx, Some(session.clone()));
-            if self.ready {
-                cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
-            }
-        }
-        if self.front.is_some() {
-            self.say_ready(cx);
-        }
-        if let Some(open) = self.open.get_mut(session).filter(|open| fresh || open.heard < view.state.seq) {
-            open.heard = view.state.seq;
-            open.telling.catch_up(cx, view.state);
-        }
-        for ask in &view.state.asks {
-            self.ask_opened(cx, session, ask);
-        }
+        self.shown(cx, view);
         self.arm(cx);
     }
 
@@ -381,23 +309,27 @@ impl RuntimeRole for LemonRuntime {
         if let Some(open) = self.open.get_mut(view.session) {
             open.heard = event.seq;
         }
+        let mark = cx.effects.len();
         self.tell(cx, view, event.at, &event.body);
+        self.keep_back(cx, view.session, mark);
         self.arm(cx);
     }
 
     fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+        let mark = cx.effects.len();
         self.show(cx, view.session, signal);
+        self.keep_back(cx, view.session, mark);
     }
 
     fn settled(
         &mut self,
         cx: &mut Cx<'_>,
-        _view: Option<View<'_>>,
+        view: Option<View<'_>>,
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
         if let Some(pending) = self.pending.remove(&ticket) {
-            self.answered(cx, pending, with);
+            self.answered(cx, view, pending, with);
             self.leave_if_due(cx);
         }
     }
@@ -405,7 +337,9 @@ impl RuntimeRole for LemonRuntime {
     fn timer(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
         if key == FLUSH {
             for open in self.open.values_mut() {
+                let mark = cx.effects.len();
                 open.telling.release(cx, None);
+                open.keep_back(cx, mark);
             }
             self.arm(cx);
         }

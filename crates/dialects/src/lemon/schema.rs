@@ -131,6 +131,7 @@ fn from_runtime() -> Vec<Value> {
                 ("primary_session_id", named.clone()),
                 ("active_session_id", named.clone()),
                 ("protocol_version", number()),
+                ("history", flag()),
             ],
         ),
         line("event", &[("event", of("event"))], &[session.clone(), ("event_seq", number())]),
@@ -153,7 +154,11 @@ fn from_runtime() -> Vec<Value> {
         line("sessions_list", &[("sessions", list(of("saved_session")))], &[("error", or_null(text()))]),
         line("running_sessions", &[("sessions", list(of("running_session")))], &[("error", or_null(text()))]),
         line("models_list", &[("providers", list(of("provider")))], &[("error", or_null(text()))]),
-        line("session_started", &[session.clone(), ("cwd", text()), ("model", of("model"))], &[]),
+        line(
+            "session_started",
+            &[session.clone(), ("cwd", text()), ("model", of("model"))],
+            &[("history", flag())],
+        ),
         line(
             "session_closed",
             &[session, ("reason", json!({ "enum": ["normal", "not_found", "error"] }))],

@@ -43,6 +43,8 @@ enum Stage {
     Greeting,
     /// It has no session yet; one was asked for.
     Starting,
+    /// It tells the past of the session.
+    Telling,
     /// It can be spoken with.
     Up,
 }
@@ -99,6 +101,7 @@ impl LemonUi {
         self.asks = ready.ui.unwrap_or(true);
         self.session = ready.active_session_id.flatten().or(ready.primary_session_id.flatten());
         self.tell_model(cx, ready.model);
+        let history = ready.history;
         match (self.sessions, self.wanted.take(), &self.session) {
             (true, Some(wanted), _) => {
                 self.stage = Stage::Starting;
@@ -110,7 +113,17 @@ impl LemonUi {
                 let cwd = Some(self.cwd.clone()).filter(|cwd| !cwd.is_empty());
                 self.send(cx, &wire::Command { cwd, ..wire::Command::new(command::START_SESSION) });
             }
-            (true, None, Some(_)) | (false, _, _) => self.up(cx, seen),
+            (true, None, Some(_)) | (false, _, _) => self.at_session(cx, seen, history),
+        }
+    }
+
+    /// The session is there. If its past follows, what our side wants waits for the end of that: it would be taken for its answer.
+    fn at_session(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, history: bool) {
+        if history {
+            self.stage = Stage::Telling;
+            cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
+        } else {
+            self.up(cx, seen);
         }
     }
 
@@ -129,7 +142,7 @@ impl LemonUi {
         self.model = Some(model);
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, event: &EventLine, line: &str) {
+    fn event(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, event: &EventLine, line: &str) {
         let others = matches!((&event.session_id, &self.session), (Some(of), Some(ours)) if of != ours);
         if others {
             // A session in the background goes on without us; it is read when it is opened.
@@ -146,6 +159,10 @@ impl LemonUi {
             self.settle_prompt(cx);
         }
         self.hearing.hear(cx, &event.event, line);
+        if self.stage == Stage::Telling && event.event.kind == "agent_end" {
+            cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+            self.up(cx, seen);
+        }
     }
 
     fn asked(&mut self, cx: &mut Cx<'_>, request: UiRequest, line: &str) {
@@ -181,12 +198,11 @@ impl LemonUi {
         let active =
             wire::Command { session_id: Some(id.clone()), ..wire::Command::new(command::SET_ACTIVE_SESSION) };
         self.send(cx, &active);
-        if self.stage == Stage::Starting {
-            self.tell_model(cx, started.model);
-            return self.up(cx, seen);
+        if self.stage != Stage::Starting {
+            self.settle_session(cx, &id, started.cwd);
         }
-        self.settle_session(cx, &id, started.cwd);
         self.tell_model(cx, started.model);
+        self.at_session(cx, seen, started.history);
     }
 
     /// The server changed which session is active: by our wish, or because the one we followed is closed.
@@ -222,7 +238,7 @@ impl LemonUi {
         let Head { kind } = serde_json::from_str(line)?;
         match kind.as_str() {
             "ready" => self.ready(cx, seen, serde_json::from_str(line)?),
-            "event" => self.event(cx, &serde_json::from_str(line)?, line),
+            "event" => self.event(cx, seen, &serde_json::from_str(line)?, line),
             "ui_request" => self.asked(cx, serde_json::from_str(line)?, line),
             "ui_notify" | "ui_status" | "ui_widget" | "ui_working" | "ui_set_title"
             | "ui_set_editor_text" => {
@@ -285,9 +301,12 @@ impl UiRole for LemonUi {
         self.waiting.push_back((ticket, command));
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, key: TimerKey) {
         if key != HANDSHAKE {
             return self.overdue(cx, key);
+        }
+        if self.stage == Stage::Telling {
+            return self.up(cx, seen);
         }
         if self.stage == Stage::Greeting {
             let why =

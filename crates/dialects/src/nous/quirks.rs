@@ -11,7 +11,7 @@ pub const QUIRKS: &[Quirk] = &[
     quirk(
         "subscribes_after_the_answer",
         "corectl connects to the event socket only after the prompt was accepted, and loses a quick run",
-        "for 300 ms the events of a new run are kept for a new subscriber: while it runs, and also after its end if nobody has heard it",
+        "for 300 ms the events of a new run are kept for a new subscriber: while it runs, and also after its end unless somebody subscribed for it; who has listened for longer does not count",
     ),
     quirk(
         "finished_runs_stay_past",

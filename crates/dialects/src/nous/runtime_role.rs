@@ -28,7 +28,7 @@ use domain::signal::{Level, Signal};
 use domain::state::State;
 use receipts::{Pending, What};
 use run_names::RunNames;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use telling::{Telling, Told};
 use waiting::Waiting;
@@ -36,6 +36,8 @@ use wire::Rate;
 
 /// How long the events of a new run are kept for who subscribes after the answer, as existing clients do.
 pub const HOLD: Duration = Duration::from_millis(300);
+/// Who subscribed so shortly before a prompt was taken is whoever prompted.
+const JUST_NOW_MS: u64 = 1000;
 /// Most events that are kept so; past it nobody is waited for.
 pub const MAX_HELD: usize = 4096;
 /// Most lines that may wait on one connection for the commands before them.
@@ -51,7 +53,8 @@ const HOLD_TIMER: TimerKey = TimerKey(1);
 #[derive(Debug, Default)]
 pub struct NousRuntime {
     connections: BTreeMap<Lane, Connection>,
-    subscribers: BTreeSet<Lane>,
+    /// Who hears events, and since when.
+    subscribers: BTreeMap<Lane, Millis>,
     pending: BTreeMap<Ticket, Pending>,
     last_ticket: u64,
     active: Option<SessionId>,
@@ -70,7 +73,7 @@ pub struct NousRuntime {
 #[derive(Debug, Default)]
 struct Fresh {
     lines: Vec<String>,
-    /// Somebody has heard it. Then a newcomer hears it too while it runs, but never when it is over.
+    /// Whoever prompted has heard it. Then a newcomer hears it too while it runs, but never when it is over.
     heard: bool,
 }
 
@@ -174,7 +177,7 @@ impl NousRuntime {
                 fresh.lines.push(line.clone());
             }
         }
-        for lane in &self.subscribers {
+        for lane in self.subscribers.keys() {
             cx.send_on(*lane, line.clone());
         }
     }
@@ -256,8 +259,11 @@ impl NousRuntime {
 
     /// Somebody may subscribe only after the answer: what happens is kept for a moment.
     fn keep_fresh(&mut self, cx: &mut Cx<'_>) {
-        // A run before this one that nobody heard is over: it must not be told to whoever comes for this one.
-        self.fresh = Some(Fresh { lines: Vec::new(), heard: !self.subscribers.is_empty() });
+        // A run before this one that nobody heard is over: it must not be told to whoever comes for this one. Who has
+        // listened for long came for something else; whoever prompted may still be on the way.
+        let since = cx.now.0.saturating_sub(JUST_NOW_MS);
+        let heard = self.subscribers.values().any(|came| came.0 >= since);
+        self.fresh = Some(Fresh { lines: Vec::new(), heard });
         cx.timer(HOLD_TIMER, HOLD);
     }
 
@@ -304,7 +310,7 @@ impl RuntimeRole for NousRuntime {
     fn lane(&mut self, cx: &mut Cx<'_>, lane: Lane, open: bool) {
         match (lane.kind() == Lane::EVENTS, open) {
             (true, true) => {
-                self.subscribers.insert(lane);
+                self.subscribers.insert(lane, cx.now);
                 self.welcome(cx, lane);
             }
             (true, false) => {

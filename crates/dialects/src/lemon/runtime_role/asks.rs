@@ -111,15 +111,16 @@ fn lift(kind: &AskKind, result: &Value) -> (Answer, Option<&'static str>) {
     }
 }
 
-/// The question as a line. `prefix` tells which session asks when it is not the one in front.
-pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>) -> String {
+/// The question as a line. `prefix` tells which session asks when it is not the one in front; a client that cannot `choose` is asked
+/// about tools by yes or no.
+pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>, chooses: bool) -> String {
     let title = |more: &str| {
         let session = prefix.map(|session| format!("[{session}] ")).unwrap_or_default();
         let more = if more.is_empty() || more == ask.title { String::new() } else { format!(": {more}") };
         Cow::<str>::Owned(format!("{session}{}{more}", ask.title))
     };
     let (method, params) = match &ask.kind {
-        AskKind::Consent(consent) => lower_consent(consent, title("")),
+        AskKind::Consent(consent) => lower_consent(consent, title(""), chooses),
         AskKind::Confirm { message, .. } => (
             method::CONFIRM,
             Question { title: title(""), message: Some(message.into()), ..Question::default() },
@@ -154,7 +155,11 @@ pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>) -> String {
 }
 
 /// Yes or no; with a rule to offer, how far a yes reaches.
-fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>) -> (&'static str, Question<'a>) {
+fn lower_consent<'a>(
+    consent: &'a Consent,
+    title: Cow<'a, str>,
+    chooses: bool,
+) -> (&'static str, Question<'a>) {
     let hint = ConsentHint {
         tool_call_id: consent.tool.to_string(),
         tool_name: consent.name.clone(),
@@ -165,7 +170,7 @@ fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>) -> (&'static str
     };
     let opts = Opts { consent: Some(hint), ..Opts::default() };
     let shown = shown(consent);
-    let Some(rule) = &consent.rule else {
+    let Some(rule) = consent.rule.as_ref().filter(|_| chooses) else {
         return (
             method::CONFIRM,
             Question { title, message: Some(shown.into()), opts, ..Question::default() },

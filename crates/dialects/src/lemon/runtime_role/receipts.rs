@@ -4,7 +4,7 @@ use super::super::lower;
 use super::super::wire::frame::{Frame, ModelName, Provider, Saved, Stats};
 use super::super::wire::{ALREADY_STREAMING, SESSION_NOT_FOUND};
 use super::LemonRuntime;
-use crate::role::Cx;
+use crate::role::{Cx, View};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::session::{ModelEntry, ModelRef, SessionSummary};
@@ -55,13 +55,19 @@ impl Pending {
 }
 
 impl LemonRuntime {
-    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, pending: Pending, with: Result<Receipt, Refusal>) {
+    pub(super) fn answered(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        pending: Pending,
+        with: Result<Receipt, Refusal>,
+    ) {
         match (pending, with) {
             (Pending::Boot, with) => self.booted(cx, with),
             (Pending::Stats(session), Ok(Receipt::Stats(stats))) => self.say_stats(cx, &session, &stats),
             (Pending::Save(session), with) => self.saved(cx, &session, with),
             (Pending::Sessions, Ok(Receipt::Sessions(sessions))) => {
-                let sessions = sessions.into_iter().map(saved).collect();
+                let sessions = listed(sessions.into_iter().map(saved));
                 cx.send(Frame::SessionsList { sessions, error: None }.line());
             }
             (Pending::Sessions, Err(refusal)) => {
@@ -76,7 +82,7 @@ impl LemonRuntime {
                 cx.send(Frame::ModelsList { providers: Vec::new(), error }.line());
             }
             (Pending::Start(model), Ok(Receipt::Session { session, .. })) => {
-                self.start(cx, session.id, model);
+                self.start(cx, view, session.id, model);
             }
             (Pending::Start(_), Err(refusal)) => {
                 self.error(cx, &format!("failed to start session: {refusal}"), None);
@@ -85,7 +91,7 @@ impl LemonRuntime {
                 if let Some(open) = self.open.get_mut(&session) {
                     open.model = Some(model);
                 }
-                self.started(cx, &session);
+                self.started(cx, view, &session);
             }
             (Pending::StartModel { session, model }, Err(refusal)) => {
                 let ModelRef { provider, name } = model;
@@ -94,8 +100,7 @@ impl LemonRuntime {
                 self.ask_hub(cx, target, Command::CloseSession, Pending::Undo(session));
             }
             (Pending::Activate(session), Ok(_)) => {
-                self.bring_front(cx, Some(session.clone()));
-                cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
+                self.put_front(cx, &session);
             }
             (Pending::Activate(session), Err(_)) => self.error(cx, SESSION_NOT_FOUND, Some(&session)),
             (Pending::Close { session, was_front }, Ok(_)) => self.say_closed(cx, &session, was_front),
@@ -127,23 +132,31 @@ impl LemonRuntime {
         self.say_ready(cx);
     }
 
-    fn start(&mut self, cx: &mut Cx<'_>, session: SessionId, model: Option<ModelRef>) {
-        let Some(model) = model else { return self.started(cx, &session) };
+    fn start(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        session: SessionId,
+        model: Option<ModelRef>,
+    ) {
+        let Some(model) = model else { return self.started(cx, view, &session) };
         let command = Command::SetModel { provider: Some(model.provider.clone()), name: model.name.clone() };
         let target = Target::Session(session.clone());
         self.ask_hub(cx, target, command, Pending::StartModel { session, model });
     }
 
-    /// The session is there. The first one becomes the active one, which is said before.
-    fn started(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
-        if self.front.is_none() {
-            self.bring_front(cx, Some(session.clone()));
-            cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
+    /// The session is there. Without another it becomes the active one.
+    fn started(&mut self, cx: &mut Cx<'_>, view: Option<View<'_>>, session: &SessionId) {
+        // Clients begin a session anew at this word, also one that they have open.
+        let known = self.open.get(session).is_some_and(|open| open.announced);
+        if let Some(view) = view.filter(|view| known && view.session == session) {
+            self.tell_again(cx, view);
         }
-        let model = self.model_of(Some(session));
-        let cwd = self.open.get(session).map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str());
-        let model = lower::model_id(model.as_ref());
-        cx.send(Frame::SessionStarted { session_id: session.as_str(), cwd, model }.line());
+        if self.front.is_none() {
+            return self.put_front(cx, session);
+        }
+        self.announce(cx, session);
+        self.reveal(cx, session);
     }
 
     pub(super) fn say_closed(&mut self, cx: &mut Cx<'_>, session: &SessionId, was_front: bool) {
@@ -188,6 +201,18 @@ fn saved(session: SessionSummary) -> Saved {
         cwd: session.cwd,
         title: session.title,
     }
+}
+
+/// The first of a list that fit into one line for every client.
+fn listed(sessions: impl Iterator<Item = Saved>) -> Vec<Saved> {
+    let mut room = lower::MAX_LINE;
+    let fits = sessions.take_while(|session| {
+        let size = serde_json::to_string(session).map_or(usize::MAX, |text| text.len() + 1);
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    });
+    fits.collect()
 }
 
 fn providers(models: Vec<ModelEntry>) -> Vec<Provider> {

@@ -15,8 +15,8 @@ use domain::state::{EntryKind, State};
 use domain::tool::{ToolOutcome, ToolResult};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most text of a run's messages that `agent_end` repeats; the oldest are left out. Clients know them already.
-const MAX_REPEATED: usize = 1_000_000;
+/// Most text of messages that `agent_end` and `turn_end` repeat; the oldest are left out. Clients know them already.
+const MAX_REPEATED: usize = 40_000;
 
 /// What one session's UI has heard.
 #[derive(Debug)]
@@ -66,6 +66,11 @@ impl Telling {
             owed: Usage::default(),
             stop_word: None,
         }
+    }
+
+    /// The same session before anything was told; its events go on being counted.
+    pub(super) fn anew(&self) -> Telling {
+        Telling { next_seq: self.next_seq, ..Telling::new(self.session.clone()) }
     }
 
     /// Whether a run is under way, as far as the UI was told.
@@ -191,7 +196,7 @@ impl Telling {
         self.say(cx, "message_end", vec![Item::Message(Box::new(message))]);
     }
 
-    fn say(&mut self, cx: &mut Cx<'_>, kind: &'static str, data: Vec<Item<'_>>) {
+    pub(super) fn say(&mut self, cx: &mut Cx<'_>, kind: &'static str, data: Vec<Item<'_>>) {
         cx.send(event_line(Some(&self.session), Some(self.next_seq), kind, data));
         self.next_seq += 1;
     }
@@ -218,6 +223,7 @@ impl Telling {
             let finish = Some(&Finish::Interrupted);
             Message::Assistant(lower::assistant_message(Vec::new(), None, finish, None, cx.now))
         });
+        let results = newest(results, lower::MAX_LINE.saturating_sub(written(&message)));
         self.say(cx, "turn_end", vec![Item::Message(Box::new(message)), Item::Messages(results)]);
     }
 
@@ -298,7 +304,7 @@ impl Telling {
         }
         let Some(tool) = state.tool(id) else { return };
         let output = Output::new(tool.name.clone(), tool.args.clone());
-        let args = lower::raw(&output.args);
+        let args = lower::arguments(&output.args);
         let data = vec![
             Item::Text(id.to_string().into()),
             Item::Text(output.name.as_str().into()),
@@ -310,7 +316,7 @@ impl Telling {
 
     fn tool_update(&mut self, cx: &mut Cx<'_>, id: ToolRunId) {
         let Some(mut output) = self.running.remove(&id) else { return };
-        let args = lower::raw(&output.args);
+        let args = lower::arguments(&output.args);
         let (id_text, name) = (id.to_string().into(), output.name.as_str().into());
         let data =
             vec![Item::Text(id_text), Item::Text(name), Item::Raw(&args), Item::Result(output.partial())];
@@ -372,7 +378,7 @@ impl Telling {
             }
         }
         // Always, also after an abort and after an error: without it no client takes another prompt.
-        self.say(cx, "agent_end", vec![Item::Messages(run_messages(state, run))]);
+        self.say(cx, "agent_end", vec![Item::Messages(newest(run_messages(state, run), lower::MAX_LINE))]);
         (self.run, self.last_run, self.step, self.owed) = (None, Some(run), None, Usage::default());
         self.last_entry = state.entries.keys().next_back().copied();
         self.drafts.clear();
@@ -394,7 +400,7 @@ pub(super) fn event_line(
 }
 
 /// A finished message as the state has it, with what its step used.
-fn whole_message(state: &State, id: MessageId) -> Option<Message<'_>> {
+pub(super) fn whole_message(state: &State, id: MessageId) -> Option<Message<'_>> {
     let at = state.entries.get(&id.into())?.at;
     let message = state.message(id)?;
     match message.role {
@@ -438,8 +444,24 @@ fn run_messages(state: &State, run: RunId) -> Vec<Message<'_>> {
     newest_first
 }
 
+/// The newest messages that fit into what is left of a line.
+fn newest(mut messages: Vec<Message<'_>>, mut room: usize) -> Vec<Message<'_>> {
+    let fits = messages.iter().rev().take_while(|message| {
+        let size = written(message);
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    });
+    messages.split_off(messages.len() - fits.count())
+}
+
+/// How long a message is on the wire.
+fn written(message: &Message<'_>) -> usize {
+    serde_json::to_string(message).map_or(usize::MAX, |text| text.len() + 1)
+}
+
 /// About how long a part is on the wire.
-fn weight(part: &Part) -> usize {
+pub(super) fn weight(part: &Part) -> usize {
     match part {
         Part::Text(text) | Part::Thought { text, .. } | Part::Code { text, .. } | Part::Diff { text, .. } => {
             text.len()

@@ -1,12 +1,15 @@
 //! One test for each deviation that is listed.
 
+use super::super::lower;
 use super::super::quirks::QUIRKS;
-use super::stage::{Runtime, Ui, kind, session};
-use domain::ask::{Answer, Ask, AskKind};
-use domain::command::{Command, Target};
-use domain::event::{Body, Outcome};
-use domain::ids::AskId;
+use super::stage::{Runtime, Ui, allowed, kind, session};
+use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Consent, Risk};
+use domain::command::{Command, PromptOptions, Receipt, Target};
+use domain::content::{Input, Json, Part};
+use domain::event::{Body, Finish, Outcome};
+use domain::ids::{AskId, ToolRunId};
 use domain::signal::{Level, Signal};
+use domain::tool::{ToolOutcome, ToolResult};
 use serde_json::{Value, json};
 
 /// Names here and in the table are the same.
@@ -197,4 +200,117 @@ fn message_twice() {
     let sent = stage.sent();
     assert_eq!(kind(&sent[0]), "message_update");
     assert_eq!(sent[0]["event"]["data"][1], json!(["text_delta", 0, "hello"]));
+}
+
+#[test]
+fn lines_of_64_kb() {
+    let mut stage = Runtime::up(&[]);
+    stage.begin("go");
+    let message = stage.step(20);
+    let args = Json::verbatim(json!({ "content": "é\"\n".repeat(40_000), "path": "a" }).to_string());
+    let tool = ToolRunId(22);
+    stage.happen(Body::ToolProposed { tool, message, name: "write".to_owned(), args });
+    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    stage.happen(Body::ToolDecided { tool, decision: allowed() });
+    stage.happen(Body::ToolStarted { tool });
+    let result = ToolResult {
+        text: format!("first{}last", "é\n".repeat(50_000)),
+        parts: vec![Part::Diff { path: None, text: "+line\n".repeat(20_000) }],
+        json: Some(Json::verbatim(json!({ "long": "x".repeat(50_000) }).to_string())),
+        truncated: false,
+    };
+    stage.happen(Body::ToolEnded { tool, outcome: ToolOutcome::Done, result });
+    stage.end(Outcome::Done);
+    let lines = stage.lines();
+    let longest = lines.iter().map(String::len).max();
+    assert!(longest < Some(64 * 1024), "{longest:?}");
+    let ended = lines.iter().find(|line| line.contains("tool_execution_end")).expect("the end of the tool");
+    let ended: Value = serde_json::from_str(ended).expect("JSON");
+    let text = ended["event"]["data"][2]["content"][0]["text"].as_str().expect("a text");
+    assert!(text.starts_with("first") && text.ends_with("last") && text.contains("not shown here"));
+    let (kept, cut) = (json!("short"), json!({ "a": ["x".repeat(30_000)] }));
+    assert_eq!(lower::arguments(&Json::verbatim(kept.to_string())).get(), kept.to_string());
+    assert!(lower::arguments(&Json::verbatim(cut.to_string())).get().len() < 3_000);
+}
+
+#[test]
+fn breaks_on_select() {
+    for (line, method) in [(r#"{"type":"ping"}"#, "select"), (r#"{"type": "ping"}"#, "confirm")] {
+        let mut stage = Runtime::up(&[]);
+        stage.say(line);
+        stage.lines();
+        stage.begin("go");
+        let message = stage.step(20);
+        let (tool, name) = (ToolRunId(22), "bash".to_owned());
+        stage.happen(Body::ToolProposed { tool, message, name: name.clone(), args: Json::empty() });
+        stage.lines();
+        let consent = Consent {
+            tool,
+            name,
+            args: Json::empty(),
+            preview: None,
+            assessment: Assessment { risk: Risk::High, reasons: Vec::new(), reversible: false },
+            digest: ActionDigest("d".to_owned()),
+            rule: Some("bash: ls".to_owned()),
+            takes_reason: false,
+        };
+        let kind = AskKind::Consent(Box::new(consent));
+        let ask = Ask { id: AskId(40), run: None, title: "Run?".to_owned(), kind, deadline: None };
+        stage.happen(Body::AskOpened(ask));
+        let request = stage.sent().pop().expect("a question");
+        assert_eq!(request["method"], method);
+        stage.say(&format!(r#"{{"type":"ui_response","id":{},"result":true,"error":null}}"#, request["id"]));
+        assert!(matches!(&stage.wanted()[0].2, Command::Answer { answer: Answer::Allow { .. }, .. }));
+    }
+}
+
+#[test]
+fn known_before_active() {
+    let mut stage = Runtime::up(&[]);
+    stage.lines();
+    // One that the client asked to be at, and that it does not know.
+    stage.say(r#"{"type":"set_active_session","session_id":"sess-000000000002"}"#);
+    let ticket = stage.wanted().remove(0).0;
+    stage.session = session(2);
+    stage.begin("before");
+    stage.end(Outcome::Done);
+    stage.effects();
+    stage.attach();
+    assert!(stage.lines().is_empty(), "nothing is said of it yet");
+    stage.settle(ticket, Ok(Receipt::Done));
+    let kinds = stage.kinds();
+    assert_eq!(kinds[..3], ["session_started", "active_session", "agent_start"]);
+    assert_eq!(kinds.last().map(String::as_str), Some("agent_end"));
+}
+
+#[test]
+fn past_is_told() {
+    let mut stage = Runtime::opened(&[]);
+    stage.begin("once");
+    let message = stage.step(20);
+    stage.text(message, "Let me see.");
+    stage.tool(message, 22, ToolResult::text("alpha"));
+    stage.end(Outcome::Done);
+    stage.attach();
+    let sent = stage.sent();
+    let kinds: Vec<String> = sent.iter().map(kind).collect();
+    let pair = ["message_start", "message_end"];
+    let told = [["ready", "agent_start"].as_slice(), &pair, &pair, &pair, &["agent_end"]].concat();
+    assert_eq!(kinds, told);
+    assert_eq!(sent[0]["history"], true);
+    let roles: Vec<&Value> = sent[2..8].iter().map(|line| &line["event"]["data"][0]["role"]).collect();
+    assert_eq!(roles, ["user", "user", "assistant", "assistant", "tool_result", "tool_result"]);
+    assert_eq!(sent[8]["event"]["data"], json!([[]]));
+
+    // Our own UI takes it for what it is: what it wants waits for the end of it.
+    let mut ui = Ui::open();
+    ui.want(1, Command::Prompt { input: Input::text("now"), options: PromptOptions::default() });
+    for line in &sent[..8] {
+        ui.hear(&line.to_string());
+    }
+    assert!(ui.said().is_empty() && ui.settled.is_empty());
+    ui.hear(&sent[8].to_string());
+    assert_eq!(ui.said()[0]["text"], "now");
+    assert_eq!(ui.outcome(), Some(Outcome::Done));
+    assert_eq!(ui.state.entries.len(), 2);
 }

@@ -30,6 +30,9 @@ pub enum Frame<'a> {
         active_session_id: Option<&'a str>,
         /// Proposed by the document against drift.
         protocol_version: u32,
+        /// The session's past follows as one run. Ours; existing clients ignore it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        history: bool,
     },
     /// Something happened in a run.
     Event {
@@ -145,6 +148,9 @@ pub enum Frame<'a> {
         cwd: &'a str,
         /// The model in use.
         model: ModelId<'a>,
+        /// The session's past follows as one run. Ours; existing clients ignore it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        history: bool,
     },
     /// `[L]` A session is closed.
     SessionClosed {

@@ -32,6 +32,9 @@ pub struct Ready {
     /// As `active_session_id`.
     #[serde(default, deserialize_with = "present")]
     pub primary_session_id: Option<Option<String>>,
+    /// The session's past follows as one run. Only our own server says it.
+    #[serde(default)]
+    pub history: bool,
 }
 
 /// A model.
@@ -391,4 +394,7 @@ pub struct SessionLine {
     /// The model in use.
     #[serde(default)]
     pub model: Option<ModelId>,
+    /// The session's past follows as one run. Only our own server says it.
+    #[serde(default)]
+    pub history: bool,
 }

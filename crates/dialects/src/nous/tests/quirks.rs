@@ -43,6 +43,24 @@ fn subscribes_after_the_answer() {
 }
 
 #[test]
+fn a_quick_run_is_kept_beside_a_standing_subscriber() {
+    let mut stage = Stage::ready();
+    stage.now += 5000;
+    let (run, _) = stage.prompt();
+    stage.talk(run, "quick");
+    assert_eq!(stage.types().last().map(String::as_str), Some("agent_end"));
+    stage.lane(Lane(5), true);
+    assert_eq!(stage.types().len(), stage.state.runs.len() * 10, "told to whoever prompted");
+    // Who subscribed with the prompt has heard it: a newcomer came for the next run.
+    stage.lane(Lane(7), true);
+    let (run, _) = stage.prompt();
+    stage.talk(run, "heard");
+    stage.heard();
+    stage.lane(Lane(9), true);
+    assert!(stage.heard().is_empty());
+}
+
+#[test]
 fn finished_runs_stay_past() {
     let mut stage = Stage::new();
     stage.attach();
