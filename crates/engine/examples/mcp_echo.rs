@@ -11,7 +11,8 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -52,6 +53,8 @@ impl ServerHandler for Echo {
             tool("put", None),
             tool("save", reads()),
             tool("fork", reads()),
+            tool("form", reads()),
+            tool("steps", reads()),
             tool("wipe", Some(ToolAnnotations::default().destructive(true))),
         ];
         Ok(ListToolsResult::with_all_items(tools))
@@ -93,6 +96,29 @@ impl ServerHandler for Echo {
                     Ok(_) => CallToolResult::success(vec![ContentBlock::text("forked")]),
                     Err(why) => CallToolResult::error(vec![ContentBlock::text(why.to_string())]),
                 }
+            }
+            "form" => {
+                let schema = json!({"type": "object", "required": ["name", "size"], "properties": {
+                    "name": {"type": "string", "title": "Your name"},
+                    "size": {"type": "integer"},
+                    "sure": {"type": "boolean"},
+                }});
+                let params = json!({"mode": "form", "message": "Who are you?", "requestedSchema": schema});
+                let params = serde_json::from_value(params).unwrap();
+                let filled = context.peer.create_elicitation(params).await;
+                let said = serde_json::to_string(&filled.map_err(|why| why.to_string())).unwrap();
+                CallToolResult::success(vec![ContentBlock::text(said)])
+            }
+            "steps" => {
+                let token = context.meta.get_progress_token().unwrap();
+                for step in [1.0, 2.0] {
+                    let told = ProgressNotificationParam::new(token.clone(), step).with_total(4.0);
+                    let told = if step > 1.0 { told.with_message("half way") } else { told };
+                    context.peer.notify_progress(told).await.unwrap();
+                }
+                // Until the person has seen it: notifications and answers are not ordered among each other.
+                context.ct.cancelled().await;
+                CallToolResult::success(Vec::new())
             }
             "die" => {
                 eprintln!("dying as asked");

@@ -8,6 +8,8 @@
 mod approvals;
 mod book;
 mod client;
+mod desk;
+mod elicit;
 mod entry;
 mod server;
 mod tool;

@@ -141,6 +141,9 @@ impl Turn {
             () = self.cancel.cancelled() => {}
             () = project.settle() => {}
         }
+        for trouble in project.troubles() {
+            self.port.notify(Level::Warning, trouble).await;
+        }
         Some(project)
     }
 

@@ -34,6 +34,8 @@ pub use place::Workplace;
 pub use read::Read;
 pub use search::{Find, Grep};
 pub use todo::{ItemState, PlanItem, Todo};
-pub use tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, still_valid};
+pub use tool::{
+    BoxFuture, Deed, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
+};
 pub use toolbox::Toolbox;
 pub use write::Write;

@@ -4,12 +4,12 @@
 //! working directory, the files it would touch as they are now). The caller compares digests once more before a run.
 
 use crate::place::Workplace;
-use domain::ask::{ActionDigest, Assessment, Preview, Risk};
+use domain::ask::{ActionDigest, AskKind, Assessment, Closing, Preview, Risk};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::pin::Pin;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// A boxed future, so that tools can be kept as trait objects.
@@ -112,8 +112,21 @@ impl Plan {
 pub struct Port {
     /// Where live output goes.
     pub progress: mpsc::Sender<Progress>,
+    /// Where questions to the person go.
+    pub asks: mpsc::Sender<Question>,
     /// Says when to stop.
     pub cancel: CancellationToken,
+}
+
+/// A question of a running tool to the person. Dropping the end of `answer` withdraws it.
+#[derive(Debug)]
+pub struct Question {
+    /// What it is about, and who asks.
+    pub title: String,
+    /// What is asked.
+    pub kind: AskKind,
+    /// Where the end of the question is told; closed when the tool is stopped.
+    pub answer: oneshot::Sender<Closing>,
 }
 
 /// How a run ended, and what it gave back.

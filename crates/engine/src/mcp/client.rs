@@ -1,15 +1,18 @@
 //! One connection to a server: opened with a deadline, listed, called, closed with everything it started.
 
+use super::desk::Desk;
+use super::elicit::{self, Filled};
 use super::entry::{Entry, Way};
 use models::redact;
 use rmcp::ClientHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientConfig, Implementation, PaginatedRequestParams,
-    ProtocolVersion,
+    CallToolRequestParams, CallToolResult, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, NotificationContext, RoleClient,
-    RunningService, ServiceError,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, NotificationContext, RequestContext,
+    RoleClient, RunningService, ServiceError,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
@@ -26,6 +29,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tools::Port;
 use tools::sandbox::{Guard, Leash};
 
 /// How long a server may take to start and to tell its tools. Programs that are fetched first take their time.
@@ -56,6 +60,21 @@ pub(crate) enum Trouble {
     Broken(String),
 }
 
+impl Trouble {
+    /// The server's name, what is wrong, and what to do.
+    pub(crate) fn words(&self, name: &str) -> String {
+        match self {
+            Trouble::Login => format!(
+                "{name} wants a login. Get a token from whoever runs it and put it into its entry: \
+                 \"headers\": {{\"Authorization\": \"Bearer ${{A_VARIABLE_OF_YOURS}}\"}}"
+            ),
+            Trouble::Broken(why) => {
+                format!("{name} cannot be used: {why}. `parlor mcp test {name}` tries it again")
+            }
+        }
+    }
+}
+
 /// Where a server runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Ground {
@@ -69,15 +88,46 @@ pub(crate) struct Ground {
 /// Hears what a server says on its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ear {
+    /// The server's name.
+    pub(crate) server: String,
     /// Its tools have changed.
     pub(crate) changed: Arc<Notify>,
+    /// Who is calling it.
+    pub(crate) desk: Desk,
 }
 
 impl ClientHandler for Ear {
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         info.client_info = Implementation::new("parlor", env!("CARGO_PKG_VERSION"));
+        let forms = ElicitationCapability::new().with_form(FormElicitationCapability::new());
+        info.capabilities.elicitation = Some(forms);
         info
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
+            return Ok(ElicitResult::new(ElicitationAction::Decline));
+        };
+        let schema = serde_json::to_value(requested_schema).unwrap_or_default();
+        let filled = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => Filled::Not,
+            filled = elicit::fill(&self.desk, &self.server, &message, &schema) => filled,
+        };
+        Ok(match filled {
+            Filled::In(content) => ElicitResult::new(ElicitationAction::Accept).with_content(content.into()),
+            Filled::Declined => ElicitResult::new(ElicitationAction::Decline),
+            Filled::Not => ElicitResult::new(ElicitationAction::Cancel),
+        })
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.desk.progress(progress.progress, progress.total, progress.message);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -216,11 +266,23 @@ impl Client {
         }
     }
 
-    /// Calls a tool. Dropping the future tells the server that nobody waits any more.
-    pub(crate) async fn call(&self, params: CallToolRequestParams) -> Result<CallToolResult, String> {
-        match tokio::time::timeout(CALL, self.service.call_tool(params)).await {
-            Ok(answer) => answer.map_err(|why| self.words(&why)),
-            Err(_) => Err(format!("it did not answer within {} seconds", CALL.as_secs())),
+    /// Calls a tool for whoever is at the port. Dropping the future tells the server that nobody waits any more.
+    pub(crate) async fn call(
+        &self,
+        params: CallToolRequestParams,
+        port: Port,
+    ) -> Result<CallToolResult, String> {
+        let desk = &self.service.service().desk;
+        let _seated = desk.seat(port);
+        let calling = self.service.call_tool(params);
+        tokio::pin!(calling);
+        loop {
+            match tokio::time::timeout(CALL, &mut calling).await {
+                Ok(answer) => return answer.map_err(|why| self.words(&why)),
+                // A person may take their time.
+                Err(_) if desk.asks() => {}
+                Err(_) => return Err(format!("it did not answer within {} seconds", CALL.as_secs())),
+            }
         }
     }
 
@@ -365,7 +427,7 @@ pub async fn test(
 ) -> Result<Tested, String> {
     let ground = Ground { project: project.to_owned(), guard, home: std::env::home_dir(), from_project };
     let client = Client::open(entry, &ground, Ear::default()).await.map_err(|trouble| match trouble {
-        Trouble::Login => "it wants a login: put a token into its `headers`".to_owned(),
+        Trouble::Login => trouble.words(&entry.name),
         Trouble::Broken(why) => why,
     })?;
     let tools = client.tools().await?;

@@ -56,6 +56,8 @@ struct Server {
 #[derive(Default)]
 struct Status {
     phase: Phase,
+    /// Whether the person heard of the trouble it is in.
+    told: bool,
     tools: Vec<Arc<RemoteTool>>,
     connected_at: Option<Millis>,
     ended: Option<Instant>,
@@ -192,6 +194,17 @@ impl Project {
         tools
     }
 
+    /// What the person has not heard yet of servers that cannot be used, with what to do about it.
+    pub(crate) fn troubles(&self) -> Vec<String> {
+        let trouble = |server: &Arc<Server>| {
+            let mut status = server.status();
+            let Phase::Broken(trouble) = &status.phase else { return None };
+            let words = format!("The MCP server {}", trouble.words(&server.listed.entry.name));
+            (!std::mem::replace(&mut status.told, true)).then_some(words)
+        };
+        self.servers().iter().filter_map(trouble).collect()
+    }
+
     /// How the servers are.
     pub(crate) fn list(&self) -> Vec<ServerEntry> {
         self.servers().iter().map(|server| server.entry()).collect()
@@ -247,8 +260,8 @@ async fn keep(server: Arc<Server>, project: Arc<Project>) {
 }
 
 async fn live(server: &Server, project: &Project) -> Trouble {
-    let ear = Ear::default();
     let listed = &server.listed;
+    let ear = Ear { server: listed.entry.name.clone(), ..Ear::default() };
     let client = match Client::open(&listed.entry, &project.ground(listed.from_project), ear.clone()).await {
         Ok(client) => Arc::new(client),
         Err(trouble) => return trouble,
@@ -263,7 +276,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
             let remote = |tool| Arc::new(RemoteTool::new(&listed.entry.name, tool, client.clone()));
             status.tools = tools.into_iter().map(remote).collect();
             status.tools.sort_by(|one, other| one.name().cmp(other.name()));
-            status.phase = Phase::Ready;
+            (status.phase, status.told) = (Phase::Ready, false);
             status.connected_at = Some(now());
         }
         project.changed();

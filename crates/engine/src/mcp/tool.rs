@@ -102,7 +102,7 @@ impl Tool for RemoteTool {
             let answer = tokio::select! {
                 biased;
                 () = port.cancel.cancelled() => return Outcome::cancelled(),
-                answer = client.call(params) => answer,
+                answer = client.call(params, port.clone()) => answer,
             };
             match answer {
                 Err(why) => Outcome::failed(format!("The MCP server {server}: {why}")),

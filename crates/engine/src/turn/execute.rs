@@ -6,9 +6,9 @@ use domain::event::{Body, PlanItem, PlanState};
 use domain::ids::{AskId, ToolRunId};
 use domain::tool::ToolResult;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tools::{Outcome, Plan, Tool};
+use tools::{Outcome, Plan, Question, Tool};
 
 /// Pieces of live output that may wait; past it the tool waits.
 const PROGRESS: usize = 64;
@@ -26,6 +26,24 @@ impl Drop for Running {
     }
 }
 
+/// A tool's question that the person has before them.
+struct Open {
+    id: AskId,
+    waiting: oneshot::Receiver<Closing>,
+    answer: oneshot::Sender<Closing>,
+}
+
+/// How the open question ends; `None` when the tool no longer wants to know.
+async fn ended(open: &mut Option<Open>) -> Option<Closing> {
+    match open {
+        None => std::future::pending().await,
+        Some(open) => tokio::select! {
+            closing = &mut open.waiting => closing.ok(),
+            () = open.answer.closed() => None,
+        },
+    }
+}
+
 impl Turn {
     /// Runs a tool, once its start is kept: whatever happens later, the record says that it may have run.
     pub(super) async fn execute(&self, id: ToolRunId, tool: &dyn Tool, plan: Plan) -> Outcome {
@@ -38,7 +56,9 @@ impl Turn {
             _ => {}
         }
         let (progress, mut pieces) = mpsc::channel(PROGRESS);
-        let port = tools::Port { progress, cancel: self.cancel.clone() };
+        let (asks, mut questions) = mpsc::channel(1);
+        let mut open: Option<Open> = None;
+        let port = tools::Port { progress, asks, cancel: self.cancel.clone() };
         // On a task of its own, so that a defect in a tool ends the tool and not the turn.
         let mut running = Running(tokio::spawn(tool.run(plan, port)));
         let stopped = async {
@@ -52,15 +72,47 @@ impl Turn {
                 Some(progress) = pieces.recv() => {
                     self.port.emit(Body::ToolProgress { tool: id, progress }).await;
                 }
+                Some(question) = questions.recv(), if open.is_none() => open = self.put(question).await,
+                closing = ended(&mut open) => {
+                    if let Some(over) = open.take() {
+                        self.close(over, closing).await;
+                    }
+                }
                 ended = &mut running.0 => break ended.unwrap_or_else(|_| Outcome::failed(BROKE)),
                 () = &mut stopped => break Outcome::cancelled(),
             }
         };
+        if let Some(left) = open {
+            self.close(left, None).await;
+        }
         // Something the tool left behind may hold the other end: only what is there already is told.
         while let Ok(progress) = pieces.try_recv() {
             self.port.emit(Body::ToolProgress { tool: id, progress }).await;
         }
         outcome
+    }
+
+    /// Puts a tool's question before the person; nothing when the run is being stopped.
+    async fn put(&self, question: Question) -> Option<Open> {
+        let (id, run) = (AskId::mint(&self.brief.ids), Some(self.brief.run));
+        let waiting = self.asked.wait_for(id);
+        let Question { title, kind, answer } = question;
+        let asked = Body::AskOpened(Ask { id, run, title, kind, deadline: None });
+        self.port.emit_kept(asked).await.then_some(Open { id, waiting, answer })
+    }
+
+    /// A question is over: answered, or withdrawn by the tool that asked.
+    async fn close(&self, open: Open, closing: Option<Closing>) {
+        match closing {
+            Some(closing) => {
+                let _ = open.answer.send(closing);
+            }
+            None if self.cancel.is_cancelled() => {}
+            None => {
+                let closing = Closing::Withdrawn;
+                self.port.emit_kept(Body::AskClosed { ask: open.id, closing }).await;
+            }
+        }
     }
 
     /// The model asks the person something.

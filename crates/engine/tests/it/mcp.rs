@@ -1,13 +1,13 @@
 //! MCP servers at work: a real one over pipes and over HTTP, and bad ones that must not hold up a run.
 
 use crate::bench::{Bench, Plan, allow, answered, put};
-use domain::ask::{Answer, Closing, Risk, Scope};
+use domain::ask::{Answer, AskKind, Closing, Risk, Scope};
 use domain::command::{Command, Receipt};
 use domain::event::Body;
 use domain::port::TurnEnd;
 use domain::session::{ServerEntry, ServerState};
 use domain::signal::Signal;
-use domain::tool::ToolOutcome;
+use domain::tool::{Progress, ToolOutcome};
 use engine::Config;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -83,9 +83,9 @@ async fn tools_of_a_server_are_offered_and_called() {
     let image = bench.state.tools.values().find(|tool| tool.name.ends_with("image")).unwrap();
     assert_eq!(image.result.as_ref().unwrap().parts.len(), 1);
     let entry = servers(&mut bench).await.remove(0);
-    assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(10), false));
+    assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(12), false));
     let Ok(Receipt::Tools(tools)) = bench.consult(Command::ListTools).await else { panic!() };
-    assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 10);
+    assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 12);
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_tool_that_may_change_something_needs_consent() {
     bench.prompt("go").await;
     bench.until(|body| matches!(body, Body::AskOpened(_))).await;
     let ask = bench.state.asks[0].clone();
-    let domain::ask::AskKind::Consent(consent) = &ask.kind else { panic!() };
+    let AskKind::Consent(consent) = &ask.kind else { panic!() };
     assert_eq!(consent.assessment.risk, Risk::Medium);
     assert_eq!(consent.rule.as_deref(), Some("use mcp__echo__put"));
     bench.closings = vec![Closing::Unattended];
@@ -218,7 +218,7 @@ async fn a_projects_servers_start_only_after_consent() {
         _ => None,
     });
     let ask = opened.unwrap();
-    let domain::ask::AskKind::Confirm { message, danger: true, .. } = &ask.kind else { panic!() };
+    let AskKind::Confirm { message, danger: true, .. } = &ask.kind else { panic!() };
     assert!(message.contains("theirs: runs `") && ask.run.is_none(), "{message}");
     let entry = until(&mut bench, |state| *state == ServerState::Ready).await;
     assert!(entry.from_project);
@@ -280,9 +280,79 @@ async fn a_server_that_wants_a_login_is_shown_as_such() {
     let url = answering(
         "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
     );
-    let mut bench = bench(json!({"far": {"url": url.await}}), "model text \"ok\"");
+    let mut bench = bench(json!({"far": {"url": url.await}}), "model text \"ok\"\n---\nmodel text \"ok\"");
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     until(&mut bench, |state| *state == ServerState::AuthRequired).await;
+    assert_eq!(bench.run("again").await, TurnEnd::Done);
+    let what = |signal: &Signal| match signal {
+        Signal::Notify { text, .. } => {
+            text.contains("far wants a login") && text.contains("\"Authorization\"")
+        }
+        _ => false,
+    };
+    assert_eq!(bench.signals.iter().filter(|signal| what(signal)).count(), 1, "{:?}", bench.signals);
+}
+
+/// The open question that no consent is about, once it is there.
+async fn question(bench: &mut Bench) -> domain::ask::Ask {
+    bench.until(|body| matches!(body, Body::AskOpened(_))).await;
+    bench.state.asks.last().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_server_asks_the_person_field_by_field() {
+    let mut bench =
+        ready(json!({"echo": child("")}), "model tool mcp__echo__form {}\n---\nmodel text \"ok\"").await;
+    bench.prompt("go").await;
+    let name = question(&mut bench).await;
+    assert_eq!(name.title, "The MCP server echo asks for name (1 of 3)");
+    let AskKind::Text { message, .. } = &name.kind else { panic!() };
+    assert_eq!(message, "Who are you?\nYour name");
+    bench.close(name.id, answered(Answer::Entered("Ann".into()))).await;
+    let size = question(&mut bench).await;
+    bench.close(size.id, answered(Answer::Entered("large".into()))).await;
+    let again = question(&mut bench).await;
+    assert_eq!(again.title, "size (2 of 3): it must be a whole number");
+    bench.close(again.id, answered(Answer::Entered("7".into()))).await;
+    let sure = question(&mut bench).await;
+    bench.close(sure.id, answered(Answer::Confirmed(true))).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    let said: Value = serde_json::from_str(&bench.outcomes()[0].2).unwrap();
+    assert_eq!(said["Ok"], json!({"action": "accept", "content": {"name": "Ann", "size": 7, "sure": true}}));
+}
+
+#[tokio::test]
+async fn a_server_hears_no_and_silence() {
+    let script = "model tool mcp__echo__form {}\n---\nmodel tool mcp__echo__form {}\n---\nmodel text \"ok\"";
+    let mut bench = ready(json!({"echo": child("")}), script).await;
+    bench.closings = vec![answered(Answer::Dismissed), Closing::Unattended];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let said: Vec<String> = bench.outcomes().into_iter().map(|(_, _, text)| text).collect();
+    assert_eq!(said, [r#"{"Ok":{"action":"decline"}}"#, r#"{"Ok":{"action":"cancel"}}"#]);
+}
+
+#[tokio::test]
+async fn a_cancel_ends_the_question_of_a_server() {
+    let mut bench = ready(json!({"echo": child("")}), "model tool mcp__echo__form {}").await;
+    bench.prompt("go").await;
+    question(&mut bench).await;
+    bench.cancel().await;
+    assert_eq!(bench.finish().await, TurnEnd::Cancelled);
+}
+
+#[tokio::test]
+async fn the_progress_of_a_server_is_shown() {
+    let mut bench = ready(json!({"echo": child("")}), "model tool mcp__echo__steps {}").await;
+    bench.prompt("go").await;
+    let half = Progress::Status { percent: Some(50), message: "half way".into() };
+    bench.until(|body| matches!(body, Body::ToolProgress { progress, .. } if *progress == half)).await;
+    bench.cancel().await;
+    assert_eq!(bench.finish().await, TurnEnd::Cancelled);
+    let first = Progress::Status { percent: Some(25), message: "1 of 4".into() };
+    assert_eq!(
+        bench.count(|body| matches!(body, Body::ToolProgress { progress, .. } if *progress == first)),
+        1
+    );
 }
 
 #[tokio::test]
@@ -336,7 +406,7 @@ async fn a_server_can_be_tried() {
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("")}}).to_string());
     let dir = tempfile::tempdir().unwrap();
     let tested = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap();
-    assert_eq!(tested.tools.len(), 10);
+    assert_eq!(tested.tools.len(), 12);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
     let why = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");

@@ -1,21 +1,19 @@
 //! Pages from a server on loopback.
 
-use crate::room::Room;
+use crate::room::{Room, port};
 use domain::ask::Risk;
 use domain::tool::ToolOutcome;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use tools::policy::{Mode, Rule, Verdict, decide};
-use tools::{Deed, Fetch, Outcome, Port, Tool as _};
+use tools::{Deed, Fetch, Outcome, Tool as _};
 
 /// A server that knows a few pages; the page `/stall` says when it was asked for and then nothing more.
 fn server() -> (String, std::sync::mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = format!("127.0.0.1:{}", listener.local_addr().unwrap().port());
-    let (asked, stalled) = std::sync::mpsc::channel();
+    let (asked, stalled) = std::sync::mpsc::sync_channel(1);
     std::thread::spawn(move || {
         for socket in listener.incoming().flatten() {
             let asked = asked.clone();
@@ -25,7 +23,7 @@ fn server() -> (String, std::sync::mpsc::Receiver<()>) {
     (host, stalled)
 }
 
-fn serve(mut socket: TcpStream, asked: &std::sync::mpsc::Sender<()>) {
+fn serve(mut socket: TcpStream, asked: &std::sync::mpsc::SyncSender<()>) {
     let mut reader = BufReader::new(socket.try_clone().unwrap());
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
@@ -58,8 +56,7 @@ fn serve(mut socket: TcpStream, asked: &std::sync::mpsc::Sender<()>) {
 async fn fetch(room: &Room, args: Value) -> Outcome {
     let tool = Fetch { private: true };
     let plan = tool.plan(&args, &room.place).unwrap();
-    let (progress, _pieces) = mpsc::channel(8);
-    tool.run(plan, Port { progress, cancel: CancellationToken::new() }).await
+    tool.run(plan, port().0).await
 }
 
 #[tokio::test]
@@ -116,9 +113,9 @@ async fn a_stalled_page_is_left_when_the_person_cancels() {
     let (room, (host, stalled)) = (Room::new(), server());
     let tool = Fetch { private: true };
     let plan = tool.plan(&json!({ "url": format!("http://{host}/stall") }), &room.place).unwrap();
-    let (progress, _pieces) = mpsc::channel(8);
-    let cancel = CancellationToken::new();
-    let running = tokio::spawn(tool.run(plan, Port { progress, cancel: cancel.clone() }));
+    let (port, _news) = port();
+    let cancel = port.cancel.clone();
+    let running = tokio::spawn(tool.run(plan, port));
     tokio::task::spawn_blocking(move || stalled.recv().unwrap()).await.unwrap();
     cancel.cancel();
     assert_eq!(running.await.unwrap().outcome, ToolOutcome::Cancelled);

@@ -85,5 +85,6 @@ impl Room {
 /// A port, and where its live output can be read.
 pub(crate) fn port() -> (Port, mpsc::Receiver<Progress>) {
     let (progress, news) = mpsc::channel(16);
-    (Port { progress, cancel: CancellationToken::new() }, news)
+    let (asks, _) = mpsc::channel(1);
+    (Port { progress, asks, cancel: CancellationToken::new() }, news)
 }
