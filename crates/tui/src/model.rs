@@ -16,7 +16,7 @@ use crate::transcript::{Heights, Scroll};
 use crate::world::World;
 use domain::command::{Command, Target};
 use domain::content::Part;
-use domain::ids::Millis;
+use domain::ids::{AskId, Millis};
 use domain::port::Ticket;
 use domain::signal::Level;
 use ratatui::layout::Position;
@@ -99,6 +99,8 @@ pub struct Screen {
     pub selected: Option<CellKey>,
     /// The question on the screen.
     pub ask: Option<AskPanel>,
+    /// The question whose answer is being written in the person's own editor.
+    pub edited: Option<AskId>,
     /// What stands over everything.
     pub overlay: Option<Overlay>,
     /// Words that show for a while.
@@ -170,10 +172,21 @@ impl Flow {
 pub struct Ran {
     /// The command.
     pub line: String,
-    /// What it wrote, clean; `None` while it runs.
-    pub output: Option<String>,
-    /// How it ended, in words.
-    pub end: String,
+    /// What it wrote, clean.
+    pub output: String,
+    /// When it began.
+    pub since: Millis,
+    /// Whether it was asked to end.
+    pub stopping: bool,
+    /// How it ended, in words; `None` while it runs.
+    pub end: Option<String>,
+}
+
+impl Ran {
+    /// Whether it is still running.
+    pub fn runs(&self) -> bool {
+        self.end.is_none()
+    }
 }
 
 /// What the first screen tells.
@@ -208,6 +221,7 @@ impl Model {
             flipped: HashSet::new(),
             selected: None,
             ask: None,
+            edited: None,
             overlay: None,
             toasts: VecDeque::new(),
             quit_until: None,

@@ -74,6 +74,8 @@ pub enum Msg {
     Begin(Begin),
     /// Earlier prompts, oldest first, read at the start.
     History(Vec<String>),
+    /// What a command of the person's has written so far.
+    ShellSaid(String),
     /// A command that the person ran is over.
     Shell {
         /// The command.
@@ -126,6 +128,8 @@ pub enum Fx {
     SaveHistory(String),
     /// Runs a command of the person's.
     Shell(String),
+    /// Stops that command.
+    StopShell,
     /// Writes a text to a file.
     Write {
         /// Where.

@@ -249,7 +249,8 @@ pub fn draw(row: &Row, at: Position, columns: u16, buf: &mut Buffer, links: &mut
             if x + wide > end {
                 break;
             }
-            if wide == 0 {
+            // Text is clean long before; whoever forgets it does no harm.
+            if wide == 0 || grapheme.chars().any(char::is_control) {
                 continue;
             }
             buf[(x, at.y)].set_symbol(grapheme).set_style(piece.style);
@@ -288,6 +289,15 @@ mod tests {
         assert_eq!(wrapped("a\n\nb", 4), ["a", "", "b"]);
         assert_eq!(wrapped("abc def", 3), ["abc", "def"]);
         assert_eq!(wrapped("  indented text here", 12), ["  indented", "text here"]);
+    }
+
+    #[test]
+    fn no_control_character_reaches_the_screen() {
+        let mut buf = Buffer::empty(ratatui::layout::Rect::new(0, 0, 10, 1));
+        let row = Row::of("a\u{1b}[2Jb\u{7}\u{9b}c\r\n", Style::new());
+        draw(&row, Position::new(0, 0), 10, &mut buf, &mut Links::new());
+        let text: String = buf.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        assert_eq!(text.trim_end(), "a[2Jbc");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
 
+mod command;
 mod effects;
 mod files;
 mod gallery;
@@ -134,6 +135,7 @@ pub async fn run(
         files: files::Files::default(),
         kept,
         gallery,
+        command: None,
     };
     shell.perform(fx);
     shell.load_history();
@@ -187,6 +189,8 @@ struct Shell {
     paused: Option<effects::Pause>,
     files: files::Files,
     gallery: gallery::Gallery,
+    /// The person's command under way.
+    command: Option<command::Running>,
     /// Settings on their way to be kept, one after the other.
     kept: mpsc::Sender<(Setting, &'static str)>,
 }

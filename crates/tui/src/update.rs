@@ -11,6 +11,7 @@ mod prompt;
 mod reading;
 #[cfg(test)]
 mod scenes;
+mod shell;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -43,8 +44,9 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         },
         Msg::Resize(columns, rows) => model.screen.size = (columns, rows),
         Msg::News(news) => news::hear(model, news, fx),
-        Msg::FromEditor(Some(text)) => model.screen.composer.set(text.trim_end().to_owned()),
+        Msg::FromEditor(Some(text)) => asks::written(model, &text),
         Msg::FromEditor(None) => {
+            model.screen.edited = None;
             model.toast(Level::Error, "the editor could not be run; set EDITOR to the one you use");
         }
         Msg::Attached(Ok((name, part))) => prompt::attach(model, name, part),
@@ -58,7 +60,8 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::History(earlier) => model.screen.history.load(earlier),
         Msg::Word(text) => model.toast(Level::Info, text),
         Msg::Files { query, paths } => completion::found(model, &query, paths),
-        Msg::Shell { line, output, code } => prompt::ran(model, line, &output, code),
+        Msg::ShellSaid(output) => shell::said(model, &output),
+        Msg::Shell { line, output, code } => shell::ended(model, line, &output, code),
         Msg::Background { dark } => {
             if model.screen.auto == Theme::Terminal && !dark {
                 // Dim text on a light screen is too faint in many palettes.
@@ -100,6 +103,9 @@ fn wake(model: &Model, fx: &mut Vec<Fx>) {
     let mut at = |ms: u64| next = Some(next.map_or(ms, |n| n.min(ms)));
     if model.world.is_running() {
         at(if model.screen.ask.is_some() { 1_000 } else { SPIN_MS });
+    }
+    if model.screen.ran.as_ref().is_some_and(crate::model::Ran::runs) {
+        at(1_000);
     }
     let deadline = model.world.state().asks.iter().any(|ask| ask.deadline.is_some());
     if deadline {

@@ -5,7 +5,7 @@ pub(super) const HELP: &str = "\
 I am the offline model: no key, no network, but every feature can be tried with me. I understand:
 
 - `list files in src`, `read README.md`, `read A and B`
-- `run \u{60}ls -la\u{60}`, `grep TODO in src`, `find *.rs`
+- ``run `ls -la` ``, `grep TODO in src`, `find *.rs`
 - `write hello.txt: hi`, `edit hello.txt: hi => hello`
 - `plan`, `ask me something` (or: to confirm, choose, type, edit)
 - `think`, `show markdown`, `count to 200 slowly`, `fail`, `say WORDS`

@@ -14,6 +14,8 @@ pub enum Reply {
     Answer(Answer),
     /// All of it is to be shown.
     Full,
+    /// The text is to be written in the person's own editor.
+    Editor,
     /// The run is to be stopped.
     Stop,
     /// A word about what this key cannot do here.
@@ -115,6 +117,7 @@ impl AskPanel {
     fn text_key(&mut self, multiline: bool, key: Key) -> Reply {
         match key.code {
             Code::Esc => return Reply::Answer(Answer::Dismissed),
+            Code::Char('g') if multiline && key.ctrl => return Reply::Editor,
             Code::Enter if multiline && (key.alt || key.shift) => self.editor.insert("\n"),
             Code::Enter => return Reply::Answer(Answer::Entered(self.editor.unfolded())),
             _ => {

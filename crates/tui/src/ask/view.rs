@@ -305,7 +305,7 @@ fn keys(panel: &AskPanel, ask: &Ask, look: Look, short: bool) -> Vec<Row> {
         (AskKind::Confirm { yes, no, .. }, _) => {
             say("y", yes.as_deref().unwrap_or("yes"));
             say("n", no.as_deref().unwrap_or("no"));
-            say("Esc", "close");
+            say("Esc", "no answer");
         }
         (AskKind::Choose { many, .. }, _) => {
             say("↑↓", "move");
@@ -314,19 +314,21 @@ fn keys(panel: &AskPanel, ask: &Ask, look: Look, short: bool) -> Vec<Row> {
             }
             say("type", "filter");
             say("Enter", "answer");
-            say("Esc", "close");
+            say("Esc", "no answer");
         }
         (AskKind::Text { multiline, .. }, _) => {
             say("Enter", "answer");
             if *multiline {
                 say("Alt-Enter", "new line");
+                say("Ctrl-G", "your editor");
             }
-            say("Esc", "close");
+            say("Esc", "no answer");
         }
         (AskKind::Edit { .. }, _) => {
             say("Enter", "answer");
             say("Alt-Enter", "new line");
-            say("Esc", "close");
+            say("Ctrl-G", "your editor");
+            say("Esc", "no answer");
         }
     }
     let mut pieces = Vec::new();

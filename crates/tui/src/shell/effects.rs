@@ -2,21 +2,17 @@
 
 use super::input::InputThread;
 use super::{ExitReason, MAX_BACKLOG, Shell};
-use super::{gallery, picture};
+use super::{command, gallery, picture};
 use crate::msg::{Fx, Msg};
 use base64::Engine;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use tokio::time::Instant;
 
 /// Longest text that is put on the clipboard through the terminal.
 const MAX_COPY: usize = 1024 * 1024;
-/// How long a command of the person's may run.
-const MAX_COMMAND: Duration = Duration::from_secs(600);
 /// Bytes of earlier prompts that are read at the start.
 const MAX_HISTORY_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -83,12 +79,9 @@ impl Shell {
                 });
             }
             Fx::Shell(line) => {
-                let (cwd, inbox) = (self.options.cwd.clone(), self.inbox.clone());
-                tokio::spawn(async move {
-                    let msg = run_line(line, &cwd).await;
-                    let _ = inbox.send(msg).await;
-                });
+                self.command = Some(command::Running::start(line, &self.options.cwd, self.inbox.clone()));
             }
+            Fx::StopShell => self.command.iter_mut().for_each(command::Running::stop),
             Fx::Quit => self.exit = Some(ExitReason::Quit),
         }
     }
@@ -193,21 +186,6 @@ fn edit(text: &str) -> io::Result<String> {
     let edited = fs::read_to_string(&path);
     let _ = fs::remove_file(&path);
     if status?.success() { edited } else { Err(io::Error::other("the editor failed")) }
-}
-
-/// Runs a command of the person's; what it writes comes back, also when it could not be run.
-async fn run_line(line: String, cwd: &Path) -> Msg {
-    let mut command = tokio::process::Command::new("sh");
-    command.arg("-c").arg(&line).current_dir(cwd).stdin(Stdio::null()).kill_on_drop(true);
-    match tokio::time::timeout(MAX_COMMAND, command.output()).await {
-        Ok(Ok(output)) => {
-            let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.push_str(&String::from_utf8_lossy(&output.stderr));
-            Msg::Shell { line, output: text, code: output.status.code() }
-        }
-        Ok(Err(error)) => Msg::Shell { line, output: error.to_string(), code: None },
-        Err(_) => Msg::Shell { line, output: "stopped: it took too long".to_owned(), code: None },
-    }
 }
 
 /// Puts a text on the desktop's clipboard, where one of its programs is there. The terminal was told as well.

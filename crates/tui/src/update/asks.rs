@@ -35,6 +35,19 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
     }
 }
 
+/// What was written in the person's own editor: the answer to the question it was opened for, else the prompt.
+pub(super) fn written(model: &mut Model, text: &str) {
+    let text = text.trim_end();
+    match (model.screen.edited.take(), &mut model.screen.ask) {
+        (None, _) => model.screen.composer.set(text),
+        (Some(id), Some(panel)) if panel.id == id && !panel.answered => panel.editor.set(text),
+        (Some(_), _) => {
+            model.screen.composer.set(text);
+            model.toast(Level::Info, "the question is over; what you wrote is in the composer");
+        }
+    }
+}
+
 /// Gives the key to the question; `false` when there is none or its keys do not count yet.
 pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
     let now = model.screen.now;
@@ -53,8 +66,12 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
             model.send(Want::Answer, Command::Answer { ask: id, answer }, fx);
         }
         Reply::Full => {
-            let title = ask.title.clone();
+            let title = crate::clean::clean_line(&ask.title);
             model.screen.overlay = Some(Overlay::Pager(Pager::new(title, Content::Ask)));
+        }
+        Reply::Editor => {
+            fx.push(Fx::OpenEditor(panel.editor.unfolded()));
+            model.screen.edited = Some(id);
         }
         Reply::Stop => super::prompt::stop(model, fx),
         Reply::Word(word) => model.toast(Level::Info, word),

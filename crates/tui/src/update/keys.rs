@@ -2,11 +2,11 @@
 
 use super::prompt::{self, Manner};
 use super::reading::{self, Stops};
-use super::{asks, commands, completion, lists};
+use super::{asks, commands, completion, lists, shell};
 use crate::composer::lay_out;
 use crate::key::{Code, Key};
 use crate::keymap::{Action, Does};
-use crate::model::{Model, QUIT_MS};
+use crate::model::{Model, QUIT_MS, Ran};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Of;
@@ -55,7 +55,9 @@ fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
     }
     model.screen.quit_until = Some(Millis(model.screen.now.0 + QUIT_MS));
     model.screen.overlay = None;
-    if model.world.is_running() {
+    if model.screen.ran.as_ref().is_some_and(Ran::runs) {
+        shell::escape(model, fx);
+    } else if model.world.is_running() {
         prompt::stop(model, fx);
     } else if !model.screen.composer.is_empty() {
         let text = model.screen.composer.take();
@@ -170,15 +172,16 @@ fn enter(model: &mut Model, fx: &mut Vec<Fx>) {
 }
 
 fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
-    if model.world.is_running() {
+    if model.screen.ran.as_ref().is_some_and(Ran::runs) {
+        shell::escape(model, fx);
+    } else if model.world.is_running() {
         prompt::stop(model, fx);
     } else if model.screen.scroll != Scroll::Tail {
         model.screen.scroll = Scroll::Tail;
     } else if !model.screen.attached.is_empty() {
         model.screen.attached.clear();
         model.toast(Level::Info, "the pictures do not go along with your prompt");
-    } else if model.screen.ran.take().is_some() {
-        model.toast(Level::Info, "the output does not go along with your prompt");
+    } else if shell::escape(model, fx) {
     } else if !model.screen.composer.is_empty() {
         let text = model.screen.composer.take();
         model.screen.history.remember(text);

@@ -1,6 +1,7 @@
 //! Prompts on their way: said, queued, steered, stopped, given back.
 
-use crate::model::{Model, Ran, Want};
+use super::shell;
+use crate::model::{Model, Want};
 use crate::msg::{Begin, Fx};
 use crate::picker::Of;
 use crate::transcript::Scroll;
@@ -11,8 +12,6 @@ use domain::signal::Level;
 
 /// Pictures that go along with one prompt at most.
 const MAX_ATTACHED: usize = 8;
-/// Bytes of a command's output that go along with a prompt.
-const MAX_RAN: usize = 32 * 1024;
 
 /// How a text is to be heard while a run is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,43 +72,13 @@ pub(super) fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
     model.screen.history.remember(text.clone());
     fx.push(Fx::SaveHistory(text.clone()));
     if let Some(line) = text.strip_prefix('!') {
-        return run_shell(model, line.trim(), fx);
+        return shell::run(model, &text, line.trim(), fx);
     }
     if super::commands::execute(model, text.trim(), fx) {
         return;
     }
-    let text = match model.screen.ran.take() {
-        Some(Ran { line, output: Some(output), end }) => {
-            format!("I ran `{line}` ({end}):\n```\n{output}\n```\n\n{text}")
-        }
-        _ => text,
-    };
+    let text = shell::along(model, text);
     say(model, text, manner, fx);
-}
-
-/// Runs a command of the person's own, outside the agent.
-fn run_shell(model: &mut Model, line: &str, fx: &mut Vec<Fx>) {
-    if line.is_empty() {
-        return model.toast(Level::Info, "write a command behind the !");
-    }
-    model.screen.ran = Some(Ran { line: line.to_owned(), output: None, end: "running".to_owned() });
-    fx.push(Fx::Shell(line.to_owned()));
-}
-
-/// The person's command is over: what it wrote goes along with the next prompt.
-pub(super) fn ran(model: &mut Model, line: String, output: &str, code: Option<i32>) {
-    let end = match code {
-        Some(0) => "it worked".to_owned(),
-        Some(code) => format!("exit code {code}"),
-        None => "ended by a signal".to_owned(),
-    };
-    let mut output = crate::clean::clean(output).trim_end().to_owned();
-    let cut = output.char_indices().map(|(at, _)| at).find(|at| *at > MAX_RAN);
-    if let Some(cut) = cut {
-        output.truncate(cut);
-        output.push_str("\n… (cut)");
-    }
-    model.screen.ran = Some(Ran { line, output: Some(output), end });
 }
 
 /// Says a text to the model.

@@ -3,10 +3,11 @@
 use super::tests::Stage;
 use crate::msg::{Fx, Mouse, MouseAct, Msg};
 use crate::theme::Theme;
+use domain::ask::{Answer, Ask, AskKind};
 use domain::command::{Command, ExportFormat, Receipt};
 use domain::content::{Input, Part};
 use domain::event::{Body, Outcome};
-use domain::ids::{EntryId, Millis, QueuedId, SessionId};
+use domain::ids::{AskId, EntryId, Millis, QueuedId, RunId, SessionId};
 use domain::port::{Abilities, News, Ticket};
 use domain::queue::{Mode, QueueKind};
 use domain::session::{ModelEntry, ModelRef, Policy, ToolEntry};
@@ -190,6 +191,49 @@ fn a_command_of_the_person_goes_along_with_the_prompt() {
     let sent = stage.commands();
     let [Command::Prompt { input, .. }] = &sent[..] else { panic!("{sent:?}") };
     assert_eq!(input.text, "I ran `ls` (it worked):\n```\na\n```\n\nwhat is this");
+}
+
+#[test]
+fn a_command_of_the_person_never_blocks_and_can_be_stopped() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("!make<enter>");
+    stage.ui.feed(Msg::ShellSaid("building\u{1b}[2J".into()));
+    stage.ui.wait(3_000);
+    let screen = stage.ui.screen();
+    assert!(
+        screen.contains("$ make   runs for 3s; Esc stops it") && screen.contains("│ building"),
+        "{screen}"
+    );
+    stage.ui.keys("!ls<enter>");
+    assert_eq!(stage.ui.model.screen.composer.text(), "!ls", "one at a time");
+    stage.ui.keys("<ctrl-u>go on<enter>");
+    assert!(matches!(&stage.commands()[..], [Command::Prompt { input, .. }] if input.text == "go on"));
+    assert!(stage.ui.screen().contains("runs for 3s"), "a prompt leaves it alone");
+    stage.ui.keys("<esc>");
+    assert!(stage.ui.fx.contains(&Fx::StopShell) && stage.ui.screen().contains("stopping…"));
+    stage.ui.feed(Msg::Shell { line: "make".into(), output: "building".into(), code: None });
+    assert!(stage.ui.screen().contains("stopped; goes along with your next prompt"));
+    stage.ui.keys("<esc>");
+    assert_eq!(stage.ui.model.screen.ran, None);
+}
+
+#[test]
+fn a_long_answer_can_be_written_in_the_own_editor() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("hi");
+    let kind = AskKind::Edit { message: String::new(), prefill: "old".into() };
+    let ask = Ask { id: AskId(9), run: Some(RunId(1)), title: "improve it".into(), kind, deadline: None };
+    stage.happen(Body::AskOpened(ask));
+    stage.ui.wait(500);
+    stage.ui.keys("<ctrl-g>");
+    assert!(stage.ui.fx.contains(&Fx::OpenEditor("old".into())));
+    stage.ui.feed(Msg::FromEditor(Some("new\n".into())));
+    stage.ui.keys("<enter>");
+    let answers: Vec<Command> = stage.commands();
+    assert!(
+        matches!(&answers[..], [Command::Answer { answer: Answer::Entered(text), .. }] if text == "new"),
+        "{answers:?}"
+    );
 }
 
 #[test]

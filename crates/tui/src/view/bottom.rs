@@ -5,7 +5,7 @@ use crate::cell::{count, duration, level_role};
 use crate::clean::clean_line;
 use crate::composer::lay_out;
 use crate::keymap::Action;
-use crate::model::Model;
+use crate::model::{Model, Ran};
 use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
 use crate::theme::Role;
 use crate::transcript::Scroll;
@@ -129,8 +129,15 @@ fn working(model: &Model) -> Vec<Row> {
     let tokens =
         if used.output > 0 { format!(" · {} tokens out", count(used.output)) } else { String::new() };
     let keymap = &model.screen.keymap;
-    let hint = if model.screen.composer.is_empty() {
-        "Esc stops".to_owned()
+    let own = model.screen.ran.as_ref().is_some_and(Ran::runs);
+    let hint = if waits || own {
+        // Esc means something else just now, and says so where it does.
+        String::new()
+    } else if model.screen.composer.is_empty() {
+        match state.queues.all().count() {
+            0 => "Esc stops".to_owned(),
+            _ => format!("Esc stops and gives back what waits · {} edits it", keymap.shown(Action::Queue)),
+        }
     } else {
         let (send, steer) = (keymap.shown(Action::Send), keymap.shown(Action::Steer));
         format!("{send} queues · {steer} steers · Esc stops")
@@ -219,7 +226,9 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
 }
 
 fn placeholder(model: &Model) -> String {
-    if model.world.is_running() {
+    if model.screen.ask.as_ref().is_some_and(|panel| !panel.answered) {
+        "the question above has the keys".to_owned()
+    } else if model.world.is_running() {
         "type to queue what comes next".to_owned()
     } else {
         let keys = model.screen.keymap.shown(Action::Keys);

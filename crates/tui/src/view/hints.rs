@@ -1,6 +1,7 @@
 //! Right above the composer: what may be completed, the search, what the selection can do, a command the person ran.
 
 use super::look;
+use crate::cell::duration;
 use crate::model::Model;
 use crate::row::{Piece, Row, fit, width, wrap};
 use crate::theme::Role;
@@ -55,9 +56,13 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
 fn ran(model: &Model) -> Vec<Row> {
     let look = look(model);
     let Some(ran) = &model.screen.ran else { return Vec::new() };
-    let word = match ran.output {
-        Some(_) => format!("{}; goes along with your next prompt, Esc drops it", ran.end),
-        None => "runs…".to_owned(),
+    let word = match &ran.end {
+        Some(end) => format!("{end}; goes along with your next prompt, Esc drops it"),
+        None if ran.stopping => "stopping…".to_owned(),
+        None => {
+            let took = duration(model.screen.now.since(ran.since) / 1_000 * 1_000).replace(".0s", "s");
+            format!("runs for {took}; Esc stops it")
+        }
     };
     let room = look.columns.saturating_sub(width(&word) + 5);
     let mut rows = vec![Row::from(vec![
@@ -65,17 +70,13 @@ fn ran(model: &Model) -> Vec<Row> {
         look.piece(fit(&ran.line, room), Role::Text),
         look.piece(format!("   {word}"), Role::Dim),
     ])];
-    if let Some(output) = &ran.output {
-        let lines: Vec<&str> = output.lines().collect();
-        let hidden = lines.len().saturating_sub(MAX_OUTPUT);
-        if hidden > 0 {
-            rows.push(Row::of(format!("│ … {hidden} lines before"), look.theme.style(Role::Dim)));
-        }
-        let style = look.theme.style(Role::Dim);
-        rows.extend(
-            lines[hidden..].iter().map(|line| Row::of(fit(&format!("│ {line}"), look.columns), style)),
-        );
+    let lines: Vec<&str> = ran.output.lines().collect();
+    let hidden = lines.len().saturating_sub(MAX_OUTPUT);
+    if hidden > 0 {
+        rows.push(Row::of(format!("│ … {hidden} lines before"), look.theme.style(Role::Dim)));
     }
+    let style = look.theme.style(Role::Dim);
+    rows.extend(lines[hidden..].iter().map(|line| Row::of(fit(&format!("│ {line}"), look.columns), style)));
     rows
 }
 
