@@ -116,6 +116,8 @@ pub struct Compaction {
     pub tokens_before: u64,
     /// What set it off.
     pub trigger: Trigger,
+    /// What writing it cost, where no step counts that.
+    pub usage: Usage,
 }
 
 /// A line of the agent's plan.

@@ -74,7 +74,17 @@ pub(crate) async fn compact(
     let first_kept = context.first_kept(cut);
     let entry = EntryId::mint(ids);
     context.compacted(cut, entry, &summary);
-    Ok(Compacted { entry, compaction: Compaction { summary, first_kept, tokens_before, trigger }, usage })
+    Ok(Compacted {
+        entry,
+        compaction: Compaction {
+            summary,
+            first_kept,
+            tokens_before,
+            trigger,
+            usage: domain::content::Usage::default(),
+        },
+        usage,
+    })
 }
 
 async fn answer(

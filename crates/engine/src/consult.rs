@@ -8,8 +8,9 @@ use crate::extension;
 use crate::mcp::{Project, Servers};
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
+use crate::usage::counted;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
-use domain::event::{Body, Trigger};
+use domain::event::{Body, Compaction, Trigger};
 use domain::ids::SessionId;
 use domain::port::{Grounds, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
@@ -140,9 +141,15 @@ impl Consulted {
                 Refusal::new(RefusalKind::NothingToCompact, "the conversation is too short to be compacted")
             }
         })?;
-        let (entry, compaction) = (done.entry, done.compaction);
+        let info = model.info();
+        // No step counts it: it was written outside of runs.
+        let (entry, usage) = (done.entry, counted(&done.usage, &info));
+        let compaction = Compaction { usage, ..done.compaction };
         let body = Body::Compacted { entry, parent: grounds.leaf, compaction: compaction.clone() };
         if self.kept(body).await {
+            if let Some(window) = info.context_window {
+                self.kept(Body::ContextMeasured { used: context.tokens(), window: window.into() }).await;
+            }
             Ok(Receipt::Compacted { entry, compaction })
         } else {
             Err(Refusal::new(RefusalKind::Busy, "the conversation went on while its summary was written")

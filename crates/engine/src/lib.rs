@@ -19,6 +19,7 @@ mod port;
 mod seat;
 mod skills;
 mod turn;
+mod usage;
 
 pub use agent::{Agent, ORDERS, Setup};
 pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching};

@@ -72,6 +72,7 @@ fn bodies(whole: bool) -> Vec<Body> {
         first_kept: None,
         tokens_before: 12,
         trigger: Trigger::Manual,
+        usage: Usage::default(),
     };
     let other = MessageId(8);
     bodies.extend([

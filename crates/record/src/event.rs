@@ -85,6 +85,12 @@ struct CompactionMirror {
     tokens_before: u64,
     #[serde(with = "written")]
     trigger: Trigger,
+    #[serde(with = "written", default, skip_serializing_if = "free")]
+    usage: Usage,
+}
+
+fn free(usage: &Usage) -> bool {
+    *usage == Usage::default()
 }
 
 #[derive(Serialize, Deserialize)]

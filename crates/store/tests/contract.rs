@@ -1,7 +1,7 @@
 //! What every store does.
 
 use crate::script::{fold, following, numbered, opened, said, script, session};
-use domain::content::Role;
+use domain::content::{Role, Usage};
 use domain::event::{Body, Compaction, Trigger};
 use domain::ids::{EntryId, Seq, SessionId};
 use domain::state::State;
@@ -197,6 +197,7 @@ fn a_summary_entry_survives_and_an_emptied_conversation_keeps_its_past() {
             first_kept: None,
             tokens_before: 9_000,
             trigger: Trigger::Manual,
+            usage: Usage::default(),
         };
         bodies.push(Body::Compacted { entry: EntryId(2), parent: Some(EntryId(1)), compaction });
         bodies.push(Body::LeafMoved { leaf: None });

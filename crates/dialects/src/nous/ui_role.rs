@@ -11,7 +11,7 @@ use super::wire::{ErrorBody, Messages, Response, State as WireState};
 use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use commands::Sent;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
-use domain::content::Json;
+use domain::content::{Json, Usage};
 use domain::event::{Compaction, Trigger};
 use domain::fact::{Fact, Said};
 use domain::ids::{EntryId, SessionId};
@@ -145,6 +145,7 @@ impl NousUi {
                     first_kept: seen.names.entry_of(&text("first_kept_entry_id")),
                     tokens_before: payload.get("tokens_before").and_then(Value::as_u64).unwrap_or_default(),
                     trigger: Trigger::Manual,
+                    usage: Usage::default(),
                 };
                 cx.fact(Fact::new(Said::Compacted(compaction.clone())));
                 let entry = EntryId(seen.state.last_id + 1);

@@ -129,6 +129,7 @@ impl State {
             Body::Compacted { entry, parent, compaction } => {
                 self.add_entry(at, *entry, *parent, EntryKind::Compaction(compaction.clone()))?;
                 self.leaf = Some(*entry);
+                self.usage = self.usage.plus(compaction.usage);
             }
             Body::PlanChanged { items } => self.plan.clone_from(items),
             Body::Retrying { attempt, max, delay_ms, reason } => {

@@ -3,6 +3,7 @@
 use super::{Progress, Turn, Waits};
 use crate::chat;
 use crate::context::Context;
+use crate::usage::counted;
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, Failure, Finish};
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
@@ -58,7 +59,7 @@ impl Turn {
         let info = model.info();
         let mut all = streamed.reply.usage;
         all += std::mem::take(&mut progress.spent);
-        let usage = usage(&all, &info);
+        let usage = counted(&all, &info);
         let calls = std::mem::take(&mut streamed.calls);
         if cancelled {
             self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
@@ -227,23 +228,6 @@ fn tool_message(call: &ToolCall, outcome: &Outcome) -> ChatMessage {
         _ => None,
     }));
     ChatMessage::Tool { call_id: call.id.clone(), name: call.name.clone(), content, is_error: failed }
-}
-
-fn usage(usage: &models::Usage, info: &models::ModelInfo) -> Usage {
-    let dollars = info.price.as_ref().map_or(0.0, |price| price.cost(usage));
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a cost is a small positive number"
-    )]
-    let cost_micros = (dollars * 1_000_000.0).round().max(0.0) as u64;
-    Usage {
-        input: usage.input,
-        output: usage.output,
-        cache_read: usage.cache_read,
-        cache_write: usage.cache_write,
-        cost_micros,
-    }
 }
 
 /// What the person is told when the model could not answer.

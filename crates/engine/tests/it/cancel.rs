@@ -44,6 +44,15 @@ async fn in_mid_stream() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn while_the_provider_is_waited_for_before_another_try() {
+    let mut bench = Bench::new("model retry 1/4 30s \"busy\" | pause 30s | text \"late\"");
+    bench.prompt("go").await;
+    bench.until(|body| matches!(body, Body::Retrying { .. })).await;
+    cancelled(&mut bench).await;
+    assert_eq!(bench.count(|body| matches!(body, Body::MessageDelta { .. })), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn while_a_consent_is_open() {
     let mark = Mark::default();
     let script = "model tool mark {\"name\":\"a\"} | tool mark {\"name\":\"b\"}";

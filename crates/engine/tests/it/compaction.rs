@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, Plan};
 use domain::command::{Command, Receipt, RefusalKind};
+use domain::content::Usage;
 use domain::event::{Body, Trigger};
 use domain::port::TurnEnd;
 use domain::state::EntryKind;
@@ -33,14 +34,20 @@ async fn by_hand_the_model_writes_the_summary_and_the_next_turn_stands_on_it() {
     let mut bench = Bench::new(LONG);
     talk(&mut bench).await;
     bench.model.append(
-        models::scripted::parse("model text \"In short: three questions.\"\n---\nmodel text \"four\"")
-            .unwrap(),
+        models::scripted::parse(
+            "model text \"In short: three questions.\" | usage in=500 out=20\n---\nmodel text \"four\"",
+        )
+        .unwrap(),
     );
+    let (spent, full) = (bench.state.usage, bench.state.context);
     let command = Command::Compact { instruction: Some("keep the names".to_owned()) };
     let Ok(Receipt::Compacted { entry, compaction }) = bench.consult(command).await else { panic!() };
     let asked = bench.model.seen().last().cloned().unwrap();
     assert!(asked.tools.is_empty() && asked.system.unwrap().contains("keep the names"));
     assert_eq!(bench.state.leaf, Some(entry), "it stands in the conversation");
+    let cost = Usage { input: 500, output: 20, ..Usage::default() };
+    assert_eq!((compaction.usage, bench.state.usage), (cost, spent.plus(cost)), "the session pays for it");
+    assert!(bench.state.context.unwrap().0 < full.unwrap().0, "and there is room again");
     assert_eq!(
         (compaction.trigger, compaction.summary.as_str()),
         (Trigger::Manual, "In short: three questions.")

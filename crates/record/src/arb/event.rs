@@ -40,12 +40,13 @@ pub fn finish() -> BoxedStrategy<Finish> {
 /// Summaries.
 pub fn compaction() -> BoxedStrategy<Compaction> {
     let trigger = one_of(&[Trigger::Manual, Trigger::Threshold, Trigger::Overflow]);
-    (text(), maybe(number()), number(), trigger)
-        .prop_map(|(summary, first, tokens_before, trigger)| Compaction {
+    (text(), maybe(number()), number(), trigger, usage())
+        .prop_map(|(summary, first, tokens_before, trigger, usage)| Compaction {
             summary,
             first_kept: first.map(EntryId),
             tokens_before,
             trigger,
+            usage,
         })
         .boxed()
 }

@@ -1,7 +1,7 @@
 //! Cells kept up to date are those that are built anew, whatever happens.
 
 use super::*;
-use domain::content::{Json, TextKind};
+use domain::content::{Json, TextKind, Usage};
 use domain::event::{Cause, Compaction, Event, Finish, Trigger};
 use domain::ids::{Ids, Millis, Seq, StepId, TurnId};
 use domain::signal::Level;
@@ -118,6 +118,7 @@ impl Play {
                     first_kept: None,
                     tokens_before: 9,
                     trigger: Trigger::Manual,
+                    usage: Usage::default(),
                 };
                 let (entry, parent) = (EntryId::mint(&ids), self.state.leaf);
                 self.tell(Body::Compacted { entry, parent, compaction });

@@ -496,8 +496,13 @@ fn a_replay_tells_what_was_told_and_numbers_it_alike() {
 fn a_compaction_is_told_as_a_run() {
     let mut bench = RuntimeBench::greeted();
     let line = r#"{"id":"2","method":"run.start","params":{"input":{"type":"text","text":""},"force_compaction":true}}"#;
-    let compaction =
-        Compaction { summary: "s".into(), first_kept: None, tokens_before: 9, trigger: Trigger::Manual };
+    let compaction = Compaction {
+        summary: "s".into(),
+        first_kept: None,
+        tokens_before: 9,
+        trigger: Trigger::Manual,
+        usage: Usage::default(),
+    };
     let receipt = Receipt::Compacted { entry: EntryId(40), compaction: compaction.clone() };
     let (_, command) = asked(&mut bench, line, Ok(receipt));
     assert_eq!(command, Command::Compact { instruction: None });

@@ -297,7 +297,13 @@ impl Hearing {
         let trigger = if self.compaction { Trigger::Manual } else { Trigger::Threshold };
         self.said.push(if compacted {
             let summary = String::new();
-            Said::Compacted(Compaction { summary, first_kept: None, tokens_before: 0, trigger })
+            Said::Compacted(Compaction {
+                summary,
+                first_kept: None,
+                tokens_before: 0,
+                trigger,
+                usage: Usage::default(),
+            })
         } else {
             let text = "there was nothing to compact".to_owned();
             Said::Notice { level: Level::Info, code: "nothing_to_compact".to_owned(), text }

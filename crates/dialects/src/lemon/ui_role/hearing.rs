@@ -88,6 +88,7 @@ impl Hearing {
                     first_kept: None,
                     tokens_before: tokens_before.unwrap_or(0),
                     trigger: Trigger::Threshold,
+                    usage: Usage::default(),
                 };
                 cx.fact(Fact::new(Said::Compacted(compaction)));
             }

@@ -4,7 +4,7 @@ use super::stage::{COMMANDS, Stage};
 use crate::nous::MAX_WAITING_LINES;
 use crate::role::{Lane, Line, RuntimeRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
-use domain::content::Json;
+use domain::content::{Json, Usage};
 use domain::event::{Compaction, Trigger};
 use domain::ids::{EntryId, QueuedId, SessionId};
 use domain::queue::{Mode, QueueKind};
@@ -190,6 +190,7 @@ fn tools_extensions_leaf_and_compaction_answer_in_their_shapes() {
         first_kept: Some(EntryId(5)),
         tokens_before: 2100,
         trigger: Trigger::Manual,
+        usage: Usage::default(),
     };
     let answer = stage.settle(Ok(Receipt::Compacted { entry: EntryId(9), compaction })).unwrap();
     let payload = json!({ "session_id": "sess-0001", "summary": "so far", "first_kept_entry_id": "msg-5",
