@@ -6,11 +6,13 @@ use crate::settings::{self, Ui};
 use crate::{places, stack};
 use dialects::role::Answers;
 use domain::command::Command;
-use hub::Hub;
+use domain::port::News;
+use domain::session::ModelRef;
+use hub::{Hub, LocalPort};
 use hub::core::Standing;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tui::{About, ExitReason, Keep, Options};
 
 /// Commands that may wait between the UI and the hub.
@@ -27,20 +29,88 @@ const EXAMPLES: &[&str] = &[
     "count to 200 slowly",
 ];
 
-/// `parlor` in a terminal.
+/// News that may wait between the hub and the UI.
+const NEWS: usize = 64;
+
+/// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
 pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
+    let look = Look::of(&common)?;
+    if common.resume == Some(None) {
+        // Which conversation to go on with is asked on the bare terminal.
+        let own = stack::own(&common, stack::no_log()).await?;
+        let exit = on(&own.hub, own.start, Some(note_on(&own.model)), own.cwd, look).await;
+        own.hub.stop().await;
+        return exit;
+    }
+    let cwd = stack::working_directory(&common)?;
+    let (outgoing, commands) = mpsc::channel(OUTGOING);
+    let (news, incoming) = mpsc::channel(NEWS);
+    let (note, noted) = watch::channel(String::new());
+    let options = Options { note: Some(noted), ..look.options(None, cwd) };
+    let screen = tui::run(options, incoming, outgoing);
+    // A task of its own, begun when the screen waits for the first time.
+    let behind = async move { tokio::spawn(stand(common, news, commands, note)).await };
+    tokio::pin!(screen, behind);
+    let mut hub: Option<Hub> = None;
+    let left = loop {
+        tokio::select! {
+            biased;
+            left = &mut screen => break left,
+            // An error ends the screen, which gives the terminal back, and is told there.
+            stood = &mut behind, if hub.is_none() => hub = Some(stood??),
+        }
+    };
+    if let Some(hub) = hub {
+        hub.stop().await;
+    }
+    Ok(exit(left?))
+}
+
+/// Puts everything together and connects it with the screen.
+async fn stand(
+    common: Common,
+    news: mpsc::Sender<News>,
+    commands: mpsc::Receiver<tui::Outgoing>,
+    note: watch::Sender<String>,
+) -> anyhow::Result<Hub> {
     let own = stack::own(&common, stack::no_log()).await?;
-    let start = own.start.clone().or(Some(Command::NewSession { cwd: None, title: None, id: None }));
-    let offline = own.model.provider == "offline";
-    let note = if offline {
+    let start = own.start.or(Some(Command::NewSession { cwd: None, title: None, id: None }));
+    note.send_replace(note_on(&own.model));
+    let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
+    tokio::spawn(pass(commands, ui.port));
+    tokio::spawn(async move {
+        while let Some(heard) = ui.news.recv().await {
+            if news.send(heard).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(own.hub)
+}
+
+/// Which model answers, and why.
+fn note_on(model: &ModelRef) -> String {
+    if model.provider == "offline" {
         "model: offline (no key found: it understands plain requests; `parlor doctor` tells how to get a real one)".to_owned()
     } else {
-        format!("model: {}", own.model)
-    };
-    let look = Look::of(&common)?;
-    let exit = on(&own.hub, start, Some(note), own.cwd.clone(), look).await;
-    own.hub.stop().await;
-    exit
+        format!("model: {model}")
+    }
+}
+
+/// Passes what the screen wants to the hub.
+async fn pass(mut commands: mpsc::Receiver<tui::Outgoing>, port: LocalPort) {
+    while let Some(tui::Outgoing { ticket, target, command }) = commands.recv().await {
+        if port.command(ticket, target, command).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn exit(left: ExitReason) -> Exit {
+    match left {
+        ExitReason::Quit => Exit::Done,
+        ExitReason::Signal => Exit::Cancelled,
+    }
 }
 
 /// How the terminal UI is to be: what the person has set, and over it what the command line says.
@@ -64,6 +134,24 @@ impl Look {
         Ok(Look { ui, file })
     }
 
+    fn options(self, note: Option<String>, cwd: PathBuf) -> Options {
+        Options {
+            about: About {
+                program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
+                examples: EXAMPLES.iter().map(|&example| example.to_owned()).collect(),
+                note,
+                settings: self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
+                told: self.ui.told.clone(),
+            },
+            keep: self.keep(),
+            settings: self.ui.settings,
+            keys: self.ui.keys,
+            history: places::data().ok().map(|data| data.join("prompts")),
+            cwd,
+            ..Options::default()
+        }
+    }
+
     /// Keeps what the person sets while the UI runs.
     fn keep(&self) -> Option<Keep> {
         let file = self.file.clone()?;
@@ -80,34 +168,9 @@ pub(crate) async fn on(
     look: Look,
 ) -> anyhow::Result<Exit> {
     let ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
-    let (outgoing, mut commands) = mpsc::channel::<tui::Outgoing>(OUTGOING);
-    let port = ui.port;
-    let passing = tokio::spawn(async move {
-        while let Some(tui::Outgoing { ticket, target, command }) = commands.recv().await {
-            if port.command(ticket, target, command).await.is_err() {
-                return;
-            }
-        }
-    });
-    let options = Options {
-        about: About {
-            program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
-            examples: EXAMPLES.iter().map(|&example| example.to_owned()).collect(),
-            note,
-            settings: look.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
-            told: look.ui.told.clone(),
-        },
-        keep: look.keep(),
-        settings: look.ui.settings,
-        keys: look.ui.keys,
-        history: places::data().ok().map(|data| data.join("prompts")),
-        cwd,
-        ..Options::default()
-    };
-    let left = tui::run(options, ui.news, outgoing).await;
+    let (outgoing, commands) = mpsc::channel(OUTGOING);
+    let passing = tokio::spawn(pass(commands, ui.port));
+    let left = tui::run(look.options(note, cwd), ui.news, outgoing).await;
     passing.abort();
-    match left? {
-        ExitReason::Quit => Ok(Exit::Done),
-        ExitReason::Signal => Ok(Exit::Cancelled),
-    }
+    Ok(exit(left?))
 }

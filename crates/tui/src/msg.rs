@@ -90,6 +90,8 @@ pub enum Msg {
         /// Whether it is.
         dark: bool,
     },
+    /// A line more for the first screen.
+    Note(String),
     /// Something of the shell went wrong, or a word about it.
     Word(String),
 }

@@ -1,4 +1,5 @@
-//! The shell: the one place with a terminal, a clock and files. One loop: wake → update → effects → at most sixty frames a second.
+//! The shell: the one place with a terminal, a clock and files. One loop: wake → update → effects → a frame, paced: at once after
+//! a key, else at most thirty a second.
 //!
 //! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
 
@@ -32,11 +33,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use terminal::Terminal;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-/// Between two frames at least.
-const FRAME: Duration = Duration::from_millis(16);
+/// Between two frames that show what came in, at least.
+const FRAME: Duration = Duration::from_millis(33);
+/// Between two frames after a key, at least: nobody should wait for what they typed.
+const KEY_FRAME: Duration = Duration::from_millis(4);
 /// How long the size must have stayed the same before the inline screen is drawn for it: while a window is dragged, the terminal moves
 /// what is shown itself.
 const QUIET: Duration = Duration::from_millis(40);
@@ -60,6 +63,8 @@ pub struct Options {
     pub history: Option<PathBuf>,
     /// Which key does what.
     pub keys: Keymap,
+    /// A line more for the first screen, told when it is known.
+    pub note: Option<watch::Receiver<String>>,
     /// What to begin with.
     pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.
@@ -127,6 +132,7 @@ pub async fn run(
         inbox,
         wake: None,
         dirty: true,
+        typed: false,
         drawn_at: None,
         resized_at: None,
         locating: false,
@@ -180,6 +186,8 @@ struct Shell {
     inbox: mpsc::Sender<Msg>,
     wake: Option<Instant>,
     dirty: bool,
+    /// Whether the person did something that is not drawn yet.
+    typed: bool,
     drawn_at: Option<Instant>,
     /// When the size changed last, and it must be known where the inline screen is.
     resized_at: Option<Instant>,
@@ -220,9 +228,11 @@ impl Shell {
         let mut runtime_gone = false;
         let outgoing = self.outgoing.clone();
         let mut begin = self.options.begin.take();
+        let mut note = self.options.note.take();
         while self.exit.is_none() {
             let (wake, waiting) = (self.wake, !self.backlog.is_empty());
-            let frame_at = self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |at| at + FRAME));
+            let pace = if self.typed { KEY_FRAME } else { FRAME };
+            let frame_at = self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |at| at + pace));
             let frame_at = frame_at.filter(|_| self.resized_at.is_none());
             let quiet_at = self.resized_at.filter(|_| !self.locating).map(|at| at + QUIET);
             tokio::select! {
@@ -236,6 +246,7 @@ impl Shell {
                             self.resized_at = self.resized_at.map(|_| Instant::now());
                         }
                         self.take(*msg);
+                        self.typed = true;
                     }
                     Some(Input::Cursor(cursor)) => self.located(cursor),
                     None => self.exit = Some(ExitReason::Signal),
@@ -251,6 +262,7 @@ impl Shell {
                     Err(_) => self.backlog.clear(),
                 },
                 Some(msg) = from_tasks.recv() => self.take(msg),
+                text = told(&mut note) => self.take(Msg::Note(text)),
                 news = incoming.recv(), if !runtime_gone => match news {
                     Some(news) => {
                         self.take(Msg::News(news));
@@ -312,7 +324,7 @@ impl Shell {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        self.dirty = false;
+        (self.dirty, self.typed) = (false, false);
         self.drawn_at = Some(Instant::now());
         let (columns, rows) = self.model.screen.size;
         if columns == 0 || rows == 0 {
@@ -350,6 +362,17 @@ impl Shell {
         self.resized_at = None;
         self.screen.located(size, cursor, self.terminal.facts().reflows);
     }
+}
+
+/// What is told late; never, once there is nobody to tell it.
+async fn told(note: &mut Option<watch::Receiver<String>>) -> String {
+    if let Some(teller) = note
+        && teller.changed().await.is_ok()
+    {
+        return teller.borrow().clone();
+    }
+    *note = None;
+    std::future::pending().await
 }
 
 async fn until(at: Option<Instant>) {

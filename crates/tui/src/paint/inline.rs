@@ -265,6 +265,7 @@ impl InlinePainter {
             let before = row.map_or((&empty, 0), |row| (&self.shown, place(row)));
             let anew = again.iter().any(|(row, ..)| *row == y);
             if anew {
+                pen.finish(out);
                 pen.go(out, 0, y);
                 out.push_str("\x1b[2K");
             }
@@ -284,22 +285,26 @@ fn write_row(
     links: &Links,
     y: u16,
 ) {
-    let (old, new) = (length(before.0, before.1), length(after.0, after.1));
+    let new = length(after.0, after.1);
     let right = after.0.area.width;
+    // A row that becomes shorter is written whole: some terminals count cells that were only cleared when they wrap rows anew.
+    let shorter = length(before.0, before.1) > new;
+    let none = Cell::default();
+    if shorter {
+        pen.finish(out);
+        pen.go(out, 0, y);
+        out.push_str("\x1b[2K");
+    }
     let (mut covered, mut spoilt) = (0u16, 0u16);
     for x in 0..new {
-        let (was, is) = (&before.0[(x, before.1)], &after.0[(x, after.1)]);
+        let was = if shorter { &none } else { &before.0[(x, before.1)] };
+        let is = &after.0[(x, after.1)];
         let differ = was != is;
         if covered == 0 && (differ || spoilt > 0) {
             pen.put(out, x, y, is, super::link_at(links, x, y), right);
         }
         spoilt = spoilt.saturating_sub(1).max(if differ { columns(was).max(columns(is)) - 1 } else { 0 });
         covered = if covered > 0 { covered - 1 } else { columns(is) - 1 };
-    }
-    if old > new {
-        pen.finish(out);
-        pen.go(out, new, y);
-        out.push_str("\x1b[K");
     }
 }
 
