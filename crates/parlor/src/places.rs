@@ -19,10 +19,15 @@ pub(crate) fn data() -> anyhow::Result<PathBuf> {
     Ok(base.join("parlor"))
 }
 
-/// Where UIs may save sessions to and load them from besides the project and the data directory: `PARLOR_SAVE_DIRS`, as in `PATH`.
+/// Where openagent's document has its clients save sessions, in the home directory.
+const OPENAGENT_SAVES: &str = ".openagent/sessions";
+
+/// Where UIs may save sessions to and load them from besides the project and the data directory: `PARLOR_SAVE_DIRS`, as in `PATH`, and
+/// the directory that openagent's clients have for nothing else, if it is there.
 pub(crate) fn save_dirs() -> Vec<PathBuf> {
     let dirs = std::env::var_os("PARLOR_SAVE_DIRS").unwrap_or_default();
-    std::env::split_paths(&dirs).filter(|dir| dir.is_absolute()).collect()
+    let own = std::env::home_dir().map(|home| home.join(OPENAGENT_SAVES));
+    std::env::split_paths(&dirs).chain(own).filter(|dir| dir.is_absolute()).collect()
 }
 
 /// The project a directory belongs to: the nearest one up with a `.git` or `.parlor`, else the directory itself.

@@ -1,7 +1,8 @@
 //! Sessions as files that a UI names: where they may lie, and that nothing is overwritten.
 //!
 //! Invariants: a path is followed to its end before it is judged; what a UI names is read or written only inside the workspace, our
-//! own place for such files or a place that the person allowed; a file that is there stays as it is.
+//! own place for such files or a place that the person allowed; a file that is there stays as it is, unless it is a saved session:
+//! then the older one stays beside the newer.
 
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
@@ -13,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Saves of one session in the data directory that get a name of their own; after that the person has to name the file.
 const MAX_SAVES: u32 = 1_000;
+
+/// Ends the name of a save that was followed by another of the same name.
+const OLDER: &str = ".bak";
 
 /// Where sessions may be saved to and loaded from, besides the workspace.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +50,13 @@ impl Cabinet {
         let path = match path.filter(|path| !path.is_empty()) {
             Some(path) => {
                 let path = self.resolve(path)?;
-                write_new(&path, &text).map_err(|error| not_written(&path, &error))?;
+                let written = match write_new(&path, &text) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_save(&path) => {
+                        renew(&path, &text)
+                    }
+                    written => written,
+                };
+                written.map_err(|error| not_written(&path, &error))?;
                 path
             }
             None => self.save_unnamed(session, &text)?,
@@ -80,6 +90,11 @@ impl Cabinet {
             Refusal::new(RefusalKind::Invalid, why).hint("take a file that was saved or exported as JSONL")
         })?;
         Ok(import.state)
+    }
+
+    /// Whether a session was saved there, by us.
+    fn is_save(&self, path: &Path) -> bool {
+        read_whole(path).is_ok_and(|text| export::read(&text, &self.place).is_ok())
     }
 
     /// Our own place for them. Not all of the data directory: rules lie there too, and no UI may put a file in their place.
@@ -128,6 +143,21 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
         let _ = fs::remove_file(path);
     }
     written
+}
+
+/// Saves again under the same name: the older file stays beside it with [`OLDER`] at its end. At every moment one of them is whole.
+fn renew(path: &Path, text: &str) -> io::Result<()> {
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let newer = beside(".new");
+    // What a save that was cut off left behind.
+    let _ = fs::remove_file(&newer);
+    write_new(&newer, text)?;
+    fs::rename(path, beside(OLDER))?;
+    fs::rename(&newer, path)
 }
 
 fn make_directory(directory: &Path) -> io::Result<()> {
@@ -198,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_is_loaded_and_never_overwritten() {
+    fn what_was_saved_is_loaded_and_nothing_else_is_overwritten() {
         let Bench { home, cabinet } = bench();
         let session = SessionId::from_number(1);
         let allowed = home.path().join("allowed/s.json").display().to_string();
@@ -208,9 +238,14 @@ mod tests {
             let loaded = cabinet.load(&path).unwrap();
             assert_eq!(loaded.title(), "kept");
             assert_eq!(loaded.settings.cwd, cabinet.place.cwd, "tools work here, not where the file says");
-            let again = cabinet.save(&session, &state(), Some(name), true).unwrap_err();
-            assert!(again.message.contains("is there already"), "{again}");
+            let (again, _) = cabinet.save(&session, &state(), Some(name), false).unwrap();
+            assert_eq!(again, path, "the same session is saved under the same name again");
+            let older = fs::metadata(format!("{path}.bak")).unwrap().len();
+            assert_eq!(older, size, "and what was there stays beside it");
         }
+        fs::write(home.path().join("project/notes.json"), "{\"mine\":1}").unwrap();
+        let refused = cabinet.save(&session, &state(), Some("notes.json"), true).unwrap_err();
+        assert!(refused.message.contains("is there already"), "{refused}");
         let first = cabinet.save(&session, &state(), None, true).unwrap();
         let second = cabinet.save(&session, &state(), None, false).unwrap();
         assert_ne!(first.0, second.0);
