@@ -94,6 +94,11 @@ pub const QUIRKS: &[Quirk] = &[
         "so it is here",
     ),
     quirk(
+        "tools_of_the_ui",
+        "the terminal UI offers tools of its own with each run; the runtime refuses names that are odd or come twice",
+        "the same is refused; the tools are not used, which is reported once, since our own questions reach the same person",
+    ),
+    quirk(
         "remember_lines",
         "the terminal UI finds the rules by the words \"Remember (don't ask again):\"",
         "a rule is offered in exactly these words, and found by them",

@@ -13,8 +13,10 @@ use domain::command::{Command, ListScope, PromptOptions, Target};
 use domain::content::{Input, Part};
 use domain::ids::SessionId;
 use domain::signal::UiContext;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use std::collections::BTreeSet;
 use wire::WireId;
 use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 
@@ -114,6 +116,7 @@ impl CodeliaRuntime {
         if empty && !params.force_compaction {
             return Err(invalid("the input is empty"));
         }
+        check_tools(&params.tools)?;
         if !params.tools.is_empty() && !std::mem::replace(&mut self.offered_tools, true) {
             cx.loss("tools", "tools that the UI offers are not used");
         }
@@ -145,6 +148,28 @@ impl CodeliaRuntime {
         let command = Command::Cancel { run: Some(run), reason: params.reason };
         Ok(Wish::Hub(Target::Session(session), command, Pending::Cancel { id: id.clone() }))
     }
+}
+
+/// Tools that a UI offers must at least be told apart, as the existing runtime wants it; they are not used.
+fn check_tools(tools: &[Box<RawValue>]) -> Result<(), RpcError> {
+    let mut names = BTreeSet::new();
+    for tool in tools {
+        let Offered { name } = serde_json::from_str(tool.get())
+            .map_err(|why| invalid(format!("a tool cannot be read: {why}")))?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(invalid(format!("{name:?} is no name for a tool; use letters, digits, _ and -")));
+        }
+        if !names.insert(name.clone()) {
+            return Err(invalid(format!("the tool {name:?} is offered twice")));
+        }
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Offered {
+    name: String,
 }
 
 fn session_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {

@@ -311,6 +311,26 @@ fn unknown_session_has_no_history() {
 }
 
 #[test]
+fn tools_of_the_ui() {
+    let start = |tools: &str| {
+        let mut bench = RuntimeBench::greeted();
+        bench.say(&format!(
+            r#"{{"id":"2","method":"run.start","params":{{"input":{{"type":"text","text":"x"}},"tools":{tools}}}}}"#
+        ));
+        bench.effects()
+    };
+    let offered = start(r#"[{"type":"function","name":"tui_pick","description":"d","parameters":{}}]"#);
+    assert!(offered.iter().any(|effect| matches!(effect, Effect::Loss(loss) if loss.item == "tools")));
+    assert!(offered.iter().any(|effect| matches!(effect, Effect::Command { .. })));
+    for tools in
+        [r#"[{"name":"a b"}]"#, r#"[{"name":""}]"#, r#"[{"name":"a"},{"name":"a"}]"#, "[1]", r#"[{}]"#]
+    {
+        let refused = super::bench::sent(&start(tools));
+        assert!(refused.contains("-32602"), "{tools}: {refused}");
+    }
+}
+
+#[test]
 fn remember_lines() {
     let mut bench = RuntimeBench::greeted();
     bench.begin_run();
