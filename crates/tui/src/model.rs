@@ -294,12 +294,17 @@ impl Model {
             return self.toast(Level::Warning, why);
         }
         match setting {
-            Setting::Theme => self.screen.theme = self.screen.settings.theme.unwrap_or(self.screen.auto),
+            Setting::Theme => self.recolour(),
             Setting::Mouse => fx.push(Fx::Mouse(self.screen.settings.mouse)),
             Setting::Images => fx.push(Fx::Redraw),
             Setting::Screen | Setting::Notify => {}
         }
         fx.push(Fx::Keep { setting, value });
+    }
+
+    /// Takes the colours that are set.
+    pub(crate) fn recolour(&mut self) {
+        self.screen.theme = self.screen.settings.theme.unwrap_or(self.screen.auto);
     }
 
     /// Whether a cell is unfolded.

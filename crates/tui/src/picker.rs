@@ -72,6 +72,8 @@ pub struct Item {
     pub stands: Stands,
     /// A sign before it, such as the current one's.
     pub sign: &'static str,
+    /// All of it, clean, shown below the list while the cursor stands on it; nothing when the line tells everything.
+    pub more: String,
 }
 
 /// The list.
@@ -91,6 +93,8 @@ pub struct Picker {
     pub empty: String,
     /// What the keys do, for the last line.
     pub hint: &'static str,
+    /// What the lines were found with: they are shown whatever the filter, until it changes.
+    pub found: Option<String>,
     /// The line that a second press will take away.
     pub doomed: Option<usize>,
     shown: Vec<usize>,
@@ -107,6 +111,8 @@ pub enum Picked {
     Chosen(Stands),
     /// This line is to be taken away.
     Drop(Stands),
+    /// Nothing fits: these words are to be looked for elsewhere.
+    Search(String),
     /// The list is closed.
     Closed,
 }
@@ -122,6 +128,7 @@ impl Picker {
             cursor: 0,
             empty: "one moment…".to_owned(),
             hint,
+            found: None,
             doomed: None,
             shown: Vec::new(),
         }
@@ -140,6 +147,15 @@ impl Picker {
         &self.shown
     }
 
+    /// Whether nothing fits and Enter looks further.
+    pub fn searches(&self) -> bool {
+        let words = self.filter.text().trim();
+        self.of == Of::Sessions
+            && self.shown.is_empty()
+            && !words.is_empty()
+            && self.found.as_deref() != Some(words)
+    }
+
     /// The line under the cursor.
     pub fn under(&self) -> Option<&Item> {
         self.shown.get(self.cursor).and_then(|at| self.items.get(*at))
@@ -148,7 +164,8 @@ impl Picker {
     fn refilter(&mut self) {
         let texts: Vec<String> =
             self.items.iter().map(|item| format!("{} {}", item.label, item.detail)).collect();
-        self.shown = rank(self.filter.text(), &texts);
+        let found = self.found.as_deref() == Some(self.filter.text());
+        self.shown = rank(if found { "" } else { self.filter.text() }, &texts);
         self.cursor = self.cursor.min(self.shown.len().saturating_sub(1));
     }
 
@@ -169,6 +186,9 @@ impl Picker {
             (Code::PageDown, _) => self.cursor = (self.cursor + page).min(last),
             (Code::Home, _) => self.cursor = 0,
             (Code::End, _) => self.cursor = last,
+            (Code::Enter, _) if self.searches() => {
+                return Picked::Search(self.filter.text().trim().to_owned());
+            }
             (Code::Enter, _) => {
                 return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.stands.clone()));
             }

@@ -24,7 +24,8 @@ pub(super) fn policies(current: Policy) -> Vec<Item> {
         label: name.to_owned(),
         detail: about.to_owned(),
         stands: Stands::Policy(policy),
-        sign: if policy == current { "› " } else { "  " },
+        sign: sign(policy == current),
+        more: String::new(),
     })
     .collect()
 }
@@ -40,6 +41,7 @@ pub(super) fn themes(model: &Model) -> Vec<Item> {
         detail: about(value),
         stands: Stands::Value(Setting::Theme, value),
         sign: sign(value == current),
+        more: String::new(),
     };
     Setting::Theme.values().into_iter().map(item).collect()
 }
@@ -53,9 +55,10 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
         .iter()
         .map(|(setting, name, about)| Item {
             label: line(name, screen.settings.value(*setting)),
-            detail: format!("{about} ({})", setting.values().join(", ")),
+            detail: (*about).to_owned(),
             stands: Stands::Setting(*setting),
             sign: "  ",
+            more: format!("{about}\n{}", setting.values().join(", ")),
         })
         .collect();
     let state = &model.world.state().settings;
@@ -68,9 +71,18 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
         ("tools", "", "of this session", "/tools"),
     ] {
         let stands = Stands::Command(command);
-        items.push(Item { label: line(name, value), detail: about.to_owned(), stands, sign: "→ " });
+        items.push(Item {
+            label: line(name, value),
+            detail: about.to_owned(),
+            stands,
+            sign: "→ ",
+            more: String::new(),
+        });
     }
-    let note = |label: String, sign| Item { label, detail: String::new(), stands: Stands::Nothing, sign };
+    let note = |label: String, sign| {
+        let more = label.clone();
+        Item { label, detail: String::new(), stands: Stands::Nothing, sign, more }
+    };
     if !screen.about.settings.is_empty() {
         items.push(note(format!("kept in {}", clean_line(&screen.about.settings)), "  "));
     }

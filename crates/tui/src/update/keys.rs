@@ -55,6 +55,7 @@ fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
     }
     model.screen.quit_until = Some(Millis(model.screen.now.0 + QUIT_MS));
     model.screen.overlay = None;
+    model.recolour();
     if model.screen.ran.as_ref().is_some_and(Ran::runs) {
         shell::escape(model, fx);
     } else if model.world.is_running() {

@@ -2,13 +2,15 @@
 
 use super::{choices, commands, prompt, reading};
 use crate::cell::{ago, count};
-use crate::clean::clean_line;
+use crate::clean::{clean, clean_line};
 use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::Overlay;
 use crate::picker::{Item, Of, Picked, Picker, Stands};
 use crate::row::fit;
+use crate::settings::Setting;
+use crate::theme::Theme;
 use domain::command::{Command, ListScope, Receipt};
 use domain::content::Role;
 use domain::ids::EntryId;
@@ -19,6 +21,9 @@ use std::collections::BTreeMap;
 
 /// Sessions listed at most.
 const MAX_SESSIONS: u64 = 500;
+
+/// Characters shown below a list of what the cursor stands on.
+const MAX_MORE: usize = 2_000;
 
 /// Opens a list; what it holds may come later.
 pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
@@ -118,11 +123,21 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
                     (false, true) => "* ",
                     (false, false) => "  ",
                 };
+                let last = session.last_prompt.as_deref().map(clean).unwrap_or_default();
+                let more = format!(
+                    "{}\n{}\n{}, begun {}\n\n{}",
+                    clean_line(&session.title),
+                    clean_line(&session.cwd),
+                    session.id,
+                    ago(now, session.created_at),
+                    beginning(&last)
+                );
                 Item {
                     label: clean_line(&session.title),
                     detail,
                     stands: Stands::Session(session.id.clone()),
                     sign,
+                    more,
                 }
             };
             (sessions.iter().map(item).collect::<Vec<_>>(), at, "there is no other session yet")
@@ -135,6 +150,7 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
             let item = |tool: domain::session::ToolEntry| Item {
                 label: clean_line(&tool.name),
                 detail: format!("{} · {}", clean_line(&tool.source), clean_line(&tool.description)),
+                more: beginning(&clean(&tool.description)),
                 stands: Stands::Tool(tool.name, tool.active),
                 sign: if tool.active { "☑ " } else { "☐ " },
             };
@@ -149,6 +165,7 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
             items.extend(list.errors.into_iter().map(|(path, why)| Item {
                 label: clean_line(&path),
                 detail: format!("could not be read: {}", clean_line(&why)),
+                more: format!("{}\n{}", clean_line(&path), clean(&why)),
                 stands: Stands::Nothing,
                 sign: "✗ ",
             }));
@@ -163,7 +180,8 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
                     ServerState::Failed(why) => ("✗ ", format!("failed: {}", clean_line(&why))),
                     ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
                 };
-                Item { label: clean_line(&server.id), detail: state, stands: Stands::Nothing, sign }
+                let more = format!("{}\n{state}", clean_line(&server.id));
+                Item { label: clean_line(&server.id), detail: state, stands: Stands::Nothing, sign, more }
             };
             (servers.into_iter().map(item).collect(), 0, "no MCP servers are set up")
         }
@@ -188,12 +206,14 @@ fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
         detail: detail.join(" · "),
         stands: Stands::Model(entry.model.provider.clone(), entry.model.name.clone()),
         sign: if current == Some(&entry.model) { "› " } else { "  " },
+        more: String::new(),
     }
 }
 
 fn text_item(text: &str, detail: &str) -> Item {
     let stands = Stands::Text(text.to_owned());
-    Item { label: clean_line(text), detail: clean_line(detail), stands, sign: "  " }
+    let more = beginning(&clean(if detail.is_empty() { text } else { detail }));
+    Item { label: clean_line(text), detail: clean_line(detail), stands, sign: "  ", more }
 }
 
 fn queue(state: &State) -> Vec<Item> {
@@ -205,8 +225,14 @@ fn queue(state: &State) -> Vec<Item> {
         },
         stands: Stands::Queued(waiting.id),
         sign: "↳ ",
+        more: beginning(&clean(&waiting.input.text)),
     };
     state.queues.all().map(item).collect()
+}
+
+/// As much of a text as is shown below a list.
+fn beginning(text: &str) -> String {
+    text.chars().take(MAX_MORE).collect()
 }
 
 /// The messages of the session as a tree: a branch is indented under the message it leaves from.
@@ -243,7 +269,8 @@ fn tree(state: &State) -> Vec<Item> {
             (false, true) => "│ ",
             (false, false) => "  ",
         };
-        items.push(Item { label, detail: String::new(), stands: Stands::Entry(id), sign });
+        let more = beginning(&clean(text.trim()));
+        items.push(Item { label, detail: String::new(), stands: Stands::Entry(id), sign, more });
     }
     items
 }
@@ -251,8 +278,24 @@ fn tree(state: &State) -> Vec<Item> {
 /// What comes of a key that went to the list.
 pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
     match picked {
-        Picked::Nothing | Picked::Moved => {}
-        Picked::Closed => model.screen.overlay = None,
+        Picked::Nothing => {}
+        Picked::Moved => try_on(model),
+        Picked::Closed => {
+            model.screen.overlay = None;
+            model.recolour();
+        }
+        Picked::Search(words) => {
+            if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
+                picker.found = Some(words.clone());
+                picker.fill(Vec::new(), 0, "looking…");
+            }
+            let (scope, limit) = (ListScope::All, Some(MAX_SESSIONS));
+            model.send(
+                Want::List(Of::Sessions),
+                Command::ListSessions { scope, limit, search: Some(words) },
+                fx,
+            );
+        }
         Picked::Chosen(stands) => {
             if !matches!(stands, Stands::Tool(..) | Stands::Setting(_)) {
                 model.screen.overlay = None;
@@ -260,6 +303,15 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
             choose(model, stands, fx);
         }
         Picked::Drop(stands) => drop_line(model, stands, fx),
+    }
+}
+
+/// Shows the colours under the cursor before they are taken.
+fn try_on(model: &mut Model) {
+    if let Some(Overlay::Picker(picker)) = &model.screen.overlay
+        && let Some(Stands::Value(Setting::Theme, name)) = picker.under().map(|item| &item.stands)
+    {
+        model.screen.theme = Theme::named(name).unwrap_or(model.screen.auto);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::tests::Stage;
 use crate::msg::{Fx, Mouse, MouseAct, Msg};
+use crate::settings::Setting;
 use crate::theme::Theme;
 use domain::ask::{Answer, Ask, AskKind};
 use domain::command::{Command, ExportFormat, Receipt};
@@ -307,6 +308,64 @@ fn keys_can_stand_for_others_and_colours_can_be_chosen() {
     assert!(stage.ui.screen().contains("Ctrl-T") && !stage.ui.screen().contains("Ctrl-X"));
     stage.ui.keys("<esc>/theme dark<enter>");
     assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
+}
+
+#[test]
+fn colours_are_tried_on_and_kept_when_taken() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/theme<enter><down><down>");
+    assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
+    stage.ui.keys("<esc>");
+    assert_eq!(stage.ui.model.screen.theme, Theme::Terminal, "not taken, not kept");
+    stage.ui.keys("/theme<enter><down><down><enter>");
+    assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
+    assert!(stage.ui.fx.contains(&Fx::Keep { setting: Setting::Theme, value: "dark" }));
+    stage.ui.keys("/settings<enter><down><down><enter>");
+    assert!(stage.ui.fx.contains(&Fx::Mouse(false)));
+    assert!(stage.ui.fx.contains(&Fx::Keep { setting: Setting::Mouse, value: "off" }));
+    assert!(stage.ui.screen().contains("mouse   off"), "the list stays and tells the new value");
+    stage.ui.keys("<up><enter>");
+    assert!(stage.ui.fx.contains(&Fx::Keep { setting: Setting::Screen, value: "inline" }));
+}
+
+#[test]
+fn the_person_says_what_rings() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.model.screen.settings.set("notify", "off").unwrap();
+    stage.run("hi");
+    let confirm = |id: u64| {
+        let kind = AskKind::Confirm { message: String::new(), danger: false, yes: None, no: None };
+        Body::AskOpened(Ask {
+            id: AskId(id),
+            run: Some(RunId(1)),
+            title: "go on?".into(),
+            kind,
+            deadline: None,
+        })
+    };
+    stage.happen(confirm(7));
+    assert!(!stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Bell | Fx::Notify(_))));
+    let mut stage = Stage::new(80, 24);
+    stage.run("hi");
+    stage.happen(confirm(7));
+    assert!(stage.ui.fx.contains(&Fx::Bell) && stage.ui.fx.contains(&Fx::Notify("go on?".into())));
+}
+
+#[test]
+fn sessions_that_no_title_fits_are_looked_for_in_what_was_said() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("<ctrl-x>");
+    let Some(Fx::Send(asked)) = stage.ui.fx.iter().rev().find(|fx| matches!(fx, Fx::Send(_))).cloned() else {
+        panic!("the list is asked for")
+    };
+    stage.ui.hear(News::Settled { ticket: asked.ticket, with: Ok(Receipt::Sessions(Vec::new())) });
+    stage.ui.keys("forty-two");
+    assert!(stage.ui.screen().contains("Enter looks through what was said"));
+    stage.ui.keys("<enter>");
+    let searched = stage.commands().into_iter().any(
+        |command| matches!(command, Command::ListSessions { search: Some(words), .. } if words == "forty-two"),
+    );
+    assert!(searched);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn ran(model: &Model) -> Vec<Row> {
     let lines: Vec<&str> = ran.output.lines().collect();
     let hidden = lines.len().saturating_sub(MAX_OUTPUT);
     if hidden > 0 {
-        rows.push(Row::of(format!("│ … {hidden} lines before"), look.theme.style(Role::Dim)));
+        rows.push(Row::of(format!("│ … {hidden} more before"), look.theme.style(Role::Dim)));
     }
     let style = look.theme.style(Role::Dim);
     rows.extend(lines[hidden..].iter().map(|line| Row::of(fit(&format!("│ {line}"), look.columns), style)));

@@ -1,10 +1,11 @@
 //! What stands over everything, drawn: the pager and the picker.
 
 use super::{keys, look, paste_rows, shown_ask};
+use crate::cell::Look;
 use crate::model::Model;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Picker;
-use crate::row::{Links, Piece, Row, draw, fit, width};
+use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -63,6 +64,24 @@ fn foot(text: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Lin
     draw(&row, Position::new(area.x, area.bottom().saturating_sub(1)), area.width, buf, links);
 }
 
+/// Rows from which a list leaves room for all of the line under the cursor.
+const ROOMY: u16 = 18;
+
+/// All of the line under the cursor, below a rule.
+fn more(picker: &Picker, look: Look, high: u16) -> Vec<Row> {
+    let anything = picker.items.iter().any(|item| !item.more.is_empty());
+    if !anything || high < ROOMY {
+        return Vec::new();
+    }
+    // Always as many rows, so that the list stands still.
+    let most = usize::from(high / 3);
+    let text = picker.under().map_or("", |item| item.more.as_str());
+    let mut rows = vec![Row::of("─".repeat(look.columns), look.theme.style(Role::Border))];
+    rows.extend(wrap_text(text, look.columns, look.theme.style(Role::Text)).into_iter().take(most));
+    rows.resize(most + 1, Row::empty());
+    rows
+}
+
 fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Option<Position> {
     let look = look(model);
     head(&picker.title, model, area, buf, links);
@@ -72,7 +91,11 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
         filter.pieces.push(look.piece("type to filter", Role::Dim));
     }
     draw(&filter, Position::new(area.x + 1, area.y + 1), area.width.saturating_sub(2), buf, links);
-    let list = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
+    let more = more(picker, look, area.height);
+    let below = u16::try_from(more.len()).unwrap_or(0);
+    let list = Rect { y: area.y + 2, height: area.height.saturating_sub(3 + below), ..area };
+    let under = Rect { y: list.bottom(), height: below, ..area };
+    paste_rows(&more, under, buf, links);
     let high = usize::from(list.height).max(1);
     let top = picker.cursor.saturating_sub(high - 1);
     let mut rows = Vec::new();
@@ -92,7 +115,14 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
         ]));
     }
     if rows.is_empty() {
-        let word = if picker.items.is_empty() { picker.empty.clone() } else { "nothing fits".to_owned() };
+        let word = match () {
+            () if picker.searches() => "no title fits; Enter looks through what was said".to_owned(),
+            () if picker.items.is_empty() && picker.found.is_some() && picker.empty != "looking…" => {
+                "nobody said that; Esc closes".to_owned()
+            }
+            () if picker.items.is_empty() => picker.empty.clone(),
+            () => "nothing fits".to_owned(),
+        };
         rows.push(Row::of(word, look.theme.style(Role::Dim)));
     }
     paste_rows(&rows, list, buf, links);
