@@ -59,7 +59,7 @@ pub(super) fn arguments(json: &Json) -> Cow<'_, RawValue> {
 fn cut_texts(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > MAX_ARG_TEXT => {
-            *text = middle_out(text, MAX_ARG_TEXT).into_owned()
+            *text = middle_out(text, MAX_ARG_TEXT).into_owned();
         }
         Value::Array(items) => items.iter_mut().for_each(cut_texts),
         Value::Object(keys) => keys.values_mut().for_each(cut_texts),

@@ -53,8 +53,8 @@ const HOLD_TIMER: TimerKey = TimerKey(1);
 #[derive(Debug, Default)]
 pub struct NousRuntime {
     connections: BTreeMap<Lane, Connection>,
-    /// Who hears events, and since when.
-    subscribers: BTreeMap<Lane, Millis>,
+    /// Who hears events, and since when; no longer told once it has heard a run to its end.
+    subscribers: BTreeMap<Lane, Option<Millis>>,
     pending: BTreeMap<Ticket, Pending>,
     last_ticket: u64,
     active: Option<SessionId>,
@@ -231,6 +231,7 @@ impl NousRuntime {
         outcome: &domain::event::Outcome,
     ) {
         self.tellings.remove(session);
+        self.subscribers.values_mut().for_each(|came| *came = None);
         if self.fresh.as_ref().is_some_and(|fresh| fresh.heard) {
             self.forget_fresh(cx);
         }
@@ -260,9 +261,9 @@ impl NousRuntime {
     /// Somebody may subscribe only after the answer: what happens is kept for a moment.
     fn keep_fresh(&mut self, cx: &mut Cx<'_>) {
         // A run before this one that nobody heard is over: it must not be told to whoever comes for this one. Who has
-        // listened for long came for something else; whoever prompted may still be on the way.
+        // listened for long or heard a run already came for something else; whoever prompted may still be on the way.
         let since = cx.now.0.saturating_sub(JUST_NOW_MS);
-        let heard = self.subscribers.values().any(|came| came.0 >= since);
+        let heard = self.subscribers.values().flatten().any(|came| came.0 >= since);
         self.fresh = Some(Fresh { lines: Vec::new(), heard });
         cx.timer(HOLD_TIMER, HOLD);
     }
@@ -275,6 +276,7 @@ impl NousRuntime {
             cx.send_on(lane, line.clone());
         }
         if self.tellings.is_empty() {
+            self.subscribers.insert(lane, None);
             self.forget_fresh(cx);
         }
     }
@@ -310,7 +312,7 @@ impl RuntimeRole for NousRuntime {
     fn lane(&mut self, cx: &mut Cx<'_>, lane: Lane, open: bool) {
         match (lane.kind() == Lane::EVENTS, open) {
             (true, true) => {
-                self.subscribers.insert(lane, cx.now);
+                self.subscribers.insert(lane, Some(cx.now));
                 self.welcome(cx, lane);
             }
             (true, false) => {

@@ -243,7 +243,7 @@ impl NousUi {
                 last_prompt: None,
                 last_run: None,
                 running: false,
-                usage: domain::content::Usage::default(),
+                usage: Usage::default(),
             };
             cx.settle(ticket, Ok(Receipt::Session { session, parent: SessionId::parse(parent) }));
         }

@@ -6,9 +6,10 @@ use super::super::wire::{ALREADY_STREAMING, SESSION_NOT_FOUND};
 use super::LemonRuntime;
 use crate::role::{Cx, View};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
-use domain::ids::SessionId;
+use domain::ids::{MessageId, SessionId};
 use domain::session::{ModelEntry, ModelRef, SessionSummary};
-use std::collections::BTreeMap;
+use domain::state::State;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A command that waits for the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +65,9 @@ impl LemonRuntime {
     ) {
         match (pending, with) {
             (Pending::Boot, with) => self.booted(cx, with),
-            (Pending::Stats(session), Ok(Receipt::Stats(stats))) => self.say_stats(cx, &session, &stats),
+            (Pending::Stats(session), Ok(Receipt::Stats(stats))) => {
+                self.say_stats(cx, view, &session, &stats)
+            }
             (Pending::Save(session), with) => self.saved(cx, &session, with),
             (Pending::Sessions, Ok(Receipt::Sessions(sessions))) => {
                 let sessions = listed(sessions.into_iter().map(saved));
@@ -166,13 +169,21 @@ impl LemonRuntime {
         }
     }
 
-    fn say_stats(&self, cx: &mut Cx<'_>, session: &SessionId, stats: &domain::session::Stats) {
+    fn say_stats(
+        &self,
+        cx: &mut Cx<'_>,
+        view: Option<View<'_>>,
+        session: &SessionId,
+        stats: &domain::session::Stats,
+    ) {
         let model = self.model_of(Some(session));
         let open = self.open.get(session);
+        let view = view.filter(|view| view.session == session);
+        let (messages, turns) = view.map_or((stats.messages, stats.turns), |view| counted(view.state));
         let stats = Stats {
             session_id: session.as_str(),
-            message_count: stats.messages,
-            turn_count: stats.turns,
+            message_count: messages,
+            turn_count: turns,
             is_streaming: open.is_some_and(|open| open.telling.is_running()),
             cwd: open.map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str()),
             model: lower::model_id(model.as_ref()),
@@ -201,6 +212,14 @@ fn saved(session: SessionSummary) -> Saved {
         cwd: session.cwd,
         title: session.title,
     }
+}
+
+/// Messages and turns of the conversation as it stands: what was reset is not counted.
+fn counted(state: &State) -> (u64, u64) {
+    let path = state.path_to(state.leaf);
+    let messages: Vec<_> = path.iter().filter_map(|entry| state.message(MessageId(entry.id.0))).collect();
+    let turns: BTreeSet<_> = messages.iter().filter_map(|message| message.turn).collect();
+    (messages.len() as u64, turns.len() as u64)
 }
 
 /// The first of a list that fit into one line for every client.

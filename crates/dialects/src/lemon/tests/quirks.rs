@@ -8,6 +8,7 @@ use domain::command::{Command, PromptOptions, Receipt, Target};
 use domain::content::{Input, Json, Part};
 use domain::event::{Body, Finish, Outcome};
 use domain::ids::{AskId, ToolRunId};
+use domain::session::Stats;
 use domain::signal::{Level, Signal};
 use domain::tool::{ToolOutcome, ToolResult};
 use serde_json::{Value, json};
@@ -188,6 +189,14 @@ fn reset_keeps_the_id() {
     stage.lines();
     stage.begin("again");
     assert!(stage.sent().iter().all(|line| line["session_id"] == json!(session(1).as_str())));
+    // What was reset is not counted, whatever the session keeps.
+    stage.end(Outcome::Done);
+    stage.happen(Body::LeafMoved { leaf: None });
+    stage.effects();
+    stage.say(r#"{"type":"stats"}"#);
+    let ticket = stage.wanted().remove(0).0;
+    stage.settle(ticket, Ok(Receipt::Stats(Stats { messages: 1, turns: 1, ..Stats::default() })));
+    assert_eq!(stage.sent()[0]["stats"]["message_count"], 0);
 }
 
 #[test]

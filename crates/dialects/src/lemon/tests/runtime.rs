@@ -118,7 +118,7 @@ fn receipts_and_refusals_of_those() {
             r#"{"type":"stats"}"#,
             stats,
             json!([{"type":"stats","session_id":id,"stats":{
-            "session_id":id,"message_count":4,"turn_count":2,"is_streaming":false,"cwd":CWD,
+            "session_id":id,"message_count":0,"turn_count":0,"is_streaming":false,"cwd":CWD,
             "model":{"provider":"scripted","id":"script"},"thinking_level":"off"}}]),
         ),
     ] {

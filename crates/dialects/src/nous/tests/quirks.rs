@@ -50,13 +50,19 @@ fn a_quick_run_is_kept_beside_a_standing_subscriber() {
     stage.talk(run, "quick");
     assert_eq!(stage.types().last().map(String::as_str), Some("agent_end"));
     stage.lane(Lane(5), true);
-    assert_eq!(stage.types().len(), stage.state.runs.len() * 10, "told to whoever prompted");
-    // Who subscribed with the prompt has heard it: a newcomer came for the next run.
+    assert_eq!(stage.types().first().map(String::as_str), Some("agent_start"), "told to whoever prompted");
+    // That one is done, though its connection may still be there when the next prompt comes.
+    let (run, _) = stage.prompt();
+    stage.talk(run, "quick too");
+    stage.heard();
     stage.lane(Lane(7), true);
+    assert_eq!(stage.types().first().map(String::as_str), Some("agent_start"));
+    // Who subscribed with the prompt has heard it: a newcomer came for the next run.
+    stage.lane(Lane(9), true);
     let (run, _) = stage.prompt();
     stage.talk(run, "heard");
     stage.heard();
-    stage.lane(Lane(9), true);
+    stage.lane(Lane(11), true);
     assert!(stage.heard().is_empty());
 }
 
@@ -70,6 +76,9 @@ fn finished_runs_stay_past() {
     stage.talk(run, "heard");
     stage.lane(EVENTS, true);
     assert!(stage.heard().iter().all(|event| event["payload"]["run_id"] == "run-2"));
+    // It closes at the end of a run and comes again with its next prompt.
+    stage.lane(EVENTS, false);
+    stage.lane(EVENTS, true);
     let (run, _) = stage.prompt();
     stage.talk(run, "heard by one");
     stage.heard();
