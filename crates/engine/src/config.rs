@@ -16,6 +16,8 @@ const MAX_DEADLINE_S: u64 = 600;
 /// What the person has set for the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
+    /// The model to use where nobody named one, as `provider/name`.
+    pub model: Option<String>,
     /// Percent of the window at which a conversation is compacted.
     pub compact_at: u8,
     /// Commands that answer [`domain::command::Command::Extension`], by name.
@@ -31,7 +33,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         let (extensions, fetch) = (BTreeMap::new(), Fetching::default());
-        Config { compact_at: COMPACT_AT, extensions, fetch, home: None, settings: None }
+        Config { model: None, compact_at: COMPACT_AT, extensions, fetch, home: None, settings: None }
     }
 }
 
@@ -75,6 +77,7 @@ pub enum ConfigError {
 /// Only the keys of the agent; the others belong to other parts of the program.
 #[derive(Debug, Deserialize)]
 struct Wanted {
+    model: Option<String>,
     compact_at: Option<u8>,
     #[serde(default)]
     extensions: BTreeMap<String, WantedExtension>,
@@ -92,6 +95,7 @@ impl Config {
     /// The agent's part of a settings file:
     ///
     /// ```toml
+    /// model = "anthropic/claude-sonnet-4-5"
     /// compact_at = 80
     /// [extensions.weather]
     /// command = ["weather-json", "--short"]
@@ -114,7 +118,7 @@ impl Config {
         for (name, entry) in wanted.extensions {
             extensions.insert(name.clone(), extension(&name, entry)?);
         }
-        Ok(Config { compact_at, extensions, fetch: wanted.fetch, ..Config::default() })
+        Ok(Config { model: wanted.model, compact_at, extensions, fetch: wanted.fetch, ..Config::default() })
     }
 
     /// Where instructions and skills are looked for.
@@ -151,7 +155,7 @@ mod tests {
         let text = "model = \"x\"\ncompact_at = 60\n[extensions.weather]\ncommand = [\"w\", \"-j\"]\ntimeout_s = 5\n\
                     [extensions.plain]\ncommand = [\"p\"]\n";
         let config = Config::from_toml(text).unwrap();
-        assert_eq!(config.compact_at, 60);
+        assert_eq!((config.compact_at, config.model.as_deref()), (60, Some("x")));
         let weather = Extension { command: vec!["w".into(), "-j".into()], deadline: Duration::from_secs(5) };
         assert_eq!(config.extensions["weather"], weather);
         assert_eq!(config.extensions["plain"].deadline, EXTENSION_DEADLINE);

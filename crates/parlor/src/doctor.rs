@@ -1,51 +1,184 @@
-//! `parlor doctor`: what is configured and what is missing, in plain words.
+//! `parlor doctor`: what is configured and what is missing, in plain words. Every trouble says what to do about it.
 
 use crate::cli::Common;
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
-use crate::{places, stack};
+use crate::{places, settings, stack};
 use dialects::Dialect;
-use models::catalog::Catalog;
+use engine::Config;
+use models::catalog::{Catalog, Listing, ProviderState};
+use std::path::Path;
 
-/// Prints the report.
+/// Prints the report; fails when something that is needed is broken.
 pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
-    exit::say(&format!("parlor {}", env!("CARGO_PKG_VERSION")));
-    exit::say("");
+    exit::say(&format!("parlor {}\n", env!("CARGO_PKG_VERSION")));
     let mut well = true;
-    match Source::new(common.model.as_deref()).await {
-        Ok(source) => exit::say(&format!("model      {}", source.default_model())),
-        Err(why) => {
-            well = false;
-            exit::say(&format!("model      {why}\n           {}", why.hint()));
-        }
-    }
-    for provider in Catalog::new(std::env::vars()).providers() {
-        let from = match (provider.key_from, provider.local) {
-            (Some(variable), _) => format!("key from {variable}"),
-            (None, true) => "local server, no key needed".to_owned(),
-            (None, false) => "no key".to_owned(),
-        };
-        let address = match &provider.address {
-            Ok(address) => address.clone(),
-            Err(why) => why.to_string(),
-        };
-        exit::say(&format!("           {:<18} {from}; {address}", provider.provider));
-    }
+    let config = settings::read();
+    let wanted = common.model.clone().or_else(|| config.as_ref().ok()?.model.clone());
+    well &= model(wanted.as_deref()).await;
+    well &= set(&config, common);
     let cwd = stack::working_directory(common)?;
-    exit::say(&format!("works in   {}", cwd.display()));
-    exit::say(&format!("project    {}", places::project(&cwd).display()));
+    let project = places::project(&cwd);
+    say("works in", &cwd.display().to_string());
+    if project != cwd {
+        say("project", &project.display().to_string());
+    }
     match places::data() {
-        Ok(data) => exit::say(&format!("data       {}", data.display())),
+        Ok(data) => {
+            say("data", &data.display().to_string());
+            if let Ok(config) = &config {
+                servers(config, &data, &project);
+                skills(config, &project, &cwd);
+            }
+        }
         Err(why) => {
             well = false;
-            exit::say(&format!("data       {why}"));
+            say("data", &why.to_string());
         }
     }
-    let status = tools::sandbox::status();
-    exit::say(&format!("sandbox    {}", status.words));
+    say("sandbox", &tools::sandbox::status().words);
     let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-    exit::say(&format!("dialects   {}", names.join(", ")));
+    say("dialects", &names.join(", "));
     let term = std::env::var("TERM").unwrap_or_else(|_| "not set".to_owned());
-    exit::say(&format!("terminal   TERM={term}"));
+    say("terminal", &format!("TERM={term}"));
     Ok(if well { Exit::Done } else { Exit::Failed })
+}
+
+/// One line; an empty label goes on with the one before.
+fn say(label: &str, text: &str) {
+    exit::say(&format!("{label:<10} {text}"));
+}
+
+async fn model(wanted: Option<&str>) -> bool {
+    let catalog = Catalog::new(std::env::vars());
+    let well = match Source::new(wanted).await {
+        Ok(source) if wanted.is_none() && source.default_model().provider == "offline" => {
+            say(
+                "model",
+                "offline: it needs no key and understands a few plain requests, such as \"list files\"",
+            );
+            say(
+                "",
+                "for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start a server such as Ollama",
+            );
+            true
+        }
+        Ok(source) => {
+            say("model", &source.default_model().to_string());
+            true
+        }
+        Err(why) => {
+            say("model", &why.to_string());
+            say("", &why.hint());
+            false
+        }
+    };
+    let listing = catalog.list().await;
+    let (there, missing): (Vec<_>, Vec<_>) =
+        catalog.providers().into_iter().partition(|state| state.offered && !silent(state, &listing));
+    for (at, state) in there.iter().enumerate() {
+        say(
+            if at == 0 { "providers" } else { "" },
+            &format!("{:<12} {}", state.provider, found(state, &listing)),
+        );
+    }
+    let needs = |state: &&ProviderState| !state.local && !state.offered;
+    let keys: Vec<&str> = missing.iter().filter(needs).map(|state| state.provider).collect();
+    let local: Vec<&str> = missing.iter().filter(|state| state.local).map(|state| state.provider).collect();
+    if !keys.is_empty() {
+        say("no key", &format!("{}: set e.g. {}", keys.join(", "), variable(keys[0])));
+    }
+    if !local.is_empty() {
+        say(
+            "no server",
+            &format!("{}: start one, or set e.g. VLLM_BASE_URL to where it is", local.join(", ")),
+        );
+    }
+    well
+}
+
+/// The variable that a provider's key is looked for in.
+fn variable(provider: &str) -> String {
+    format!("{}_API_KEY", provider.split('-').next().unwrap_or(provider).to_ascii_uppercase())
+}
+
+/// A local server that is looked for at its usual address and is not there.
+fn silent(state: &ProviderState, listing: &Listing) -> bool {
+    state.local
+        && !listing.models.iter().any(|model| model.name.provider == state.provider)
+        && !listing.troubles.iter().any(|trouble| trouble.source_name == state.provider)
+}
+
+fn found(state: &ProviderState, listing: &Listing) -> String {
+    let address = match &state.address {
+        Ok(address) => address.clone(),
+        Err(why) => return format!("{why}; {}", why.hint()),
+    };
+    let key = state.key_from.map_or_else(|| "no key".to_owned(), |variable| format!("key from {variable}"));
+    let count = listing
+        .models
+        .iter()
+        .filter(|model| model.confirmed && model.name.provider == state.provider)
+        .count();
+    match listing.troubles.iter().find(|trouble| trouble.source_name == state.provider) {
+        Some(trouble) => format!("{key}, {address}, but: {trouble}; {}", trouble.hint()),
+        None => format!("{key}, {address}, answers with {count} models"),
+    }
+}
+
+fn set(config: &anyhow::Result<Config>, common: &Common) -> bool {
+    let file = settings::file()
+        .map_or_else(|| "nowhere: set PARLOR_CONFIG_DIR".to_owned(), |file| file.display().to_string());
+    let there = settings::file().is_some_and(|file| file.exists());
+    match config {
+        Ok(config) => {
+            say("settings", &if there { file } else { format!("{file} (not there, and not needed)") });
+            let fetch = match (config.fetch.enabled || common.fetch, config.fetch.private) {
+                (false, _) => "off (--fetch, or `enabled = true` under [fetch] in the settings, turns it on)",
+                (true, false) => "on; each host is asked for, this machine and its network are refused",
+                (true, true) => "on; each host is asked for, also on this machine and its network",
+            };
+            say("fetch", fetch);
+            true
+        }
+        Err(why) => {
+            say("settings", &format!("{why:#}"));
+            false
+        }
+    }
+}
+
+fn servers(config: &Config, data: &Path, project: &Path) {
+    let (servers, troubles) = engine::mcp::servers(config, data, project);
+    if servers.is_empty() && troubles.is_empty() {
+        say("mcp", "no servers (`parlor mcp add` adds one)");
+    }
+    let mut label = "mcp";
+    for listed in &servers {
+        let name = &listed.entry.name;
+        let state = match (listed.entry.disabled, listed.approved) {
+            (true, _) => "switched off".to_owned(),
+            (false, true) => format!("starts with the first prompt; `parlor mcp test {name}` tries it"),
+            (false, false) => format!("of this project, waits for you: `parlor mcp approve {name}`"),
+        };
+        say(std::mem::take(&mut label), &format!("{name}: {state}"));
+    }
+    for (file, trouble) in &troubles {
+        let name = trouble.name.as_deref().unwrap_or("the file");
+        say(std::mem::take(&mut label), &format!("{}: {name}: {}", file.display(), trouble.why));
+    }
+}
+
+fn skills(config: &Config, project: &Path, cwd: &Path) {
+    let list = engine::list_skills(config, &project.display().to_string(), &cwd.display().to_string());
+    say(
+        "skills",
+        &match list.skills.len() {
+            0 => "none".to_owned(),
+            count => format!("{count} (`parlor skills` lists them)"),
+        },
+    );
+    for (path, why) in &list.errors {
+        say("", &format!("{path}: {why}"));
+    }
 }

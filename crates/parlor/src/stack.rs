@@ -43,7 +43,10 @@ pub(crate) fn no_log() -> Log {
 
 /// Starts the stack with our own agent.
 pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
-    let source = Source::new(common.model.as_deref()).await.map_err(|why| {
+    let (data, mut config) = (places::data()?, settings::read()?);
+    config.fetch.enabled |= common.fetch;
+    let wanted = common.model.as_deref().or(config.model.as_deref());
+    let source = Source::new(wanted).await.map_err(|why| {
         let hint = why.hint();
         anyhow::anyhow!("{why}\nhint: {hint}")
     })?;
@@ -51,8 +54,6 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
     let cwd = working_directory(common)?;
     let store = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &cwd)?;
-    let (data, mut config) = (places::data()?, settings::read()?);
-    config.fetch.enabled |= common.fetch;
     let hub = assemble_with(Arc::new(source), store, &cwd, &data, policy(common), config, log);
     Ok(Own { hub, model, cwd, start })
 }

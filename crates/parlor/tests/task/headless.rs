@@ -116,3 +116,19 @@ fn pages_are_fetched_only_when_somebody_said_so() {
     fetching(&["--fetch"], "[fetch]\nprivate = true", "# A fine page");
     fetching(&[], "[fetch]\nenabled = true\nprivate = true", "# A fine page");
 }
+
+#[test]
+fn a_command_sees_no_key_and_the_settings_choose_the_model() {
+    // What the kernel tells of our own process is out of reach too, where it can keep a command in bounds.
+    let others =
+        if tools::sandbox::status().files { "; cat /proc/[0-9]*/environ 2>&1 | tr '\\0' '\\n'" } else { "" };
+    let look = json!({ "command": format!("env{others}") });
+    let story = vec![Say::call("I look around.", "bash", look, "PATH="), Say::words("No key there.")];
+    let (project, server) = (Project::new(), Server::start(Wire::Gemini, story));
+    let settings = format!("model = \"{}\"", Wire::Gemini.model());
+    std::fs::write(project.path("config/config.toml"), settings).unwrap();
+    let mut command = project.bare(&["run", "--allow", "bash", "look around"]);
+    let output = command.envs(Wire::Gemini.environment(&server.url)).output().unwrap();
+    assert_eq!(server.trouble(), Vec::<String>::new(), "{}", words(&output).1);
+    assert_eq!((output.status.code(), server.requests()), (Some(0), 2), "{}", words(&output).1);
+}

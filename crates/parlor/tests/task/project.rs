@@ -41,8 +41,15 @@ impl Project {
 
     /// The built program, with nothing of this machine's person in its environment.
     pub(crate) fn parlor(&self, wire: Wire, server: &Server, args: &[&str]) -> Command {
+        let mut command = self.bare(args);
+        command.args(["--model", wire.model()]).envs(wire.environment(&server.url));
+        command
+    }
+
+    /// The same without a provider.
+    pub(crate) fn bare(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
-        command.args(args).args(["--model", wire.model()]).current_dir(self.path("work")).env_clear();
+        command.args(args).current_dir(self.path("work")).env_clear();
         for name in ["PATH", "LANG", "TMPDIR", "CARGO_LLVM_COV_TARGET_DIR"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
@@ -54,9 +61,6 @@ impl Project {
             .env("PARLOR_CONFIG_DIR", self.path("config"))
             .env("XDG_RUNTIME_DIR", self.path("run"))
             .env("TERM", "xterm-256color");
-        for (name, value) in wire.environment(&server.url) {
-            command.env(name, value);
-        }
         command
     }
 

@@ -1,5 +1,6 @@
 //! A provider on loopback: plays a story over its wire, and refuses a request that does not carry all that happened so far.
 
+use crate::project::KEY;
 use crate::story::{self, Say};
 use crate::wire::{SIGNATURE, Wire};
 use serde_json::Value;
@@ -56,12 +57,16 @@ impl Server {
     }
 }
 
-fn serve(socket: &TcpStream, wire: Wire, story: &[Say], told: &Mutex<Told>) -> std::io::Result<()> {
+fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], told: &Mutex<Told>) -> std::io::Result<()> {
     let (line, headers, body) = request(socket)?;
     if line == "GET /page HTTP/1.1" {
         let head =
             "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html\r\ncontent-length: 20\r\n\r\n";
         return write!(&*socket, "{head}<h1>A fine page</h1>");
+    }
+    if line.starts_with("GET ") {
+        let head = "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        return socket.write_all(head.as_bytes());
     }
     let mut told = told.lock().unwrap();
     let at = told.requests;
@@ -112,6 +117,9 @@ fn look(
     body: &Value,
 ) -> Result<String, String> {
     wire.check_head(line, headers)?;
+    if body.to_string().contains(KEY) {
+        return Err("the model gets to see the key".to_owned());
+    }
     story::check(story, at, &wire.heard(body)?)?;
     let signed = body.to_string().matches(SIGNATURE).count();
     if wire.wants_signature() && signed != at {
