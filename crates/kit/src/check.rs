@@ -5,6 +5,7 @@
 //! asked, it was too quick to be cancelled) is skipped, with the reason. Invariants: each scenario judges one thing; no scenario
 //! depends on another; nothing waits without a bound.
 
+mod defects;
 mod expected;
 mod report;
 mod shared;
@@ -22,6 +23,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use talk::Talk;
 
+pub use defects::Defect;
 pub use expected::{Expected, NotExpected};
 pub use report::CheckReport;
 pub use wires::names;
@@ -180,6 +182,11 @@ impl Suite {
     /// Keeps only the scenarios whose name contains a text.
     pub fn only(&mut self, part: &str) {
         self.scenarios.retain(|scenario| scenario.name.contains(part));
+    }
+
+    /// Keeps only these scenarios.
+    pub fn only_named(&mut self, names: &[&str]) {
+        self.scenarios.retain(|scenario| names.contains(&scenario.name));
     }
 
     /// Runs every scenario, `at_once` of them at a time; `each` is told as they end.

@@ -8,10 +8,14 @@ use crate::player::Lane;
 use link::LinkError;
 use link::child::{Bytes, Child, Exit, Launch};
 use link::unix::events_path;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// Stands in a command for the path of a socket.
@@ -77,6 +81,8 @@ pub struct Peer {
     child: Option<Child>,
     /// Holds stdin of a program that speaks elsewhere, and the sockets' directory.
     held: Held,
+    /// How it ended, for programs that are no process of their own, or whose end was put in their way.
+    ends: Vec<watch::Receiver<Option<Exit>>>,
 }
 
 #[derive(Default)]
@@ -156,17 +162,61 @@ impl Peer {
     }
 
     fn over(lanes: Vec<Lane>, child: Option<Child>, held: Held) -> Peer {
-        Peer { lanes, child, held }
+        Peer { lanes, child, held, ends: Vec::new() }
+    }
+
+    /// A program that runs in this process; `end` is told how it ended.
+    pub fn inside(lanes: Vec<Lane>, end: watch::Receiver<Option<Exit>>) -> Peer {
+        Peer::over(lanes, None, Held::default()).with_end(end)
+    }
+
+    /// The same program, which may also end in this way.
+    #[must_use]
+    pub fn with_end(mut self, end: watch::Receiver<Option<Exit>>) -> Peer {
+        self.ends.push(end);
+        self
     }
 
     /// Waits until the program has ended; `None` when it is not ours to watch or does not end in time.
     pub async fn ended(&mut self, within: Duration) -> Option<Exit> {
-        tokio::time::timeout(within, self.child.as_mut()?.wait()).await.ok()
+        if !self.is_ours() {
+            return None;
+        }
+        let (child, ends) = (&mut self.child, &mut self.ends);
+        let process = async {
+            match child {
+                Some(child) => child.wait().await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut process = pin!(process);
+        let mut told: Vec<_> = ends
+            .iter_mut()
+            .map(|end| {
+                Box::pin(async move {
+                    let exit = end.wait_for(Option::is_some).await.ok().and_then(|exit| *exit);
+                    match exit {
+                        Some(exit) => exit,
+                        None => std::future::pending().await,
+                    }
+                })
+            })
+            .collect();
+        // What was put in its way comes first: a program that crashed is not asked how it does.
+        let first = poll_fn(|cx| {
+            for end in told.iter_mut().rev() {
+                if let Poll::Ready(exit) = end.as_mut().poll(cx) {
+                    return Poll::Ready(exit);
+                }
+            }
+            process.as_mut().poll(cx)
+        });
+        tokio::time::timeout(within, first).await.ok()
     }
 
     /// Whether it is spoken with on its own stdin and stdout.
     pub fn is_on_stdio(&self) -> bool {
-        self.child.is_some() && self.held.dir.is_none()
+        self.is_ours() && self.held.dir.is_none()
     }
 
     /// The same program, with its streams led through something else.
@@ -178,7 +228,7 @@ impl Peer {
 
     /// Whether the program was started by us, so that its end can be seen.
     pub fn is_ours(&self) -> bool {
-        self.child.is_some()
+        self.child.is_some() || !self.ends.is_empty()
     }
 
     /// The last lines of its stderr.

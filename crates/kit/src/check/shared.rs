@@ -63,6 +63,9 @@ pub(super) fn scenarios(wire: &RuntimeWire) -> Vec<Scenario> {
         }),
     ];
     let mut all = all.to_vec();
+    if matches!(wire.greeting, Greeting::None) {
+        all.retain(|(name, ..)| *name != "greets");
+    }
     if wire.cancel.is_some() {
         let more: [(&str, Topic, &str, Act); 2] = [
             ("cancel", Topic::Cancel, "a run that is cancelled ends soon, and once", |t| Box::pin(cancel(t))),

@@ -13,10 +13,12 @@ use wire::lines::MAX_LINE;
 
 /// How long a UI is watched after the last word.
 const WATCH: Duration = Duration::from_millis(1500);
+/// The pause between the pieces of a torn line, so that they arrive as pieces.
+const TORN: Duration = Duration::from_millis(3);
 /// The exit code of a panic in Rust, and what shells give for a signal: crashes, not endings.
 const CRASHES: [i32; 3] = [101, 134, 139];
 /// The number of the question that is asked.
-const ASK: u64 = 77;
+pub(super) const ASK: u64 = 77;
 
 type Act = fn(&mut Talk) -> Doing<'_>;
 
@@ -206,8 +208,9 @@ async fn torn(talk: &mut Talk) -> Result<(), Stop> {
             say(talk, &prompt, vec![(lane, line)]).await?;
             continue;
         }
-        for piece in format!("{line}\n").into_bytes().chunks(7) {
+        for piece in format!("{line}\n").into_bytes().chunks(16) {
             talk.bytes(piece).await?;
+            tokio::time::sleep(TORN).await;
         }
     }
     say(talk, &prompt, (wire.end)()).await?;

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panic")]
 
 mod defects;
+mod inside;
 mod own;
 
 use kit::check::{CheckReport, Found, Suite, Tested, Wishes};
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// The program under test.
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 /// Scenarios at a time: each is a process or two, and mostly waits.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 12;
 
 fn wishes(patience: Duration) -> Wishes {
     Wishes {
@@ -31,17 +32,16 @@ fn words(line: &str) -> Vec<String> {
     line.split(' ').map(|word| if word == "PARLOR" { PARLOR.to_owned() } else { word.to_owned() }).collect()
 }
 
-/// Runs a suite on what `through` makes of the program.
-async fn check(suite: &Suite, command: &str, wishes: &Wishes, through: fn(Peer) -> Peer) -> CheckReport {
+/// Runs a suite on the program.
+async fn check(suite: &Suite, command: &str, wishes: &Wishes) -> CheckReport {
     let reach = |cwd: PathBuf| {
         let place = Place::Command { command: words(command), cwd: Some(cwd) };
         let (carrier, tested) = (suite.carrier, suite.tested);
         let reaching = async move {
-            let peer = match tested {
-                Tested::Runtime => Peer::runtime(&place, carrier).await?,
-                Tested::Ui => Peer::ui(&place, carrier, &words("PARLOR __relay")).await?,
-            };
-            Ok(through(peer))
+            match tested {
+                Tested::Runtime => Peer::runtime(&place, carrier).await,
+                Tested::Ui => Peer::ui(&place, carrier, &words("PARLOR __relay")).await,
+            }
         };
         Box::pin(reaching) as Pin<Box<dyn Future<Output = Result<Peer, PeerError>> + Send>>
     };

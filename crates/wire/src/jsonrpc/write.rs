@@ -36,7 +36,9 @@ pub fn error(id: Option<&WireId>, error: &RpcError) -> String {
 
 /// Makes a JSON text one line. Newlines in JSON stand only between tokens, so a space means the same.
 pub fn one_line(json: String) -> String {
-    if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ") } else { json }
+    // On the way of every line that is said: searched by bytes, since neither is part of another character.
+    let broken = memchr::memchr2(b'\n', b'\r', json.as_bytes()).is_some();
+    if broken { json.replace(['\n', '\r'], " ") } else { json }
 }
 
 #[derive(Serialize)]

@@ -175,7 +175,11 @@ async fn whole_run(talk: &mut Talk) -> Result<Vec<Value>, Stop> {
 }
 
 async fn tokens(talk: &mut Talk) -> Result<(), Stop> {
-    let lines = whole_run(talk).await?;
+    greet(talk).await?;
+    // A long answer: a short one may come as one token.
+    let wish = talk.wishes.slow.clone();
+    prompt(talk, &wish).await?;
+    let lines = talk.until_over(|line| ended(line).is_some()).await;
     let tokens = lines.iter().filter(|line| text(line, "/method") == Some("stream.token"));
     let indices: Vec<u64> =
         tokens.filter_map(|line| line.pointer("/params/index").and_then(Value::as_u64)).collect();

@@ -1,0 +1,82 @@
+//! What a bridge costs per message, against copying the same lines through the same sockets.
+//!
+//! Messages come one by one, each flushed, as tokens and answers do; what a backlog costs, where copying is next to nothing, is told
+//! beside it. What it costs to begin is taken off: a long conversation is measured against its own beginning.
+
+use crate::middle::Used;
+use crate::script::Pace;
+use crate::stage::{self, Bridged, Talk};
+use crate::{Broken, Figures, middle};
+use dialects::Dialect;
+use std::time::Duration;
+
+/// A bridge may cost so many times what copying costs.
+const PROMISED: f64 = 3.0;
+/// And so many times when everything that is due comes in one piece.
+const PROMISED_AT_ONCE: f64 = 12.0;
+/// Each is measured so often, copies and bridges by turns; the least counts, since whatever disturbs only adds.
+const TIMES: usize = 3;
+/// Time before each line: between two tokens, and about what an answer takes.
+const TOKEN: Duration = Duration::from_micros(50);
+const ANSWER: Duration = Duration::from_millis(1);
+/// Long answers that come token by token, and short ones to many prompts.
+const TALKS: [(&str, Talk, Duration); 2] =
+    [("tokens", Talk { turns: 5, tokens: 400 }, TOKEN), ("turns", Talk { turns: 21, tokens: 1 }, ANSWER)];
+/// UIs of this wire get the answer to a prompt alone, with a pause after it, which copying has not: turns cannot be compared.
+const ALONE: &str = "codelia";
+/// A UI and a runtime of these wires meet.
+const PAIRS: [(&str, &str); 8] = [
+    ("codelia", "codelia"),
+    ("nous", "lemon"),
+    ("lemon", "nous"),
+    ("native", "codelia"),
+    ("codelia", "native"),
+    ("openagent", "asst"),
+    ("asst", "openagent"),
+    ("native", "native"),
+];
+
+pub(crate) fn measure(figures: &mut Figures) -> Result<(), Broken> {
+    for (ui, runtime) in PAIRS {
+        let (ui, runtime) = (wire(ui)?, wire(runtime)?);
+        for (what, talk, pause) in TALKS {
+            if what == "turns" && ui.name() == ALONE {
+                continue;
+            }
+            let paces =
+                [("", Pace::OneByOne(pause), PROMISED), (", at once", Pace::AtOnce, PROMISED_AT_ONCE)];
+            for (how, pace, promised) in paces {
+                let name = format!("bridge: {ui} on {runtime}, {what}{how}");
+                if figures.wants(&name) {
+                    let (copy, bridge) =
+                        compare(ui, runtime, talk, pace).map_err(|why| format!("{name}: {why}"))?;
+                    figures.tell(&name, bridge / copy, promised, &format!("{bridge:.1} / {copy:.1} us CPU"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// CPU per line when lines are copied, and when they are bridged.
+fn compare(ui: Dialect, runtime: Dialect, talk: Talk, pace: Pace) -> Result<(f64, f64), Broken> {
+    let recording = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let whole = recording.block_on(stage::bridged(ui, runtime, talk))?;
+    let beginning = recording.block_on(stage::bridged(ui, runtime, Talk { turns: 1, ..talk }))?;
+    let per_line = |play: &dyn Fn(&Bridged) -> Result<Used, Broken>| -> Result<f64, Broken> {
+        let (one, other) = (play(&beginning)?, play(&whole)?);
+        Ok((other.micros - one.micros) / (other.lines - one.lines) as f64)
+    };
+    let (mut copy, mut bridge) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..TIMES {
+        let of_ui = per_line(&|talk| middle::copy(&talk.ui, ui, pace))?;
+        let of_runtime = per_line(&|talk| middle::copy(&talk.runtime, runtime, pace))?;
+        copy = copy.min((of_ui + of_runtime) / 2.0);
+        bridge = bridge.min(per_line(&|talk| middle::bridge(talk, ui, runtime, pace))?);
+    }
+    Ok((copy, bridge))
+}
+
+fn wire(name: &str) -> Result<Dialect, Broken> {
+    name.parse().map_err(|_| format!("no wire is called {name}").into())
+}

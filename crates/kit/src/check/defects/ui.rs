@@ -1,0 +1,128 @@
+//! What any UI may get wrong, on every wire.
+
+use super::{AtEnd, Defect, Filter, alike, by_chunk, dies_of, json, said};
+use crate::check::ui::ASK;
+use crate::check::wires::UiWire;
+use serde_json::Value;
+use wire::lines::MAX_LINE;
+
+/// Longest piece that is taken for one that was torn on purpose.
+const PIECE: usize = 16;
+
+pub(super) fn defects(wire: &'static UiWire) -> Vec<Defect> {
+    let mut all = vec![
+        Defect::new("says no prompt", &["prompts"], move || {
+            said(move |line| if (wire.prompt)(&line).is_some() { vec![] } else { vec![line] })
+        }),
+        Defect::new("says an empty prompt", &["prompts"], move || {
+            said(move |line| match (wire.prompt)(&line) {
+                Some(text) => vec![emptied(line, &text)],
+                None => vec![line],
+            })
+        }),
+        Defect::new("dies of the end of a run", &["whole-run"], move || {
+            let ends = lines((wire.end)());
+            dies_of(move |line| is_one_of(line, &ends))
+        }),
+        Defect::new("dies of a failure", &["failed-run"], move || {
+            let ends = lines((wire.end)());
+            let fails: Vec<Value> = lines((wire.fail)())
+                .into_iter()
+                .filter(|line| !ends.iter().any(|end| alike(line, end) && same(line, end)))
+                .collect();
+            dies_of(move |line| json(line).is_some_and(|line| fails.iter().any(|fail| same(&line, fail))))
+        }),
+        Defect::new("dies of unknown words", &["unknown-words"], move || {
+            let unknown = (wire.unknown)();
+            dies_of(move |line| json(line).is_some_and(|line| line == unknown))
+        }),
+        Defect::new("dies of what is no JSON", &["garbage"], || {
+            dies_of(|line| line.starts_with(b"not json"))
+        }),
+        Defect::new("dies of long lines", &["oversized-line"], || dies_of(|line| line.len() > MAX_LINE)),
+        Defect::new("takes a piece for a line", &["torn-lines"], || {
+            // What is left of a line without its beginning is no JSON: it dies of it.
+            let by_piece = by_chunk(|piece| {
+                if piece.ends_with(b"\n") || piece.len() > PIECE { piece.to_vec() } else { b"?\n".to_vec() }
+            });
+            let dying = dies_of(|line| line == b"?\n");
+            Filter { heard: dying.heard, ..by_piece }
+        }),
+        Defect::new("dies with its runtime", &["runtime-dies"], || Filter {
+            at_end: AtEnd::Dies,
+            ..Filter::default()
+        }),
+        Defect::new("dies of a second end", &["after-the-end"], move || {
+            let (ends, mut seen) = (lines((wire.end)()), 0);
+            let last = ends.last().cloned().unwrap_or_default();
+            dies_of(move |line| {
+                seen += usize::from(is_one_of(line, std::slice::from_ref(&last)));
+                seen > 1
+            })
+        }),
+        Defect::new("logs to its runtime", &["only-protocol"], move || {
+            said(move |line| match (wire.prompt)(&line) {
+                Some(_) => vec![line, Value::from("INFO prompt sent")],
+                None => vec![line],
+            })
+        }),
+    ];
+    let asks = lines((wire.ask)(ASK));
+    if !asks.is_empty() {
+        all.push(Defect::new("answers twice", &["answers-once"], move || {
+            said(move |line| match (wire.answered)(&line, ASK) {
+                Some(_) => vec![line.clone(), line],
+                None => vec![line],
+            })
+        }));
+        all.push(Defect::new("never answers", &["answers-once"], move || {
+            said(move |line| match (wire.answered)(&line, ASK) {
+                Some(_) => vec![],
+                None => vec![line],
+            })
+        }));
+        all.push(Defect::new("dies of a question that is withdrawn", &["question-withdrawn"], move || {
+            let (asks, ends, mut open) = (asks.clone(), lines((wire.end)()), false);
+            dies_of(move |line| {
+                open |= is_one_of(line, &asks);
+                open && is_one_of(line, &ends)
+            })
+        }));
+    }
+    all
+}
+
+fn lines(said: Vec<(u8, Value)>) -> Vec<Value> {
+    said.into_iter().map(|(_, line)| line).collect()
+}
+
+fn is_one_of(line: &[u8], lines: &[Value]) -> bool {
+    json(line).is_some_and(|line| lines.iter().any(|other| same(&line, other)))
+}
+
+/// Whether a line is this one, with its id and number filled in.
+fn same(line: &Value, template: &Value) -> bool {
+    match (line, template) {
+        (_, Value::String(hole)) if hole == "{id}" || hole == "{seq}" => true,
+        (Value::Object(line), Value::Object(template)) => {
+            line.len() == template.len()
+                && line.iter().all(|(key, value)| template.get(key).is_some_and(|there| same(value, there)))
+        }
+        (Value::Array(line), Value::Array(template)) => {
+            line.len() == template.len() && line.iter().zip(template).all(|(one, other)| same(one, other))
+        }
+        _ => line == template,
+    }
+}
+
+/// A line with nothing where this text stood.
+fn emptied(line: Value, text: &str) -> Value {
+    match line {
+        Value::String(said) if said == text => Value::from(""),
+        Value::Array(items) => items.into_iter().map(|item| emptied(item, text)).collect(),
+        Value::Object(object) => {
+            Value::Object(object.into_iter().map(|(key, value)| (key, emptied(value, text))).collect())
+        }
+        other => other,
+    }
+}
