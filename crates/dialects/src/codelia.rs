@@ -18,7 +18,7 @@ mod ui_role;
 #[cfg(test)]
 mod tests;
 
-pub use runtime_role::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE};
+pub use runtime_role::{BEGINS_AFTER, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE};
 pub use ui_role::CodeliaUi;
 
 /// The dialect's name, as on the command line.

@@ -34,7 +34,11 @@ pub const TABLE: &[Row] = &[
     ),
     row("leaf", "none", Refused("a conversation is a line here, not a tree")),
     row("tree", "none", Dropped("a conversation is a line here; the active path is shown")),
-    row("compact", "force_compaction of run.start", Emulated("told as a run; the summary is not shown")),
+    row(
+        "compact",
+        "force_compaction of run.start",
+        Emulated("told as a run that cannot be stopped; the summary is not shown"),
+    ),
     row("stats", "none", Refused("the hub counts by itself")),
     row("model list", "model.list", Emulated("one provider at a time")),
     row("model set", "model.set", Exact),

@@ -4,18 +4,20 @@
 //! Requests are taken before `initialize` too, since the existing UI does not wait for it. Whatever comes in, the link lives on: what
 //! has an id gets an error with that id, what has none gets a line in the log.
 
+mod compaction;
 mod desk;
 mod history;
 mod receipts;
 mod requests;
 mod telling;
 
+pub use compaction::BEGINS_AFTER;
 pub(super) use desk::{REMEMBER, WARNING};
 pub(super) use telling::{DENIED, STOPPED};
 
 use super::run_name;
 use super::wire::{Status, UiCapabilities};
-use crate::role::{Answers, Cx, Drift, Effect, Greeting, Lane, Line, RuntimeRole, View};
+use crate::role::{Answers, Cx, Drift, Effect, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use desk::{Asked, Desk, Heard};
 use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
@@ -249,6 +251,10 @@ impl RuntimeRole for CodeliaRuntime {
             Some(pending) => self.answer(cx, view, pending, with),
             None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
         }
+    }
+
+    fn timer(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
+        self.compaction_goes_on(cx, Ticket(key.0));
     }
 
     fn can_answer(&self) -> Answers {

@@ -1,12 +1,11 @@
 //! From receipts and refusals to what the UI gets for its request.
 
 use super::super::wire::{
-    AgentEvent, CompactionComplete, CompactionStart, McpListResult, McpServer, ModelDetails, ModelListResult,
-    ModelSetResult, RunCancelResult, RunStartResult, SessionItem, SessionListResult, Skill, SkillError,
-    SkillsListResult, Status, Words, code,
+    McpListResult, McpServer, ModelDetails, ModelListResult, ModelSetResult, RunCancelResult, RunStartResult,
+    SessionItem, SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
 };
 use super::super::{run_name, stamp};
-use super::telling::{Prompted, Telling, Texts, Told};
+use super::telling::Telling;
 use super::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
 use crate::role::{Cx, Effect, Lane, View};
 use domain::command::{Receipt, Refusal, RefusalKind, Target};
@@ -30,9 +29,11 @@ pub(super) enum Pending {
     RunStart {
         id: WireId,
     },
+    /// With the run that it is told as, once that has begun.
     Compact {
         id: WireId,
         target: Target,
+        told: Option<Box<Telling>>,
     },
     Cancel {
         id: WireId,
@@ -83,7 +84,9 @@ impl CodeliaRuntime {
             (Pending::RunStart { id }, Ok(Receipt::Started { session, run })) => {
                 return self.run_started(cx, &id, session, run);
             }
-            (Pending::Compact { id, target }, with) => return self.compacted(cx, &id, session, target, with),
+            (Pending::Compact { id, target, told }, with) => {
+                return self.compacted(cx, &id, session, target, told, with);
+            }
             (Pending::History { id, session, max_events }, Ok(Receipt::History(events))) => {
                 let (lines, result) = history::replay(&session, &events, max_events);
                 lines.into_iter().for_each(|line| cx.send(line));
@@ -151,59 +154,6 @@ impl CodeliaRuntime {
         self.own_runs.insert((session, run));
     }
 
-    /// On this wire a compaction is a run. Ours is none, so one is made up around it.
-    fn compacted(
-        &mut self,
-        cx: &mut Cx<'_>,
-        id: &WireId,
-        session: Option<SessionId>,
-        target: Target,
-        with: Result<Receipt, Refusal>,
-    ) {
-        let named = match target {
-            Target::Session(session) => Some(session),
-            Target::Current => None,
-        };
-        let session = session.or(named).or_else(|| self.current.clone());
-        let (compacted, words) = match (&with, session) {
-            (Ok(Receipt::Compacted { entry, .. }), Some(session)) => {
-                if self.own_compactions.len() >= MAX_PENDING {
-                    self.own_compactions.pop_first();
-                }
-                self.own_compactions.insert((session, *entry));
-                (true, "The conversation was compacted.")
-            }
-            (Ok(_), _) => (true, "The conversation was compacted."),
-            (Err(refusal), _) if refusal.kind == RefusalKind::NothingToCompact => {
-                (false, "There is nothing to compact yet.")
-            }
-            (Err(refusal), _) => {
-                let error =
-                    lower_refusal(&Pending::Compact { id: id.clone(), target: Target::Current }, refusal);
-                return cx.send(jsonrpc::error(Some(id), &error));
-            }
-        };
-        self.compaction_runs += 1;
-        let name = compaction_name(self.compaction_runs);
-        send_alone(cx, jsonrpc::result(id, &RunStartResult { run_id: name.clone(), session_id: None }));
-        let timestamp = Some(cx.now.0);
-        let events = vec![
-            AgentEvent::CompactionStart(CompactionStart { timestamp }),
-            AgentEvent::CompactionComplete(CompactionComplete { timestamp, compacted }),
-            AgentEvent::Final(Words { content: words.to_owned(), timestamp }),
-        ];
-        let mut telling = Telling::new(RunId(0), name.clone(), Texts::Whole, Prompted::Here);
-        cx.send(Told::Status(Status::Running, None).line(&name));
-        Self::say(cx, &name, telling.number(events));
-        cx.send(Told::Status(Status::Completed, None).line(&name));
-    }
-
-    /// Whether this names a compaction that was told as a run.
-    pub(super) fn is_compaction(&self, run_id: &str) -> bool {
-        let number = run_id.strip_prefix(COMPACTION).and_then(|number| number.parse().ok());
-        number.is_some_and(|number: u64| number <= self.compaction_runs && compaction_name(number) == run_id)
-    }
-
     fn lower_models(
         &self,
         provider: Option<String>,
@@ -238,13 +188,6 @@ impl CodeliaRuntime {
     }
 }
 
-/// Begins the name of a compaction told as a run; no run of ours is named so.
-const COMPACTION: &str = "compaction_";
-
-fn compaction_name(number: u64) -> String {
-    format!("{COMPACTION}{number}")
-}
-
 impl Pending {
     fn id(self) -> Option<WireId> {
         match self {
@@ -263,7 +206,7 @@ impl Pending {
     }
 }
 
-fn send_alone(cx: &mut Cx<'_>, line: String) {
+pub(super) fn send_alone(cx: &mut Cx<'_>, line: String) {
     cx.effects.push(Effect::SendAlone { lane: Lane::MAIN, line, pause: RESULT_PAUSE });
 }
 
@@ -277,9 +220,9 @@ pub(super) fn no_history(id: &WireId) -> String {
     jsonrpc::result(id, &super::super::wire::SessionHistoryResult::default())
 }
 
-/// The result of stopping what is over.
-pub(super) fn cancelled_late(id: &WireId) -> String {
-    jsonrpc::result(id, &lower_cancel(Some(&Outcome::Done)))
+/// The result of stopping what is over, or what cannot be stopped.
+pub(super) fn not_cancelled(id: &WireId, status: Status) -> String {
+    jsonrpc::result(id, &RunCancelResult { ok: false, status: Some(status) })
 }
 
 fn lower_cancel(outcome: Option<&Outcome>) -> RunCancelResult {
@@ -359,7 +302,7 @@ fn lower_skills(list: SkillList) -> SkillsListResult {
 }
 
 /// The words of existing programs where they have some; ours, with the hint, go along as data.
-fn lower_refusal(pending: &Pending, refusal: &Refusal) -> RpcError {
+pub(super) fn lower_refusal(pending: &Pending, refusal: &Refusal) -> RpcError {
     let (number, words) = match &refusal.kind {
         RefusalKind::Busy => (code::BUSY, Some("runtime busy")),
         RefusalKind::TooMany => (code::BUSY, None),

@@ -12,6 +12,7 @@ use crate::role::Cx;
 use domain::command::{Command, ListScope, PromptOptions, Target};
 use domain::content::{Input, Part};
 use domain::ids::SessionId;
+use domain::port::Ticket;
 use domain::signal::UiContext;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -59,7 +60,13 @@ impl CodeliaRuntime {
             _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found").with_data(&method)),
         };
         match wish {
-            Ok(Wish::Hub(target, command, pending)) => self.ask_hub(cx, target, command, pending),
+            Ok(Wish::Hub(target, command, pending)) => {
+                let compaction = matches!(pending, Pending::Compact { .. });
+                self.ask_hub(cx, target, command, pending);
+                if compaction {
+                    Self::await_compaction(cx, Ticket(self.last_ticket));
+                }
+            }
             Ok(Wish::Line(line)) => cx.send(line),
             Err(error) => cx.send(jsonrpc::error(Some(&id), &error)),
         }
@@ -125,7 +132,11 @@ impl CodeliaRuntime {
         }
         let id = id.clone();
         Ok(if params.force_compaction {
-            Wish::Hub(target.clone(), Command::Compact { instruction: None }, Pending::Compact { id, target })
+            Wish::Hub(
+                target.clone(),
+                Command::Compact { instruction: None },
+                Pending::Compact { id, target, told: None },
+            )
         } else {
             Wish::Hub(
                 target,
@@ -137,8 +148,8 @@ impl CodeliaRuntime {
 
     fn run_cancel(&mut self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
         let params: RunCancelParams = read(params)?;
-        if self.is_compaction(&params.run_id) {
-            return Ok(Wish::Line(receipts::cancelled_late(id)));
+        if let Some(status) = self.compaction(&params.run_id) {
+            return Ok(Wish::Line(receipts::not_cancelled(id, status)));
         }
         let not_found = || RpcError::new(code::RUN_NOT_FOUND, "run not found");
         let (session, run) = run_name::read(&params.run_id).ok_or_else(not_found)?;

@@ -1,7 +1,7 @@
 //! The runtime role alone: what it answers, what it tells, and what it makes of bad input.
 
 use super::bench::{RuntimeBench, SESSION, session};
-use crate::role::{Answers, Effect, Line, RuntimeRole};
+use crate::role::{Answers, Cx, Effect, Line, RuntimeRole, TimerKey};
 use domain::ask::{Answer, AskKind, Choice, Closing, Scope};
 use domain::command::{Command, History, ListScope, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Input, Part, Role, TextKind, Usage};
@@ -490,6 +490,41 @@ fn a_replay_tells_what_was_told_and_numbers_it_alike() {
         {"id":"6","result":{"events_sent":1,"runs":1,"truncated":true}}
     "#]],
     );
+}
+
+#[test]
+fn a_long_compaction_is_under_way_before_it_is_done() {
+    let line = r#"{"id":"2","method":"run.start","params":{"input":{"type":"text","text":""},"force_compaction":true}}"#;
+    let begin = || {
+        let mut bench = RuntimeBench::greeted();
+        bench.say(line);
+        let (ticket, ..) = bench.command();
+        let mut effects = Vec::new();
+        bench.role.timer(&mut Cx { now: bench.now, effects: &mut effects }, TimerKey(ticket.0));
+        assert!(super::bench::sent(&effects).ends_with("\"seq\":0}}\n"), "its beginning is told");
+        bench.say(r#"{"id":"3","method":"run.cancel","params":{"run_id":"compaction_1"}}"#);
+        assert!(bench.sent().contains(r#"{"ok":false,"status":"running"}"#));
+        (bench, ticket)
+    };
+    let (mut bench, ticket) = begin();
+    bench.settle(ticket, Err(Refusal::new(RefusalKind::NothingToCompact, "nothing")));
+    let sent = bench.sent();
+    assert!(!sent.contains(r#""id":"2""#) && sent.contains(r#""seq":1"#), "{sent}");
+    assert!(sent.ends_with("\"status\":\"completed\"}}\n"), "{sent}");
+    bench.say(r#"{"id":"4","method":"run.cancel","params":{"run_id":"compaction_1"}}"#);
+    assert!(bench.sent().contains(r#"{"ok":false,"status":"completed"}"#));
+    let (mut bench, ticket) = begin();
+    bench.settle(ticket, Err(Refusal::new(RefusalKind::Internal, "the model is away")));
+    let sent = bench.sent();
+    assert!(
+        sent.contains(r#""message":"the model is away""#) && sent.contains(r#""status":"error""#),
+        "{sent}"
+    );
+    let mut bench = RuntimeBench::greeted();
+    bench.say(line);
+    let (ticket, ..) = bench.command();
+    bench.settle(ticket, Err(Refusal::new(RefusalKind::Busy, "a run is under way")));
+    assert!(bench.sent().contains("-32001"), "refused at once, with an error");
 }
 
 #[test]

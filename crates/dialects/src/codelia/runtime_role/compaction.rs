@@ -1,0 +1,112 @@
+//! A forced compaction. On this wire it is a run; ours is none, so one is made up around it.
+//!
+//! It may take as long as the model does. So that the UI is not left without an answer, its run begins after [`BEGINS_AFTER`]: what is
+//! refused is refused by then, with an error. Once begun it cannot be stopped, and whoever asks is told that it runs.
+
+use super::super::wire::{AgentEvent, CompactionComplete, CompactionStart, RunStartResult, Status, Words};
+use super::receipts::{self, Pending};
+use super::telling::{Prompted, Telling, Texts, Told};
+use super::{CodeliaRuntime, MAX_PENDING};
+use crate::role::{Cx, TimerKey};
+use domain::command::{Receipt, Refusal, RefusalKind, Target};
+use domain::ids::{RunId, SessionId};
+use domain::port::Ticket;
+use std::time::Duration;
+use wire::WireId;
+use wire::jsonrpc;
+
+/// After this a compaction that was not refused is told as under way.
+pub const BEGINS_AFTER: Duration = Duration::from_millis(500);
+/// Begins the name of a compaction told as a run; no run of ours is named so.
+const NAME: &str = "compaction_";
+
+impl CodeliaRuntime {
+    /// A compaction is with the hub under this ticket.
+    pub(super) fn await_compaction(cx: &mut Cx<'_>, ticket: Ticket) {
+        cx.timer(TimerKey(ticket.0), BEGINS_AFTER);
+    }
+
+    /// It was not refused so far: it goes on.
+    pub(super) fn compaction_goes_on(&mut self, cx: &mut Cx<'_>, ticket: Ticket) {
+        let Some(Pending::Compact { id, told: None, .. }) = self.pending.get(&ticket) else { return };
+        let begun = self.begin_compaction(cx, &id.clone());
+        if let Some(Pending::Compact { told, .. }) = self.pending.get_mut(&ticket) {
+            *told = Some(begun);
+        }
+    }
+
+    fn begin_compaction(&mut self, cx: &mut Cx<'_>, id: &WireId) -> Box<Telling> {
+        self.compaction_runs += 1;
+        let name = format!("{NAME}{}", self.compaction_runs);
+        let result = RunStartResult { run_id: name.clone(), session_id: None };
+        receipts::send_alone(cx, jsonrpc::result(id, &result));
+        cx.send(Told::Status(Status::Running, None).line(&name));
+        let mut telling = Telling::new(RunId(0), name, Texts::Whole, Prompted::Here);
+        let start = AgentEvent::CompactionStart(CompactionStart { timestamp: Some(cx.now.0) });
+        let told = telling.number(vec![start]);
+        Self::say(cx, &telling.name, told);
+        Box::new(telling)
+    }
+
+    pub(super) fn compacted(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: &WireId,
+        session: Option<SessionId>,
+        target: Target,
+        told: Option<Box<Telling>>,
+        with: Result<Receipt, Refusal>,
+    ) {
+        let named = match target {
+            Target::Session(session) => Some(session),
+            Target::Current => None,
+        };
+        let session = session.or(named).or_else(|| self.current.clone());
+        let (compacted, words) = match (&with, session, &told) {
+            (Ok(Receipt::Compacted { entry, .. }), Some(session), _) => {
+                if self.own_compactions.len() >= MAX_PENDING {
+                    self.own_compactions.pop_first();
+                }
+                self.own_compactions.insert((session, *entry));
+                (true, "The conversation was compacted.")
+            }
+            (Ok(_), _, _) => (true, "The conversation was compacted."),
+            (Err(refusal), _, _) if refusal.kind == RefusalKind::NothingToCompact => {
+                (false, "There is nothing to compact yet.")
+            }
+            (Err(refusal), _, Some(telling)) => {
+                return cx.send(Told::Status(Status::Error, Some(refusal.to_string())).line(&telling.name));
+            }
+            (Err(refusal), _, None) => {
+                let pending = Pending::Compact { id: id.clone(), target: Target::Current, told: None };
+                let error = receipts::lower_refusal(&pending, refusal);
+                return cx.send(jsonrpc::error(Some(id), &error));
+            }
+        };
+        let mut telling = match told {
+            Some(telling) => telling,
+            None => self.begin_compaction(cx, id),
+        };
+        let timestamp = Some(cx.now.0);
+        let events = vec![
+            AgentEvent::CompactionComplete(CompactionComplete { timestamp, compacted }),
+            AgentEvent::Final(Words { content: words.to_owned(), timestamp }),
+        ];
+        let told = telling.number(events);
+        Self::say(cx, &telling.name, told);
+        cx.send(Told::Status(Status::Completed, None).line(&telling.name));
+    }
+
+    /// How a compaction that was told as a run stands; `None` when this names none.
+    pub(super) fn compaction(&self, run_id: &str) -> Option<Status> {
+        let number: u64 = run_id.strip_prefix(NAME)?.parse().ok()?;
+        if !(1..=self.compaction_runs).contains(&number) || run_id != format!("{NAME}{number}") {
+            return None;
+        }
+        let runs = |pending: &Pending| match pending {
+            Pending::Compact { told: Some(telling), .. } => telling.name == run_id,
+            _ => false,
+        };
+        Some(if self.pending.values().any(runs) { Status::Running } else { Status::Completed })
+    }
+}
