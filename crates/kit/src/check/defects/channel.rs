@@ -151,7 +151,7 @@ async fn hears(
                 let _ = to_program.write_all(&line).await;
             }
             let _ = to_program.flush().await;
-            std::future::pending().await;
+            std::future::pending::<()>().await;
         }
     }
 }
