@@ -34,7 +34,7 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
         Of::Policies => ("What may run without asking", "Enter takes it"),
         Of::Tools => ("Tools", "Enter switches it on or off"),
         Of::Skills => ("Skills", "Enter puts it into your prompt"),
-        Of::Servers => ("MCP servers", "Enter or Esc closes"),
+        Of::Servers => ("MCP servers", "only to be read"),
         Of::History => ("Earlier prompts", "Enter puts it into the composer"),
         Of::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
         Of::Themes => ("Colours", "Enter takes and keeps it"),

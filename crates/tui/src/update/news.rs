@@ -38,6 +38,9 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
                 Seen { state, thread, board, abilities, unread: false, draft: String::new(), looked_at };
             model.world.sessions.insert(session.clone(), seen);
             model.world.current = Some(session);
+            if matches!(model.world.link, LinkState::Lost(_)) {
+                model.toast(Level::Success, "the runtime is back");
+            }
             model.world.link = LinkState::Up;
             model.world.trim();
             if !same {
@@ -59,7 +62,22 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
             if back {
                 model.toast(Level::Success, "the runtime is back");
             }
+            if matches!(link, LinkState::Lost(_)) {
+                unheard(model);
+            }
             model.world.link = link;
+        }
+    }
+}
+
+/// The runtime is gone: what nobody will answer any more comes back.
+fn unheard(model: &mut Model) {
+    for want in std::mem::take(&mut model.screen.pending).into_values().rev() {
+        match want {
+            Want::Said(text) => prompt::give_back(model, &text),
+            Want::Answer => model.screen.ask.iter_mut().for_each(|panel| panel.answered = false),
+            Want::List(_) => model.screen.overlay = None,
+            Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
         }
     }
 }

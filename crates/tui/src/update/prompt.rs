@@ -7,6 +7,7 @@ use crate::picker::Of;
 use crate::transcript::Scroll;
 use domain::command::{Command, PromptOptions, WhenBusy};
 use domain::content::{Input, Part};
+use domain::port::LinkState;
 use domain::queue::QueueKind;
 use domain::signal::Level;
 
@@ -76,6 +77,10 @@ pub(super) fn submit(model: &mut Model, manner: Manner, fx: &mut Vec<Fx>) {
     }
     if super::commands::execute(model, text.trim(), fx) {
         return;
+    }
+    if matches!(model.world.link, LinkState::Lost(_)) {
+        model.screen.composer.set(text);
+        return model.toast(Level::Warning, "the runtime is gone: your text stays here until it is back");
     }
     let text = shell::along(model, text);
     say(model, text, manner, fx);

@@ -9,7 +9,7 @@ use domain::command::{Command, ExportFormat, Receipt};
 use domain::content::{Input, Part};
 use domain::event::{Body, Outcome};
 use domain::ids::{AskId, EntryId, Millis, QueuedId, RunId, SessionId};
-use domain::port::{Abilities, News, Ticket};
+use domain::port::{Abilities, LinkState, News, Ticket};
 use domain::queue::{Mode, QueueKind};
 use domain::session::{ModelEntry, ModelRef, Policy, ToolEntry};
 use domain::signal::{Board, Signal};
@@ -366,6 +366,29 @@ fn sessions_that_no_title_fits_are_looked_for_in_what_was_said() {
         |command| matches!(command, Command::ListSessions { search: Some(words), .. } if words == "forty-two"),
     );
     assert!(searched);
+}
+
+#[test]
+fn nothing_that_was_written_is_lost_with_the_runtime() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("heard by nobody<enter>");
+    assert!(stage.ui.model.screen.composer.is_empty());
+    stage.ui.hear(News::Link(LinkState::Lost("it crashed".into())));
+    assert_eq!(stage.ui.model.screen.composer.text(), "heard by nobody");
+    assert!(stage.ui.screen().contains("the runtime is gone: it crashed"));
+    stage.commands();
+    stage.ui.keys("<enter>");
+    assert_eq!(stage.ui.model.screen.composer.text(), "heard by nobody", "it stays");
+    assert_eq!(stage.commands(), [], "and is not sent");
+    stage.ui.hear(News::Attached {
+        session: SessionId::from_number(1),
+        replay: Vec::new(),
+        board: Board::default(),
+        abilities: Abilities::all("test"),
+    });
+    assert!(stage.ui.screen().contains("the runtime is back") && !stage.ui.screen().contains("is gone"));
+    stage.ui.keys("<enter>");
+    assert_eq!(stage.commands().len(), 1);
 }
 
 #[test]

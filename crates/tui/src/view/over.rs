@@ -46,11 +46,11 @@ fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
     paste_rows(&rows[top.min(rows.len())..], inner, buf, links);
     let last = (top + usize::from(inner.height)).min(rows.len());
     let place = if rows.len() > usize::from(inner.height) {
-        format!("{last} of {} lines · ", rows.len())
+        format!("{last} of {} lines · Esc closes · ↑↓ PgUp PgDn scroll", rows.len())
     } else {
-        String::new()
+        "any key closes".to_owned()
     };
-    foot(&format!("{place}↑↓ PgUp PgDn scroll · any other key closes"), model, area, buf, links);
+    foot(&place, model, area, buf, links);
 }
 
 fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
@@ -127,7 +127,7 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
     }
     paste_rows(&rows, list, buf, links);
     let place = format!("{} of {}", (picker.cursor + 1).min(picker.shown().len()), picker.shown().len());
-    foot(&format!("{place} · {} · Esc closes", picker.hint), model, area, buf, links);
+    foot(&format!("{place} · Esc closes · {}", picker.hint), model, area, buf, links);
     let before = width(&picker.filter.text()[..picker.filter.caret()]);
     let x = area.x + 3 + u16::try_from(before).unwrap_or(0);
     Some(Position::new(
