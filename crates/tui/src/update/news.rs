@@ -38,9 +38,7 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
                 Seen { state, thread, board, abilities, unread: false, draft: String::new(), looked_at };
             model.world.sessions.insert(session.clone(), seen);
             model.world.current = Some(session);
-            if matches!(model.world.link, LinkState::Lost(_)) {
-                model.toast(Level::Success, "the runtime is back");
-            }
+            is_back(model);
             model.world.link = LinkState::Up;
             model.world.trim();
             if !same {
@@ -58,15 +56,22 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
         News::Signal { session, signal } => signalled(model, &session, signal, fx),
         News::Settled { ticket, with } => settled(model, ticket, with, fx),
         News::Link(link) => {
-            let back = link == LinkState::Up && matches!(model.world.link, LinkState::Lost(_));
-            if back {
-                model.toast(Level::Success, "the runtime is back");
+            if link == LinkState::Up {
+                is_back(model);
             }
             if matches!(link, LinkState::Lost(_)) {
                 unheard(model);
             }
             model.world.link = link;
         }
+    }
+}
+
+/// Says that the runtime is back, when it was gone; what was said about that goes.
+fn is_back(model: &mut Model) {
+    if matches!(model.world.link, LinkState::Lost(_)) {
+        model.screen.toasts.clear();
+        model.toast(Level::Success, "the runtime is back");
     }
 }
 
