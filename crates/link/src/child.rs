@@ -8,6 +8,7 @@
 //! stdio takes as the end. For programs that do not, [`Launch::guard`] puts a guard program in front of the command
 //! that ends it with us (for instance by the parent-death signal, which needs code that this crate forbids itself).
 
+mod again;
 mod process;
 mod stderr;
 
@@ -30,6 +31,7 @@ use crate::{Lane, LinkError};
 
 use process::Process;
 
+pub use again::{MAX_RESTARTS, Restarted, start_again_on};
 pub use process::Exit;
 pub use stderr::{OnStderr, STDERR_BYTES, STDERR_LINES, StderrTail};
 

@@ -40,7 +40,7 @@ pub fn main() -> ExitCode {
     if args.nth(1).is_some_and(|first| first == stack::GUARD) {
         return guard(&args.collect::<Vec<_>>());
     }
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(serve::habits::our_words(std::env::args_os().collect()));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(why) => return say_error(&anyhow::anyhow!("cannot start: {why}")),

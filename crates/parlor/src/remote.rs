@@ -8,7 +8,7 @@ use dialects::Dialect;
 use dialects::role::{Hello, Lane};
 use hub::{Hub, Log, RemoteSeat};
 use kit::notation::Side;
-use link::child::{Child, Launch};
+use link::child::{Child, Launch, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,7 +52,14 @@ impl Place {
 /// A foreign runtime with a hub in front of it.
 pub(crate) struct Front {
     pub(crate) hub: Hub,
-    child: Option<Child>,
+    program: Option<Program>,
+}
+
+/// A runtime that we started.
+enum Program {
+    Once(Child),
+    /// Of a wire where it may ask to be started again.
+    Restarted(Restarted),
 }
 
 impl Front {
@@ -65,11 +72,17 @@ impl Front {
         tape: Option<&Tape>,
         log: Log,
     ) -> anyhow::Result<Front> {
-        let (link, child) = match place {
+        let (link, program) = match place {
             Place::Socket(path) => (connect(dialect, &path).await?, None),
+            Place::Command(command) if dialect == Dialect::Lemon => {
+                let launch = move || Launch::new(command.clone());
+                let code = dialects::lemon::EXIT_RESTART;
+                let (link, program) = start_again_on(code, launch, Lane::MAIN, Limits::default())?;
+                (link, Some(Program::Restarted(program)))
+            }
             Place::Command(command) => {
                 let (link, child) = Launch::new(command).start(Lane::MAIN, Limits::default())?;
-                (link, Some(child))
+                (link, Some(Program::Once(child)))
             }
         };
         let link = match tape {
@@ -84,14 +97,17 @@ impl Front {
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
         let hub = stack::remote(common, RemoteSeat { role, link, hello, lossless }, log)?;
-        Ok(Front { hub, child })
+        Ok(Front { hub, program })
     }
 
     /// Lets the runtime go; after a failure shows what it said last.
     pub(crate) async fn close(self, well: bool) {
         self.hub.stop().await;
-        let Some(child) = self.child else { return };
-        let (status, stderr) = child.shutdown().await;
+        let (status, stderr) = match self.program {
+            Some(Program::Once(child)) => child.shutdown().await,
+            Some(Program::Restarted(program)) => program.shutdown().await,
+            None => return,
+        };
         if !well {
             for line in stderr.iter().rev().take(LAST_LINES).rev() {
                 exit::complain(&format!("runtime: {line}"));

@@ -148,3 +148,18 @@ fn a_nous_server_takes_its_sockets_away_and_finds_those_of_a_killed_one() {
     assert_eq!(core.terminate(), Some(0));
     assert!(!core.socket.exists() && !core.events().exists());
 }
+
+#[test]
+fn a_lemon_client_that_calls_us_in_the_place_of_mix_finds_its_runtime() {
+    let world = tempfile::tempdir().unwrap();
+    let cwd = world.path().join("work");
+    std::fs::create_dir(&cwd).unwrap();
+    let place = cwd.display().to_string();
+    let args = ["run", "scripts/rpc.exs", "--", "--cwd", &place, "--model", "anthropic:claude", "--no-ui"];
+    let mut client = Client::start(parlor(world.path(), &args));
+    let ready = client.hear("ready");
+    assert_eq!(ready["cwd"], json!(cwd.canonicalize().unwrap()));
+    assert_eq!(ready["ui"], false);
+    client.say(&json!({ "type": "prompt", "text": "say hello" }));
+    client.hear("agent_end");
+}

@@ -95,6 +95,9 @@ impl LemonUi {
             self.hearing.forget();
             self.next_seq = None;
             self.asked.clear();
+            self.settle_lost(cx);
+            let text = "The runtime has started again; its sessions are closed.".to_owned();
+            cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Warning, text }));
         }
         cx.effects.push(Effect::CancelTimer(HANDSHAKE));
         self.sessions = ready.active_session_id.is_some() || ready.primary_session_id.is_some();
@@ -124,6 +127,14 @@ impl LemonUi {
             cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         } else {
             self.up(cx, seen);
+        }
+    }
+
+    /// Whoever waits for an answer will not get it.
+    fn settle_lost(&mut self, cx: &mut Cx<'_>) {
+        for pending in std::mem::take(&mut self.pending) {
+            cx.effects.push(Effect::CancelTimer(pending.key));
+            cx.settle(pending.ticket, Err(lost()));
         }
     }
 
@@ -265,6 +276,11 @@ impl LemonUi {
     }
 }
 
+fn lost() -> Refusal {
+    let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
+    refusal.hint("say it again when it is back, or start it again")
+}
+
 impl UiRole for LemonUi {
     fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
         let mut hearing = std::mem::take(&mut self.hearing);
@@ -317,14 +333,10 @@ impl UiRole for LemonUi {
 
     fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
         let waiting = std::mem::take(&mut self.waiting).into_iter().map(|(ticket, _)| ticket);
-        let pending = std::mem::take(&mut self.pending).into_iter().map(|pending| pending.ticket);
-        for ticket in waiting.chain(pending) {
-            let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
-            cx.settle(
-                ticket,
-                Err(refusal.hint("start it again; exit code 75 means that it asks for that itself")),
-            );
+        for ticket in waiting.collect::<Vec<_>>() {
+            cx.settle(ticket, Err(lost()));
         }
+        self.settle_lost(cx);
         self.asked.clear();
         self.hearing.forget();
         self.stage = Stage::Greeting;

@@ -4,6 +4,7 @@
 //! known is named and passed over: a client must not fail because it said more than we understand.
 
 use crate::cli::{Common, PolicyMode};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What was said, as settings of ours.
@@ -49,6 +50,24 @@ pub(crate) fn read(rest: &[String]) -> Habits {
     habits
 }
 
+/// Most words before the script in what lemon's clients call.
+const MAX_BEFORE_SCRIPT: usize = 4;
+
+/// The command line in our words. lemon's clients name their runtime by one path (`LEMON_AGENT_COMMAND`) and call it as they would
+/// `mix`: with our path there, `run SCRIPT.exs -- …` means a lemon runtime on stdio.
+pub(crate) fn our_words(args: Vec<OsString>) -> Vec<OsString> {
+    let script = |words: &[OsString]| matches!(words, [script, dashes] if script.to_string_lossy().ends_with(".exs") && dashes == "--");
+    let called = args.get(1).is_some_and(|word| word == "run")
+        && args.windows(2).take(MAX_BEFORE_SCRIPT).skip(2).any(script);
+    if !called {
+        return args;
+    }
+    let mut words = args.into_iter();
+    let program = words.next();
+    let serve = ["serve", "--dialect", "lemon", "--stdio"].map(OsString::from);
+    program.into_iter().chain(serve).chain(words).collect()
+}
+
 /// codelia's words for how much runs without asking.
 fn approval(mode: &str) -> Option<PolicyMode> {
     match mode {
@@ -84,6 +103,23 @@ mod tests {
         assert_eq!(habits.cwd, Some(PathBuf::from("/tmp")));
         assert_eq!(habits.options, [("no-ui".to_owned(), "true".to_owned())]);
         assert_eq!(habits.unknown, ["--base_url http://x"]);
+    }
+
+    #[test]
+    fn a_path_in_the_place_of_mix_is_a_lemon_runtime() {
+        let ours = |text: &str| {
+            let words = our_words(words(text).into_iter().map(OsString::from).collect());
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        let served = "parlor serve --dialect lemon --stdio";
+        for rest in ["run scripts/rpc.exs -- --cwd /w", "run --no-start s/rpc.exs --"] {
+            assert_eq!(ours(&format!("parlor {rest}")), format!("{served} {rest}"));
+        }
+        for other in
+            ["parlor", "parlor run list files", "parlor run explain rpc.exs", "parlor serve rpc.exs --"]
+        {
+            assert_eq!(ours(other), other);
+        }
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl LemonRuntime {
         match (pending, with) {
             (Pending::Boot, with) => self.booted(cx, with),
             (Pending::Stats(session), Ok(Receipt::Stats(stats))) => {
-                self.say_stats(cx, view, &session, &stats)
+                self.say_stats(cx, view, &session, &stats);
             }
             (Pending::Save(session), with) => self.saved(cx, &session, with),
             (Pending::Sessions, Ok(Receipt::Sessions(sessions))) => {

@@ -345,3 +345,18 @@ fn a_consent_of_our_own_server_is_one_again() {
     ui.want(1, Command::Answer { ask: ask.id, answer: Answer::Deny { reason: None } });
     assert_eq!(ui.said()[0]["result"], false);
 }
+
+#[test]
+fn a_server_that_starts_again_is_taken_up_anew() {
+    let mut ui = Ui::up();
+    ui.want(1, prompt("restart"));
+    ui.event("agent_start", &json!([]));
+    ui.want(2, Command::Stats);
+    ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"debug":false,"ui":true}"#);
+    assert_eq!(ui.outcome(), Some(Outcome::Lost));
+    assert!(matches!(&ui.settled[1], (_, Err(refusal)) if refusal.kind == RefusalKind::Lost));
+    assert!(matches!(&ui.signals[0], Signal::Notify { text, .. } if text.contains("started again")));
+    ui.said();
+    ui.want(3, prompt("again"));
+    assert_eq!(ui.said()[0]["text"], "again");
+}

@@ -45,7 +45,7 @@ pub(super) enum Wanted {
 pub(super) struct Pending {
     pub(super) ticket: Ticket,
     pub(super) wanted: Wanted,
-    key: TimerKey,
+    pub(super) key: TimerKey,
 }
 
 impl LemonUi {
