@@ -6,6 +6,7 @@ use crate::interactive::{self, Look};
 use crate::record::Tape;
 use crate::remote::{Front, Place};
 use crate::{ps, run, stack};
+use domain::ids::SessionId;
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
@@ -24,6 +25,10 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
             std::process::exit(2);
         }
     };
+    let socket = match &place {
+        Place::Socket(path) => Some(path.clone()),
+        Place::Command(_) => None,
+    };
     let headless = attach.prompt.is_some();
     let log = if headless { stack::log_to_stderr() } else { stack::no_log() };
     let tape = attach.record.as_deref().map(Tape::new);
@@ -33,14 +38,21 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
         Some(prompt) => run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new())).await,
         None => {
             let note = format!("on a runtime that speaks {}", attach.dialect);
-            interactive::on(
-                &front.hub,
-                None,
-                Some(note),
-                stack::working_directory(&common)?,
-                Look::of(&common)?,
-            )
-            .await
+            let (cwd, look) = (stack::working_directory(&common)?, Look::of(&common)?);
+            if let Some(socket) = socket {
+                let open = async |session: Option<SessionId>| {
+                    let known = session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
+                    let session = known.as_deref().or(attach.session.as_deref());
+                    let place = Place::Socket(socket.clone());
+                    Front::open(&common, attach.dialect, place, session, tape.as_ref(), stack::no_log()).await
+                };
+                let exit = interactive::on_socket(front, open, note, cwd, look).await;
+                if let Some(tape) = tape {
+                    tape.finish();
+                }
+                return exit;
+            }
+            interactive::on(&front.hub, None, Some(note), cwd, look).await
         }
     };
     front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;

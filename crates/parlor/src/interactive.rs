@@ -1,15 +1,20 @@
 //! The terminal UI on a hub, ours or one in front of a foreign runtime.
 
+mod again;
+
 use crate::cli::Common;
 use crate::exit::Exit;
+use crate::ps::desk::Desk;
+use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::{places, stack};
 use dialects::role::Answers;
 use domain::command::Command;
+use domain::ids::SessionId;
 use domain::port::News;
 use domain::session::ModelRef;
-use hub::{Hub, LocalPort};
 use hub::core::Standing;
+use hub::{Hub, LocalPort};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -29,6 +34,13 @@ const EXAMPLES: &[&str] = &[
     "count to 200 slowly",
 ];
 
+/// Requests for anybody else.
+const REQUESTS: &[&str] = &[
+    "what does this project do, and where would I begin to read?",
+    "run the tests and tell me what fails",
+    "find the smallest TODO here and do it",
+];
+
 /// News that may wait between the hub and the UI.
 const NEWS: usize = 64;
 
@@ -38,6 +50,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     if common.resume == Some(None) {
         // Which conversation to go on with is asked on the bare terminal.
         let own = stack::own(&common, stack::no_log()).await?;
+        let _desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
         let exit = on(&own.hub, own.start, Some(note_on(&own.model)), own.cwd, look).await;
         own.hub.stop().await;
         return exit;
@@ -46,12 +59,12 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(String::new());
-    let options = Options { note: Some(noted), ..look.options(None, cwd) };
+    let options = Options { note: Some(noted), ..look.options(EXAMPLES, None, cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move { tokio::spawn(stand(common, news, commands, note)).await };
     tokio::pin!(screen, behind);
-    let mut hub: Option<Hub> = None;
+    let mut hub: Option<(Hub, Option<Desk>)> = None;
     let left = loop {
         tokio::select! {
             biased;
@@ -60,7 +73,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
             stood = &mut behind, if hub.is_none() => hub = Some(stood??),
         }
     };
-    if let Some(hub) = hub {
+    if let Some((hub, _desk)) = hub {
         hub.stop().await;
     }
     Ok(exit(left?))
@@ -72,7 +85,7 @@ async fn stand(
     news: mpsc::Sender<News>,
     commands: mpsc::Receiver<tui::Outgoing>,
     note: watch::Sender<String>,
-) -> anyhow::Result<Hub> {
+) -> anyhow::Result<(Hub, Option<Desk>)> {
     let own = stack::own(&common, stack::no_log()).await?;
     let start = own.start.or(Some(Command::NewSession { cwd: None, title: None, id: None }));
     note.send_replace(note_on(&own.model));
@@ -85,7 +98,8 @@ async fn stand(
             }
         }
     });
-    Ok(own.hub)
+    let desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
+    Ok((own.hub, desk))
 }
 
 /// Which model answers, and why.
@@ -134,11 +148,11 @@ impl Look {
         Ok(Look { ui, file })
     }
 
-    fn options(self, note: Option<String>, cwd: PathBuf) -> Options {
+    fn options(self, examples: &[&str], note: Option<String>, cwd: PathBuf) -> Options {
         Options {
             about: About {
                 program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
-                examples: EXAMPLES.iter().map(|&example| example.to_owned()).collect(),
+                examples: examples.iter().map(|&example| example.to_owned()).collect(),
                 note,
                 settings: self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
                 told: self.ui.told.clone(),
@@ -170,7 +184,25 @@ pub(crate) async fn on(
     let ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let passing = tokio::spawn(pass(commands, ui.port));
-    let left = tui::run(look.options(note, cwd), ui.news, outgoing).await;
+    let left = tui::run(look.options(REQUESTS, note, cwd), ui.news, outgoing).await;
     passing.abort();
+    Ok(exit(left?))
+}
+
+/// The terminal UI on a runtime behind a socket: when that goes away, it is looked for until it is back.
+pub(crate) async fn on_socket(
+    front: Front,
+    open: impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
+    note: String,
+    cwd: PathBuf,
+    look: Look,
+) -> anyhow::Result<Exit> {
+    let (send, news) = mpsc::channel(NEWS);
+    let (outgoing, commands) = mpsc::channel(OUTGOING);
+    let keeping = again::keep_attached(front, open, send, commands);
+    let screen = tui::run(look.options(REQUESTS, Some(note), cwd), news, outgoing);
+    // The screen ends first: it drops its ends of both channels, and the other side goes with them.
+    let (kept, left) = tokio::join!(keeping, screen);
+    kept?;
     Ok(exit(left?))
 }

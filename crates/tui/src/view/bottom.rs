@@ -25,6 +25,8 @@ const MAX_QUEUE: usize = 4;
 const MAX_TOAST: usize = 60;
 /// Rows of a toast at most.
 const MAX_TOAST_ROWS: usize = 4;
+/// Rows of the banner that tells of a lost runtime.
+const MAX_BANNER: usize = 3;
 /// Lines of widgets shown at most.
 const MAX_WIDGET: usize = 6;
 const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -35,7 +37,8 @@ pub(super) fn middle(model: &Model) -> Vec<Row> {
     let mut rows = Vec::new();
     if let LinkState::Lost(why) = &model.world.link {
         let text = format!("✗ the runtime is gone: {}", clean_line(why));
-        rows.push(Row::of(fit(&text, look.columns), look.theme.style(Role::Bad)));
+        let lines = wrap_text(&text, look.columns, look.theme.style(Role::Bad));
+        rows.extend(lines.into_iter().take(MAX_BANNER));
     }
     rows.extend(plan(model));
     rows.extend(widgets(model, Place::Above));
