@@ -46,6 +46,8 @@ struct Note {
     side: Side,
     lane: u8,
     line: Vec<u8>,
+    /// What a reader must know of the line that cannot be seen in it.
+    remark: Option<String>,
 }
 
 impl Recorder {
@@ -79,12 +81,19 @@ impl Recorder {
 
     /// Takes down a line without its newline. Never waits.
     pub fn note(&self, side: Side, lane: u8, line: &[u8]) {
+        self.note_with(side, lane, line, None);
+    }
+
+    /// The same, with a remark that the transcript has below it.
+    pub fn note_with(&self, side: Side, lane: u8, line: &[u8], remark: Option<String>) {
         let kept = line.get(..MAX_KEPT).unwrap_or(line);
+        let cut = line.len() - kept.len();
+        let remark = remark.or_else(|| (cut > 0).then(|| format!("the line above went on for {cut} bytes")));
         let size = kept.len();
         let before = self.inner.waiting.fetch_add(size, Ordering::AcqRel);
         let taken = before + size <= MAX_WAITING_BYTES || before == 0;
         let sent = taken && {
-            let note = Note { at: Instant::now(), side, lane, line: kept.to_vec() };
+            let note = Note { at: Instant::now(), side, lane, line: kept.to_vec(), remark };
             let notes = self.inner.notes.lock().unwrap_or_else(PoisonError::into_inner);
             notes.as_ref().is_some_and(|notes| notes.try_send(note).is_ok())
         };
@@ -145,7 +154,11 @@ impl Writer {
         self.last = Some(note.at);
         let after = u64::try_from(since).ok().filter(|millis| *millis > 0).map(Millis);
         let step = self.redactor.step(Step::recorded(note.side, note.lane, &note.line, after));
-        writeln!(self.out, "{step}")
+        writeln!(self.out, "{step}")?;
+        match note.remark {
+            None => Ok(()),
+            Some(remark) => writeln!(self.out, "{}", Step::new(Kind::Note(format!("# {remark}")))),
+        }
     }
 
     fn tell_left_out(&mut self) -> io::Result<()> {
@@ -172,7 +185,7 @@ mod tests {
         let recorder = Recorder::create(&path, &heads).unwrap();
         recorder.note(Side::Ui, 0, br#"{"id":"1","price":"$run","api_key":"k"}"#);
         recorder.note(Side::Runtime, 1, b"not json");
-        recorder.note(Side::Runtime, 0, b"\xff\xfe");
+        recorder.note_with(Side::Runtime, 0, b"\xff\xfe", Some("the line above was not finished".into()));
         recorder.finish();
         recorder.note(Side::Ui, 0, b"too late");
         let text = std::fs::read_to_string(&path).unwrap();
@@ -181,7 +194,12 @@ mod tests {
         let said: Vec<String> = transcript.steps.iter().map(|step| step.kind.to_string()).collect();
         assert_eq!(
             said,
-            [r#"> {"id":"1","price":"\u0024run","api_key":"[redacted]"}"#, "!<@1 not json", "!<hex fffe0a"]
+            [
+                r#"> {"id":"1","price":"\u0024run","api_key":"[redacted]"}"#,
+                "!<@1 not json",
+                "!<hex fffe0a",
+                "# the line above was not finished"
+            ]
         );
         assert!(Recorder::create(&path, &heads).is_err(), "a recording is never overwritten");
     }

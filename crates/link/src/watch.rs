@@ -3,6 +3,7 @@
 //! The watcher is called on the tasks that move the lines, so it must be quick and never wait. Outgoing lines are shown when they
 //! are taken for writing, incoming ones when they are framed.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ impl LinkIo {
         self.readers.spawn(async move {
             while let Some(next) = source.recv().await {
                 if let Incoming::Frame { lane, frame } = &next {
-                    seeing.see(Way::In, *lane, shown(frame));
+                    seeing.see(Way::In, *lane, &shown(frame));
                 }
                 if sender.send(next).await.is_err() {
                     return;
@@ -67,11 +68,13 @@ impl LinkIo {
     }
 }
 
-/// A frame as text: the line, or how it began where it was refused.
-fn shown(frame: &Frame) -> &str {
+/// A frame as text: the line, or how it began and what was wrong with it.
+fn shown(frame: &Frame) -> Cow<'_, str> {
     match frame {
-        Frame::Line(line) | Frame::Unfinished(line) => line,
-        Frame::Overlong { head, .. } | Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => head,
+        Frame::Line(line) | Frame::Unfinished(line) => line.into(),
+        Frame::Overlong { bytes_seen, head } => format!("{head}… [{bytes_seen} bytes, too long]").into(),
+        Frame::NotUtf8 { at, head } => format!("{head}… [not UTF-8 at byte {at}]").into(),
+        Frame::Nul { at, head } => format!("{head}… [NUL at byte {at}]").into(),
     }
 }
 

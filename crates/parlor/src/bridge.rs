@@ -2,6 +2,7 @@
 
 use crate::cli::{Bridge, Common};
 use crate::exit::{self, Exit};
+use crate::ps::desk::Desk;
 use crate::record::Tape;
 use crate::remote::{Front, Place};
 use crate::serve::{self, Host, Wire};
@@ -29,7 +30,11 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let front =
         Front::open(&common, bridge.to, place, None, runtime_tape.as_ref(), stack::log_to_stderr()).await?;
-    let host = Host::in_front(&stack::working_directory(&common)?, bridge.options.clone(), tape.clone());
+    let cwd = stack::working_directory(&common)?;
+    let host = Host::in_front(&cwd, bridge.options.clone(), tape.clone());
+    let serving = format!("bridge: {} on {}", bridge.from, bridge.to);
+    // Held until the end.
+    let _desk = Desk::open(&front.hub, &host, &cwd, serving).await;
     let serving = async {
         match &bridge.socket {
             None => serve::on_stdio(&front.hub, &host, bridge.from).await,
@@ -47,20 +52,41 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
     exit
 }
 
-/// What becomes of each item of the vocabulary between these two wires.
+/// What a person decides with: whoever loses one of these must know before anything else.
+const AUTHORITY: [&str; 7] =
+    ["cancel", "answer", "consent", "consent scope", "denial reason", "decision", "policy"];
+
+/// What becomes of each item of the vocabulary between these two wires: what decides first, then the rest; items of one fate together.
 fn report(from: Dialect, to: Dialect) -> String {
-    let mut text = format!("a UI that speaks {from} on a runtime that speaks {to}:\n");
     let carried = pair(from.fidelity(), to.fidelity());
-    let exact: Vec<&str> =
-        carried.iter().filter(|(_, how)| *how == Carried::Exact).map(|(item, _)| *item).collect();
-    text.push_str(&format!("  exact     {}\n", exact.join(", ")));
-    for (item, how) in carried {
-        match how {
-            Carried::Exact => {}
-            Carried::Emulated(how) => text.push_str(&format!("  emulated  {item}: {how}\n")),
-            Carried::Dropped(why) => text.push_str(&format!("  dropped   {item}: {why}\n")),
-            Carried::Refused(why) => text.push_str(&format!("  refused   {item}: {why}\n")),
+    let (decides, rest): (Vec<_>, Vec<_>) =
+        carried.into_iter().partition(|(item, _)| AUTHORITY.contains(item));
+    let mut text = format!("a UI that speaks {from} on a runtime that speaks {to}\n");
+    for (head, items) in [("what the person decides", decides), ("everything else", rest)] {
+        text.push_str(&format!("\n{head}\n"));
+        for (word, items, why) in grouped(&items) {
+            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+            text.push_str(&format!("  {word:<9} {}{why}\n", items.join(", ")));
         }
     }
     text.trim_end().to_owned()
+}
+
+/// Items with the same fate for the same reason, the best fate first.
+fn grouped<'i>(items: &'i [(&'static str, Carried)]) -> Vec<(&'static str, Vec<&'static str>, &'i str)> {
+    let mut groups: Vec<(usize, &str, Vec<&str>, &str)> = Vec::new();
+    for (item, how) in items {
+        let (rank, word, why) = match how {
+            Carried::Exact => (0, "exact", ""),
+            Carried::Emulated(how) => (1, "emulated", how.as_str()),
+            Carried::Dropped(why) => (2, "dropped", why.as_str()),
+            Carried::Refused(why) => (3, "refused", why.as_str()),
+        };
+        match groups.iter_mut().find(|(known, _, _, reason)| *known == rank && *reason == why) {
+            Some((_, _, items, _)) => items.push(item),
+            None => groups.push((rank, word, vec![item], why)),
+        }
+    }
+    groups.sort_by_key(|(rank, ..)| *rank);
+    groups.into_iter().map(|(_, word, items, why)| (word, items, why)).collect()
 }

@@ -1,6 +1,6 @@
-//! `parlor ps`: the live sessions of this person's serving processes and who is attached, without a port to know.
+//! `parlor ps`: the live sessions of this person's processes and who is attached, without a port to know.
 //!
-//! Every serving process keeps a small file and two sockets in the runtime directory (see `ps/desk.rs`); this reads them. What a
+//! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see `ps/desk.rs`); this reads them. What a
 //! process that is gone left behind is removed here.
 
 pub(crate) mod desk;
@@ -9,7 +9,7 @@ use crate::exit::{self, Exit};
 use anyhow::Context;
 use desk::Notice;
 use dialects::role::Lane;
-use link::{Incoming, Limits, unix};
+use link::{Incoming, Limits, LinkIo, unix};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub(crate) async fn ps(asked: &Ps) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if all.is_empty() {
-        exit::complain("nothing is being served; start something with `parlor serve`");
+        exit::complain("no session is open; `parlor` opens one, `parlor serve` lets other UIs in");
     }
     for process in &all {
         let Notice { pid, serving, cwd, .. } = &process.notice;
@@ -107,16 +107,18 @@ pub(crate) async fn processes(directory: &Path) -> anyhow::Result<Vec<Process>> 
             notice.clear(directory);
             continue;
         }
-        let sessions = ask(&notice.who(directory)).await;
-        all.push(Process { notice, sessions });
+        // Its sockets are there before its file: if nobody answers, the number belongs to another process now.
+        match unix::connect(&notice.who(directory), Lane::MAIN, Limits::default(), Duration::ZERO).await {
+            Ok(link) => all.push(Process { notice, sessions: told(link).await }),
+            Err(_) => notice.clear(directory),
+        }
     }
     all.sort_by_key(|process| process.notice.since);
     Ok(all)
 }
 
-/// Asks a process who is there.
-async fn ask(socket: &Path) -> Option<Vec<Value>> {
-    let mut link = unix::connect(socket, Lane::MAIN, Limits::default(), Duration::ZERO).await.ok()?;
+/// What a process tells about who is there.
+async fn told(mut link: LinkIo) -> Option<Vec<Value>> {
     let first = tokio::time::timeout(ANSWER_WITHIN, link.incoming.recv()).await.ok()??;
     let Incoming::Frame { frame: Frame::Line(line), .. } = first else { return None };
     serde_json::from_str(&line).ok()

@@ -7,7 +7,7 @@ use crate::exit::{self, Exit};
 use crate::serve::told_to_stop;
 use anyhow::Context;
 use kit::notation::{Heads, Side};
-use kit::recorder::Recorder;
+use kit::recorder::{MAX_KEPT, Recorder};
 use link::{Watcher, Way};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use wire::lines::{Frame, Framer};
 
 /// How much is copied at once.
 const CHUNK: usize = 64 * 1024;
@@ -100,37 +99,48 @@ async fn copy(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin,
     ear.end();
 }
 
-/// Cuts what passes into lines and notes them.
+/// Cuts what passes into lines and notes them as they are, whatever is in them. Of a line that is longer than what is kept, the rest is
+/// only counted.
 struct Ear {
     recorder: Recorder,
     side: Side,
-    framer: Framer,
+    line: Vec<u8>,
+    /// Bytes of the line that were not kept.
+    over: usize,
 }
 
 impl Ear {
     fn new(recorder: Recorder, side: Side) -> Ear {
-        Ear { recorder, side, framer: Framer::new() }
+        Ear { recorder, side, line: Vec::new(), over: 0 }
     }
 
     fn hear(&mut self, bytes: &[u8]) {
-        self.framer.push(bytes);
-        while let Some(frame) = self.framer.next() {
-            self.note(&frame);
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let (text, whole) = match piece.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (piece, false),
+            };
+            let room = MAX_KEPT.saturating_sub(self.line.len()).min(text.len());
+            self.line.extend_from_slice(text.get(..room).unwrap_or_default());
+            self.over += text.len() - room;
+            if whole {
+                self.note(None);
+            }
         }
     }
 
     fn end(&mut self) {
-        while let Some(frame) = self.framer.finish() {
-            self.note(&frame);
+        if !self.line.is_empty() {
+            self.note(Some("the line above was not finished".to_owned()));
         }
     }
 
-    fn note(&self, frame: &Frame) {
-        let line = match frame {
-            Frame::Line(line) | Frame::Unfinished(line) => line,
-            Frame::Overlong { head, .. } | Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => head,
-        };
-        self.recorder.note(self.side, 0, line.as_bytes());
+    fn note(&mut self, remark: Option<String>) {
+        let over = std::mem::take(&mut self.over);
+        let longer = (over > 0).then(|| format!("the line above went on for {over} bytes"));
+        let line = std::mem::take(&mut self.line);
+        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        self.recorder.note_with(self.side, 0, line, longer.or(remark));
     }
 }
 

@@ -91,15 +91,9 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         None => own.start.clone(),
     };
     let host = Host::new(&own, &serve, start);
-    // Held until the end. Whoever keeps nothing on disk is not looked for either.
-    let _desk = match common.ephemeral {
-        true => None,
-        false => {
-            let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
-            let opened = Desk::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
-            opened.inspect_err(|why| exit::complain(&format!("`parlor ps` will not show this: {why:#}"))).ok()
-        }
-    };
+    let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
+    // Held until the end.
+    let _desk = Desk::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
     let serving = async {
         match &serve.socket {
             None if !serve.stdio => {

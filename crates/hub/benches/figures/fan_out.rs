@@ -1,7 +1,79 @@
-//! Events through many UIs.
+//! What every further UI costs that watches a session: events of one conversation through many UIs.
 
+use crate::stage::{self, guest};
 use crate::{Broken, Figures};
+use dialects::Dialect;
+use dialects::role::{Answers, Lane};
+use domain::command::{Command, PromptOptions, Target};
+use domain::content::Input;
+use domain::event::Body;
+use domain::ids::SessionId;
+use domain::port::{News, Ticket};
+use hub::core::Standing;
+use link::{Incoming, Limits, memory};
+use std::time::{Duration, Instant};
+use wire::lines::Frame;
 
-pub(crate) fn measure(_: &mut Figures) -> Result<(), Broken> {
+/// UIs on the session.
+const FEW: usize = 1;
+const MANY: usize = 50;
+/// Events of the conversation.
+const EVENTS: usize = 2_000;
+/// Telling one more UI may cost so much of what the first one costs, as events per second go.
+const PROMISED: f64 = 1.0;
+/// What the end of a run looks like on these wires.
+const ENDS: [&str; 2] = ["\"run_ended\"", "\"status\":\"completed\""];
+/// Each is measured so often; the least counts.
+const TIMES: usize = 3;
+
+pub(crate) fn measure(figures: &mut Figures) -> Result<(), Broken> {
+    for dialect in [Dialect::Native, Dialect::Codelia] {
+        let name = format!("fan-out: one of {MANY} UIs of {dialect} against one alone");
+        if !figures.wants(&name) {
+            continue;
+        }
+        let (mut few, mut many) = (Duration::MAX, Duration::MAX);
+        for _ in 0..TIMES {
+            few = few.min(told(dialect, FEW)?);
+            many = many.min(told(dialect, MANY)?);
+        }
+        let per_ui = many.as_secs_f64() / MANY as f64;
+        let rate = (EVENTS * MANY) as f64 / many.as_secs_f64();
+        figures.tell(&name, per_ui / few.as_secs_f64(), PROMISED, &format!("{rate:.0} events/s told"));
+    }
     Ok(())
+}
+
+/// How long one conversation takes until all of these UIs have heard its end.
+fn told(dialect: Dialect, uis: usize) -> Result<Duration, Broken> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let hub = stage::runtime(EVENTS);
+        let session = SessionId::from_number(1);
+        let start = Command::NewSession { cwd: None, title: None, id: Some(session.clone()) };
+        let mut first = hub.attach("bench", Standing::Controller, Answers::ALL, Some(start)).await?;
+        let mut hearing = tokio::task::JoinSet::new();
+        for _ in 0..uis {
+            let (theirs, mut ours) = memory::pair(&[Lane::MAIN], Limits::default());
+            let open = Some(Command::OpenSession { session: session.clone() });
+            let ui = hub.seat(hub::Guest { start: open, ..guest(dialect) }).await?;
+            let serving = hub.clone();
+            tokio::spawn(async move { serving.connect(ui, Lane::MAIN, theirs).await });
+            hearing
+                .spawn(async move { while let Some(Incoming::Frame { .. }) = ours.incoming.recv().await {} });
+        }
+        let began = Instant::now();
+        let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+        first.port.command(Ticket(1), Target::Current, prompt).await?;
+        loop {
+            match first.news.recv().await.ok_or("the hub stopped")? {
+                News::Happened { event, .. } if matches!(event.body, Body::RunEnded { .. }) => break,
+                _ => {}
+            }
+        }
+        while hearing.join_next().await.is_some() {}
+        let took = began.elapsed();
+        hub.stop().await;
+        Ok(took)
+    })
 }

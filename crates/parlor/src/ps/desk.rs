@@ -4,6 +4,7 @@
 //! Invariants: the directory is for its owner alone; everything is removed when the process ends in order; what a killed process
 //! leaves is found by its process id and removed by whoever looks next. A desk that cannot be opened costs only the finding.
 
+use crate::exit;
 use crate::places;
 use crate::serve::Host;
 use anyhow::Context;
@@ -98,8 +99,18 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Opens the desk of this process.
-    pub(crate) async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> anyhow::Result<Desk> {
+    /// Opens the desk of this process; one that cannot be opened is said on stderr.
+    pub(crate) async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> Option<Desk> {
+        let opened = Desk::try_open(hub, host, cwd, serving).await;
+        opened.inspect_err(|why| exit::complain(&format!("`parlor ps` will not show this: {why:#}"))).ok()
+    }
+
+    /// Opens the desk of a process whose screen belongs to its UI: nothing is said.
+    pub(crate) async fn quietly(hub: &Hub, cwd: &Path, serving: &str) -> Option<Desk> {
+        Desk::try_open(hub, &Host::in_front(cwd, Vec::new(), None), cwd, serving.to_owned()).await.ok()
+    }
+
+    async fn try_open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> anyhow::Result<Desk> {
         let directory = directory()?;
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -171,8 +182,13 @@ fn told(session: &LiveSession) -> Value {
         Standing::Approver => "approver",
         Standing::Observer => "observer",
     };
-    let uis: Vec<Value> =
-        session.uis.iter().map(|ui| json!({"name": ui.name, "role": role(ui.standing)})).collect();
+    // A UI on a link is called by its wire and a number; one of this process only by what it is.
+    let wire = |name: &str| name.split_once('#').map(|(wire, _)| wire.to_owned());
+    let uis: Vec<Value> = session
+        .uis
+        .iter()
+        .map(|ui| json!({"name": ui.name, "role": role(ui.standing), "dialect": wire(&ui.name)}))
+        .collect();
     json!({
         "id": session.id.as_str(),
         "title": session.title,
