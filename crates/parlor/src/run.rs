@@ -56,6 +56,9 @@ pub(crate) async fn converse(
     let mut headless = Headless::new(run, ui.port.clone());
     let give_up = tokio::time::sleep(Duration::from_secs(run.timeout.unwrap_or(u64::from(u32::MAX))));
     tokio::pin!(give_up);
+    // One for the whole run: a new one in each round would miss what comes between two rounds.
+    let interrupt = tokio::signal::ctrl_c();
+    tokio::pin!(interrupt);
     let mut stopping = None;
     loop {
         tokio::select! {
@@ -71,7 +74,7 @@ pub(crate) async fn converse(
                 stopping = Some(Exit::TimedOut);
                 ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
             }
-            stopped = tokio::signal::ctrl_c(), if stopping.is_none() => {
+            stopped = &mut interrupt, if stopping.is_none() => {
                 stopped?;
                 stopping = Some(Exit::Cancelled);
                 ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;

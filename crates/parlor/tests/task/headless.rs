@@ -119,10 +119,7 @@ fn pages_are_fetched_only_when_somebody_said_so() {
 
 #[test]
 fn a_command_sees_no_key_and_the_settings_choose_the_model() {
-    // What the kernel tells of our own process is out of reach too, where it can keep a command in bounds.
-    let others =
-        if tools::sandbox::status().files { "; cat /proc/[0-9]*/environ 2>&1 | tr '\\0' '\\n'" } else { "" };
-    let look = json!({ "command": format!("env{others}") });
+    let look = json!({ "command": "env; cat /proc/$PPID/environ" });
     let story = vec![Say::call("I look around.", "bash", look, "PATH="), Say::words("No key there.")];
     let (project, server) = (Project::new(), Server::start(Wire::Gemini, story));
     let settings = format!("model = \"{}\"", Wire::Gemini.model());

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod doctor;
+mod ends;
 mod headless;
 mod project;
 mod server;

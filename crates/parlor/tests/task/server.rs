@@ -7,9 +7,13 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Bytes of a stream that come at once: no event comes whole.
 const TEAR: usize = 23;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A provider.
 pub(crate) struct Server {
@@ -21,6 +25,8 @@ pub(crate) struct Server {
 #[derive(Default)]
 struct Told {
     requests: usize,
+    /// Streams that stalled until the client went away.
+    left: usize,
     trouble: Vec<String>,
 }
 
@@ -51,13 +57,23 @@ impl Server {
         self.told.lock().unwrap().trouble.clone()
     }
 
+    /// Waits until the client has left the one stream that stalled.
+    #[track_caller]
+    pub(crate) fn left_alone(&self) {
+        let end = Instant::now() + PATIENCE;
+        while self.told.lock().unwrap().left == 0 {
+            assert!(Instant::now() < end, "the connection is still open");
+            std::thread::yield_now();
+        }
+    }
+
     /// How many requests came.
     pub(crate) fn requests(&self) -> usize {
         self.told.lock().unwrap().requests
     }
 }
 
-fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], told: &Mutex<Told>) -> std::io::Result<()> {
+fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], everything: &Mutex<Told>) -> std::io::Result<()> {
     let (line, headers, body) = request(socket)?;
     if line == "GET /page HTTP/1.1" {
         let head =
@@ -68,13 +84,20 @@ fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], told: &Mutex<Told>) 
         let head = "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
         return socket.write_all(head.as_bytes());
     }
-    let mut told = told.lock().unwrap();
+    let mut told = everything.lock().unwrap();
     let at = told.requests;
     told.requests += 1;
     match look(wire, story, at, &line, &headers, &body) {
         Ok(stream) => {
             drop(told);
-            send(socket, &stream)
+            send(socket, &stream)?;
+            if story.get(at).is_some_and(|say| say.stalls) {
+                // Until the client closes its end.
+                socket.read_to_end(&mut Vec::new())?;
+                everything.lock().unwrap().left += 1;
+                return Ok(());
+            }
+            socket.write_all(b"0\r\n\r\n")
         }
         Err(why) => {
             told.trouble.push(why);
@@ -126,7 +149,14 @@ fn look(
         return Err(format!("request {at} brings {signed} signatures back"));
     }
     let say = story.get(at).ok_or("asked once more than there is to say")?;
-    Ok(wire.stream(say, at))
+    let mut stream = wire.stream(say, at);
+    if say.stalls {
+        // Up to the event with the words.
+        let words = stream.find(say.text).ok_or("the words are not in the stream")?;
+        let end = stream[words..].find("\n\n").ok_or("no end of an event")?;
+        stream.truncate(words + end + 2);
+    }
+    Ok(stream)
 }
 
 fn send(mut socket: &TcpStream, stream: &str) -> std::io::Result<()> {
@@ -139,5 +169,5 @@ fn send(mut socket: &TcpStream, stream: &str) -> std::io::Result<()> {
         chunk.extend_from_slice(b"\r\n");
         socket.write_all(&chunk)?;
     }
-    socket.write_all(b"0\r\n\r\n")
+    Ok(())
 }

@@ -11,15 +11,21 @@ pub(crate) struct Say {
     pub(crate) call: Option<(&'static str, Value)>,
     /// What the result of the call must hold.
     pub(crate) gives: &'static str,
+    /// Whether nothing more comes after the words, not even an end.
+    pub(crate) stalls: bool,
 }
 
 impl Say {
     pub(crate) fn call(text: &'static str, tool: &'static str, args: Value, gives: &'static str) -> Say {
-        Say { text, call: Some((tool, args)), gives }
+        Say { text, call: Some((tool, args)), gives, stalls: false }
     }
 
     pub(crate) fn words(text: &'static str) -> Say {
-        Say { text, call: None, gives: "" }
+        Say { text, call: None, gives: "", stalls: false }
+    }
+
+    pub(crate) fn stall(text: &'static str) -> Say {
+        Say { stalls: true, ..Say::words(text) }
     }
 }
 

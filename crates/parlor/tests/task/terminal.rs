@@ -3,7 +3,8 @@
 mod screen;
 
 use crate::project::KEY;
-use crate::{Project, Server, Wire, story};
+use crate::story::{self, Say};
+use crate::{Project, Server, Wire};
 use screen::Terminal;
 
 /// Starts the program and says what is wanted.
@@ -59,4 +60,32 @@ fn the_task_through_gemini() {
 #[test]
 fn the_task_through_a_local_server_without_a_key() {
     mends(Wire::Local);
+}
+
+#[test]
+fn one_key_stops_a_model_that_says_nothing_more() {
+    let (project, server) =
+        (Project::new(), Server::start(Wire::Anthropic, vec![Say::stall("I begin, and")]));
+    let mut terminal = asked(&project, &server, Wire::Anthropic);
+    terminal.shows(&["I begin, and"]);
+    terminal.send("\x1b");
+    terminal.shows(&["stopped by you"]);
+    server.left_alone();
+}
+
+#[test]
+fn what_is_denied_with_a_reason_is_not_done_and_the_model_hears_why() {
+    let mut story = story::mend();
+    story[1].gives = "Permission denied: rather add";
+    story.truncate(2);
+    story.push(Say::words("Then I would add."));
+    let (project, server) = (Project::new(), Server::start(Wire::Gemini, story));
+    let before = project.sum();
+    let mut terminal = asked(&project, &server, Wire::Gemini);
+    terminal.asks(&["edit sum.sh"]);
+    terminal.send("r");
+    terminal.shows(&["why not:"]);
+    terminal.send("rather add\r");
+    terminal.shows(&["denied", "rather add", "Then I would add."]);
+    assert_eq!((server.trouble(), project.sum()), (Vec::new(), before));
 }

@@ -1,0 +1,61 @@
+//! How a headless run ends when it does not end well: each way has an exit code of its own and says what to do.
+
+use crate::story::{self, Say};
+use crate::{Project, Server, Wire};
+use serde_json::json;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
+const WIRE: Wire = Wire::OpenAiResponses;
+
+#[test]
+fn a_question_to_a_person_who_is_not_there_needs_input() {
+    let ask = json!({ "kind": "confirm", "title": "Sure?", "message": "Really?" });
+    let story = vec![Say::call("I ask.", "ask", ask, ""), Say::words("Nobody is there.")];
+    let (project, server) = (Project::new(), Server::start(WIRE, story));
+    let output = project.parlor(WIRE, &server, &["run", "ask me"]).output().unwrap();
+    assert_eq!(server.trouble(), Vec::<String>::new());
+    assert_eq!(output.status.code(), Some(4));
+}
+
+#[test]
+fn a_model_that_says_nothing_more_times_out() {
+    let (project, server) = (Project::new(), Server::start(WIRE, vec![Say::stall("I begin, and")]));
+    let output = project.parlor(WIRE, &server, &["run", "--timeout", "1", "go"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(5));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("I begin, and"), "what came is kept");
+    server.left_alone();
+}
+
+#[test]
+fn an_interrupt_cancels_and_leaves_the_provider() {
+    let (project, server) = (Project::new(), Server::start(WIRE, vec![Say::stall("I begin, and")]));
+    let mut command = project.parlor(WIRE, &server, &["run", "--json", "go"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("I begin, and") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "it ended before it began");
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    let result: serde_json::Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
+    assert_eq!(result["result"]["outcome"], "cancelled");
+    server.left_alone();
+}
+
+#[test]
+fn a_provider_that_refuses_is_told_with_what_to_do() {
+    // The story is over before it begins: the server refuses.
+    let (project, server) = (Project::new(), Server::start(WIRE, story::mend()));
+    let mut command = project.parlor(WIRE, &server, &["run", "go"]);
+    let output = command.env("OPENAI_API_KEY", "another").output().unwrap();
+    assert_eq!((output.status.code(), server.requests()), (Some(1), 1), "it is not tried again");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("openai-responses/gpt-5: bad request (HTTP 400)"), "{said}");
+    assert!(said.contains("another model may take it"), "{said}");
+}
