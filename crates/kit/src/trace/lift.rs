@@ -38,6 +38,8 @@ pub(super) struct Lift {
     tickets: u64,
     /// Requests that the role made and nobody recorded yet: name and id.
     waiting: Vec<(String, Value)>,
+    /// Recorded requests that the role did not make yet, because it waits for something first: name and id.
+    early: Vec<(String, Value)>,
     /// Recorded ids and what the role called the same request.
     twins: BTreeMap<String, Value>,
     /// Names of recorded requests by who made them and their id, to tell what an answer is to.
@@ -59,6 +61,7 @@ impl Lift {
             line: 0,
             tickets: 0,
             waiting: Vec::new(),
+            early: Vec::new(),
             twins: BTreeMap::new(),
             requests: BTreeMap::new(),
             spans: Spans::default(),
@@ -125,12 +128,14 @@ impl Lift {
         let lane = Lane(u32::from(lane));
         self.runtime_step(|runtime, cx| runtime.line(cx, lane, Line::Text(raw.to_owned())));
         let twin = value.and_then(|value| Some((name_of(value)?.to_owned(), value.get("id")?.clone())));
-        if let Some((name, id)) = twin
-            && let Some(at) = self.waiting.iter().position(|(waiting, _)| *waiting == name)
-        {
-            let (_, ours) = self.waiting.remove(at);
-            if self.twins.len() < MAX_TWINS {
-                self.twins.insert(id.to_string(), ours);
+        if let Some((name, id)) = twin {
+            match self.waiting.iter().position(|(waiting, _)| *waiting == name) {
+                Some(at) => {
+                    let (_, ours) = self.waiting.remove(at);
+                    self.pair(&id, ours);
+                }
+                None if self.early.len() < MAX_WAITING => self.early.push((name, id)),
+                None => {}
             }
         }
     }
@@ -178,10 +183,20 @@ impl Lift {
     fn asked(&mut self, line: &str) {
         let Ok(value) = serde_json::from_str::<Value>(line) else { return };
         let (Some(name), Some(id)) = (name_of(&value), value.get("id")) else { return };
+        if let Some(at) = self.early.iter().position(|(early, _)| early == name) {
+            let (_, recorded) = self.early.remove(at);
+            return self.pair(&recorded, id.clone());
+        }
         if self.waiting.len() == MAX_WAITING {
             self.waiting.remove(0);
         }
         self.waiting.push((name.to_owned(), id.clone()));
+    }
+
+    fn pair(&mut self, recorded: &Value, ours: Value) {
+        if self.twins.len() < MAX_TWINS {
+            self.twins.insert(recorded.to_string(), ours);
+        }
     }
 
     fn runtime_step(&mut self, act: impl FnOnce(&mut dyn RuntimeRole, &mut Cx<'_>)) {
