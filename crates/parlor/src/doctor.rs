@@ -37,6 +37,13 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
         }
     }
     say("sandbox", &tools::sandbox::status().words);
+    if rustix::process::geteuid().is_root() {
+        // The kernel lets root look into every program, a sandbox or not.
+        say(
+            "",
+            "you are root: a command could still read the keys out of this program; better work as an ordinary user",
+        );
+    }
     let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
     say("dialects", &names.join(", "));
     let term = std::env::var("TERM").unwrap_or_else(|_| "not set".to_owned());

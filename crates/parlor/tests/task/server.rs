@@ -36,6 +36,13 @@ impl Server {
         Server::playing(wire, Arc::new(Mutex::new(story)))
     }
 
+    /// The same, going on at step `from`: what came before was said by another provider.
+    pub(crate) fn going_on(wire: Wire, story: Vec<Say>, from: usize) -> Server {
+        let server = Server::start(wire, story);
+        server.told.lock().unwrap().requests = from;
+        server
+    }
+
     /// The same with a story that may still be written.
     pub(crate) fn playing(wire: Wire, story: Arc<Mutex<Vec<Say>>>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

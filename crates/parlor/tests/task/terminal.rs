@@ -9,7 +9,7 @@ use screen::Terminal;
 
 /// Starts the program and says what is wanted.
 fn asked(project: &Project, server: &Server, wire: Wire) -> Terminal {
-    let mut terminal = Terminal::start(project.parlor(wire, server, &[]));
+    let mut terminal = Terminal::start(&mut project.parlor(wire, server, &[]));
     terminal.shows(&[wire.model()]);
     terminal.send("mend sum.sh until the test passes\r");
     terminal
@@ -88,4 +88,22 @@ fn what_is_denied_with_a_reason_is_not_done_and_the_model_hears_why() {
     terminal.send("rather add\r");
     terminal.shows(&["denied", "rather add", "Then I would add."]);
     assert_eq!((server.trouble(), project.sum()), (Vec::new(), before));
+}
+
+#[test]
+fn another_model_goes_on_with_everything_that_was_said_and_done() {
+    let first = story::mend().remove(0);
+    let story = vec![first, Say::words("It takes away."), Say::words("I see what you both did.")];
+    let (project, one) = (Project::new(), Server::start(Wire::Anthropic, story.clone()));
+    let two = Server::going_on(Wire::OpenAiChat, story, 2);
+    let mut command = project.parlor(Wire::Anthropic, &one, &[]);
+    let mut terminal = Terminal::start(command.envs(Wire::OpenAiChat.environment(&two.url)));
+    terminal.shows(&[Wire::Anthropic.model()]);
+    terminal.send("what does sum.sh do?\r");
+    terminal.shows(&["It takes away."]);
+    terminal.send("/model openai-chat/gpt-5\r");
+    terminal.shows(&["gpt-5 · asks first"]);
+    terminal.send("and now?\r");
+    terminal.shows(&["I see what you both did."]);
+    assert_eq!((one.trouble(), two.trouble()), (Vec::new(), Vec::new()));
 }
