@@ -289,6 +289,7 @@ impl Shell {
             }
             self.pause(&mut input).await?;
         }
+        self.save_drafts();
         let gone = self.gallery.forget();
         self.forget_pictures(&gone)?;
         self.screen.finish(&self.model, &mut self.cache, &self.terminal)?;

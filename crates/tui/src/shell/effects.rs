@@ -130,6 +130,14 @@ impl Shell {
         self.take(Msg::History(prompts));
     }
 
+    /// What was being written when the program ended is the newest of the earlier prompts next time.
+    pub(super) fn save_drafts(&self) {
+        let others = self.model.world.sessions.values().map(|seen| seen.draft.clone());
+        let own = self.model.screen.composer.unfolded();
+        let drafts = others.chain([own]).filter(|draft| !draft.trim().is_empty());
+        drafts.for_each(|draft| self.save_history(draft.trim_end()));
+    }
+
     fn save_history(&self, prompt: &str) {
         let Some(path) = &self.options.history else { return };
         if let Some(folder) = path.parent() {

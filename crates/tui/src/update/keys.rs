@@ -61,12 +61,18 @@ fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
     } else if model.world.is_running() {
         prompt::stop(model, fx);
     } else if !model.screen.composer.is_empty() {
-        let text = model.screen.composer.take();
-        model.screen.history.remember(text);
+        set_aside(model, fx);
         model.toast(Level::Info, "cleared (↑ brings it back); Ctrl-C again quits");
     } else {
         model.toast(Level::Info, "Ctrl-C again quits");
     }
+}
+
+/// Empties the composer; what stood there is the newest of the earlier prompts, also after a restart.
+fn set_aside(model: &mut Model, fx: &mut Vec<Fx>) {
+    let text = model.screen.composer.take();
+    model.screen.history.remember(text.clone());
+    fx.push(Fx::SaveHistory(text));
 }
 
 fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
@@ -184,8 +190,7 @@ fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
         model.toast(Level::Info, "the pictures do not go along with your prompt");
     } else if shell::escape(model, fx) {
     } else if !model.screen.composer.is_empty() {
-        let text = model.screen.composer.take();
-        model.screen.history.remember(text);
+        set_aside(model, fx);
         model.toast(Level::Info, "cleared; ↑ brings it back");
     }
 }

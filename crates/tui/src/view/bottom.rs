@@ -133,21 +133,27 @@ fn working(model: &Model) -> Vec<Row> {
         if used.output > 0 { format!(" · {} tokens out", count(used.output)) } else { String::new() };
     let keymap = &model.screen.keymap;
     let own = model.screen.ran.as_ref().is_some_and(Ran::runs);
-    let hint = if waits || own {
-        // Esc means something else just now, and says so where it does.
-        String::new()
-    } else if model.screen.composer.is_empty() {
-        match state.queues.all().count() {
-            0 => "Esc stops".to_owned(),
-            _ => format!("Esc stops and gives back what waits · {} edits it", keymap.shown(Action::Queue)),
+    // Esc means something else while a question or a command of the person's own has it, and says so there.
+    let mut hints = Vec::new();
+    if !waits && !own {
+        if !model.screen.composer.is_empty() {
+            let (send, steer) = (keymap.shown(Action::Send), keymap.shown(Action::Steer));
+            hints.push(format!("   {send} queues · {steer} steers · Esc stops"));
+        } else if state.queues.all().next().is_some() {
+            let edit = keymap.shown(Action::Queue);
+            hints.push(format!("   Esc stops and gives back what waits · {edit} edits it"));
         }
-    } else {
-        let (send, steer) = (keymap.shown(Action::Send), keymap.shown(Action::Steer));
-        format!("{send} queues · {steer} steers · Esc stops")
-    };
-    let text = format!(" {word} · {took}{tokens}{rate}");
-    let room = look.columns.saturating_sub(width(&text) + 1);
-    let hint = if width(&hint) + 3 <= room { format!("   {hint}") } else { String::new() };
+        hints.push("   Esc stops".to_owned());
+    }
+    let mut text = format!(" {word} · {took}");
+    let fits = |text: &str, hint: &str| width(text) + width(hint) < look.columns;
+    let hint = hints.into_iter().find(|hint| fits(&text, hint)).unwrap_or_default();
+    // How to stop matters more than numbers.
+    for number in [tokens, rate] {
+        if fits(&format!("{text}{number}"), &hint) {
+            text.push_str(&number);
+        }
+    }
     vec![Row::from(vec![
         look.piece(sign, Role::Accent),
         look.piece(fit(&text, look.columns.saturating_sub(1)), Role::Text),
@@ -284,6 +290,11 @@ pub(super) fn status(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Li
     let (left, right) = (joined(left), joined(right));
     let columns = usize::from(area.width.saturating_sub(2));
     draw(&left, Position::new(area.x + 1, area.y), area.width.saturating_sub(2), buf, links);
+    let short = state.context_left().map(|percent| vec![(format!("{percent}%"), gauge(percent).1)]);
+    let right = match short {
+        Some(short) if left.width() + right.width() + 2 > columns => joined(short),
+        _ => right,
+    };
     let needed = right.width();
     if left.width() + needed + 2 <= columns {
         let x = area.x + 1 + u16::try_from(columns - needed).unwrap_or(0);

@@ -71,7 +71,9 @@ fn ran(model: &Model) -> Vec<Row> {
         look.piece(format!("   {word}"), Role::Dim),
     ])];
     let lines: Vec<&str> = ran.output.lines().collect();
-    let hidden = lines.len().saturating_sub(MAX_OUTPUT);
+    // On a small screen the line that tells how to stop it must stay in sight.
+    let most = usize::from(model.screen.size.1 / 4).clamp(1, MAX_OUTPUT);
+    let hidden = lines.len().saturating_sub(most);
     if hidden > 0 {
         rows.push(Row::of(format!("│ … {hidden} more before"), look.theme.style(Role::Dim)));
     }

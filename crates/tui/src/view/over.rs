@@ -106,8 +106,7 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
         let label = fit(&item.label, look.columns.saturating_sub(2));
         let room = look.columns.saturating_sub(width(&label) + 4);
         let doomed = picker.doomed == Some(*at);
-        let detail =
-            if doomed { "Ctrl-X again takes it away for good".to_owned() } else { fit(&item.detail, room) };
+        let detail = if doomed { "Ctrl-X again deletes".to_owned() } else { fit(&item.detail, room) };
         rows.push(Row::from(vec![
             Piece::new(item.sign, look.theme.style(Role::Accent)),
             Piece::new(label, look.theme.style(role)),

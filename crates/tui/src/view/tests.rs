@@ -1,5 +1,7 @@
 //! Screens with their styles, at 40, 80 and 120 columns. `UPDATE_EXPECT=1 cargo test -p tui` writes them anew.
 
+mod panels;
+
 use crate::msg::Msg;
 use crate::update::tests::Stage;
 use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Choice, Consent, Preview, Risk};

@@ -30,7 +30,8 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     }
     let mut told = Vec::new();
     if !about.told.is_empty() {
-        told.push(Row::of("Your settings are not quite right (/settings):", style(Role::Warn)));
+        let head = "Your settings are not quite right (/settings):";
+        told.extend(wrap_text(head, look.columns, style(Role::Warn)));
         let (first, rest) = (look.piece("  ! ", Role::Warn), look.piece("    ", Role::Warn));
         for text in &about.told {
             told.extend(wrap(&[look.piece(clean_line(text), Role::Text)], look.columns, &first, &rest));
