@@ -7,6 +7,7 @@ use crate::mcp::Servers;
 use crate::port::{Port, Reported};
 use crate::seat::{Asked, ModelSource, Seat, Steered};
 use crate::turn::Turn;
+use domain::command::Command;
 use domain::event::Failure;
 use domain::ids::SessionId;
 use domain::port::{Order, Report, TurnBrief, TurnEnd};
@@ -45,6 +46,8 @@ pub struct Agent {
     seats: BTreeMap<SessionId, Seat>,
     servers: Servers,
     changes: Changes,
+    /// Summaries that are being written outside of runs; one is no use any more once the conversation goes on.
+    compacting: BTreeMap<SessionId, CancellationToken>,
 }
 
 impl Agent {
@@ -55,7 +58,14 @@ impl Agent {
             setup.toolbox.add(Arc::new(tools::Fetch { private: fetch.private }));
         }
         let servers = Servers::new(setup.config.clone(), setup.data.clone(), setup.guard.clone());
-        Agent { setup, reports, seats: BTreeMap::new(), servers, changes: Changes::default() }
+        Agent {
+            setup,
+            reports,
+            seats: BTreeMap::new(),
+            servers,
+            changes: Changes::default(),
+            compacting: BTreeMap::new(),
+        }
     }
 
     /// Takes orders until there are no more; then stops whatever still runs.
@@ -68,12 +78,18 @@ impl Agent {
                 cancel.cancel();
             }
         }
+        for stop in self.compacting.values() {
+            stop.cancel();
+        }
         self.servers.stop();
     }
 
     async fn order(&mut self, order: Order) {
         match order {
-            Order::Turn(brief) => self.begin(*brief).await,
+            Order::Turn(brief) => {
+                self.stop_compacting(&brief.session);
+                self.begin(*brief).await;
+            }
             Order::Cancel { session, run } => {
                 if let Some((under_way, cancel)) =
                     self.seats.get(&session).and_then(|seat| seat.under_way.as_ref())
@@ -99,13 +115,18 @@ impl Agent {
             }
             Order::Consult { ticket, session, command, grounds } => {
                 // On a task of its own: a slow list of models must not hold up a cancel.
-                let reports = self.reports.clone();
+                let (reports, stop) = (self.reports.clone(), CancellationToken::new());
+                if matches!(command, Command::Compact { .. }) {
+                    self.stop_compacting(&session);
+                    self.compacting.insert(session.clone(), stop.clone());
+                }
                 let consulted = Consulted {
                     setup: self.setup.clone(),
                     servers: self.servers.clone(),
                     reports: reports.clone(),
                     session,
                     grounds,
+                    stop,
                 };
                 tokio::spawn(async move {
                     let with = consulted.answer(command).await;
@@ -113,8 +134,15 @@ impl Agent {
                 });
             }
             Order::Forget { session } => {
+                self.stop_compacting(&session);
                 self.seats.remove(&session);
             }
+        }
+    }
+
+    fn stop_compacting(&mut self, session: &SessionId) {
+        if let Some(stop) = self.compacting.remove(session) {
+            stop.cancel();
         }
     }
 

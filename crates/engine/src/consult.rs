@@ -32,6 +32,8 @@ pub(crate) struct Consulted {
     pub(crate) reports: mpsc::Sender<Reported>,
     pub(crate) session: SessionId,
     pub(crate) grounds: Box<Grounds>,
+    /// Says when the answer is no longer wanted.
+    pub(crate) stop: CancellationToken,
 }
 
 impl Consulted {
@@ -129,15 +131,16 @@ impl Consulted {
         let grounds = self.grounds.as_ref();
         let model = self.setup.models.open(grounds.model.as_ref())?;
         let mut context = Context::read(&grounds.context, &grounds.tools);
-        let never = CancellationToken::new();
         let compacted =
-            compact(model.as_ref(), &mut context, &grounds.ids, Trigger::Manual, instruction, &never).await;
+            compact(model.as_ref(), &mut context, &grounds.ids, Trigger::Manual, instruction, &self.stop)
+                .await;
         let done = compacted.map_err(|why| match why {
             NotCompacted::Failed(error) => {
                 Refusal::new(RefusalKind::Internal, format!("no summary was written: {error}"))
                     .hint(error.hint())
             }
-            NotCompacted::Nothing | NotCompacted::Cancelled => {
+            NotCompacted::Cancelled => gone_on(),
+            NotCompacted::Nothing => {
                 Refusal::new(RefusalKind::NothingToCompact, "the conversation is too short to be compacted")
             }
         })?;
@@ -152,8 +155,7 @@ impl Consulted {
             }
             Ok(Receipt::Compacted { entry, compaction })
         } else {
-            Err(Refusal::new(RefusalKind::Busy, "the conversation went on while its summary was written")
-                .hint("compact again once the run is over"))
+            Err(gone_on())
         }
     }
 
@@ -166,4 +168,9 @@ impl Consulted {
         }
         kept.await.unwrap_or(false)
     }
+}
+
+fn gone_on() -> Refusal {
+    Refusal::new(RefusalKind::Busy, "the conversation went on while its summary was written")
+        .hint("compact again once the run is over")
 }

@@ -103,6 +103,8 @@ pub(crate) struct Bench {
     cancelling: bool,
     /// What the next asks are closed with, without being told to.
     pub(crate) closings: Vec<Closing>,
+    /// Answers of the agent that came while a turn was under way.
+    pub(crate) settled: Vec<Result<Receipt, Refusal>>,
 }
 
 /// What the person answers.
@@ -156,6 +158,7 @@ impl Bench {
             reports: reported,
             cancelling: false,
             closings: Vec::new(),
+            settled: Vec::new(),
             dir,
         };
         let cwd = bench.work().display().to_string();
@@ -339,6 +342,10 @@ impl Bench {
                 self.signals.push(signal);
                 None
             }
+            Report::Settled { with, .. } => {
+                self.settled.push(with);
+                None
+            }
             other => panic!("unexpected {other:?}"),
         };
         if let Some(ack) = ack {
@@ -413,6 +420,23 @@ impl Bench {
 
     /// Asks the agent what only it can answer.
     pub(crate) async fn consult(&mut self, command: Command) -> Result<Receipt, Refusal> {
+        self.begin_consult(command).await;
+        loop {
+            let (report, ack) = self.next().await;
+            match report {
+                Report::Settled { ticket: Ticket(7), with } => return with,
+                Report::Happened { run: None, body, .. } => self.emit(body),
+                Report::Signal { signal, .. } => self.signals.push(signal),
+                other => panic!("unexpected {other:?}"),
+            }
+            if let Some(ack) = ack {
+                let _ = ack.send(true);
+            }
+        }
+    }
+
+    /// Asks and does not wait for the answer.
+    pub(crate) async fn begin_consult(&mut self, command: Command) {
         let context: Vec<_> = self.state.context_path().into_iter().cloned().collect();
         let grounds = Grounds {
             ids: self.ids.clone(),
@@ -427,18 +451,6 @@ impl Bench {
         let session = self.session.clone();
         let order = Order::Consult { ticket: Ticket(7), session, command, grounds: Box::new(grounds) };
         self.order(order).await;
-        loop {
-            let (report, ack) = self.next().await;
-            match report {
-                Report::Settled { ticket: Ticket(7), with } => return with,
-                Report::Happened { run: None, body, .. } => self.emit(body),
-                Report::Signal { signal, .. } => self.signals.push(signal),
-                other => panic!("unexpected {other:?}"),
-            }
-            if let Some(ack) = ack {
-                let _ = ack.send(true);
-            }
-        }
     }
 
     pub(crate) fn outcomes(&self) -> Vec<(String, ToolOutcome, String)> {

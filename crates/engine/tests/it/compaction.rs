@@ -166,6 +166,25 @@ async fn a_cancel_ends_a_compaction_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_prompt_ends_a_summary_that_is_being_written_by_hand() {
+    let mut bench = Bench::new(LONG);
+    talk(&mut bench).await;
+    bench.model.append(models::scripted::parse("model pause forever\n---\nmodel text \"four\"").unwrap());
+    let so_far = bench.model.seen().len();
+    bench.begin_consult(Command::Compact { instruction: None }).await;
+    while bench.model.seen().len() == so_far {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(bench.run("fourth question").await, TurnEnd::Done);
+    while bench.settled.is_empty() {
+        bench.take_some(1).await;
+    }
+    let Some(Err(refusal)) = bench.settled.pop() else { panic!("a summary was written") };
+    assert_eq!(refusal.kind, RefusalKind::Busy);
+    assert_eq!(compactions(&bench), []);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_second_summary_stands_for_the_first_too() {
     let mut bench = Bench::new(LONG);
     talk(&mut bench).await;
