@@ -191,16 +191,29 @@ fn end(state: &State, run: RunId, look: Look) -> Vec<Row> {
         Outcome::Lost => {
             ("■ the runtime went away in the middle. What it had said is above.".to_owned(), Role::Bad)
         }
+        Outcome::Failed(failure) if is_told(state, run.id, &failure.message) => {
+            (format!("── failed after {took}{tokens}"), Role::Dim)
+        }
         Outcome::Failed(failure) => (format!("✗ {}", clean_line(&failure.message)), Role::Bad),
     };
     let mut rows = wrap_text(&text, look.columns, look.theme.style(role));
     if let Outcome::Failed(failure) = outcome
         && let Some(hint) = &failure.hint
+        && !is_told(state, run.id, &failure.message)
     {
         let (first, rest) = (look.piece("  → ", Role::Accent), look.piece("    ", Role::Dim));
         rows.extend(wrap(&[look.piece(clean_line(hint), Role::Text)], look.columns, &first, &rest));
     }
     rows
+}
+
+/// Whether a notice of the run says already what went wrong; it is one of the newest entries then.
+fn is_told(state: &State, run: RunId, message: &str) -> bool {
+    let says = |kind: &EntryKind| match kind {
+        EntryKind::Notice { level: Level::Error, text, run: Some(of), .. } => *of == run && text.starts_with(message),
+        _ => false,
+    };
+    state.entries.values().rev().take(NEWEST).any(|entry| says(&entry.kind))
 }
 
 /// A span of time, short.

@@ -35,6 +35,8 @@ pub enum Does {
     Servers,
     /// Shows numbers of the session.
     Status,
+    /// Shows the words that came and went.
+    Notices,
     /// Shows what waits.
     Queue,
     /// Sets how many inputs a turn takes.
@@ -103,6 +105,8 @@ pub const COMMANDS: &[Slash] = &[
     Slash { can: |a| a.skills, ..slash("skills", "", "see the skills there are", Does::Skills) },
     Slash { can: |a| a.servers, ..slash("mcp", "", "see the MCP servers", Does::Servers) },
     slash("status", "", "context, tokens, cost and where you are", Does::Status),
+    slash("context", "", "how full the context is, and what it cost", Does::Status),
+    slash("notices", "", "what was said in passing", Does::Notices),
     slash("queue", "", "see, edit or drop what waits", Does::Queue),
     slash("mode", "steer|follow-up one|all", "how many waiting texts a turn takes", Does::Mode),
     slash("copy", "[code]", "copy the last answer, or its last code", Does::Copy),

@@ -24,6 +24,8 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Toasts kept on the screen at once.
 pub const MAX_TOASTS: usize = 3;
+/// Words that came and went, kept to be read again.
+pub const MAX_NOTICES: usize = 100;
 /// How long a toast stays.
 pub const TOAST_MS: u64 = 6_000;
 /// How long a second Ctrl-C quits.
@@ -105,6 +107,8 @@ pub struct Screen {
     pub overlay: Option<Overlay>,
     /// Words that show for a while.
     pub toasts: VecDeque<Toast>,
+    /// Words that came and went, oldest first.
+    pub notices: VecDeque<(Millis, Level, String)>,
     /// Until when a second Ctrl-C quits.
     pub quit_until: Option<Millis>,
     /// What the runtime thinks may be typed next.
@@ -224,6 +228,7 @@ impl Model {
             edited: None,
             overlay: None,
             toasts: VecDeque::new(),
+            notices: VecDeque::new(),
             quit_until: None,
             suggestion: None,
             completion: None,
@@ -260,6 +265,10 @@ impl Model {
     pub(crate) fn toast(&mut self, level: Level, text: impl AsRef<str>) {
         let text = crate::clean::clean_line(text.as_ref());
         let until = Millis(self.screen.now.0 + TOAST_MS);
+        if self.screen.notices.len() >= MAX_NOTICES {
+            self.screen.notices.pop_front();
+        }
+        self.screen.notices.push_back((self.screen.now, level, text.clone()));
         self.screen.toasts.retain(|toast| toast.text != text);
         self.screen.toasts.push_back(Toast { level, text, until });
         while self.screen.toasts.len() > MAX_TOASTS {

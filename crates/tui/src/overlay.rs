@@ -22,6 +22,8 @@ pub enum Content {
     Commands,
     /// Where the session stands.
     Status,
+    /// The words that came and went.
+    Notices,
     /// All of the question on the screen.
     Ask,
 }

@@ -169,6 +169,24 @@ impl Picker {
         self.cursor = self.cursor.min(self.shown.len().saturating_sub(1));
     }
 
+    /// The first line that is shown where `high` fit.
+    pub fn top(&self, high: usize) -> usize {
+        self.cursor.saturating_sub(high.max(1) - 1)
+    }
+
+    /// A click on a line moves the cursor there; one on the line under the cursor chooses it.
+    pub fn click(&mut self, row: usize, high: usize) -> Picked {
+        let at = self.top(high) + row;
+        if at >= self.shown.len() {
+            return Picked::Nothing;
+        }
+        if at == self.cursor {
+            return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.stands.clone()));
+        }
+        (self.cursor, self.doomed) = (at, None);
+        Picked::Moved
+    }
+
     /// Does what the key means.
     pub fn key(&mut self, key: Key, page: usize) -> Picked {
         let last = self.shown.len().saturating_sub(1);

@@ -12,6 +12,7 @@ mod welcome;
 
 pub(crate) use bottom::policy_word;
 pub(crate) use inline::{Inline, InlineFrame};
+pub(crate) use over::list_area;
 
 use crate::ask::Room;
 use crate::cell::Look;

@@ -48,6 +48,7 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         Does::Help => page(model, "Commands", Content::Commands),
         Does::Keys => page(model, "Keys", Content::Keys),
         Does::Status => page(model, "Status", Content::Status),
+        Does::Notices => page(model, "What was said in passing", Content::Notices),
         Does::New => model.send(Want::Nothing, Command::NewSession { cwd: None, title: given, id: None }, fx),
         Does::Sessions => lists::open(model, Of::Sessions, fx),
         Does::Tree => lists::open(model, Of::Tree, fx),

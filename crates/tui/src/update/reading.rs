@@ -1,15 +1,17 @@
 //! Reading: the selection that walks over cells, folding, branching from a message, searching.
 
 use super::commands::put_on_clipboard;
+use super::lists;
 use crate::cell;
 use crate::composer::Editor;
 use crate::key::{Code, Key};
 use crate::model::{Model, Want};
 use crate::msg::{Fx, Mouse, MouseAct};
+use crate::overlay::Overlay;
 use crate::search::Search;
 use crate::thread::CellKey;
 use crate::transcript::{self, Scroll};
-use crate::view::areas;
+use crate::view::{areas, list_area};
 use domain::command::Command;
 use domain::ids::{EntryId, MessageId};
 use domain::signal::Level;
@@ -128,7 +130,15 @@ pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
 
 /// The mouse: a click opens or folds a cell, drawing it over text copies that.
 pub(super) fn point(model: &mut Model, mouse: Mouse, fx: &mut Vec<Fx>) {
-    if model.screen.overlay.is_some() {
+    if let Some(overlay) = &mut model.screen.overlay {
+        let (columns, rows) = model.screen.size;
+        if let (Overlay::Picker(picker), MouseAct::Press) = (overlay, mouse.act) {
+            let area = list_area(picker, Rect::new(0, 0, columns, rows));
+            if let Some(row) = mouse.row.checked_sub(area.y).filter(|row| *row < area.height) {
+                let picked = picker.click(usize::from(row), usize::from(area.height));
+                lists::picked(model, picked, fx);
+            }
+        }
         return;
     }
     let area = areas(model).transcript;

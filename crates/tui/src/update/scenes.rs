@@ -392,6 +392,33 @@ fn nothing_that_was_written_is_lost_with_the_runtime() {
 }
 
 #[test]
+fn the_mouse_chooses_from_lists() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/theme<enter>");
+    let press = |row| Msg::Mouse(Mouse { act: MouseAct::Press, column: 5, row });
+    stage.ui.feed(press(4));
+    assert_eq!(stage.ui.model.screen.theme, Theme::Dark, "the first click tries it on");
+    assert!(stage.ui.model.screen.overlay.is_some());
+    stage.ui.feed(press(4));
+    assert!(stage.ui.model.screen.overlay.is_none());
+    assert!(stage.ui.fx.contains(&Fx::Keep { setting: Setting::Theme, value: "dark" }));
+    stage.ui.keys("/theme<enter>");
+    stage.ui.feed(press(20));
+    stage.ui.feed(press(0));
+    assert!(stage.ui.model.screen.overlay.is_some(), "a click beside the list does nothing");
+}
+
+#[test]
+fn what_was_said_in_passing_can_be_read_again() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("/nosuch<enter><ctrl-u>");
+    stage.ui.wait(120_000);
+    assert!(!stage.ui.screen().contains("there is no command"));
+    stage.ui.keys("/notices<enter>");
+    assert!(stage.ui.screen().contains("2 min ago   there is no command /nosuch"), "{}", stage.ui.screen());
+}
+
+#[test]
 fn a_gap_in_the_events_asks_for_the_whole_session() {
     let mut stage = Stage::new(80, 24);
     stage.happen(Body::ToolStarted { tool: domain::ids::ToolRunId(99) });

@@ -1,11 +1,11 @@
 //! What stands over everything, drawn: the pager and the picker.
 
 use super::{keys, look, paste_rows, shown_ask};
-use crate::cell::Look;
+use crate::cell::{Look, ago, level_role};
 use crate::model::Model;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Picker;
-use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
+use crate::row::{Links, Piece, Row, draw, fit, width, wrap, wrap_text};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -38,6 +38,7 @@ fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
         Content::Keys => keys::rows(&model.screen.keymap, look),
         Content::Commands => keys::commands(look, &model.world.seen().abilities),
         Content::Status => super::facts::rows(model),
+        Content::Notices => notices(model),
         Content::Ask => shown_ask(model).map(|(_, ask)| crate::ask::full(ask, look)).unwrap_or_default(),
     };
     let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
@@ -51,6 +52,18 @@ fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
         "any key closes".to_owned()
     };
     foot(&place, model, area, buf, links);
+}
+
+/// The words that came and went, the newest first.
+fn notices(model: &Model) -> Vec<Row> {
+    let look = look(model);
+    let rows = model.screen.notices.iter().rev().flat_map(|(at, level, text)| {
+        let lead = look.piece(format!("{:<12}", ago(model.screen.now, *at)), Role::Dim);
+        let rest = look.piece(" ".repeat(12), Role::Dim);
+        wrap(&[look.piece(text.clone(), level_role(*level))], look.columns, &lead, &rest)
+    });
+    let rows: Vec<Row> = rows.collect();
+    if rows.is_empty() { vec![Row::of("nothing was said yet", look.theme.style(Role::Dim))] } else { rows }
 }
 
 fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
@@ -67,10 +80,19 @@ fn foot(text: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Lin
 /// Rows from which a list leaves room for all of the line under the cursor.
 const ROOMY: u16 = 18;
 
+/// Where the lines of a list stand.
+pub(crate) fn list_area(picker: &Picker, area: Rect) -> Rect {
+    let below = if shows_more(picker, area.height) { area.height / 3 + 1 } else { 0 };
+    Rect { y: area.y + 2, height: area.height.saturating_sub(3 + below), ..area }
+}
+
+fn shows_more(picker: &Picker, high: u16) -> bool {
+    high >= ROOMY && picker.items.iter().any(|item| !item.more.is_empty())
+}
+
 /// All of the line under the cursor, below a rule.
 fn more(picker: &Picker, look: Look, high: u16) -> Vec<Row> {
-    let anything = picker.items.iter().any(|item| !item.more.is_empty());
-    if !anything || high < ROOMY {
+    if !shows_more(picker, high) {
         return Vec::new();
     }
     // Always as many rows, so that the list stands still.
@@ -93,11 +115,11 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
     draw(&filter, Position::new(area.x + 1, area.y + 1), area.width.saturating_sub(2), buf, links);
     let more = more(picker, look, area.height);
     let below = u16::try_from(more.len()).unwrap_or(0);
-    let list = Rect { y: area.y + 2, height: area.height.saturating_sub(3 + below), ..area };
+    let list = list_area(picker, area);
     let under = Rect { y: list.bottom(), height: below, ..area };
     paste_rows(&more, under, buf, links);
     let high = usize::from(list.height).max(1);
-    let top = picker.cursor.saturating_sub(high - 1);
+    let top = picker.top(high);
     let mut rows = Vec::new();
     for (line, at) in picker.shown().iter().enumerate().skip(top).take(high) {
         let Some(item) = picker.items.get(*at) else { continue };

@@ -82,6 +82,9 @@ fn lists_of_our_own() {
             vec!["theme cannot be drak; it can be auto, terminal, dark".into()];
         stage.ui.keys("/settings<enter><down>");
     });
+    check("notices", 12, |stage| {
+        stage.ui.keys("/stop<enter>/mode<enter>/notices<enter>");
+    });
     check("themes", 12, |stage| stage.ui.keys("/theme<enter>"));
     check("policies", 12, |stage| stage.ui.keys("/policy<enter>"));
     check("history", 20, |stage| {
