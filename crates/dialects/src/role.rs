@@ -251,6 +251,11 @@ pub trait RuntimeRole: Send {
     fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>);
     /// This link no longer sees the session.
     fn detached(&mut self, _cx: &mut Cx<'_>, _session: &SessionId) {}
+    /// What the runtime behind this role can do; again when that changes, with what this link works in. `true` when the role has
+    /// shown that session once more because of it: everything so far is told.
+    fn abilities(&mut self, _cx: &mut Cx<'_>, _view: Option<View<'_>>, _abilities: &Abilities) -> bool {
+        false
+    }
     /// Something happened in a session that this link sees.
     fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event);
     /// A one-way word.

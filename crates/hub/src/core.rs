@@ -154,6 +154,11 @@ pub enum Out {
         /// The event.
         event: Arc<Event>,
     },
+    /// What the runtime behind us can do has changed: tell a UI.
+    Abilities {
+        /// Which UI.
+        ui: UiId,
+    },
     /// Tell a one-way word to a UI.
     Signal {
         /// Which UI.
@@ -288,7 +293,7 @@ impl Core {
             In::Report(report) => self.report(report),
             In::Mirror { session, state, board } => self.mirror(session, *state, board),
             In::MirrorEvent { session, event } => self.mirror_event(&session, event),
-            In::Abilities(abilities) => self.abilities = abilities,
+            In::Abilities(abilities) => self.can(abilities),
             In::Tick => self.tick(),
         }
         std::mem::take(&mut self.out)
@@ -433,6 +438,14 @@ impl Core {
             | Command::LoadSession { .. } => {
                 Err(Refusal::new(RefusalKind::Internal, "this command names its own session"))
             }
+        }
+    }
+
+    /// The runtime behind us told what it can do. UIs that came before it did are told.
+    fn can(&mut self, abilities: Abilities) {
+        if abilities != self.abilities {
+            self.abilities = abilities;
+            self.out.extend(self.uis.keys().map(|ui| Out::Abilities { ui: *ui }));
         }
     }
 

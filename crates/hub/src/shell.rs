@@ -457,11 +457,11 @@ impl Shell {
 
     /// Lets the core decide and sorts what it says by whom it is for.
     fn decide(&mut self, input: In) {
-        let shown = matches!(input, In::Mirror { .. });
+        let shown = matches!(input, In::Mirror { .. } | In::Abilities(_));
         let outs = self.core.step(self.clock.now(), input, &mut self.keeper);
         self.sort(outs);
         if shown {
-            // UIs must see a mirrored session as it was shown, before the events that came right behind it.
+            // UIs must see a session as it was when it was shown (again), before the events that came right behind.
             self.pump();
         }
     }
@@ -473,6 +473,7 @@ impl Shell {
                 Out::Attach { ui, session } => self.tell(ui, Tell::Attach(session)),
                 Out::Detach { ui, session } => self.tell(ui, Tell::Detach(session)),
                 Out::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
+                Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
                 Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
                 Out::Settle { ui: _, ticket: START, with } => {
                     if let Err(refusal) = with {

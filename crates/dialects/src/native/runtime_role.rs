@@ -27,6 +27,8 @@ pub struct NativeRuntime {
     pending: BTreeMap<Ticket, Origin>,
     last_ticket: u64,
     rate: wire::Rate,
+    /// What the runtime behind us can do, where we were told.
+    behind: Option<Abilities>,
 }
 
 #[derive(Debug)]
@@ -124,14 +126,26 @@ impl NativeRuntime {
         complain(cx, About::Line, ticket, why, Some("see docs/native-protocol.md"));
     }
 
-    fn abilities(&self) -> Abilities {
-        Abilities::all(format!("parlor {}", self.version))
+    fn told_abilities(&self) -> Abilities {
+        self.behind.clone().unwrap_or_else(|| Abilities::all(format!("parlor {}", self.version)))
     }
 }
 
 impl RuntimeRole for NativeRuntime {
     fn open(&mut self, _cx: &mut Cx<'_>, greeting: &Greeting) {
         self.version.clone_from(&greeting.version);
+    }
+
+    fn abilities(&mut self, cx: &mut Cx<'_>, view: Option<View<'_>>, abilities: &Abilities) -> bool {
+        if self.behind.as_ref() == Some(abilities) {
+            return false;
+        }
+        self.behind = Some(abilities.clone());
+        if let Some(view) = view {
+            // They are part of how a session is shown.
+            self.attached(cx, view);
+        }
+        view.is_some()
     }
 
     fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
@@ -160,7 +174,7 @@ impl RuntimeRole for NativeRuntime {
         let at = cursor(view.session, view.state);
         // A cursor is good for the first attachment only: afterwards the peer knows more than it says.
         let known = self.peer.as_mut().and_then(|peer| peer.cursor.take());
-        let (board, abilities) = (view.board.clone(), self.abilities());
+        let (board, abilities) = (view.board.clone(), self.told_abilities());
         if known.as_ref() == Some(&at) {
             let attached = Attached { at, current: true, replay: Vec::new(), board, abilities };
             return send(cx, &FromRuntime::Attached(attached));

@@ -32,6 +32,8 @@ pub(super) enum Tell {
     Signal(SessionId, Signal),
     Settle(Ticket, Box<Result<Receipt, Refusal>>),
     Link(LinkState),
+    /// What the runtime behind us can do.
+    Abilities,
 }
 
 pub(super) struct Seat {
@@ -237,14 +239,19 @@ impl Seat {
                 *told = event.seq;
             }
             Tell::Signal(..) | Tell::Settle(..) | Tell::Link(_) => {}
+            // A UI that was shown nothing yet learns it with the session.
+            Tell::Abilities if self.told.is_empty() => return true,
+            Tell::Abilities => {}
         }
-        match &mut self.kind {
-            Kind::Local(news) => tell_local(news, core, tell),
+        let mut shown = matches!((&self.kind, &tell), (Kind::Local(_), Tell::Abilities));
+        let alive = match &mut self.kind {
+            Kind::Local(news) => tell_local(news, core, ui, tell),
             Kind::Role(seat) => {
                 let view = |session| view(core, ui, session);
                 seat.call(ui, now, work, log, |role, cx| match &tell {
                     Tell::Attach(session) => {
                         if let Some(view) = view(session) {
+                            role.abilities(cx, None, core.abilities());
                             role.attached(cx, view);
                         }
                     }
@@ -263,11 +270,19 @@ impl Seat {
                         let view = core.current(ui).and_then(view);
                         role.settled(cx, view, *ticket, (**with).clone());
                     }
+                    Tell::Abilities => {
+                        shown = role.abilities(cx, core.current(ui).and_then(view), core.abilities());
+                    }
                     // Foreign wires have no word for the way behind us; a notice says it.
                     Tell::Link(_) => {}
                 })
             }
+        };
+        if shown && let Some((session, state)) = core.current(ui).and_then(|at| Some((at, core.state(at)?))) {
+            // Everything so far is in what was shown, also what still waits to be told.
+            self.told.insert(session.clone(), state.seq);
         }
+        alive
     }
 
     pub(super) fn connected(
@@ -418,7 +433,11 @@ fn view<'a>(core: &'a Core, ui: UiId, session: &'a SessionId) -> Option<View<'a>
     Some(View { session, state, board, current: core.current(ui) == Some(session) })
 }
 
-fn tell_local(news: &mpsc::Sender<News>, core: &Core, tell: Tell) -> bool {
+fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> bool {
+    let tell = match (tell, core.current(ui)) {
+        (Tell::Abilities, Some(session)) => Tell::Attach(session.clone()),
+        (tell, _) => tell,
+    };
     let told = match tell {
         Tell::Attach(session) => {
             let (Some(state), Some(board)) = (core.state(&session), core.board(&session)) else {
@@ -431,7 +450,7 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, tell: Tell) -> bool {
                 session,
             }
         }
-        Tell::Detach(_) => return true,
+        Tell::Detach(_) | Tell::Abilities => return true,
         Tell::Event(session, event) => News::Happened { session, event },
         Tell::Signal(session, signal) => News::Signal { session, signal },
         Tell::Settle(ticket, with) => News::Settled { ticket, with: *with },

@@ -182,7 +182,9 @@ impl Conversation {
         let mut events = Vec::new();
         while let Some(news) = ui.news.recv().await {
             match news {
-                News::Attached { replay, .. } => events.extend(replayed(replay)),
+                // Shown once more when it is known what the runtime can do: what was heard is what is shown.
+                News::Attached { replay, .. } if events.is_empty() => events.extend(replayed(replay)),
+                News::Attached { .. } => {}
                 News::Happened { event, .. } => {
                     events.push((*event).clone());
                     match &event.body {

@@ -1,6 +1,8 @@
 //! Tests of the whole: hub, agent, tools and dialects together, in this process, with a scripted model.
 
 #[cfg(test)]
+mod abilities;
+#[cfg(test)]
 mod attach;
 #[cfg(test)]
 mod bench;
