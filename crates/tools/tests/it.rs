@@ -21,3 +21,6 @@ mod sandbox;
 #[cfg(test)]
 #[path = "it/slip.rs"]
 mod slip;
+#[cfg(test)]
+#[path = "it/tricks.rs"]
+mod tricks;

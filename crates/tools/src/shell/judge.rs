@@ -252,6 +252,8 @@ impl Judge<'_> {
                     .all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg));
             }
             "sed" => return sed_prints(&known),
+            // Anything but a format sets the clock.
+            "date" if known.iter().any(|arg| !arg.starts_with(['-', '+'])) => return false,
             "git" => return git::looks(&known) && self.reach.bases().iter().all(|base| git::is_plain(base)),
             _ => {}
         }

@@ -358,6 +358,8 @@ impl Parser<'_> {
             }
         }
         word.raw = self.chars.get(start..self.at).unwrap_or_default().iter().collect();
+        // After other characters `{}` may open a list all the same: `x{},y}`.
+        known &= !word.raw.contains("{}") || !(word.raw.contains(',') || word.raw.contains(".."));
         word.text = known.then_some(text);
         Ok(word)
     }
@@ -519,6 +521,10 @@ fn assignment(word: &Word) -> Odd<Option<(String, Word)>> {
 
 /// A loop may only set a variable that nothing else reads.
 fn check_loop(command: &Simple) -> Odd<()> {
+    // Without a list the body may follow at once: `for x do …`.
+    if command.words.get(2).is_some_and(|word| word.raw != "in") {
+        return Err("a loop has no list".to_owned());
+    }
     let name = command.words.get(1).map_or("", |word| word.raw.as_str());
     if private(name) { Ok(()) } else { Err(format!("a loop sets `{name}`")) }
 }

@@ -149,7 +149,7 @@ impl<'a> Reach<'a> {
         let Ok(start) = self.place.resolve(if start.is_empty() { "/" } else { &start }) else { return false };
         let mut looked = 0;
         // A pattern without a directory may match a file whose name is an option.
-        let open = written.starts_with(['*', '?', '[']);
+        let open = written.starts_with(['*', '?', '[', '-']);
         if open && has_dashed(&start) {
             return false;
         }

@@ -239,6 +239,9 @@ pub(super) const GIT_RUNS: &[&str] = &[
     "worktree",
     "gitproxy",
     "proxy",
+    "promisor",
+    "partialclone",
+    "uploadpack",
 ];
 
 /// Programs that reach out.
@@ -597,7 +600,12 @@ pub(crate) fn barred(words: &[String]) -> bool {
         let bare = arg.trim_start_matches('-');
         let said = bare.split('=').next().unwrap_or(bare);
         options.iter().any(|option| {
-            if option.len() == 1 { !arg.starts_with("--") && bare.contains(option) } else { said == *option }
+            if option.len() == 1 {
+                !arg.starts_with("--") && bare.contains(option)
+            } else {
+                // Many tools understand an abbreviation.
+                said == *option || arg.starts_with("--") && option.starts_with(said)
+            }
         })
     })
 }

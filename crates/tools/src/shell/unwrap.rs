@@ -154,8 +154,10 @@ fn odd<T>(name: &str) -> Result<T, String> {
     Err(format!("`{name}` has options that are not read here"))
 }
 
+/// The word at this place, when it is surely one word: what only the shell knows, or a file pattern, may become several.
 fn arg(bare: &Bare, at: usize) -> Option<&str> {
-    bare.simple.words.get(at)?.text.as_deref()
+    let word = bare.simple.words.get(at)?;
+    word.text.as_deref().filter(|_| !word.glob)
 }
 
 fn number(text: &str) -> bool {
@@ -181,7 +183,7 @@ fn env(bare: &mut Bare) -> Result<Peeled, String> {
         };
         match text {
             "-i" | "-" | "--ignore-environment" => at += 1,
-            "-u" | "--unset" => at += 2,
+            "-u" | "--unset" if arg(bare, at + 1).is_some() => at += 2,
             _ if text.starts_with('-') => return odd("env"),
             _ => match text.split_once('=') {
                 Some((name, value)) => {
@@ -200,7 +202,7 @@ fn timeout(bare: &mut Bare) -> Result<Peeled, String> {
     let mut at = 1;
     loop {
         match arg(bare, at) {
-            Some("-k" | "-s" | "--kill-after" | "--signal") => at += 2,
+            Some("-k" | "-s" | "--kill-after" | "--signal") if arg(bare, at + 1).is_some() => at += 2,
             Some("--foreground" | "--preserve-status" | "-v" | "--verbose") => at += 1,
             Some(text) if text.starts_with("--kill-after=") || text.starts_with("--signal=") => at += 1,
             Some(text) if text.starts_with(|c: char| c.is_ascii_digit()) => return Ok(strip(bare, at + 1)),
