@@ -59,7 +59,9 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(String::new());
-    let options = Options { note: Some(noted), ..look.options(EXAMPLES, None, cwd) };
+    // What is kept nowhere cannot be gone on with.
+    let farewell = (!common.ephemeral).then_some(farewell as fn(&str) -> String);
+    let options = Options { note: Some(noted), farewell, ..look.options(EXAMPLES, None, cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move { tokio::spawn(stand(common, news, commands, note)).await };
@@ -77,6 +79,11 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         hub.stop().await;
     }
     Ok(exit(left?))
+}
+
+/// How to go on later.
+fn farewell(session: &str) -> String {
+    format!("To go on with this conversation: parlor --resume {session}")
 }
 
 /// Puts everything together and connects it with the screen.

@@ -28,7 +28,7 @@ use input::{Input, InputThread};
 use screen::Drawn;
 use std::collections::VecDeque;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -65,6 +65,8 @@ pub struct Options {
     pub keys: Keymap,
     /// A line more for the first screen, told when it is known.
     pub note: Option<watch::Receiver<String>>,
+    /// What to say on the bare terminal when the person leaves, given the session they were in; only where something was said.
+    pub farewell: Option<fn(&str) -> String>,
     /// What to begin with.
     pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.
@@ -294,6 +296,7 @@ impl Shell {
         self.forget_pictures(&gone)?;
         self.screen.finish(&self.model, &mut self.cache, &self.terminal)?;
         self.terminal.leave();
+        self.say_farewell();
         Ok(self.exit.unwrap_or(ExitReason::Quit))
     }
 
@@ -310,6 +313,16 @@ impl Shell {
         update(&mut self.model, msg, &mut fx);
         self.dirty = true;
         self.perform(fx);
+    }
+
+    /// Tells how to go on later, below what is left of the screen.
+    fn say_farewell(&self) {
+        let current = self.model.world.current.as_ref();
+        let said = !self.model.world.seen().thread.cells().is_empty();
+        if let (Some(farewell), Some(session), true) = (self.options.farewell, current, said) {
+            // A terminal that is gone needs no farewell.
+            let _ = writeln!(io::stdout(), "{}", farewell(&session.to_string()));
+        }
     }
 
     /// Lets the terminal forget pictures.

@@ -100,6 +100,7 @@ fn keys(model: &Model, look: Look) -> Vec<Row> {
         (keymap.shown(Action::Send), "sends"),
         (keymap.shown(Action::Keys), "shows all keys"),
         ("/".to_owned(), "shows all commands"),
+        (keymap.shown(Action::Sessions), "shows your earlier sessions"),
         ("Esc".to_owned(), "stops a run"),
         (keymap.shown(Action::Quit), "quits"),
     ]
