@@ -11,7 +11,7 @@ use crate::theme::{Role, Theme};
 use crate::thread::CellKey;
 use domain::content::Part;
 use domain::event::Outcome;
-use domain::ids::{Millis, RunId};
+use domain::ids::{EntryId, Millis, RunId};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
 
@@ -64,7 +64,7 @@ pub(crate) fn pictures(state: &State, key: CellKey, look: Look) -> Vec<Framed> {
     if !look.pictures {
         return Vec::new();
     }
-    let message = |entry: domain::ids::EntryId| state.message(domain::ids::MessageId(entry.0));
+    let message = |entry: EntryId| state.message(domain::ids::MessageId(entry.0));
     let (parts, columns): (&[Part], usize) = match key {
         CellKey::Prompt(entry) => (message(entry).map_or(&[], |m| m.parts.as_slice()), look.columns),
         CellKey::Part(entry, at) => {
@@ -97,7 +97,7 @@ pub(crate) fn streamed(state: &State, key: CellKey) -> Option<&str> {
 
 /// Whether nothing that happens can change the cell any more.
 pub(crate) fn is_final(state: &State, key: CellKey) -> bool {
-    let of_message = |entry: domain::ids::EntryId| state.message(domain::ids::MessageId(entry.0));
+    let of_message = |entry: EntryId| state.message(domain::ids::MessageId(entry.0));
     match key {
         CellKey::Prompt(entry) => of_message(entry).is_none_or(|message| message.finish.is_some()),
         CellKey::Part(entry, at) => {
@@ -207,13 +207,16 @@ fn end(state: &State, run: RunId, look: Look) -> Vec<Row> {
     rows
 }
 
-/// Whether a notice of the run says already what went wrong; it is one of the newest entries then.
+/// Whether a notice of the run says already what went wrong.
 fn is_told(state: &State, run: RunId, message: &str) -> bool {
     let says = |kind: &EntryKind| match kind {
-        EntryKind::Notice { level: Level::Error, text, run: Some(of), .. } => *of == run && text.starts_with(message),
+        EntryKind::Notice { level: Level::Error, text, run: Some(of), .. } => {
+            *of == run && text.starts_with(message)
+        }
         _ => false,
     };
-    state.entries.values().rev().take(NEWEST).any(|entry| says(&entry.kind))
+    let next = state.runs.iter().find(|next| next.id > run).map_or(u64::MAX, |next| next.id.0);
+    state.entries.range(EntryId(run.0)..EntryId(next)).rev().any(|(_, entry)| says(&entry.kind))
 }
 
 /// A span of time, short.
