@@ -50,7 +50,7 @@ pub(crate) struct Common {
     #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
     pub(crate) continue_last: bool,
     /// Go on with this conversation; its id may be shortened. Without an id, pick one from a list.
-    #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1)]
+    #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1, value_parser = resumed)]
     pub(crate) resume: Option<Option<String>>,
     /// Keep to the terminal's own scrollback instead of taking the whole screen.
     #[arg(long, global = true, env = "PARLOR_INLINE")]
@@ -291,6 +291,15 @@ pub(crate) struct Bridge {
     pub(crate) command: Vec<String>,
 }
 
+/// The id of a conversation, as typed. A sub-command behind `--resume` was not meant as one.
+fn resumed(text: &str) -> Result<String, String> {
+    use clap::CommandFactory;
+    if Cli::command().find_subcommand(text).is_some() {
+        return Err(format!("`{text}` is a command; say which conversation: --resume ID {text} …"));
+    }
+    Ok(text.to_owned())
+}
+
 fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "true"));
     if name.is_empty() {
@@ -307,6 +316,16 @@ mod tests {
     fn the_command_line_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_command_is_not_taken_for_a_conversation() {
+        let read = |words: &[&str]| Cli::try_parse_from([&["parlor"], words].concat());
+        assert_eq!(read(&["--resume"]).unwrap().common.resume, Some(None));
+        assert_eq!(read(&["--resume", "ab12"]).unwrap().common.resume, Some(Some("ab12".to_owned())));
+        let said = read(&["--resume", "ab12", "run", "hi"]).unwrap();
+        assert!(matches!(said.sub, Some(Sub::Run(_))) && said.common.resume == Some(Some("ab12".to_owned())));
+        assert!(read(&["--resume", "run", "hi"]).is_err());
     }
 
     #[test]
