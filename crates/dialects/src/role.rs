@@ -200,6 +200,20 @@ impl Cx<'_> {
         self.effects.push(Effect::Loss(Loss { item, what: what.into() }));
     }
 
+    /// Says that a signal cannot be said on this wire.
+    pub fn lost(&mut self, signal: &Signal) {
+        let (item, what) = match signal {
+            Signal::Notify { text, .. } => ("notify", text.as_str()),
+            Signal::Status { .. } => ("status", "a field of the status line"),
+            Signal::Working(_) => ("working", "what is going on"),
+            Signal::Widget { .. } => ("widget", "a block near the composer"),
+            Signal::Title(_) => ("title", "the window's title"),
+            Signal::EditorText(_) => ("editor text", "text for the composer"),
+            Signal::Suggestion { .. } => ("suggestion", "what to type next"),
+        };
+        self.loss(item, what);
+    }
+
     /// Writes to the log.
     pub fn log(&mut self, line: impl Into<String>) {
         self.effects.push(Effect::Log(line.into()));

@@ -414,12 +414,12 @@ impl RuntimeRole for NousRuntime {
                 let payload = Payload { run_id, message: Some(text.clone()), ..Payload::default() };
                 self.broadcast(cx, cx.now, ("status", payload));
             }
-            Signal::Status { .. } => cx.loss("status", "a field of the status line"),
-            Signal::Working(_) => cx.loss("working", "what is going on"),
-            Signal::Widget { .. } => cx.loss("widget", "a block near the composer"),
-            Signal::Title(_) => cx.loss("title", "the window's title"),
-            Signal::EditorText(_) => cx.loss("editor text", "text for the composer"),
-            Signal::Suggestion { .. } => cx.loss("suggestion", "what to type next"),
+            Signal::Status { .. }
+            | Signal::Working(_)
+            | Signal::Widget { .. }
+            | Signal::Title(_)
+            | Signal::EditorText(_)
+            | Signal::Suggestion { .. } => cx.lost(signal),
         }
     }
 

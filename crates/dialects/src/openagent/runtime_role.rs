@@ -218,12 +218,12 @@ impl RuntimeRole for OpenagentRuntime {
                 query.say(cx, lines);
             }
             (Signal::Working(None), _) => {}
-            (Signal::Working(Some(_)), None) => cx.loss("working", "what is going on outside of a query"),
-            (Signal::Notify { text, .. }, None) => cx.loss("notify", text.clone()),
-            (Signal::Status { .. }, _) => cx.loss("status", "a field of the status line"),
-            (Signal::Widget { .. }, _) => cx.loss("widget", "a block near the composer"),
-            (Signal::Title(_), _) => cx.loss("title", "the window's title"),
-            (Signal::EditorText(_), _) => cx.loss("editor text", "text for the composer"),
+            // Outside of a query there is nothing to hang these on.
+            (Signal::Working(Some(_)) | Signal::Notify { .. }, None)
+            | (Signal::Status { .. } | Signal::Widget { .. } | Signal::Title(_) | Signal::EditorText(_), _) =>
+            {
+                cx.lost(signal);
+            }
         }
     }
 
