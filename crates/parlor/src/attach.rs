@@ -3,6 +3,7 @@
 use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
 use crate::interactive::{self, Look};
+use crate::ps::desk::Desk;
 use crate::record::Tape;
 use crate::remote::{Front, Place};
 use crate::{ps, run, stack};
@@ -52,6 +53,7 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
                 }
                 return exit;
             }
+            let _desk = Desk::quietly(&front.hub, &cwd, &format!("terminal on {}", attach.dialect)).await;
             interactive::on(&front.hub, None, Some(note), cwd, look).await
         }
     };

@@ -64,6 +64,25 @@ impl Talk {
         self.until_the_end(&[], begins(Command::Cancel { run: None, reason: None })).await
     }
 
+    /// Says something that is not taken: it is refused, or ends as a failure where a wire has no other way to say so.
+    pub(crate) async fn refused(&mut self, text: &str) {
+        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+        loop {
+            match self.news().await {
+                News::Settled { with: Err(_), .. } => return,
+                News::Happened { event, .. } => {
+                    self.state.follow(&event).expect("events that fit");
+                    if let Body::RunEnded { outcome, .. } = &event.body {
+                        assert_ne!(*outcome, Outcome::Done, "it was taken");
+                        return;
+                    }
+                }
+                News::Attached { replay, .. } => self.attached(replay),
+                News::Settled { .. } | News::Signal { .. } | News::Link(_) => {}
+            }
+        }
+    }
+
     /// Makes a session and goes there.
     pub(crate) async fn new_session(&mut self) -> SessionId {
         self.say(Command::NewSession { cwd: None, title: None, id: None }).await;
