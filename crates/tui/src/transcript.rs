@@ -10,7 +10,7 @@ use crate::cell::{self, Look, gap};
 use crate::keymap::Action;
 use crate::markdown::Stream;
 use crate::model::Model;
-use crate::picture::Framed;
+use crate::picture::{Framed, PLACEHOLDER};
 use crate::row::{Links, Row, draw};
 use crate::search;
 use crate::theme::Role;
@@ -445,7 +445,9 @@ fn mark_dragged(model: &Model, at: Position, area: Rect, buf: &mut Buffer) {
     let first = if at.y == from.y { from.x } else { at.x };
     let last = if at.y == to.y { to.x } else { area.right().saturating_sub(1) };
     for x in first..=last.min(area.right().saturating_sub(1)) {
-        if let Some(cell) = buf.cell_mut((x, at.y)) {
+        // The colour of a picture's cell is its number.
+        let cell = buf.cell_mut((x, at.y)).filter(|cell| !cell.symbol().starts_with(PLACEHOLDER));
+        if let Some(cell) = cell {
             cell.set_style(model.screen.theme.style(Role::Selected));
         }
     }

@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 const MAX_SIDE: u32 = 10_000;
 /// Memory that decoding may take.
 const MAX_MEMORY: u64 = 128 * 1024 * 1024;
-/// The largest copy for a terminal that draws pictures itself.
-const DRAWN: (u32, u32) = (960, 640);
+/// The largest copy for a terminal that draws pictures itself: about what its cells show, and soon written.
+const DRAWN: (u32, u32) = (640, 400);
 /// The largest copy for half blocks.
 const BLOCKS: (u32, u32) = (128, 128);
 /// Characters of a picture in one sequence; the protocol allows no more.
