@@ -17,6 +17,7 @@ use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use std::io::Read;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 const PROMPT: Ticket = Ticket(1);
 const ANSWER: Ticket = Ticket(2);
@@ -56,9 +57,8 @@ pub(crate) async fn converse(
     let mut headless = Headless::new(run, ui.port.clone());
     let give_up = tokio::time::sleep(Duration::from_secs(run.timeout.unwrap_or(u64::from(u32::MAX))));
     tokio::pin!(give_up);
-    // One for the whole run: a new one in each round would miss what comes between two rounds.
-    let interrupt = tokio::signal::ctrl_c();
-    tokio::pin!(interrupt);
+    // Listened for from here on: a listener for each round would miss what comes between two rounds.
+    let mut interrupts = signal(SignalKind::interrupt())?;
     let mut stopping = None;
     loop {
         tokio::select! {
@@ -74,8 +74,7 @@ pub(crate) async fn converse(
                 stopping = Some(Exit::TimedOut);
                 ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
             }
-            stopped = &mut interrupt, if stopping.is_none() => {
-                stopped?;
+            Some(()) = interrupts.recv(), if stopping.is_none() => {
                 stopping = Some(Exit::Cancelled);
                 ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
             }

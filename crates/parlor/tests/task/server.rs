@@ -97,13 +97,14 @@ fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], everything: &Mutex<T
     match look(wire, story, at, &line, &headers, &body) {
         Ok(stream) => {
             drop(told);
-            send(socket, &stream)?;
+            let sent = send(socket, &stream);
             if story.get(at).is_some_and(|say| say.stalls) {
-                // Until the client closes its end.
-                socket.read_to_end(&mut Vec::new())?;
+                // Until the client closes its end, in whatever way.
+                let _ = sent.and_then(|()| socket.read_to_end(&mut Vec::new()));
                 everything.lock().unwrap().left += 1;
                 return Ok(());
             }
+            sent?;
             socket.write_all(b"0\r\n\r\n")
         }
         Err(why) => {

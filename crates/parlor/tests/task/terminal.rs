@@ -107,3 +107,15 @@ fn another_model_goes_on_with_everything_that_was_said_and_done() {
     terminal.shows(&["I see what you both did."]);
     assert_eq!((one.trouble(), two.trouble()), (Vec::new(), Vec::new()));
 }
+
+#[test]
+fn what_went_wrong_is_told_once_with_what_to_do() {
+    // The server refuses a request that does not carry the key it knows.
+    let (project, server) = (Project::new(), Server::start(Wire::OpenAiChat, story::mend()));
+    let mut command = project.parlor(Wire::OpenAiChat, &server, &[]);
+    let mut terminal = Terminal::start(command.env("OPENAI_API_KEY", "another"));
+    terminal.shows(&[Wire::OpenAiChat.model()]);
+    terminal.send("go\r");
+    terminal.shows(&["bad request (HTTP 400)", "another model may take it", "failed after"]);
+    assert_eq!(terminal.count("bad request (HTTP 400)"), 1);
+}

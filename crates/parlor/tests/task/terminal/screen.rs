@@ -75,6 +75,11 @@ impl Terminal {
         }
     }
 
+    /// How often this is on the screen.
+    pub(crate) fn count(&self, text: &str) -> usize {
+        self.screen.screen().contents().matches(text).count()
+    }
+
     /// Whether the program ever wrote this.
     pub(crate) fn said(&self, text: &str) -> bool {
         self.bytes.windows(text.len()).any(|window| window == text.as_bytes())
