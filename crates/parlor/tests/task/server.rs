@@ -85,7 +85,7 @@ fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], everything: &Mutex<T
     if line == "GET /page HTTP/1.1" {
         let head =
             "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html\r\ncontent-length: 20\r\n\r\n";
-        return write!(&*socket, "{head}<h1>A fine page</h1>");
+        return write!(socket, "{head}<h1>A fine page</h1>");
     }
     if line.starts_with("GET ") {
         let head = "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
@@ -115,12 +115,15 @@ fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], everything: &Mutex<T
                 "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
                 body.len()
             );
-            write!(&*socket, "{head}{body}")
+            write!(socket, "{head}{body}")
         }
     }
 }
 
-fn request(socket: &TcpStream) -> std::io::Result<(String, Vec<(String, String)>, Value)> {
+/// A request: its first line, its headers and its body.
+type Request = (String, Vec<(String, String)>, Value);
+
+fn request(socket: &TcpStream) -> std::io::Result<Request> {
     let mut reader = BufReader::new(socket);
     let mut line = String::new();
     reader.read_line(&mut line)?;
