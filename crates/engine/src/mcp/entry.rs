@@ -143,15 +143,21 @@ fn pairs(map: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, String>
 }
 
 impl Entry {
-    /// What it would do, in one line for the person.
+    /// What it would do, in one line for the person. Variables are named, as one may change what runs (`PATH`); what they hold
+    /// may be secret.
     pub fn words(&self) -> String {
-        match &self.way {
-            Way::Child { command, args, .. } => {
+        let words = match &self.way {
+            Way::Child { command, args, env } => {
                 let words: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
-                format!("runs `{}`", words.join(" "))
+                let names: Vec<&str> = env.keys().map(String::as_str).collect();
+                let sets =
+                    if names.is_empty() { String::new() } else { format!(", sets {}", names.join(", ")) };
+                format!("runs `{}`{sets}", words.join(" "))
             }
-            Way::Http { url, .. } => format!("talks to {url}"),
-        }
+            Way::Http { url, .. } => format!("talks to {}", without_login(url)),
+        };
+        // A line of its own could pass for another server's.
+        words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
     }
 
     /// The way with `${NAME}` and `${NAME:-else}` filled in.
@@ -173,6 +179,14 @@ impl Entry {
             Way::Http { url, headers } => Way::Http { url: fill(url, variable)?, headers: map(headers)? },
         })
     }
+}
+
+/// An address without the name and password that it may carry.
+fn without_login(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 fn fill(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
@@ -218,13 +232,21 @@ mod tests {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["docs", "files"]);
         assert!(entries[0].disabled && !entries[1].disabled);
-        assert_eq!(entries[1].words(), "runs `npx -y server`");
+        assert_eq!(entries[1].words(), "runs `npx -y server`, sets N, ROOT");
         let wrong: Vec<&str> = errors.iter().filter_map(|error| error.name.as_deref()).collect();
         assert_eq!(wrong, ["args", "bad name", "empty", "old"]);
         for text in ["", "[]", "{}", r#"{"mcpServers": []}"#] {
             let (entries, errors) = parse(text);
             assert_eq!((entries.len(), errors.len()), (0, 1), "{text}");
         }
+    }
+
+    #[test]
+    fn the_words_hide_nothing_that_runs_and_tell_no_secret() {
+        let words = |text: &str| read("a", &serde_json::from_str(text).unwrap()).unwrap().words();
+        let odd = words(r#"{"command": "x", "args": ["y`\nother: runs `z"], "env": {"PATH": "./evil"}}"#);
+        assert_eq!(odd, "runs `x y` other: runs `z`, sets PATH");
+        assert_eq!(words(r#"{"url": "https://me:secret@host/a@b"}"#), "talks to https://host/a@b");
     }
 
     #[test]

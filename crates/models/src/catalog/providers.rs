@@ -289,8 +289,9 @@ fn set<'a>(variables: &'static [&'static str], env: &'a Environment) -> Option<(
     })
 }
 
-/// An address for people: without user name and password.
+/// An address for people: without user name, password and query, each of which may hold a key.
 pub(super) fn shown(base_url: &str) -> String {
+    let base_url = base_url.split(['?', '#']).next().unwrap_or_default();
     match base_url.split_once("://") {
         Some((scheme, rest)) => {
             let (host, path) =

@@ -81,7 +81,7 @@ fn addresses_and_keys() {
         ("ollama", &[]),
         ("ollama", &[("OLLAMA_HOST", "0.0.0.0:1234")]),
         ("ollama", &[("OLLAMA_HOST", "https://far.example")]),
-        ("vllm", &[("VLLM_BASE_URL", "http://me:topsecret@h:8000/v1")]),
+        ("vllm", &[("VLLM_BASE_URL", "http://me:topsecret@h:8000/v1?key=topsecret")]),
     ];
     let lines = table.map(|(id, env)| {
         let env: Environment = env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();

@@ -4,6 +4,13 @@
 const COLUMNS: usize = 100;
 /// Bytes of HTML that are made readable; the tree of a page is many times larger than the page.
 const MAX_HTML: usize = 2 * 1024 * 1024;
+/// Deepest nesting that is laid out.
+const MAX_DEPTH: usize = 500;
+/// Elements that hold nothing, or that need not be closed and cannot hold themselves.
+const FLAT: &[&str] = &[
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
+    "wbr", "p", "li", "dt", "dd", "td", "th", "tr", "tbody", "thead", "tfoot", "option", "rp", "rt",
+];
 /// Bytes that are looked at to tell text from other things.
 const PROBE: usize = 1024;
 
@@ -28,11 +35,44 @@ pub(super) fn text(kind: &str, body: &[u8], raw: bool) -> Result<String, String>
     while !text.is_char_boundary(end) {
         end -= 1;
     }
+    // The time it takes to lay a page out grows with the square of its depth.
+    if too_deep(text.get(..end).unwrap_or_default()) {
+        return Ok(text);
+    }
     let read =
         html2text::config::plain().string_from_read(text.as_bytes().get(..end).unwrap_or_default(), COLUMNS);
     // A page that cannot be laid out is still worth reading.
     let read = read.unwrap_or(text);
     Ok(read.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim().to_owned())
+}
+
+/// Whether elements may be nested deeper than in any page that was made to be read. Counts generously, does not parse.
+fn too_deep(html: &str) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = html;
+    while let Some((_, tag)) = rest.split_once('<') {
+        rest = tag;
+        if let Some(comment) = tag.strip_prefix("!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let closes = tag.starts_with('/');
+        let name = tag.trim_start_matches('/').split(|c: char| !c.is_ascii_alphanumeric()).next();
+        let name = name.unwrap_or_default();
+        if name.is_empty() || FLAT.iter().any(|flat| name.eq_ignore_ascii_case(flat)) {
+            continue;
+        }
+        if !closes {
+            open.push(name);
+        } else if let Some(at) = open.iter().rposition(|known| known.eq_ignore_ascii_case(name)) {
+            // What was opened inside it may stay open: browsers mend such pages.
+            open.remove(at);
+        }
+        if open.len() > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
 }
 
 /// Media type and charset of a `content-type`.
@@ -76,6 +116,22 @@ mod tests {
         assert_eq!(text("", b"plain", false).unwrap(), "plain");
         assert!(text("image/png", b"\x89PNG", false).unwrap_err().contains("image/png"));
         assert!(text("text/plain", b"a\0b", false).is_err());
+    }
+
+    #[test]
+    fn a_page_that_would_take_for_ever_is_not_laid_out() {
+        for tag in
+            ["<div>", "<b>", "<ul><li>", "<DIV\n>", "<table><tr><td>", "<div></x>", "<div><!--</div>-->"]
+        {
+            let page = tag.repeat(MAX_DEPTH + 1) + "text";
+            assert_eq!(text("text/html", page.as_bytes(), false).unwrap(), page, "{tag}");
+        }
+        // What is closed, or closes itself, is not deep.
+        for flat in
+            ["<div>a</div>", "<p>a", "<br>", "<img src='x'>", "<meta name=x/>", "<!-- <div> --> a < b"]
+        {
+            assert!(!too_deep(&flat.repeat(MAX_DEPTH * 2)), "{flat}");
+        }
     }
 
     proptest! {
