@@ -228,3 +228,55 @@ impl Picker {
         if before == self.cursor { Picked::Nothing } else { Picked::Moved }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(labels: &[&str]) -> Picker {
+        let item = |label: &&str| Item {
+            label: (*label).to_owned(),
+            detail: String::new(),
+            stands: Stands::Text((*label).to_owned()),
+            sign: "  ",
+            more: String::new(),
+        };
+        let mut picker = Picker::new(Of::History, "Things", "");
+        picker.fill(labels.iter().map(item).collect(), 1, "none");
+        picker
+    }
+
+    #[test]
+    fn keys_move_choose_filter_and_close() {
+        let text = |text: &str| Stands::Text(text.to_owned());
+        for (keys, picked, cursor) in [
+            (&["up"][..], Picked::Moved, 0),
+            (&["down"], Picked::Moved, 2),
+            (&["down", "down"], Picked::Moved, 0),
+            (&["home", "up"], Picked::Moved, 2),
+            (&["end"], Picked::Moved, 2),
+            (&["pagedown"], Picked::Moved, 2),
+            (&["enter"], Picked::Chosen(text("two")), 1),
+            (&["esc"], Picked::Closed, 1),
+            (&["ctrl-x"], Picked::Nothing, 1),
+            (&["ctrl-x", "ctrl-x"], Picked::Drop(text("two")), 1),
+            (&["ctrl-x", "down", "ctrl-x"], Picked::Nothing, 2),
+            (&["t", "h"], Picked::Moved, 0),
+            (&["t", "h", "enter"], Picked::Chosen(text("three")), 0),
+            (&["q", "enter"], Picked::Nothing, 0),
+        ] {
+            let mut picker = list(&["one", "two", "three"]);
+            let last = keys.iter().map(|key| picker.key(key.parse().unwrap(), 10)).last();
+            assert_eq!((last, picker.cursor), (Some(picked), cursor), "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_list_takes_every_key() {
+        for key in ["up", "down", "home", "end", "pageup", "pagedown", "enter", "delete", "x"] {
+            let mut picker = list(&[]);
+            assert_ne!(picker.key(key.parse().unwrap(), 10), Picked::Closed);
+            assert_eq!((picker.cursor, picker.click(0, 5)), (0, Picked::Nothing));
+        }
+    }
+}

@@ -12,7 +12,7 @@ mod welcome;
 
 pub(crate) use bottom::policy_word;
 pub(crate) use inline::{Inline, InlineFrame};
-pub(crate) use over::list_area;
+pub(crate) use over::{list_area, page_rows};
 
 use crate::ask::Room;
 use crate::cell::Look;

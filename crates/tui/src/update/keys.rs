@@ -11,7 +11,7 @@ use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Of;
 use crate::transcript::{Scroll, scroll_by};
-use crate::view::{areas, composer_columns};
+use crate::view::{areas, composer_columns, page_rows};
 use domain::ids::Millis;
 use domain::signal::Level;
 
@@ -81,6 +81,13 @@ fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
         Some(Overlay::Pager(pager)) => {
             if !pager.key(key, page) {
                 model.screen.overlay = None;
+                return true;
+            }
+            // Past the end it stands still, so that the next key up moves at once.
+            let (content, fits) = (pager.content.clone(), usize::from(model.screen.size.1.saturating_sub(2)));
+            let rows = page_rows(&content, model);
+            if let Some(Overlay::Pager(pager)) = &mut model.screen.overlay {
+                pager.top = pager.clamp(&rows, fits);
             }
             true
         }

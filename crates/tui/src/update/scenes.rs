@@ -419,6 +419,17 @@ fn what_was_said_in_passing_can_be_read_again() {
 }
 
 #[test]
+fn a_page_stands_still_at_its_end() {
+    let mut stage = Stage::new(80, 24);
+    stage.ui.keys("?<end>");
+    let end = stage.ui.screen();
+    stage.ui.keys("<down><pagedown>");
+    assert_eq!(stage.ui.screen(), end);
+    stage.ui.keys("<up>");
+    assert_ne!(stage.ui.screen(), end);
+}
+
+#[test]
 fn a_gap_in_the_events_asks_for_the_whole_session() {
     let mut stage = Stage::new(80, 24);
     stage.happen(Body::ToolStarted { tool: domain::ids::ToolRunId(99) });

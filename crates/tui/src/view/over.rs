@@ -32,15 +32,20 @@ pub(super) fn view(
     }
 }
 
-fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+/// All rows of a page.
+pub(crate) fn page_rows(content: &Content, model: &Model) -> Vec<Row> {
     let look = look(model);
-    let rows = match &pager.content {
+    match content {
         Content::Keys => keys::rows(&model.screen.keymap, look),
         Content::Commands => keys::commands(look, &model.world.seen().abilities),
         Content::Status => super::facts::rows(model),
         Content::Notices => notices(model),
         Content::Ask => shown_ask(model).map(|(_, ask)| crate::ask::full(ask, look)).unwrap_or_default(),
-    };
+    }
+}
+
+fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+    let rows = page_rows(&pager.content, model);
     let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
     let top = pager.clamp(&rows, usize::from(inner.height));
     head(&pager.title, model, area, buf, links);
