@@ -1,6 +1,6 @@
 //! The built program in a pseudo-terminal, against the bars that it must hold: how soon the screen is usable, how many bytes a token
 //! costs, how long a key takes to show while text streams in, and what it does when nothing happens. Ends with a failure when a bar is
-//! missed. `cargo bench -p tui --bench screen`.
+//! missed. `cargo bench -p tui --bench screen`, or only `-- start`, `idle`, `bytes` or `echo`.
 
 #![allow(
     clippy::print_stdout,
@@ -41,13 +41,22 @@ fn main() {
     let bins = Bins::build();
     let place = tempfile::tempdir().unwrap();
     let mut bars = Bars::default();
-    start(&bins, place.path(), &mut bars);
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let wants = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
+    if wants("start") {
+        start(&bins, place.path(), &mut bars);
+    }
     for inline in [false, true] {
-        idle(&bins, place.path(), inline, &mut bars);
-        for rate in [1_000, 100] {
+        if wants("idle") {
+            idle(&bins, place.path(), inline, &mut bars);
+        }
+        for rate in [1_000, 100].into_iter().filter(|_| wants("bytes")) {
             stream(&bins, place.path(), inline, rate, &mut bars);
         }
-        echo(&bins, place.path(), inline, &mut bars);
+        if wants("echo") {
+            echo(&bins, place.path(), inline, &mut bars);
+        }
     }
     bars.end();
 }
@@ -79,17 +88,27 @@ struct Bins {
 }
 
 impl Bins {
-    /// Builds them as they are released, beside this bench.
+    /// Builds them as they are released, beside this bench; `PARLOR_BIN` names a program that is built already.
     fn build() -> Bins {
         let built = |arguments: &[&str]| {
-            let status = Command::new(env!("CARGO")).args(["build", "--release"]).args(arguments).status();
+            let mut cargo = Command::new(env!("CARGO"));
+            // What cargo tells this bench about itself would make it build the dependencies once more.
+            for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
+                if !["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&name.as_str()) {
+                    cargo.env_remove(name);
+                }
+            }
+            let status = cargo.args(["build", "--release"]).args(arguments).status();
             assert!(status.unwrap().success(), "cargo build failed");
         };
-        built(&["-p", "parlor", "--bin", "parlor"]);
-        built(&["-p", "tui", "--example", "hello"]);
         let exe = std::env::current_exe().unwrap();
         let folder = exe.parent().and_then(Path::parent).unwrap();
-        Bins { parlor: folder.join("parlor"), hello: folder.join("examples/hello") }
+        let parlor = std::env::var_os("PARLOR_BIN").map(PathBuf::from).unwrap_or_else(|| {
+            built(&["-p", "parlor", "--bin", "parlor"]);
+            folder.join("parlor")
+        });
+        built(&["-p", "tui", "--example", "hello"]);
+        Bins { parlor, hello: folder.join("examples/hello") }
     }
 
     fn parlor(&self, place: &Path, arguments: &[&str]) -> Command {
@@ -150,9 +169,17 @@ impl Pty {
     fn until(&mut self, from: usize, text: &str) {
         let end = Instant::now() + PATIENCE;
         while !contains(&self.bytes[from.min(self.bytes.len())..], text) {
-            let seen = String::from_utf8_lossy(&self.bytes);
-            assert!(Instant::now() < end, "never seen: {text}\n{seen}");
+            let seen = String::from_utf8_lossy(&self.bytes[self.bytes.len().saturating_sub(2_000)..]);
+            assert!(Instant::now() < end, "never seen: {text}\n{seen:?}");
             self.read(Duration::from_millis(100));
+        }
+    }
+
+    /// Reads for a while.
+    fn listen(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+            self.read(left);
         }
     }
 
@@ -182,7 +209,7 @@ fn start(bins: &Bins, place: &Path, bars: &mut Bars) {
         pty.until(0, text);
         begin.elapsed()
     };
-    let hello = || timed(Command::new(&bins.hello).env("TERM", "xterm-256color"), "hello, world");
+    let hello = || timed(Command::new(&bins.hello).env("TERM", "xterm-256color"), "hello,");
     let ours = |inline: &'static str| {
         timed(&mut bins.parlor(place, &["--model", "offline/offline", inline]), USABLE)
     };
@@ -268,17 +295,18 @@ fn echo(bins: &Bins, place: &Path, inline: bool, bars: &mut Bars) {
     pty.send("go\r");
     pty.until(pty.bytes.len(), "words");
     let mut times = Vec::new();
-    for _ in 0..KEYS {
+    // Letters that the text has not, never the same twice in a row.
+    for (number, key) in ["Q", "X", "Z", "J"].into_iter().cycle().take(KEYS).enumerate() {
         let from = pty.bytes.len();
         let begin = Instant::now();
-        pty.send("Q");
-        pty.until(from, "Q");
+        pty.send(key);
+        pty.until(from, key);
         times.push(begin.elapsed());
-        pty.send("\x7f");
         // Keys fall anywhere between two frames.
-        let pause = Instant::now() + Duration::from_micros(7_300);
-        while Instant::now() < pause {
-            pty.read(pause.saturating_duration_since(Instant::now()));
+        pty.listen(Duration::from_micros(7_300 + 1_700 * (number as u64 % 5)));
+        if number % 40 == 39 {
+            pty.send("\x15");
+            pty.listen(Duration::from_millis(100));
         }
     }
     times.sort_unstable();
@@ -292,10 +320,7 @@ fn idle(bins: &Bins, place: &Path, inline: bool, bars: &mut Bars) {
     let mut pty = ready(bins, place, "offline/offline", inline);
     pty.settle(Duration::from_secs(1));
     let before = (spent(&pty.child), pty.bytes.len());
-    let end = Instant::now() + IDLE;
-    while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-        pty.read(left);
-    }
+    pty.listen(IDLE);
     let ((ticks, wakes), (ticks_before, wakes_before)) = (spent(&pty.child), before.0);
     let bytes = pty.bytes.len() - before.1;
     let (ticks, wakes) = (ticks - ticks_before, wakes - wakes_before);

@@ -2,6 +2,8 @@
 //!
 //! Invariant: after the bytes of a frame, an emulator shows exactly the buffer; nothing is ever cleared to be drawn again.
 
+#[cfg(test)]
+mod hostile_tests;
 mod inline;
 #[cfg(test)]
 mod inline_tests;
@@ -85,16 +87,30 @@ fn changed<'a>(shown: &Buffer, next: &'a Buffer, again: &Links, mut put: impl Fn
     for y in area.y..area.bottom() {
         // Columns that a wide character at the left still covers, or covered before.
         let (mut covered, mut spoilt) = (0u16, 0u16);
+        let mut after = None;
         for x in area.x..area.right() {
             let (Some(old), Some(new)) = (shown.cell((x, y)), next.cell((x, y))) else { continue };
             let (was, is) = (columns(old), columns(new));
             if covered == 0 && (old != new || spoilt > 0 || link_at(again, x, y).is_some()) {
+                for near in gap(next, y, after, x) {
+                    put(near, y, &next[(near, y)]);
+                }
                 put(x, y, new);
+                after = Some(x + is);
             }
             spoilt = spoilt.saturating_sub(1).max(if old == new { 0 } else { was.max(is) - 1 });
             covered = if covered > 0 { covered - 1 } else { is - 1 };
         }
     }
+}
+
+/// Cells between two that are written which cost less to write again than to pass over.
+fn gap(next: &Buffer, y: u16, after: Option<u16>, to: u16) -> std::ops::Range<u16> {
+    let none = to..to;
+    let Some(from) = after.filter(|from| *from < to && to - from <= NEAR) else { return none };
+    let look = |x: u16| (next[(x, y)].fg, next[(x, y)].bg, next[(x, y)].modifier);
+    let alike = |x: u16| look(x) == look(to) && next[(x, y)].symbol().len() == 1;
+    if (from..to).all(alike) { from..to } else { none }
 }
 
 fn columns(cell: &Cell) -> u16 {
@@ -105,8 +121,10 @@ fn link_at(links: &Links, x: u16, y: u16) -> Option<&Arc<str>> {
     links.iter().find(|(row, from, to, _)| *row == y && (*from..*to).contains(&x)).map(|(_, _, _, link)| link)
 }
 
+/// As many cells are passed over by writing them.
+const NEAR: u16 = 3;
 /// Smaller frames are not put between marks: they are written at once anyway, and the marks would cost more than they do.
-const SMALL: usize = 48;
+const SMALL: usize = 120;
 
 /// The bytes of a frame, made to appear at once, without a cursor that runs about.
 fn framed(out: String, synchronized: bool, was_seen: bool, seen: bool) -> String {

@@ -1,5 +1,5 @@
 //! The shell: the one place with a terminal, a clock and files. One loop: wake → update → effects → a frame, paced: at once after
-//! a key, else at most thirty a second.
+//! a key, else at most twenty times a second.
 //!
 //! Nothing is drawn when nothing changed; idle, nothing wakes. Whatever ends the program restores the terminal.
 
@@ -37,7 +37,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 /// Between two frames that show what came in, at least.
-const FRAME: Duration = Duration::from_millis(33);
+const FRAME: Duration = Duration::from_millis(50);
 /// Between two frames after a key, at least: nobody should wait for what they typed.
 const KEY_FRAME: Duration = Duration::from_millis(4);
 /// How long the size must have stayed the same before the inline screen is drawn for it: while a window is dragged, the terminal moves

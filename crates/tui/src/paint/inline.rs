@@ -295,12 +295,16 @@ fn write_row(
         pen.go(out, 0, y);
         out.push_str("\x1b[2K");
     }
-    let (mut covered, mut spoilt) = (0u16, 0u16);
+    let (mut covered, mut spoilt, mut written) = (0u16, 0u16, None);
     for x in 0..new {
         let was = if shorter { &none } else { &before.0[(x, before.1)] };
         let is = &after.0[(x, after.1)];
         let differ = was != is;
         if covered == 0 && (differ || spoilt > 0) {
+            for near in super::gap(after.0, after.1, written, x) {
+                pen.put(out, near, y, &after.0[(near, after.1)], super::link_at(links, near, y), right);
+            }
+            written = Some(x + columns(is));
             pen.put(out, x, y, is, super::link_at(links, x, y), right);
         }
         spoilt = spoilt.saturating_sub(1).max(if differ { columns(was).max(columns(is)) - 1 } else { 0 });

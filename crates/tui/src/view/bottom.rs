@@ -127,7 +127,7 @@ fn working(model: &Model) -> Vec<Row> {
     let rate = match model.screen.flow.rate(now) {
         0 => String::new(),
         _ if waits => String::new(),
-        rate => format!(" · ~{rate} tokens/s"),
+        rate => format!(" · ~{} tokens/s", about(rate)),
     };
     let tokens =
         if used.output > 0 { format!(" · {} tokens out", count(used.output)) } else { String::new() };
@@ -159,6 +159,17 @@ fn working(model: &Model) -> Vec<Row> {
         look.piece(fit(&text, look.columns.saturating_sub(1)), Role::Text),
         look.piece(hint, Role::Dim),
     ])]
+}
+
+/// A number that changes all the time, in steps that can be read.
+fn about(number: u64) -> u64 {
+    let step = match number {
+        0..20 => 1,
+        20..100 => 5,
+        100..1_000 => 50,
+        _ => 500,
+    };
+    (number + step / 2) / step * step
 }
 
 fn queue(model: &Model) -> Vec<Row> {
