@@ -21,6 +21,16 @@ pub(crate) struct Used {
     pub(crate) lines: usize,
 }
 
+impl Used {
+    /// More than anything takes.
+    pub(crate) const NEVER: Used = Used { micros: f64::INFINITY, lines: 0 };
+
+    /// The lesser of two.
+    pub(crate) fn least(self, other: Used) -> Used {
+        if other.micros < self.micros { other } else { self }
+    }
+}
+
 /// A script, the side of it that is played, and on which lanes.
 struct Part<'s> {
     script: &'s Script,

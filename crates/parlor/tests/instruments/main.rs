@@ -61,7 +61,9 @@ impl Spoken {
     /// Reads up to a line that has this text in it.
     fn until(&mut self, text: &str) -> String {
         loop {
-            let line = self.lines.next().unwrap_or_else(|| panic!("closed before {text}")).unwrap();
+            let line = self.lines.next().transpose().unwrap();
+            assert!(line.is_some(), "closed before {text}");
+            let line = line.unwrap();
             if line.contains(text) {
                 return line;
             }
