@@ -38,6 +38,12 @@ impl Figures {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
     }
 
+    /// A figure that could not be measured.
+    fn failed(&mut self, name: &str, why: &Broken) {
+        println!("{name:<48} not measured: {why}");
+        self.broken += 1;
+    }
+
     /// Prints a figure beside its promise.
     fn tell(&mut self, name: &str, measured: f64, promised: f64, more: &str) {
         let holds = measured <= promised;
