@@ -30,6 +30,8 @@ pub const MAX_NOTICES: usize = 100;
 pub const TOAST_MS: u64 = 6_000;
 /// How long a second Ctrl-C quits.
 pub const QUIT_MS: u64 = 2_000;
+/// How long a second Esc stops everything, in milliseconds.
+pub const TWICE_MS: u64 = 1_500;
 /// Commands whose receipt is waited for at most; older ones are forgotten.
 const MAX_PENDING: usize = 256;
 
@@ -111,6 +113,10 @@ pub struct Screen {
     pub notices: VecDeque<(Millis, Level, String)>,
     /// Until when a second Ctrl-C quits.
     pub quit_until: Option<Millis>,
+    /// Until when a second Esc stops everything.
+    pub all_until: Option<Millis>,
+    /// Whether what waited is put away with the run that ends, instead of coming back to the composer.
+    pub put_away: bool,
     /// What the runtime thinks may be typed next.
     pub suggestion: Option<String>,
     /// What may be completed at the caret.
@@ -230,6 +236,8 @@ impl Model {
             toasts: VecDeque::new(),
             notices: VecDeque::new(),
             quit_until: None,
+            all_until: None,
+            put_away: false,
             suggestion: None,
             completion: None,
             search: None,

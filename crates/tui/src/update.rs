@@ -79,6 +79,7 @@ fn tick(model: &mut Model, now: Millis) {
     model.screen.now = now;
     model.screen.toasts.retain(|toast| toast.until > now);
     model.screen.quit_until = model.screen.quit_until.filter(|until| *until > now);
+    model.screen.all_until = model.screen.all_until.filter(|until| *until > now);
 }
 
 fn wheel(model: &mut Model, lines: i64) {
@@ -115,7 +116,7 @@ fn wake(model: &Model, fx: &mut Vec<Fx>) {
     for toast in &model.screen.toasts {
         at(toast.until.since(now).max(1));
     }
-    if let Some(until) = model.screen.quit_until {
+    for until in [model.screen.quit_until, model.screen.all_until].into_iter().flatten() {
         at(until.since(now).max(1));
     }
     if let Some(ask) = model.screen.ask.as_ref().filter(|ask| !ask.is_armed(now)) {

@@ -6,7 +6,7 @@ use super::{asks, commands, completion, lists, shell};
 use crate::composer::lay_out;
 use crate::key::{Code, Key};
 use crate::keymap::{Action, Does};
-use crate::model::{Model, QUIT_MS, Ran};
+use crate::model::{Model, QUIT_MS, Ran, TWICE_MS};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Of;
@@ -21,6 +21,9 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
         return;
     }
     model.screen.quit_until = None;
+    if key.code != Code::Esc {
+        model.screen.all_until = None;
+    }
     let Some(key) = model.screen.keymap.edits(key) else { return };
     if over(model, key, fx) || scrolls(model, does) {
         return;
@@ -71,8 +74,7 @@ fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
 /// Empties the composer; what stood there is the newest of the earlier prompts, also after a restart.
 fn set_aside(model: &mut Model, fx: &mut Vec<Fx>) {
     let text = model.screen.composer.take();
-    model.screen.history.remember(text.clone());
-    fx.push(Fx::SaveHistory(text));
+    prompt::put_away(model, text, fx);
 }
 
 fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
@@ -186,8 +188,11 @@ fn enter(model: &mut Model, fx: &mut Vec<Fx>) {
 }
 
 fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
-    if model.screen.ran.as_ref().is_some_and(Ran::runs) {
+    if model.screen.all_until.take().is_some() {
+        everything(model, fx);
+    } else if model.screen.ran.as_ref().is_some_and(Ran::runs) {
         shell::escape(model, fx);
+        model.screen.all_until = Some(Millis(model.screen.now.0 + TWICE_MS));
     } else if model.world.is_running() {
         prompt::stop(model, fx);
     } else if model.screen.scroll != Scroll::Tail {
@@ -200,6 +205,22 @@ fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
         set_aside(model, fx);
         model.toast(Level::Info, "cleared; ↑ brings it back");
     }
+}
+
+/// Stops all that is under way, and puts away what was written for it.
+fn everything(model: &mut Model, fx: &mut Vec<Fx>) {
+    if model.screen.ran.is_some() {
+        shell::escape(model, fx);
+    }
+    if model.world.is_running() {
+        model.screen.put_away = true;
+        prompt::cancel(model, fx);
+    }
+    model.screen.attached.clear();
+    if !model.screen.composer.is_empty() {
+        set_aside(model, fx);
+    }
+    model.toast(Level::Info, "everything is stopped; ↑ brings back what was written");
 }
 
 /// Moves the caret by a row; past the first or last row, walks through earlier prompts.

@@ -116,8 +116,10 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
         }
         return;
     }
-    if let Some(text) = cleared {
-        prompt::give_back(model, &text);
+    match cleared {
+        Some(text) if model.screen.put_away => prompt::put_away(model, text, fx),
+        Some(text) => prompt::give_back(model, &text),
+        None => {}
     }
     match &event.body {
         Body::RunEnded { run, .. } => {
@@ -135,7 +137,11 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             model.ring(&format!("{title}: {}", ask.title), fx);
         }
         Body::MessageDelta { text, .. } if is_current => model.screen.flow.add(model.screen.now, text.len()),
-        Body::RunStarted { .. } | Body::Renamed { .. } => retitle(model, fx),
+        Body::RunStarted { .. } => {
+            model.screen.put_away = false;
+            retitle(model, fx);
+        }
+        Body::Renamed { .. } => retitle(model, fx),
         _ => {}
     }
 }

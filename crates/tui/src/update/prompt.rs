@@ -1,12 +1,13 @@
 //! Prompts on their way: said, queued, steered, stopped, given back.
 
 use super::shell;
-use crate::model::{Model, Want};
+use crate::model::{Model, TWICE_MS, Want};
 use crate::msg::{Begin, Fx};
 use crate::picker::Of;
 use crate::transcript::Scroll;
 use domain::command::{Command, PromptOptions, WhenBusy};
 use domain::content::{Input, Part};
+use domain::ids::Millis;
 use domain::port::LinkState;
 use domain::queue::QueueKind;
 use domain::signal::Level;
@@ -106,15 +107,30 @@ pub(super) fn say(model: &mut Model, text: String, manner: Manner, fx: &mut Vec<
 
 /// Stops the run under way.
 pub(super) fn stop(model: &mut Model, fx: &mut Vec<Fx>) {
-    let Some(run) = model.world.state().open_run().map(|run| run.id) else { return };
+    if !model.world.is_running() {
+        return;
+    }
     let waiting = model.world.state().queues.all().count();
     let word = match waiting {
         0 => "stopping the run".to_owned(),
-        1 => "stopping the run; what waited comes back to the composer".to_owned(),
-        n => format!("stopping the run; the {n} texts that waited come back to the composer"),
+        1 => "stopping the run; what waited comes back to the composer (Esc again drops it)".to_owned(),
+        n => format!("stopping the run; the {n} texts that waited come back (Esc again drops them)"),
     };
     model.toast(Level::Info, word);
-    model.send(Want::Nothing, Command::Cancel { run: Some(run), reason: None }, fx);
+    model.screen.all_until = Some(Millis(model.screen.now.0 + TWICE_MS));
+    cancel(model, fx);
+}
+
+/// Asks the runtime to stop what it does.
+pub(super) fn cancel(model: &mut Model, fx: &mut Vec<Fx>) {
+    let run = model.world.state().open_run().map(|run| run.id);
+    model.send(Want::Nothing, Command::Cancel { run, reason: None }, fx);
+}
+
+/// Makes a text the newest of the earlier prompts, also after a restart.
+pub(super) fn put_away(model: &mut Model, text: String, fx: &mut Vec<Fx>) {
+    model.screen.history.remember(text.clone());
+    fx.push(Fx::SaveHistory(text));
 }
 
 /// Gives a text that was not heard back to the composer, before what stands there.

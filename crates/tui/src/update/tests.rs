@@ -1,6 +1,7 @@
 //! What keys and news do, driven without a terminal.
 
 use crate::Headless;
+use crate::model::TWICE_MS;
 use crate::msg::Fx;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::command::{Command, Refusal, RefusalKind};
@@ -105,6 +106,32 @@ fn escape_stops_the_run_and_what_waited_comes_back() {
     stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
     stage.ui.keys("<esc>");
     assert_eq!(stage.commands(), [Command::Cancel { run: Some(RunId(1)), reason: None }]);
+    stage.happen(Body::Unqueued { item, leaving: Leaving::Cleared });
+    assert_eq!(stage.ui.model.screen.composer.text(), "then this");
+}
+
+#[test]
+fn escape_twice_drops_what_waited_too_and_it_can_be_had_back() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    let item = QueuedId(9);
+    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.ui.keys("half a thought<esc><esc>");
+    stage.happen(Body::Unqueued { item, leaving: Leaving::Cleared });
+    assert!(stage.ui.model.screen.composer.is_empty());
+    stage.ui.keys("<up><up>");
+    assert_eq!(stage.ui.model.screen.composer.text(), "half a thought");
+}
+
+#[test]
+fn a_second_escape_that_comes_late_is_a_first_one() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    let item = QueuedId(9);
+    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.ui.keys("<esc>");
+    stage.ui.wait(TWICE_MS + 1);
+    stage.ui.keys("<esc>");
     stage.happen(Body::Unqueued { item, leaving: Leaving::Cleared });
     assert_eq!(stage.ui.model.screen.composer.text(), "then this");
 }

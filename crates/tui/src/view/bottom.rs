@@ -141,7 +141,7 @@ fn working(model: &Model) -> Vec<Row> {
             hints.push(format!("   {send} queues · {steer} steers · Esc stops"));
         } else if state.queues.all().next().is_some() {
             let edit = keymap.shown(Action::Queue);
-            hints.push(format!("   Esc stops and gives back what waits · {edit} edits it"));
+            hints.push(format!("   Esc stops and gives back what waits, twice drops it · {edit} edits it"));
         }
         hints.push("   Esc stops".to_owned());
     }

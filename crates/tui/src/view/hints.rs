@@ -61,7 +61,7 @@ fn ran(model: &Model) -> Vec<Row> {
         None if ran.stopping => "stopping…".to_owned(),
         None => {
             let took = duration(model.screen.now.since(ran.since) / 1_000 * 1_000).replace(".0s", "s");
-            format!("runs for {took}; Esc stops it")
+            format!("runs for {took}; Esc stops it, twice everything")
         }
     };
     let room = look.columns.saturating_sub(width(&word) + 5);

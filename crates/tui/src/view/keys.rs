@@ -26,7 +26,10 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "The run",
-        &[("Esc", "stops it; what waited comes back to the composer"), ("Ctrl-C", "stops it; twice quits")],
+        &[
+            ("Esc", "stops it; what waited comes back to the composer, twice drops that too"),
+            ("Ctrl-C", "stops it; twice quits"),
+        ],
     ),
     (
         "When a tool wants to run",
