@@ -53,6 +53,9 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     rows
 }
 
+/// Columns below which a hint must not take the room of what it is about.
+const NARROW: usize = 60;
+
 fn ran(model: &Model) -> Vec<Row> {
     let look = look(model);
     let Some(ran) = &model.screen.ran else { return Vec::new() };
@@ -61,7 +64,8 @@ fn ran(model: &Model) -> Vec<Row> {
         None if ran.stopping => "stopping…".to_owned(),
         None => {
             let took = duration(model.screen.now.since(ran.since) / 1_000 * 1_000).replace(".0s", "s");
-            format!("runs for {took}; Esc stops it, twice everything")
+            let twice = if look.columns < NARROW { "" } else { ", twice everything" };
+            format!("runs for {took}; Esc stops it{twice}")
         }
     };
     let room = look.columns.saturating_sub(width(&word) + 5);
