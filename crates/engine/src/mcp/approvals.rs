@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Most approvals that are kept; past it nothing is added.
@@ -73,7 +73,7 @@ fn key(project: &Path, digest: &str) -> String {
 /// Writes a file for the person alone, whole or not at all.
 pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
     let dir = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("file");
     let fresh = dir.join(format!(".{name}.{}", std::process::id()));
     let mut open =
@@ -90,7 +90,8 @@ mod tests {
     #[test]
     fn an_approval_is_for_one_entry_in_one_project() {
         let dir = tempfile::tempdir().unwrap();
-        let approvals = Approvals::in_data(dir.path());
+        let data = dir.path().join("data");
+        let approvals = Approvals::in_data(&data);
         let (one, two) = (Path::new("/one"), Path::new("/two"));
         assert!(!approvals.has(one, "d"));
         approvals.add(one, "d", "runs `x`").unwrap();
@@ -98,8 +99,8 @@ mod tests {
         approvals.add(two, "d", "runs `x`").unwrap();
         assert!(approvals.has(one, "d") && approvals.has(two, "d"));
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(dir.path().join("mcp-approved.json")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&data), mode(&data.join("mcp-approved.json"))), (0o700, 0o600));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Bytes of output that the model gets to see.
@@ -120,7 +121,8 @@ impl Output {
 }
 
 fn create(dir: &Path) -> std::io::Result<(File, PathBuf)> {
-    std::fs::create_dir_all(dir)?;
+    // Commands print secrets: nobody else may even see the names.
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     prune(dir)?;
     let file = tempfile::Builder::new().prefix("output-").suffix(".txt").tempfile_in(dir)?;
     let (file, path) = file.keep().map_err(|error| error.error)?;
@@ -227,12 +229,15 @@ mod tests {
     }
 
     #[test]
-    fn old_files_make_room() {
+    fn old_files_make_room_and_nobody_else_sees_them() {
+        use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().join("outputs");
         for _ in 0..MAX_FILES + 3 {
-            create(dir.path()).unwrap();
+            create(&dir).unwrap();
         }
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), MAX_FILES);
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), MAX_FILES);
+        assert_eq!(std::fs::metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     proptest! {

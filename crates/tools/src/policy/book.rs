@@ -6,7 +6,7 @@
 use super::{Matcher, Rule};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Rules of one project; past it nothing is added.
@@ -146,7 +146,7 @@ impl Rules {
         let kept = Kept { project: self.project.clone(), rules };
         let text = serde_json::to_string_pretty(&kept).map_err(|error| fail(error.into()))?;
         let dir = self.file.parent().unwrap_or(Path::new("/"));
-        std::fs::create_dir_all(dir).map_err(fail)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
         let private = std::fs::Permissions::from_mode(0o600);
         let mut file = tempfile::Builder::new().permissions(private).tempfile_in(dir).map_err(fail)?;
         file.write_all(text.as_bytes()).map_err(fail)?;

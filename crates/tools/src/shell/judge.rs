@@ -252,13 +252,18 @@ impl Judge<'_> {
                     .all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg));
             }
             "sed" => return sed_prints(&known),
+            // `%n` sets a variable: `PATH`, say.
+            "printf" if known.iter().any(|arg| counts(arg)) => return false,
             // Anything but a format sets the clock.
             "date" if known.iter().any(|arg| !arg.starts_with(['-', '+'])) => return false,
             "git" => return git::looks(&known) && self.reach.bases().iter().all(|base| git::is_plain(base)),
             _ => {}
         }
         let Some(looker) = table::LOOKERS.iter().find(|looker| looker.name == name) else { return false };
-        let plain = known.iter().filter(|arg| !arg.starts_with('-')).count();
+        // A dash alone is a file, and after two of them everything is.
+        let options = known.iter().position(|arg| *arg == "--").unwrap_or(known.len());
+        let names = |(at, arg): &(usize, &&str)| *at > options || **arg == "-" || !arg.starts_with('-');
+        let plain = known.iter().enumerate().filter(names).count();
         let sedate = !known.iter().any(|arg| has_option(arg, looker.short, looker.long));
         let globs = looker.most != usize::MAX && bare.simple.words.iter().any(|word| word.glob);
         sedate && !globs && plain <= looker.most && (!bare.open || !looker.files)
@@ -284,6 +289,14 @@ fn texts(bare: &Bare) -> Vec<Option<&str>> {
 
 fn number(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Whether a format tells `printf` to put how much it has written into a variable.
+fn counts(format: &str) -> bool {
+    format.split('%').skip(1).any(|rest| {
+        let rest = rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic() || "hjlLtz".contains(c));
+        rest.starts_with('n')
+    })
 }
 
 fn sed_prints(args: &[&str]) -> bool {

@@ -30,6 +30,13 @@ fn words_that_become_several_hide_no_command() {
         "rg x -*",
         "sort -[a-z]*",
         "git diff --*",
+        // The second file is written.
+        "echo x | uniq - deep/a",
+        "echo x | xxd - deep/a",
+        "uniq -- -in deep/a",
+        // Says how much it wrote, in a variable.
+        "printf '%n' PATH; ls",
+        "printf 'a%%b% -5.*ln' x PATH; ls",
         // A time without a plus is set.
         "date 01010000",
     ];
@@ -40,6 +47,10 @@ fn words_that_become_several_hide_no_command() {
         "timeout -k 1 5 ls",
         "env -u A ls",
         "date +%F",
+        "uniq -",
+        "uniq -c deep/a",
+        "printf '%s\\n' a",
+        "printf 'no\\n'",
         "date",
         "date -u +%s",
         "for x in a b; do echo $x; done",
