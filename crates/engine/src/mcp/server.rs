@@ -273,7 +273,9 @@ async fn live(server: &Server, project: &Project) -> Trouble {
         };
         {
             let mut status = server.status();
-            let remote = |tool| Arc::new(RemoteTool::new(&listed.entry.name, tool, client.clone()));
+            let remote = |tool| {
+                Arc::new(RemoteTool::new(&listed.entry.name, tool, client.clone(), !listed.from_project))
+            };
             status.tools = tools.into_iter().map(remote).collect();
             status.tools.sort_by(|one, other| one.name().cmp(other.name()));
             (status.phase, status.told) = (Phase::Ready, false);

@@ -31,8 +31,16 @@ pub(crate) struct RemoteTool {
 }
 
 impl RemoteTool {
-    pub(crate) fn new(server: &str, tool: rmcp::model::Tool, client: Arc<Client>) -> RemoteTool {
-        let read_only = tool.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true);
+    /// `believed`: whether the server's own word that a tool only reads counts. A project's does not: it would free itself of
+    /// being asked for.
+    pub(crate) fn new(
+        server: &str,
+        tool: rmcp::model::Tool,
+        client: Arc<Client>,
+        believed: bool,
+    ) -> RemoteTool {
+        let read_only =
+            believed && tool.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true);
         let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or("no description");
         let mut schema = Value::Object(tool.input_schema.as_ref().clone());
         if schema.to_string().len() > MAX_SCHEMA || schema["type"] != "object" {

@@ -235,6 +235,22 @@ async fn a_projects_servers_start_only_after_consent() {
     assert!(bench.signals.iter().any(told), "{:?}", bench.signals);
 }
 
+#[tokio::test]
+async fn a_projects_server_is_not_believed_that_it_only_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = json!({"mcpServers": {"theirs": child("")}}).to_string();
+    put(dir.path(), "work/.mcp.json", &file);
+    let script =
+        "model text \"one\"\n---\nmodel tool mcp__theirs__echo {\"text\":\"x\"}\n---\nmodel text \"ok\"";
+    let mut bench = at(dir, script);
+    bench.closings = vec![answered(Answer::Confirmed(true))];
+    assert_eq!(bench.run("start").await, TurnEnd::Done);
+    until(&mut bench, |state| *state == ServerState::Ready).await;
+    bench.closings = vec![Closing::Unattended];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Denied, "{:?}", bench.outcomes());
+}
+
 /// The example server behind a URL, which goes away with the test.
 async fn http_server() -> (tokio::process::Child, String) {
     use tokio::io::AsyncBufReadExt as _;
