@@ -252,6 +252,8 @@ impl Judge<'_> {
                     .all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg));
             }
             "sed" => return sed_prints(&known),
+            // In directories it follows links, wherever they lead.
+            "diff" if self.names_directory(bare) => return false,
             // `%n` sets a variable: `PATH`, say.
             "printf" if known.iter().any(|arg| counts(arg)) => return false,
             // Anything but a format sets the clock.
@@ -267,6 +269,14 @@ impl Judge<'_> {
         let sedate = !known.iter().any(|arg| has_option(arg, looker.short, looker.long));
         let globs = looker.most != usize::MAX && bare.simple.words.iter().any(|word| word.glob);
         sedate && !globs && plain <= looker.most && (!bare.open || !looker.files)
+    }
+
+    /// Whether an argument may be a directory.
+    fn names_directory(&self, bare: &Bare) -> bool {
+        bare.simple.words.iter().skip(1).any(|word| {
+            let text = word.text.as_deref().unwrap_or_default();
+            word.glob || self.reach.bases().iter().any(|base| base.join(text).is_dir())
+        })
     }
 
     /// Where a command that looks would look, when that is not in the workspace.

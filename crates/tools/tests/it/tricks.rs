@@ -34,6 +34,9 @@ fn words_that_become_several_hide_no_command() {
         "echo x | uniq - deep/a",
         "echo x | xxd - deep/a",
         "uniq -- -in deep/a",
+        // What is in directories may be links.
+        "diff deep deep",
+        "diff deep/a d*",
         // Says how much it wrote, in a variable.
         "printf '%n' PATH; ls",
         "printf 'a%%b% -5.*ln' x PATH; ls",
@@ -47,6 +50,7 @@ fn words_that_become_several_hide_no_command() {
         "timeout -k 1 5 ls",
         "env -u A ls",
         "date +%F",
+        "diff deep/a deep/a",
         "uniq -",
         "uniq -c deep/a",
         "printf '%s\\n' a",
