@@ -494,6 +494,8 @@ pub(super) const RUNNERS: &[&str] = &[
     "rg",
     "tree",
     "jq",
+    "cmake",
+    "meson",
 ];
 /// Verbs that run any text or program they are given, or hide what they do behind an alias.
 pub(super) const RUNNER_VERBS: &[(&str, &str)] = &[
@@ -520,6 +522,22 @@ pub(super) const RUNNER_VERBS: &[(&str, &str)] = &[
     ("git", "filter-branch"),
     ("gh", "alias"),
     ("gh", "extension"),
+    ("gh", "api"),
+    ("rustup", "run"),
+    ("mix", "run"),
+    ("mix", "eval"),
+    ("mix", "cmd"),
+    ("mix", "do"),
+    ("yarn", "node"),
+    ("dotnet", "exec"),
+    ("go", "env"),
+    ("go", "tool"),
+    ("npm", "config"),
+    ("npm", "set"),
+    ("pnpm", "config"),
+    ("yarn", "config"),
+    ("pip", "config"),
+    ("kubectl", "run"),
 ];
 
 /// What git does to the workspace alone, so that a rule may cover it with any arguments.

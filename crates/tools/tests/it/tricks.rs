@@ -2,6 +2,7 @@
 
 use crate::room::Room;
 use std::process::Command;
+use tools::policy::{Matcher, Mode, Rule, Verdict, decide};
 use tools::shell::judge;
 
 fn free(room: &Room, line: &str) -> bool {
@@ -61,6 +62,34 @@ fn words_that_become_several_hide_no_command() {
     ] {
         assert!(free(&room, line), "{line:?} -> {:?}", judge(line, &room.place));
     }
+}
+
+#[test]
+fn a_rule_never_covers_what_runs_anything() {
+    let room = Room::new();
+    let lines = [
+        "rustup run nightly cargo test",
+        "cmake -E env ls",
+        "meson devenv ls",
+        "yarn node x.js",
+        "mix eval 1",
+        "go env -w GOFLAGS=-x",
+        "npm config set script-shell x",
+    ];
+    for line in lines {
+        let offer = tools::policy::offer(&judge(line, &room.place));
+        let exact = offer.is_none_or(|offer| offer.words.starts_with("run exactly"));
+        assert!(exact, "{line}");
+    }
+    // An abbreviation is as good as the whole option.
+    let words = ["npm", "test"].map(str::to_owned).to_vec();
+    let rule = Rule { tool: None, matcher: Matcher::Prefix { words } };
+    let verdict = |line: &str| {
+        let plan = room.plan("bash", &serde_json::json!({ "command": line })).unwrap();
+        decide(Mode::Ask, &plan, std::slice::from_ref(&rule))
+    };
+    assert!(matches!(verdict("npm test --silent"), Verdict::Allow(_)));
+    assert_eq!(verdict("npm test --script-sh=evil"), Verdict::Ask);
 }
 
 fn git(room: &Room, args: &[&str]) {
