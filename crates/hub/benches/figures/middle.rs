@@ -38,6 +38,17 @@ struct Part<'s> {
     lanes: &'static [Lane],
 }
 
+impl Part<'_> {
+    /// Lines that this player says; that it hears, when `turned`.
+    fn lines(&self, turned: bool) -> usize {
+        let way = match (self.way, turned) {
+            (Way::In, false) | (Way::Out, true) => Way::In,
+            (Way::In, true) | (Way::Out, false) => Way::Out,
+        };
+        self.script.count(way)
+    }
+}
+
 /// A conversation through a bridge.
 pub(crate) fn bridge(talk: &Bridged, ui: Dialect, runtime: Dialect, pace: Pace) -> Result<Used, Broken> {
     let left = Part { script: &talk.ui, way: Way::In, lanes: lanes(ui) };
@@ -102,7 +113,9 @@ where
         let used = middle.join().map_err(|_| "the middle panicked")??;
         played.map_err(|why| format!("left: {why}"))?;
         other.map_err(|why| format!("right: {why}"))?;
-        let lines = left.script.count(left.way) + right.script.count(right.way);
+        // Where one wire says in a line what another says in several, a message is a line of the more talkative one.
+        let lines = [false, true].map(|turned| left.lines(turned) + right.lines(turned));
+        let lines = lines[0].max(lines[1]);
         Ok(Used { micros: used.as_secs_f64() * 1e6, lines })
     })
 }
