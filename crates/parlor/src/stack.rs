@@ -14,7 +14,7 @@ use std::sync::Arc;
 use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
 use tools::Toolbox;
-use tools::sandbox::Guard;
+use tools::sandbox::{Guard, came_from_command};
 
 /// The hidden first argument that makes this program the guard of a child.
 pub const GUARD: &str = "__guard";
@@ -97,6 +97,11 @@ fn assemble_with(
 pub(crate) fn guard() -> Option<Guard> {
     let exe = std::env::current_exe().ok()?;
     (exe.file_stem()? == "parlor").then(|| Guard::new(&exe, &[GUARD]))
+}
+
+/// Whether whoever connects may be a UI: not what came from a command that an agent runs, which would answer for the person.
+pub(crate) fn may_enter(peer: link::unix::Peer) -> bool {
+    peer.pid.is_none_or(|pid| !came_from_command(GUARD, pid))
 }
 
 /// Puts a hub in front of a foreign runtime.

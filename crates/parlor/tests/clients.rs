@@ -163,3 +163,19 @@ fn a_lemon_client_that_calls_us_in_the_place_of_mix_finds_its_runtime() {
     client.say(&json!({ "type": "prompt", "text": "say hello" }));
     client.hear("agent_end");
 }
+
+/// An agent's command that connects to the agent's own socket could answer the questions that are asked about it.
+#[test]
+fn a_command_of_an_agent_is_not_let_in_as_a_ui() {
+    let world = tempfile::tempdir().unwrap();
+    let core = Core::start(world.path());
+    assert_eq!(core.ask("ping", &json!({}))["type"], "pong");
+    let socket = core.socket.display().to_string();
+    let attach = ["attach", "--dialect", "nous", "--socket", &socket, "--prompt", "list files"];
+    let free = parlor(world.path(), &attach).output().unwrap();
+    assert!(free.status.success(), "{free:?}");
+    let own = std::process::id().to_string();
+    let guarded = [&["__guard", "--parent", &own, "--rw", "/", "--net", "--", PARLOR][..], &attach].concat();
+    let guarded = parlor(world.path(), &guarded).output().unwrap();
+    assert!(!guarded.status.success() && guarded.stdout.is_empty(), "{guarded:?}");
+}

@@ -5,11 +5,13 @@
 //! process that came from the command, also those that left the process group. It is no container: reading is not limited.
 
 mod guard;
+mod kinship;
 mod limits;
 #[cfg(target_os = "linux")]
 mod sockets;
 
 pub use guard::{GuardError, run_guard};
+pub use kinship::came_from_command;
 pub use limits::{Status, status};
 
 use std::ffi::{OsStr, OsString};

@@ -4,9 +4,8 @@
 //! Invariants: the directory is for its owner alone; everything is removed when the process ends in order; what a killed process
 //! leaves is found by its process id and removed by whoever looks next. A desk that cannot be opened costs only the finding.
 
-use crate::exit;
-use crate::places;
 use crate::serve::Host;
+use crate::{exit, places, stack};
 use anyhow::Context;
 use dialects::Dialect;
 use dialects::role::Lane;
@@ -169,6 +168,9 @@ where
 {
     let mut visitors = JoinSet::new();
     while let Ok(accepted) = door.accept().await {
+        if !stack::may_enter(accepted.peer) {
+            continue;
+        }
         while visitors.try_join_next().is_some() {}
         if visitors.len() < MAX_VISITORS {
             visitors.spawn(visit(accepted.into_link(Lane::MAIN, Limits::default())));

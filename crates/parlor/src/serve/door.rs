@@ -2,7 +2,7 @@
 //! connection is a UI of its own.
 
 use super::{Host, Wire};
-use crate::exit;
+use crate::{exit, stack};
 use dialects::Dialect;
 use dialects::role::Lane;
 use domain::ids::UiId;
@@ -74,6 +74,10 @@ impl Door {
                     continue;
                 }
             };
+            if !stack::may_enter(accepted.peer) {
+                exit::complain("refused: a command that an agent runs wants to be a UI");
+                continue;
+            }
             while inside.try_join_next().is_some() {}
             if inside.len() >= MAX_CONNECTIONS {
                 exit::complain("refused: too many connections");
