@@ -203,7 +203,7 @@ fn check(bytes: &str) -> Result<(), String> {
             '\r' | '\n' => {}
             '\x1b' => {
                 rest = ours(rest)
-                    .ok_or_else(|| format!("ESC {:?}", rest.chars().take(30).collect::<String>()))?
+                    .ok_or_else(|| format!("ESC {:?}", rest.chars().take(30).collect::<String>()))?;
             }
             c if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) => return Err(format!("{c:?}")),
             _ => {}
