@@ -38,7 +38,7 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
     let exit = match &attach.prompt {
         Some(prompt) => run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new())).await,
         None => {
-            let note = format!("on a runtime that speaks {}", attach.dialect);
+            let note = interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect));
             let (cwd, look) = (stack::working_directory(&common)?, Look::of(&common)?);
             if let Some(socket) = socket {
                 let open = async |session: Option<SessionId>| {
@@ -54,7 +54,7 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
                 return exit;
             }
             let _desk = Desk::quietly(&front.hub, &cwd, &format!("terminal on {}", attach.dialect)).await;
-            interactive::on(&front.hub, None, Some(note), cwd, look).await
+            interactive::on(&front.hub, None, note, cwd, look).await
         }
     };
     front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;

@@ -18,7 +18,7 @@ use hub::{Hub, LocalPort};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
-use tui::{About, ExitReason, Keep, Options};
+use tui::{About, ExitReason, Keep, Note, Options};
 
 /// Commands that may wait between the UI and the hub.
 const OUTGOING: usize = 64;
@@ -51,17 +51,17 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         // Which conversation to go on with is asked on the bare terminal.
         let own = stack::own(&common, stack::no_log()).await?;
         let _desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
-        let exit = on(&own.hub, own.start, Some(note_on(&own.model)), own.cwd, look).await;
+        let exit = on(&own.hub, own.start, note_on(&own.model), own.cwd, look).await;
         own.hub.stop().await;
         return exit;
     }
     let cwd = stack::working_directory(&common)?;
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
-    let (note, noted) = watch::channel(String::new());
+    let (note, noted) = watch::channel(Note::default());
     // What is kept nowhere cannot be gone on with.
     let farewell = (!common.ephemeral).then_some(farewell as fn(&str) -> String);
-    let options = Options { note: Some(noted), farewell, ..look.options(EXAMPLES, None, cwd) };
+    let options = Options { note: Some(noted), farewell, ..look.options(Note::default(), cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move { tokio::spawn(stand(common, news, commands, note)).await };
@@ -91,7 +91,7 @@ async fn stand(
     common: Common,
     news: mpsc::Sender<News>,
     commands: mpsc::Receiver<tui::Outgoing>,
-    note: watch::Sender<String>,
+    note: watch::Sender<Note>,
 ) -> anyhow::Result<(Hub, Option<Desk>)> {
     let own = stack::own(&common, stack::no_log()).await?;
     let start = own.start.or(Some(Command::NewSession { cwd: None, title: None, id: None }));
@@ -109,13 +109,23 @@ async fn stand(
     Ok((own.hub, desk))
 }
 
-/// Which model answers, and why.
-fn note_on(model: &ModelRef) -> String {
+/// Which model answers, why, and what to ask it.
+fn note_on(model: &ModelRef) -> Note {
     if model.provider == "offline" {
-        "model: offline (no key found: it understands plain requests; `parlor doctor` tells how to get a real one)".to_owned()
+        let words = "model: offline (no key found: it understands plain requests; `parlor doctor` tells how to get a real one)";
+        note(words.to_owned(), EXAMPLES)
     } else {
-        format!("model: {model}")
+        note(format!("model: {model}"), REQUESTS)
     }
+}
+
+/// What to ask somebody else's runtime.
+pub(crate) fn note_on_another(words: String) -> Note {
+    note(words, REQUESTS)
+}
+
+fn note(words: String, examples: &[&str]) -> Note {
+    Note { words, examples: examples.iter().map(|&example| example.to_owned()).collect() }
 }
 
 /// Passes what the screen wants to the hub.
@@ -155,11 +165,10 @@ impl Look {
         Ok(Look { ui, file })
     }
 
-    fn options(self, examples: &[&str], note: Option<String>, cwd: PathBuf) -> Options {
+    fn options(self, note: Note, cwd: PathBuf) -> Options {
         Options {
             about: About {
                 program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
-                examples: examples.iter().map(|&example| example.to_owned()).collect(),
                 note,
                 settings: self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
                 told: self.ui.told.clone(),
@@ -184,14 +193,14 @@ impl Look {
 pub(crate) async fn on(
     hub: &Hub,
     start: Option<Command>,
-    note: Option<String>,
+    note: Note,
     cwd: PathBuf,
     look: Look,
 ) -> anyhow::Result<Exit> {
     let ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let passing = tokio::spawn(pass(commands, ui.port));
-    let left = tui::run(look.options(REQUESTS, note, cwd), ui.news, outgoing).await;
+    let left = tui::run(look.options(note, cwd), ui.news, outgoing).await;
     passing.abort();
     Ok(exit(left?))
 }
@@ -200,14 +209,14 @@ pub(crate) async fn on(
 pub(crate) async fn on_socket(
     front: Front,
     open: impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
-    note: String,
+    note: Note,
     cwd: PathBuf,
     look: Look,
 ) -> anyhow::Result<Exit> {
     let (send, news) = mpsc::channel(NEWS);
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let keeping = again::keep_attached(front, open, send, commands);
-    let screen = tui::run(look.options(REQUESTS, Some(note), cwd), news, outgoing);
+    let screen = tui::run(look.options(note, cwd), news, outgoing);
     // The screen ends first: it drops its ends of both channels, and the other side goes with them.
     let (kept, left) = tokio::join!(keeping, screen);
     kept?;

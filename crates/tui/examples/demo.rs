@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
-use tui::{About, Options, Outgoing};
+use tui::{About, Note, Options, Outgoing};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::io::Result<()> {
@@ -24,8 +24,10 @@ async fn main() -> std::io::Result<()> {
     let examples = ["tell me about Parlor", "run `cargo test`", "edit a file", "ask me something", "count"];
     let about = About {
         program: "Parlor (demo)".into(),
-        examples: examples.map(String::from).to_vec(),
-        note: Some("A made-up runtime answers: nothing is read, run or written.".into()),
+        note: Note {
+            words: "A made-up runtime answers: nothing is read, run or written.".into(),
+            examples: examples.map(String::from).to_vec(),
+        },
         ..About::default()
     };
     let mut arguments = std::env::args().skip(1);

@@ -38,7 +38,7 @@ pub mod world;
 
 pub use dump::dump;
 pub use headless::Headless;
-pub use model::{About, Model};
+pub use model::{About, Model, Note};
 pub use msg::{Begin, Fx, Msg, Outgoing};
 pub use shell::{Decoded, ExitReason, Keep, Options, run};
 pub use svg::svg;

@@ -204,14 +204,21 @@ impl Ran {
 pub struct About {
     /// The program and its version.
     pub program: String,
-    /// Requests to try.
-    pub examples: Vec<String>,
     /// Where the person's settings lie.
     pub settings: String,
     /// What is wrong with them, and what to do.
     pub told: Vec<String>,
-    /// A line more: which model is in use and why.
-    pub note: Option<String>,
+    /// Who answers.
+    pub note: Note,
+}
+
+/// What the first screen tells of whoever answers; it may be known only when the screen stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Note {
+    /// Which model is in use and why; empty when nothing is known.
+    pub words: String,
+    /// Requests to try.
+    pub examples: Vec<String>,
 }
 
 impl Model {

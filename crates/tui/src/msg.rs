@@ -1,6 +1,7 @@
 //! What comes into the update and what it wants done. Plain data: the shell makes the one and does the other.
 
 use crate::key::Key;
+use crate::model::Note;
 use crate::picture::Framed;
 use crate::settings::Setting;
 use crate::shell::Decoded;
@@ -91,7 +92,7 @@ pub enum Msg {
         dark: bool,
     },
     /// A line more for the first screen.
-    Note(String),
+    Note(Note),
     /// Something of the shell went wrong, or a word about it.
     Word(String),
 }

@@ -15,7 +15,7 @@ mod terminal;
 pub use gallery::Decoded;
 
 use crate::keymap::Keymap;
-use crate::model::{About, Model};
+use crate::model::{About, Model, Note};
 use crate::msg::{Begin, Fx, Msg, Outgoing};
 use crate::picture::Graphics;
 use crate::settings::{Setting, Settings};
@@ -43,6 +43,9 @@ const KEY_FRAME: Duration = Duration::from_millis(4);
 /// How long the size must have stayed the same before the inline screen is drawn for it: while a window is dragged, the terminal moves
 /// what is shown itself.
 const QUIET: Duration = Duration::from_millis(40);
+/// The same where the next size may be told that much later than it is there: tmux takes sizes that come within 250 ms together.
+/// What is drawn for a size that is gone stands in the wrong places.
+const QUIET_LATE: Duration = Duration::from_millis(300);
 /// Messages taken in before a frame is due, so that a storm cannot starve the screen.
 const MAX_BATCH: usize = 512;
 /// Commands that wait for the runtime at most.
@@ -64,7 +67,7 @@ pub struct Options {
     /// Which key does what.
     pub keys: Keymap,
     /// A line more for the first screen, told when it is known.
-    pub note: Option<watch::Receiver<String>>,
+    pub note: Option<watch::Receiver<Note>>,
     /// What to say on the bare terminal when the person leaves, given the session they were in; only where something was said.
     pub farewell: Option<fn(&str) -> String>,
     /// What to begin with.
@@ -138,6 +141,7 @@ pub async fn run(
         drawn_at: None,
         resized_at: None,
         locating: false,
+        moved: false,
         exit: None,
         paused: None,
         files: files::Files::default(),
@@ -195,6 +199,8 @@ struct Shell {
     resized_at: Option<Instant>,
     /// Whether the terminal was asked for it.
     locating: bool,
+    /// Whether the size changed since: the answer is worth nothing.
+    moved: bool,
     exit: Option<ExitReason>,
     paused: Option<effects::Pause>,
     files: files::Files,
@@ -236,16 +242,17 @@ impl Shell {
             let pace = if self.typed { KEY_FRAME } else { FRAME };
             let frame_at = self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |at| at + pace));
             let frame_at = frame_at.filter(|_| self.resized_at.is_none());
-            let quiet_at = self.resized_at.filter(|_| !self.locating).map(|at| at + QUIET);
+            let quiet_at = self.resized_at.filter(|_| !self.locating).map(|at| at + self.quiet());
             tokio::select! {
                 biased;
                 () = signals.next() => self.exit = Some(ExitReason::Signal),
                 read = input.next() => match read {
                     Some(Input::Msg(msg)) => {
-                        if matches!(*msg, Msg::Resize(..)) && !self.locating {
+                        if matches!(*msg, Msg::Resize(..)) {
                             // Even if the size is what it was in the end: rows may have moved meanwhile.
                             self.screen.lose();
                             self.resized_at = self.resized_at.map(|_| Instant::now());
+                            self.moved = self.locating;
                         }
                         self.take(*msg);
                         self.typed = true;
@@ -264,7 +271,7 @@ impl Shell {
                     Err(_) => self.backlog.clear(),
                 },
                 Some(msg) = from_tasks.recv() => self.take(msg),
-                text = told(&mut note) => self.take(Msg::Note(text)),
+                said = told(&mut note) => self.take(Msg::Note(said)),
                 news = incoming.recv(), if !runtime_gone => match news {
                     Some(news) => {
                         self.take(Msg::News(news));
@@ -352,6 +359,11 @@ impl Shell {
         self.forget_pictures(&gone)
     }
 
+    /// How long the size must have stayed the same.
+    fn quiet(&self) -> Duration {
+        if self.terminal.facts().tells_late { QUIET_LATE } else { QUIET }
+    }
+
     /// The size stayed the same for a while: where is the inline screen now?
     fn locate(&mut self, input: &InputThread) {
         if self.terminal.facts().cursor.is_some() {
@@ -366,8 +378,8 @@ impl Shell {
     fn located(&mut self, cursor: Option<(u16, u16)>) {
         self.locating = false;
         self.dirty = true;
-        let size = self.terminal.size();
-        if size != self.model.screen.size {
+        let (size, moved) = (self.terminal.size(), std::mem::take(&mut self.moved));
+        if size != self.model.screen.size || moved {
             // The answer is about a size that is gone.
             self.resized_at = Some(Instant::now());
             self.take(Msg::Resize(size.0, size.1));
@@ -379,7 +391,7 @@ impl Shell {
 }
 
 /// What is told late; never, once there is nobody to tell it.
-async fn told(note: &mut Option<watch::Receiver<String>>) -> String {
+async fn told(note: &mut Option<watch::Receiver<Note>>) -> Note {
     if let Some(teller) = note
         && teller.changed().await.is_ok()
     {

@@ -58,7 +58,7 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         }
         Msg::Begin(begin) => prompt::begin(model, begin, fx),
         Msg::History(earlier) => model.screen.history.load(earlier),
-        Msg::Note(text) => model.screen.about.note = Some(text),
+        Msg::Note(note) => model.screen.about.note = note,
         Msg::Word(text) => model.toast(Level::Info, text),
         Msg::Files { query, paths } => completion::found(model, &query, paths),
         Msg::ShellSaid(output) => shell::said(model, &output),

@@ -25,6 +25,10 @@ pub(crate) struct Resized {
     pub(crate) reflows: bool,
 }
 
+/// Clears everything from the cursor's row on; the cursor stands in its first column. Not from the first column: where that is the
+/// first of the screen, some terminals (tmux) take it for clearing the screen and keep all of it in the scrollback.
+const CLEAR: &str = "\x1b[0m\x1b[2K\x1b[2G\x1b[J\r";
+
 /// Remembers what the live part shows.
 #[derive(Debug)]
 pub(crate) struct InlinePainter {
@@ -178,7 +182,8 @@ impl InlinePainter {
         let mut out = String::new();
         let mut pen = Pen::relative(None, self.anew.unwrap_or(self.at).into());
         pen.go(&mut out, 0, 0);
-        out.push_str("\x1b[0m\x1b[J\x1b[?25h");
+        out.push_str(CLEAR);
+        out.push_str("\x1b[?25h");
         *self = InlinePainter::new(self.synchronized);
         self.caret = Some(Position::new(0, 0));
         out
@@ -187,7 +192,7 @@ impl InlinePainter {
     /// Everything from the top of the live part on is written.
     fn write_anew(&mut self, out: &mut String, pen: &mut Pen, frame: &InlineFrame) {
         pen.go(out, 0, 0);
-        out.push_str("\x1b[0m\x1b[J");
+        out.push_str(CLEAR);
         let width = frame.live.area.width;
         let mut line = Buffer::empty(Rect::new(0, 0, width, 1));
         let empty = line.clone();

@@ -65,6 +65,8 @@ pub(super) struct Facts {
     pub(super) cursor: Option<(u16, u16)>,
     /// Whether it wraps what was written anew when its width changes.
     pub(super) reflows: bool,
+    /// Whether it may have another size for a while before it says so.
+    pub(super) tells_late: bool,
 }
 
 /// The terminal while it is ours.
@@ -239,7 +241,8 @@ fn understand(answer: &str, variable: impl Fn(&str) -> String) -> Facts {
         part.split_once('u')
             .is_some_and(|(flags, _)| !flags.is_empty() && flags.chars().all(|c| c.is_ascii_digit()))
     });
-    let reflows = reflows(answer, &variable("TERM"), !variable("TMUX").is_empty());
+    let tmux = !variable("TMUX").is_empty();
+    let reflows = reflows(answer, &variable("TERM"), tmux);
     Facts {
         synchronized,
         keys,
@@ -247,6 +250,7 @@ fn understand(answer: &str, variable: impl Fn(&str) -> String) -> Facts {
         placeholders: placeholders(answer),
         cursor: cursor(answer),
         reflows,
+        tells_late: tmux,
     }
 }
 

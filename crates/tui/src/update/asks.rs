@@ -73,7 +73,11 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
             fx.push(Fx::OpenEditor(panel.editor.unfolded()));
             model.screen.edited = Some(id);
         }
-        Reply::Stop => super::prompt::stop(model, fx),
+        Reply::Stop => {
+            // Who stops the run knows why its question goes.
+            panel.answered = true;
+            super::prompt::stop(model, fx);
+        }
         Reply::Word(word) => model.toast(Level::Info, word),
     }
     true

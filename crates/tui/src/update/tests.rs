@@ -181,6 +181,18 @@ fn a_question_that_is_over_vanishes_with_a_word() {
 }
 
 #[test]
+fn who_stops_the_run_is_not_told_that_its_question_is_over() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    stage.ask(10);
+    stage.ui.wait(400);
+    stage.ui.keys("<esc>");
+    assert_eq!(stage.commands(), [Command::Cancel { run: Some(RunId(1)), reason: None }]);
+    stage.happen(Body::AskClosed { ask: AskId(10), closing: Closing::Withdrawn });
+    assert!(!stage.ui.screen().contains("the question is over"));
+}
+
+#[test]
 fn leaving_takes_ctrl_d_on_an_empty_line_or_ctrl_c_twice() {
     let quits = |keys: &str| {
         let mut stage = Stage::new(80, 24);

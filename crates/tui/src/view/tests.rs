@@ -94,8 +94,10 @@ fn pictures() {
 fn first_screen() {
     check("first_screen", 22, |stage| {
         stage.ui.model.screen.about.program = "parlor 0.1.0".into();
-        stage.ui.model.screen.about.examples = vec!["list files".into(), "read README.md".into()];
-        stage.ui.model.screen.about.note = Some("model: offline (no key found)".into());
+        stage.ui.model.screen.about.note = crate::Note {
+            words: "model: offline (no key found)".into(),
+            examples: vec!["list files".into(), "read README.md".into()],
+        };
     });
 }
 

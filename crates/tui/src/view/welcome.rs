@@ -25,8 +25,8 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let what = "Talk to an agent: it answers, and uses tools when you allow it.";
     head.extend(wrap_text(what, look.columns, style(Role::Text)));
     let mut facts = facts(model, look);
-    if let Some(note) = &about.note {
-        facts.extend(wrap_text(note, look.columns, style(Role::Dim)));
+    if !about.note.words.is_empty() {
+        facts.extend(wrap_text(&about.note.words, look.columns, style(Role::Dim)));
     }
     let mut told = Vec::new();
     if !about.told.is_empty() {
@@ -38,10 +38,10 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
         }
     }
     let mut examples = Vec::new();
-    if !about.examples.is_empty() {
+    if !about.note.examples.is_empty() {
         examples.push(Row::of("Try one of these:", style(Role::Text)));
         let lead = look.piece("  ", Role::Dim);
-        for example in &about.examples {
+        for example in &about.note.examples {
             examples.extend(wrap(&[look.piece(example.clone(), Role::Accent)], look.columns, &lead, &lead));
         }
     }

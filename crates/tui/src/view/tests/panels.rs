@@ -196,8 +196,8 @@ fn summaries_and_settings_that_are_wrong() {
     check("wrong_settings", 22, |stage| {
         let about = &mut stage.ui.model.screen.about;
         about.program = "parlor 0.1.0".into();
-        about.examples = vec!["list files".into(), "think".into()];
-        about.note = Some("model: offline".into());
+        let examples = vec!["list files".into(), "think".into()];
+        about.note = crate::Note { words: "model: offline".into(), examples };
         let (keys, told) = Keymap::read(&[("steer".into(), vec!["ctrl-c".into()])]);
         about.told = told;
         stage.ui.model.screen.keymap = keys;
