@@ -5,7 +5,7 @@
 
 mod keys;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod view;
 
 use crate::composer::Editor;

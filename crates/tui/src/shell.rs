@@ -248,11 +248,8 @@ impl Shell {
                 () = signals.next() => self.exit = Some(ExitReason::Signal),
                 read = input.next() => match read {
                     Some(Input::Msg(msg)) => {
-                        if matches!(*msg, Msg::Resize(..)) {
-                            // Even if the size is what it was in the end: rows may have moved meanwhile.
-                            self.screen.lose();
-                            self.resized_at = self.resized_at.map(|_| Instant::now());
-                            self.moved = self.locating;
+                        if let Msg::Resize(columns, rows) = *msg {
+                            self.resize((columns, rows));
                         }
                         self.take(*msg);
                         self.typed = true;
@@ -357,6 +354,18 @@ impl Shell {
         }
         let gone = self.gallery.want(&self.cache.pictures);
         self.forget_pictures(&gone)
+    }
+
+    /// The terminal says that it has this size.
+    fn resize(&mut self, size: (u16, u16)) {
+        if self.locating {
+            // To be asked where its cursor is, it is made to say its size once more.
+            self.moved |= size != self.model.screen.size;
+        } else {
+            // Even if the size is what it was in the end: rows may have moved meanwhile.
+            self.screen.lose();
+            self.resized_at = self.resized_at.map(|_| Instant::now());
+        }
     }
 
     /// How long the size must have stayed the same.

@@ -10,7 +10,7 @@ fn ask(kind: AskKind) -> Ask {
     Ask { id: AskId(1), run: Some(RunId(2)), title: "Allow bash?".into(), kind, deadline: None }
 }
 
-fn consent(rule: Option<&str>) -> AskKind {
+pub(crate) fn consent(rule: Option<&str>) -> AskKind {
     AskKind::Consent(Box::new(Consent {
         tool: ToolRunId(3),
         name: "bash".into(),

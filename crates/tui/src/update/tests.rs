@@ -5,9 +5,11 @@ use crate::model::TWICE_MS;
 use crate::msg::Fx;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::command::{Command, Refusal, RefusalKind};
-use domain::content::{Input, Part, Role, TextKind};
+use domain::content::{Input, Json, Part, Role, TextKind};
 use domain::event::{Body, Cause, Event, Finish, Leaving, Outcome};
-use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, TurnId};
+use domain::ids::{
+    AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId,
+};
 use domain::port::{Abilities, News, Ticket};
 use domain::queue::QueueKind;
 use domain::signal::Board;
@@ -77,7 +79,10 @@ impl Stage {
     }
 
     fn ask(&mut self, id: u64) {
-        let kind = AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger: false };
+        self.ask_for(id, AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger: false });
+    }
+
+    fn ask_for(&mut self, id: u64, kind: AskKind) {
         let (id, run, title) = (AskId(id), Some(RunId(1)), format!("Question {id}"));
         self.happen(Body::AskOpened(Ask { id, run, title, kind, deadline: None }));
     }
@@ -184,7 +189,9 @@ fn a_question_that_is_over_vanishes_with_a_word() {
 fn who_stops_the_run_is_not_told_that_its_question_is_over() {
     let mut stage = Stage::new(80, 24);
     stage.run("go");
-    stage.ask(10);
+    let (tool, message) = (ToolRunId(3), MessageId(5));
+    stage.happen(Body::ToolProposed { tool, message, name: "bash".into(), args: Json::empty() });
+    stage.ask_for(10, crate::ask::tests::consent(None));
     stage.ui.wait(400);
     stage.ui.keys("<esc>");
     assert_eq!(stage.commands(), [Command::Cancel { run: Some(RunId(1)), reason: None }]);
