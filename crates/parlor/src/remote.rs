@@ -74,6 +74,11 @@ impl Front {
     ) -> anyhow::Result<Front> {
         let (link, program) = match place {
             Place::Socket(path) => (connect(dialect, &path).await?, None),
+            // What happens there is told on a second socket, which a program's pipes have not.
+            Place::Command(_) if dialect.has_event_lane() => anyhow::bail!(
+                "{dialect} speaks over two sockets, not over a program's stdin and stdout; \
+                 start the program, then name its socket instead of the command"
+            ),
             Place::Command(command) if dialect == Dialect::Lemon => {
                 let launch = move || Launch::new(command.clone());
                 let code = dialects::lemon::EXIT_RESTART;

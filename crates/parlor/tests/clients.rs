@@ -179,3 +179,24 @@ fn a_command_of_an_agent_is_not_let_in_as_a_ui() {
     let guarded = parlor(world.path(), &guarded).output().unwrap();
     assert!(!guarded.status.success() && guarded.stdout.is_empty(), "{guarded:?}");
 }
+
+#[test]
+fn a_wire_of_two_sockets_is_not_looked_for_on_pipes() {
+    let world = tempfile::tempdir().unwrap();
+    let args = [
+        "attach",
+        "--dialect",
+        "nous",
+        "--prompt",
+        "hello",
+        "--",
+        PARLOR,
+        "serve",
+        "--dialect",
+        "nous",
+        "--stdio",
+    ];
+    let attach = parlor(world.path(), &args).stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&attach.stderr).into_owned();
+    assert!(!attach.status.success() && said.contains("name its socket"), "{said}");
+}
