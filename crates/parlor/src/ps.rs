@@ -9,14 +9,17 @@ use crate::exit::{self, Exit};
 use anyhow::Context;
 use desk::Notice;
 use dialects::role::Lane;
-use link::{Incoming, Limits, LinkIo, unix};
+use link::{Incoming, Limits, LinkError, LinkIo, unix};
 use serde_json::{Value, json};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wire::lines::Frame;
 
 /// How long a process may take to tell who is there.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// How long to try to reach it.
+const REACHED_WITHIN: Duration = Duration::from_millis(200);
 /// Files of the runtime directory that are looked at.
 const MAX_PROCESSES: usize = 1024;
 
@@ -93,7 +96,7 @@ fn line(session: &Value) -> String {
 pub(crate) async fn processes(directory: &Path) -> anyhow::Result<Vec<Process>> {
     let files = match std::fs::read_dir(directory) {
         Ok(files) => files,
-        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(why) => return Err(why).with_context(|| format!("cannot read {}", directory.display())),
     };
     let mut all = Vec::new();
@@ -108,13 +111,20 @@ pub(crate) async fn processes(directory: &Path) -> anyhow::Result<Vec<Process>> 
             continue;
         }
         // Its sockets are there before its file: if nobody answers, the number belongs to another process now.
-        match unix::connect(&notice.who(directory), Lane::MAIN, Limits::default(), Duration::ZERO).await {
+        // One that is only slow, on a busy machine, stays.
+        match unix::connect(&notice.who(directory), Lane::MAIN, Limits::default(), REACHED_WITHIN).await {
             Ok(link) => all.push(Process { notice, sessions: told(link).await }),
-            Err(_) => notice.clear(directory),
+            Err(LinkError::Connect { source, .. }) if nobody(&source) => notice.clear(directory),
+            Err(_) => all.push(Process { notice, sessions: None }),
         }
     }
     all.sort_by_key(|process| process.notice.since);
     Ok(all)
+}
+
+/// Whether nobody listens there.
+fn nobody(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
 /// What a process tells about who is there.
