@@ -169,6 +169,8 @@ impl<'a> Headless<'a> {
             Body::Noticed { level: Level::Error, text, .. } => exit::complain(&format!("error: {text}")),
             Body::Noticed { text, .. } => self.aside(text),
             Body::Retrying { reason, .. } => self.aside(&format!("trying again: {reason}")),
+            // By the mode or a rule, without a question.
+            Body::ToolDecided { decision, .. } if !decision.allowed => self.denied = true,
             Body::AskOpened(ask) => self.asked(ask).await?,
             Body::AskClosed { closing: domain::ask::Closing::Unattended, .. } => self.needs_input = true,
             Body::RunEnded { outcome, .. } => return Ok(Some(self.exit(outcome))),
