@@ -107,10 +107,10 @@ fn asst_told_to_stop_finishes_what_is_under_way() {
 fn what_the_mode_denies_without_a_question_is_in_the_exit_code() {
     let world = tempfile::tempdir().unwrap();
     let run = |policy: &str| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_parlor"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
         command.args(["--ephemeral", "--model", "offline", "--policy", policy, "run", "write q.txt: hi"]);
         command.current_dir(world.path()).env("PARLOR_DATA_DIR", world.path().join("data"));
-        command.env("PARLOR_CONFIG_DIR", world.path().join("config")).stdin(std::process::Stdio::null());
+        command.env("PARLOR_CONFIG_DIR", world.path().join("config")).stdin(Stdio::null());
         command.output().unwrap().status.code()
     };
     assert_eq!(run("read-only"), Some(3));
