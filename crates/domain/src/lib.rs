@@ -20,4 +20,5 @@ pub mod queue;
 pub mod session;
 pub mod signal;
 pub mod state;
+pub mod steering;
 pub mod tool;

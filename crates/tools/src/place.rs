@@ -16,9 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const MAX_SEEN: usize = 4096;
 /// How many symbolic links one path may take, as in the kernel.
 const MAX_LINKS: usize = 40;
-/// Parts of a workspace that change what programs do there, so that writing them is never routine.
-const STEERING: &[&str] =
-    &[".git", ".hg", ".parlor", ".claude", ".agents", ".mcp.json", ".vscode", ".envrc", ".husky", ".cargo"];
 
 /// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
 #[derive(Debug, Clone)]
@@ -124,10 +121,7 @@ impl Workplace {
     /// The part of the workspace that makes writing `path` more than routine, if there is one.
     pub fn steering(&self, path: &Path) -> Option<String> {
         let inner = path.strip_prefix(&self.root).ok()?;
-        inner.components().find_map(|component| {
-            let name = component.as_os_str().to_str()?;
-            STEERING.iter().any(|known| name.eq_ignore_ascii_case(known)).then(|| name.to_owned())
-        })
+        domain::steering::part(inner.iter().filter_map(|name| name.to_str())).map(str::to_owned)
     }
 
     /// The path as a person would say it: relative to the working directory where that is shorter.

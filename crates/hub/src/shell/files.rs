@@ -1,8 +1,9 @@
 //! Sessions as files that a UI names: where they may lie, and that nothing is overwritten.
 //!
 //! Invariants: a path is followed to its end before it is judged; what a UI names is read or written only inside the workspace, our
-//! own place for such files or a place that the person allowed; a file that is there stays as it is, unless it is a saved session:
-//! then the older one stays beside the newer.
+//! own place for such files or a place that the person allowed, and never a file that steers programs or agents there (nobody is
+//! asked on this way, so that is refused); a file that is there stays as it is, unless it is a saved session: then the older one
+//! stays beside the newer.
 
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
@@ -121,8 +122,18 @@ impl Cabinet {
         };
         let drawer = self.drawer();
         let places = [Some(Path::new(&self.place.project)), drawer.as_deref()];
-        let mut places = places.into_iter().flatten().chain(self.files.allowed.iter().map(PathBuf::as_path));
-        if places.any(|place| place.canonicalize().is_ok_and(|place| path.starts_with(place))) {
+        let places = places.into_iter().flatten().chain(self.files.allowed.iter().map(PathBuf::as_path));
+        let mut inside = false;
+        for place in places.filter_map(|place| place.canonicalize().ok()) {
+            let Ok(below) = path.strip_prefix(&place) else { continue };
+            if let Some(part) = domain::steering::part(below.iter().filter_map(|name| name.to_str())) {
+                let why =
+                    format!("{} is or lies in `{part}`, which steers what programs do there", path.display());
+                return Err(Refusal::new(RefusalKind::NotAllowed, why).hint("take another name or folder"));
+            }
+            inside = true;
+        }
+        if inside {
             return Ok(path);
         }
         let why = format!("{} lies outside the project and the data directory's `saved`", path.display());
@@ -282,6 +293,38 @@ mod tests {
         assert!(cabinet.load(".").is_err() && cabinet.load("way").is_err());
         fs::write(project.join("x.json"), "{}").unwrap();
         assert_eq!(cabinet.load("x.json").unwrap_err().kind, RefusalKind::Invalid);
+    }
+
+    #[test]
+    fn what_steers_programs_is_neither_made_nor_read() {
+        let Bench { home, cabinet } = bench();
+        let session = SessionId::from_number(1);
+        let project = home.path().join("project");
+        fs::create_dir_all(project.join(".git/hooks")).unwrap();
+        fs::create_dir(project.join("sub")).unwrap();
+        std::os::unix::fs::symlink(".git", project.join("innocent")).unwrap();
+        let before = fs::read_dir(&project).unwrap().count();
+        for path in [
+            ".git/hooks/pre-commit",
+            ".GIT/hooks/x",
+            "innocent/config2",
+            ".mcp.json",
+            "AGENTS.md",
+            "sub/agents.MD",
+            "CLAUDE.md",
+            ".envrc",
+            "sub/../.npmrc",
+        ] {
+            let refused = cabinet.save(&session, &state(), Some(path), true).unwrap_err();
+            let known = refused.kind == RefusalKind::NotAllowed || path.starts_with(".GIT");
+            assert!(known && !refused.message.is_empty(), "{path}: {refused}");
+            assert!(cabinet.load(path).is_err(), "{path}");
+        }
+        assert_eq!(fs::read_dir(&project).unwrap().count(), before);
+        assert_eq!(fs::read_dir(project.join(".git/hooks")).unwrap().count(), 0);
+        let refused = cabinet.save(&session, &state(), Some("AGENTS.md"), true).unwrap_err();
+        assert!(refused.message.contains("`AGENTS.md`, which steers what programs do there"), "{refused}");
+        cabinet.save(&session, &state(), Some("sub/talk.json"), true).unwrap();
     }
 
     #[cfg(unix)]

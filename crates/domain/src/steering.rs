@@ -1,0 +1,123 @@
+//! The files of a project that steer what programs and agents do there: hooks, settings of tools, instructions. Writing one of them is
+//! never routine, whoever wants it and over whatever way.
+//!
+//! Only names, so that every layer can ask; where a path leads is the caller's business: ask about a path that was followed to its end.
+//! Letter case does not count, because it does not on every file system.
+
+/// Names that steer, as a folder with everything in it or as a file, at any depth of a project.
+const NAMES: &[&str] = &[
+    // Version control: hooks and settings that name programs.
+    ".git",
+    ".gitmodules",
+    ".hg",
+    ".jj",
+    ".svn",
+    // What agents and editors read.
+    ".agents",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".mcp.json",
+    ".parlor",
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    ".clinerules",
+    ".cursorrules",
+    ".windsurfrules",
+    ".devcontainer",
+    ".exrc",
+    ".fleet",
+    ".idea",
+    ".nvim.lua",
+    ".nvimrc",
+    ".vimrc",
+    ".vscode",
+    ".zed",
+    ".dir-locals.el",
+    // What build servers run.
+    ".buildkite",
+    ".circleci",
+    ".forgejo",
+    ".gitea",
+    ".github",
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    ".woodpecker",
+    ".woodpecker.yml",
+    "azure-pipelines.yml",
+    "jenkinsfile",
+    // What runs by itself when something else is done.
+    ".envrc",
+    ".husky",
+    ".lefthook.yml",
+    "lefthook.yml",
+    ".mise.toml",
+    "mise.toml",
+    ".pre-commit-config.yaml",
+    ".tool-versions",
+    // Settings of package managers that name programs and registries.
+    ".cargo",
+    ".npmrc",
+    ".pnpmfile.cjs",
+    ".yarn",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    "pip.conf",
+    // What a shell reads when it starts.
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".inputrc",
+    ".profile",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// The part of a path that steers, if there is one: the name as it is written there. `names` are the components below the project.
+pub fn part<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    names.into_iter().find(|name| NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_is_found_at_any_depth_and_in_any_case() {
+        for (path, found) in [
+            (".git/hooks/pre-commit", Some(".git")),
+            ("vendor/x/.GIT/config", Some(".GIT")),
+            (".mcp.json", Some(".mcp.json")),
+            ("AGENTS.md", Some("AGENTS.md")),
+            ("deep/Claude.md", Some("Claude.md")),
+            (".parlor/config.toml", Some(".parlor")),
+            (".github/workflows/ci.yml", Some(".github")),
+            (".cargo/config.toml", Some(".cargo")),
+            (".envrc", Some(".envrc")),
+            (".npmrc", Some(".npmrc")),
+            (".bashrc", Some(".bashrc")),
+            ("src/main.rs", None),
+            ("agents.md.txt", None),
+            ("git/x", None),
+            (".gitignore", None),
+            ("", None),
+        ] {
+            assert_eq!(part(path.split('/')), found, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_name_is_written_in_lower_case_and_once() {
+        for (at, name) in NAMES.iter().enumerate() {
+            assert_eq!(*name, name.to_ascii_lowercase());
+            assert!(!NAMES[..at].contains(name), "{name} stands twice");
+        }
+    }
+}
