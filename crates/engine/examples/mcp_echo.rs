@@ -135,9 +135,9 @@ fn main() {
     let mode = args.first().and_then(|mode| mode.to_str());
     if mode == Some("__guard") {
         // First of all: its limits hold for threads that are started later.
-        let broken = tools::sandbox::run_guard(&args[1..]);
-        eprintln!("{broken:?}");
-        std::process::exit(1);
+        let Err(broken) = tools::sandbox::run_guard(&args[1..]);
+        eprintln!("{broken}");
+        std::process::exit(broken.exit_code().into());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(serve(mode));

@@ -105,7 +105,10 @@ async fn start(common: cli::Common) -> anyhow::Result<Exit> {
 fn guard(args: &[std::ffi::OsString]) -> ExitCode {
     match tools::sandbox::run_guard(args) {
         Ok(never) => match never {},
-        Err(why) => say_error(&anyhow::anyhow!("{why}")),
+        Err(why) => {
+            exit::complain(&format!("error: {why}"));
+            ExitCode::from(why.exit_code())
+        }
     }
 }
 

@@ -9,7 +9,7 @@ fn main() -> ExitCode {
         Ok(never) => match never {},
         Err(error) => {
             let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{error}\n").as_bytes());
-            ExitCode::from(126)
+            ExitCode::from(error.exit_code())
         }
     }
 }

@@ -1,11 +1,15 @@
 //! The sandbox: commands run by a guard, which is our own binary under another first argument.
 //!
-//! The guard limits itself (Landlock: write only where allowed, signal nobody else; no sockets that lead off this machine unless
-//! allowed), starts the command, and stays as its parent. When the command ends, when it is asked to stop, or when our own process dies in whatever way, it ends every
-//! process that came from the command, also those that left the process group. It is no container: reading is not limited.
+//! The guard starts a limiter, our binary once more, and stays as its parent. The limiter takes a session of its own, limits itself
+//! (Landlock: write only where allowed, signal nobody else; no sockets that lead off this machine unless allowed) and becomes the
+//! command. The guard is outside of those limits, so the command can neither end nor trace it. When the command ends, when the guard is
+//! asked to stop, or when our own process dies in whatever way, it ends every process that came from the command, also those that left
+//! the process group. It is no container: reading is not limited.
 
+mod family;
 mod guard;
 mod kinship;
+mod limiter;
 mod limits;
 #[cfg(target_os = "linux")]
 mod sockets;

@@ -1,7 +1,8 @@
-//! One command as a process group: started, watched, stopped as a whole.
+//! One command and all it starts: started, watched, stopped as a whole.
 //!
-//! Invariants: stdout and stderr share one pipe, so their order is kept; a group that is dropped is killed; after a stop
-//! nothing of the group lives longer than [`GRACE`].
+//! Invariants: stdout and stderr share one pipe, so their order is kept; a command that is dropped is ended. Without a guard the
+//! command leads a process group, and after a stop nothing of the group lives longer than [`GRACE`]. With one the guard is asked, ends
+//! the command's whole family, and is never ended before it.
 
 use super::output::{Live, Output};
 use crate::place::Workplace;
@@ -23,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a group may take to end after it was asked to.
 pub const GRACE: Duration = Duration::from_millis(200);
+/// How long a guard may take to end a whole family; one that takes longer is ended itself.
+const GUARD_WITHIN: Duration = Duration::from_secs(5);
 /// How long output is awaited after the command itself ended: something it left behind may hold the pipe open.
 const DRAIN: Duration = Duration::from_millis(100);
 /// Far enough away to mean never.
@@ -46,7 +49,7 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// A process group that does not outlive this value.
+/// A process group that does not outlive this value. Under a guard it is the guard alone, and the guard answers for the rest.
 #[derive(Debug)]
 struct Group {
     leader: Option<Pid>,
@@ -60,12 +63,17 @@ impl Group {
             let _ = kill_process_group(pid, signal);
         }
     }
+
+    /// Signals nobody any more: the leader is gone, and its number may be another's by now.
+    fn let_go(&mut self) {
+        self.leader = None;
+    }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
         // A guard ends more than the group, but only when it is asked and not killed.
-        self.signal(if self.guarded { Signal::TERM } else { Signal::KILL });
+        self.signal(if self.guarded { Signal::INT } else { Signal::KILL });
     }
 }
 
@@ -174,6 +182,8 @@ impl Running {
         }
         if !matches!(end, End::Exited(_)) {
             self.stop();
+        } else if self.group.guarded {
+            self.group.let_go();
         }
         end
     }
@@ -181,11 +191,15 @@ impl Running {
     /// Asks the group to end, and makes it end after a grace time, without keeping the caller.
     fn stop(mut self) {
         self.group.signal(Signal::TERM);
+        let grace = if self.group.guarded { GUARD_WITHIN } else { GRACE };
         tokio::spawn(async move {
-            let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
-            // Members of the group that outlived their leader are still there.
-            self.group.signal(Signal::KILL);
-            let _ = self.child.wait().await;
+            let ended = tokio::time::timeout(grace, self.child.wait()).await;
+            if ended.is_err() || !self.group.guarded {
+                // Members of the group that outlived their leader are still there.
+                self.group.signal(Signal::KILL);
+                let _ = self.child.wait().await;
+            }
+            self.group.let_go();
         });
     }
 }

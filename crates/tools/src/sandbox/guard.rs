@@ -1,25 +1,31 @@
 //! The guard's own life, in a process of its own.
 //!
 //! States: set up → command runs → one of: it ended, we are asked to stop, our parent died → everything that came from
-//! the command is ended → exit with the command's code. It adopts orphans (it is a subreaper), so nothing gets away.
+//! the command is ended and reaped → exit with the command's code. It adopts orphans (it is a subreaper), so nothing gets away.
+//! It never limits itself to what the command may do: whoever shared the command's limits could be killed or traced by it.
+//!
+//! SIGTERM and SIGHUP ask the family to end and end it after the grace time; SIGINT ends it at once.
 
-use super::{Leash, limits};
+use super::family::{Family, Reaped};
+use super::{Leash, limiter};
 use std::convert::Infallible;
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// How long the command may take to end after it was asked to. Shorter than what the agent waits before it kills the guard.
+/// How long the command may take to end after it was asked to, when nobody said otherwise.
 const GRACE: Duration = Duration::from_millis(100);
-/// How often we look for processes that are still there.
+/// How long we wait between two looks for processes that are still there.
 const ROUND: Duration = Duration::from_millis(2);
-/// How often we look before giving up: something keeps starting new processes faster than they end.
+/// How often we look before giving up: something does not die, whatever we do.
 const MAX_ROUNDS: usize = 500;
 /// How often the parent is looked for where the kernel cannot tell us.
 const POLL: Duration = Duration::from_millis(200);
+/// The first argument of a limiter, in the place of the guard's own.
+const LIMIT: &str = "--limit";
 
 /// Why a command could not be guarded.
 #[derive(Debug, thiserror::Error)]
@@ -49,42 +55,146 @@ pub enum GuardError {
     },
 }
 
-fn system<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> GuardError {
+impl GuardError {
+    /// The exit code that a shell has for it: 127 for a program that is not there, else 126.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            GuardError::Spawn { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 127,
+            _ => 126,
+        }
+    }
+}
+
+pub(super) fn system<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> GuardError {
     move |source| GuardError::System { what, source: source.into() }
 }
 
-/// Is the guard: limits itself, runs the command, and exits with its code. `args` is what follows the guard's own lead
+/// Is the guard, or the limiter that a guard starts: runs the command and exits with its code. `args` is what follows the lead
 /// arguments. To be called first thing in `main`, before any thread is started: limits hold per thread.
 pub fn run_guard(args: &[OsString]) -> Result<Infallible, GuardError> {
-    let order = Order::parse(args)?;
+    if let Some((first, words)) = args.split_first()
+        && first == LIMIT
+    {
+        return limiter::become_command(Order::parse(words)?);
+    }
+    let duty = Duty::parse(args)?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(system("adopt orphans"))?;
-    limits::apply(&order.leash).map_err(system("limit the command"))?;
+    let family = Family::found(duty.parent, &duty.order.leash);
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("start"))?;
-    let code = runtime.block_on(order.carry_out())?;
+    let code = runtime.block_on(duty.carry_out(family, lead(args.len())))?;
     std::process::exit(code)
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Order {
-    parent: i32,
-    leash: Leash,
-    program: OsString,
-    args: Vec<OsString>,
+/// The arguments that make our binary call [`run_guard`]: those before the last `own`.
+fn lead(own: usize) -> Vec<OsString> {
+    let mut lead: Vec<OsString> = std::env::args_os().skip(1).collect();
+    lead.truncate(lead.len().saturating_sub(own));
+    lead
 }
+
+/// Our own program, also when its file was replaced meanwhile.
+fn own_program() -> PathBuf {
+    let own = Path::new("/proc/self/exe");
+    if own.exists() { own.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| own.to_owned()) }
+}
+
+/// What a guard is told.
+#[derive(Debug, PartialEq, Eq)]
+struct Duty {
+    parent: i32,
+    grace: Duration,
+    /// Handed on to the limiter as it is.
+    words: Vec<OsString>,
+    order: Order,
+}
+
+/// What a limiter is told: which program to become, on which leash.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) leash: Leash,
+    pub(super) program: OsString,
+    pub(super) args: Vec<OsString>,
+}
+
+impl Duty {
+    fn parse(args: &[OsString]) -> Result<Duty, GuardError> {
+        let (mut parent, mut grace, mut words) = (None, GRACE, args);
+        while let [name, value, rest @ ..] = words {
+            let number = value.to_str().and_then(|text| text.parse::<i32>().ok());
+            match name.to_str() {
+                Some("--parent") => parent = number,
+                Some("--grace") => {
+                    let millis = number.and_then(|millis| u64::try_from(millis).ok());
+                    grace = millis.map(Duration::from_millis).unwrap_or(GRACE);
+                }
+                _ => break,
+            }
+            words = rest;
+        }
+        let parent = parent.ok_or_else(|| GuardError::Usage("--parent is missing".to_owned()))?;
+        Ok(Duty { parent, grace, words: words.to_vec(), order: Order::parse(words)? })
+    }
+
+    async fn carry_out(self, family: Family, lead: Vec<OsString>) -> Result<i32, GuardError> {
+        // Before the command exists, so that no signal is missed.
+        let mut stop = Stop::listen().map_err(system("listen for signals"))?;
+        let mut deaths = signal(SignalKind::child()).map_err(system("listen for signals"))?;
+        let parent = Parent::watch(self.parent)?;
+        let mut command = Command::new(own_program());
+        command.args(lead).arg(LIMIT).args(&self.words);
+        let spawned = command.spawn();
+        let limiter = spawned
+            .map_err(|source| GuardError::Spawn { program: PathBuf::from(self.order.program), source })?;
+        let family = family.with_head(&limiter);
+        let_go_of_pipes().map_err(system("let go of the command's pipes"))?;
+        let gone = parent.gone();
+        tokio::pin!(gone);
+        let (code, asked) = loop {
+            tokio::select! {
+                _ = deaths.recv() => if let Reaped { head: Some(code), .. } = family.reap() {
+                    break (code, Asked::AtOnce);
+                },
+                () = &mut gone => break (STOPPED, Asked::Politely),
+                asked = stop.asked() => break (STOPPED, asked),
+            }
+        };
+        if asked == Asked::Politely {
+            family.signal(rustix::process::Signal::TERM);
+            let over = Instant::now() + self.grace;
+            while !family.reap().alone {
+                tokio::select! {
+                    () = sleep_until(over) => break,
+                    // Looked at again now and then: a death may come between the look and the wait.
+                    _ = timeout(POLL, deaths.recv()) => {}
+                    asked = stop.asked() => if asked == Asked::AtOnce { break },
+                }
+            }
+        }
+        for _ in 0..MAX_ROUNDS {
+            family.signal(rustix::process::Signal::KILL);
+            let _ = timeout(ROUND, deaths.recv()).await;
+            if family.reap().alone {
+                break;
+            }
+        }
+        Ok(code)
+    }
+}
+
+/// The exit code of a command that was stopped.
+const STOPPED: i32 = 128 + rustix::process::Signal::TERM.as_raw();
 
 impl Order {
     fn parse(args: &[OsString]) -> Result<Order, GuardError> {
         let mut args = args.iter();
-        let mut parent = None;
         let mut leash = Leash::default();
         loop {
             let Some(arg) = args.next() else { return Err(GuardError::Usage("no command".to_owned())) };
             let mut value =
                 || args.next().ok_or_else(|| GuardError::Usage(format!("{} needs a value", arg.display())));
             match arg.to_str() {
-                Some("--parent") => parent = value()?.to_str().and_then(|text| text.parse().ok()),
                 Some("--rw") => leash.writable.push(value()?.into()),
                 Some("--net") => leash.network = true,
                 Some("--free") => leash.free = true,
@@ -92,42 +202,26 @@ impl Order {
                 _ => return Err(GuardError::Usage(format!("{} is not known", arg.display()))),
             }
         }
-        let parent = parent.ok_or_else(|| GuardError::Usage("--parent is missing".to_owned()))?;
         let program = args.next().ok_or_else(|| GuardError::Usage("no command".to_owned()))?;
-        Ok(Order { parent, leash, program: program.clone(), args: args.cloned().collect() })
-    }
-
-    async fn carry_out(self) -> Result<i32, GuardError> {
-        // Before the command exists, so that no signal is missed.
-        let mut stop = Stop::listen().map_err(system("listen for signals"))?;
-        let parent = Parent::watch(self.parent)?;
-        let mut command = tokio::process::Command::new(&self.program);
-        command.args(&self.args);
-        let spawned = command.spawn();
-        let mut child =
-            spawned.map_err(|source| GuardError::Spawn { program: self.program.into(), source })?;
-        let ended = tokio::select! {
-            status = child.wait() => Some(status.map_err(system("wait for the command"))?),
-            () = parent.gone() => None,
-            () = stop.asked() => None,
-        };
-        if ended.is_none() {
-            kin::signal(rustix::process::Signal::TERM);
-            let _ = tokio::time::timeout(GRACE, child.wait()).await;
-        }
-        for _ in 0..MAX_ROUNDS {
-            if !kin::signal(rustix::process::Signal::KILL) {
-                break;
-            }
-            tokio::time::sleep(ROUND).await;
-        }
-        Ok(ended.map_or(128 + rustix::process::Signal::TERM.as_raw(), code))
+        Ok(Order { leash, program: program.clone(), args: args.cloned().collect() })
     }
 }
 
-/// The exit code as a shell would tell it.
-fn code(status: ExitStatus) -> i32 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+/// The command has its pipes; who talks with it must see when it closes them.
+fn let_go_of_pipes() -> std::io::Result<()> {
+    let nothing = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    Ok(())
+}
+
+/// How we are asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The command may end by itself.
+    Politely,
+    AtOnce,
 }
 
 /// The ways in which we are asked to stop.
@@ -146,11 +240,11 @@ impl Stop {
         })
     }
 
-    async fn asked(&mut self) {
+    async fn asked(&mut self) -> Asked {
         tokio::select! {
-            _ = self.term.recv() => {}
-            _ = self.interrupt.recv() => {}
-            _ = self.hangup.recv() => {}
+            _ = self.term.recv() => Asked::Politely,
+            _ = self.hangup.recv() => Asked::Politely,
+            _ = self.interrupt.recv() => Asked::AtOnce,
         }
     }
 }
@@ -183,7 +277,7 @@ impl Parent {
             return;
         }
         while self.there() {
-            tokio::time::sleep(POLL).await;
+            sleep(POLL).await;
         }
     }
 }
@@ -206,81 +300,15 @@ fn death(pid: i32) -> Option<tokio::sync::oneshot::Receiver<()>> {
     Some(death)
 }
 
-/// Every process that came from us.
-#[cfg(target_os = "linux")]
-mod kin {
-    use rustix::process::{Pid, Signal, getpid, kill_process};
-    use std::collections::{HashMap, HashSet};
-
-    /// Signals all of them; tells whether there were any.
-    pub(super) fn signal(signal: Signal) -> bool {
-        let kin = alive();
-        for pid in &kin {
-            if let Some(pid) = Pid::from_raw(*pid) {
-                // It may have ended since we looked.
-                let _ = kill_process(pid, signal);
-            }
-        }
-        !kin.is_empty()
-    }
-
-    fn alive() -> Vec<i32> {
-        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-        let mut children: HashMap<i32, Vec<(i32, bool)>> = HashMap::new();
-        for entry in entries.flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
-                continue;
-            };
-            let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-            // The name, in parentheses, may hold anything, also spaces and parentheses.
-            let Some((_, rest)) = stat.rsplit_once(')') else { continue };
-            let mut fields = rest.split_whitespace();
-            let (Some(state), Some(parent)) =
-                (fields.next(), fields.next().and_then(|field| field.parse().ok()))
-            else {
-                continue;
-            };
-            children.entry(parent).or_default().push((pid, matches!(state, "Z" | "X")));
-        }
-        let mut found = Vec::new();
-        let mut seen = HashSet::new();
-        let mut next = vec![getpid().as_raw_nonzero().get()];
-        while let Some(pid) = next.pop() {
-            for (child, dead) in children.get(&pid).into_iter().flatten() {
-                if seen.insert(*child) {
-                    next.push(*child);
-                    if !dead {
-                        found.push(*child);
-                    }
-                }
-            }
-        }
-        found
-    }
-}
-
-/// Without a list of processes only the group can be reached; the agent ends it after us.
-#[cfg(not(target_os = "linux"))]
-mod kin {
-    use rustix::process::{Signal, getpgrp, kill_process_group};
-
-    pub(super) fn signal(signal: Signal) -> bool {
-        if signal == Signal::TERM {
-            let _ = kill_process_group(getpgrp(), signal);
-        }
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::ffi::OsStr;
     use std::path::Path;
 
-    fn order(args: &[&str]) -> Result<Order, String> {
+    fn duty(args: &[&str]) -> Result<Duty, String> {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-        Order::parse(&args).map_err(|error| error.to_string())
+        Duty::parse(&args).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -291,17 +319,19 @@ mod tests {
         let mut command = guard.command(OsStr::new("bash"), &leash);
         command.arg("-c").arg("--net");
         let said: Vec<OsString> = command.get_args().skip(1).map(OsStr::to_owned).collect();
-        let order = Order::parse(&said).unwrap();
-        assert_eq!(order.leash, Leash { writable: vec!["/w".into(), "/cache".into()], ..leash });
-        assert_eq!(order.args, ["-c", "--net"]);
-        assert_eq!(order.parent, std::process::id().cast_signed());
+        let duty = Duty::parse(&said).unwrap();
+        assert_eq!(duty.parent, std::process::id().cast_signed());
+        // The limiter hears of the leash exactly what the guard heard.
+        assert_eq!(Order::parse(&duty.words).unwrap(), duty.order);
+        assert_eq!(duty.order.leash, Leash { writable: vec!["/w".into(), "/cache".into()], ..leash });
+        assert_eq!(duty.order.args, ["-c", "--net"]);
     }
 
     #[test]
     fn nonsense_is_refused() {
         for args in [&[][..], &["--parent"], &["--parent", "1", "--"], &["--", "ls"], &["--what", "--", "ls"]]
         {
-            assert!(order(args).is_err(), "{args:?}");
+            assert!(duty(args).is_err(), "{args:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tokio::time::timeout;
-use tools::sandbox::{Guard, status};
+use tools::sandbox::{Guard, Leash, status};
 
 fn program() -> PathBuf {
     let here = std::env::current_exe().unwrap();
@@ -85,7 +85,7 @@ async fn a_command_cannot_end_a_program_that_is_not_its_own_where_the_kernel_can
 #[tokio::test]
 async fn nothing_gets_away_when_the_command_ends() {
     let room = guarded();
-    let line = "setsid sleep 1000 & echo $!; setsid sh -c 'sleep 1000 & echo $!'";
+    let line = "setsid sleep 1000 & echo $!; setsid --wait sh -c 'sleep 1000 & echo $!'";
     let text = room.done("bash", json!({"command": line})).await;
     let pids: Vec<i32> = text.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(pids.len(), 2, "{text}");
@@ -150,4 +150,82 @@ async fn nothing_gets_away_when_nobody_waits_for_it_any_more() {
     };
     drop(call);
     gone(text.trim().trim_end_matches('.').parse().unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_command_has_no_terminal_and_a_session_of_its_own() {
+    let room = guarded();
+    for free in [false, true] {
+        let line = "read -r stat < /proc/self/stat; echo ${stat##*) }";
+        let text = room.done("bash", json!({"command": line, "unsandboxed": free})).await;
+        // State, parent, group, session, terminal.
+        let fields: Vec<i32> =
+            text.split_whitespace().skip(1).take(4).map(|it| it.parse().unwrap()).collect();
+        let [_, group, session, terminal] = fields[..] else { panic!("{text}") };
+        let ours = rustix::process::getsid(None).unwrap().as_raw_nonzero().get();
+        assert!(group == session && session != ours && terminal == 0, "{text}");
+        room.failed("bash", json!({"command": "echo painted > /dev/tty", "unsandboxed": free})).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_cannot_end_or_stop_its_guard_where_the_kernel_can() {
+    let room = guarded();
+    let safe = status().landlock.is_some_and(|version| version >= 6);
+    for signal in ["KILL", "STOP", "TERM", "INT"] {
+        let line = format!("kill -{signal} $PPID && sleep 1000");
+        if safe {
+            let text = room.failed("bash", json!({"command": line})).await;
+            assert!(text.contains("not permitted"), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_gets_away_that_forks_and_changes_its_session_all_the_time() {
+    let room = guarded();
+    if status().landlock.is_none_or(|version| version < 6) {
+        return;
+    }
+    // Each one starts the next in a session of its own and is gone; the file tells of the last.
+    let link = "echo $$ > last; exec setsid --fork bash chain.sh";
+    room.put("chain.sh", link);
+    room.done("bash", json!({"command": "bash chain.sh; until test -s last; do :; done"})).await;
+    let last = || std::fs::metadata(room.place.root().join("last")).unwrap().modified().unwrap();
+    let then = last();
+    // Far longer than one link of the chain takes; the guard was gone before the call came back.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(last(), then);
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_says_so_with_the_code_of_a_shell() {
+    let room = guarded();
+    let guard = Guard::new(&program(), &["__guard"]);
+    room.put("plain", "no program");
+    for (name, code) in [("no-such-program", 127), ("./plain", 126)] {
+        for free in [false, true] {
+            let leash = Leash { free, writable: vec!["/".into()], ..Leash::default() };
+            let mut command = tokio::process::Command::from(guard.command(name.as_ref(), &leash));
+            let output = command.current_dir(room.place.root()).output();
+            let output = timeout(SOON, output).await.unwrap().unwrap();
+            assert_eq!(output.status.code(), Some(code));
+            assert!(String::from_utf8_lossy(&output.stderr).starts_with(name), "{output:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pipes_that_a_command_closes_are_closed() {
+    let room = guarded();
+    let leash = Leash { writable: vec!["/".into()], ..Leash::default() };
+    let mut command = Guard::new(&program(), &["__guard"]).command("sh".as_ref(), &leash);
+    command.arg("-c").arg("exec >&-; exec sleep 1000").current_dir(room.place.root()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = String::new();
+    std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut said).unwrap();
+    assert!(child.try_wait().unwrap().is_none(), "its pipe ended before it");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }
