@@ -62,7 +62,11 @@ impl<'a> Wanted<'a> {
             line,
             timeout: Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)),
             background: args.flag(&["background", "run_in_background"])?,
-            leave: Leave { network: args.flag(&["network"])?, unsandboxed: args.flag(&["unsandboxed"])? },
+            leave: Leave {
+                network: args.flag(&["network"])?,
+                unsandboxed: args.flag(&["unsandboxed"])?,
+                looking: false,
+            },
             workdir: args.text_opt(&["workdir", "cwd"])?,
         })
     }
@@ -162,7 +166,8 @@ impl Tool for Bash {
 }
 
 fn start(plan: &Plan) -> Result<(Wanted<'_>, Running), ToolError> {
-    let wanted = Wanted::parse(&plan.args)?;
+    let mut wanted = Wanted::parse(&plan.args)?;
+    wanted.leave.looking = matches!(&plan.deed, Deed::Command(judgement) if judgement.looks());
     if wanted.background && !plan.place.jobs().has_room() {
         let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");
         return Err(ToolError::Args { tool: NAME.into(), why });

@@ -7,7 +7,7 @@ use crate::bash::Jobs;
 use crate::sandbox::Guard;
 use crate::tool::ToolError;
 use std::collections::{HashMap, VecDeque};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +24,7 @@ pub struct Workplace {
     workdir: Arc<Path>,
     outputs: Arc<Path>,
     guard: Option<Arc<Guard>>,
+    env: Arc<[(OsString, OsString)]>,
     seen: Arc<Mutex<Seen>>,
     jobs: Arc<Jobs>,
 }
@@ -48,6 +49,7 @@ impl Workplace {
             root,
             outputs: real(&outputs)?.into(),
             guard: None,
+            env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
             jobs: Arc::default(),
         })
@@ -67,6 +69,22 @@ impl Workplace {
     #[must_use]
     pub fn guarded(self, guard: Guard) -> Workplace {
         Workplace { guard: Some(Arc::new(guard)), ..self }
+    }
+
+    /// The same workplace whose commands get another environment than what is left of ours. It is cleaned too.
+    #[must_use]
+    pub fn with_env(self, all: impl Iterator<Item = (OsString, OsString)>) -> Workplace {
+        Workplace { env: crate::env::cleaned(all).into(), ..self }
+    }
+
+    /// The environment that commands get.
+    pub fn env(&self) -> &[(OsString, OsString)] {
+        &self.env
+    }
+
+    /// A variable of the environment that commands get.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }
 
     /// The workspace, canonical.

@@ -58,6 +58,11 @@ impl Guard {
         self
     }
 
+    /// The directories that every command may write in.
+    pub fn writable(&self) -> &[PathBuf] {
+        &self.writable
+    }
+
     /// A command that runs `program` on `leash`; the caller adds arguments and pipes, and puts it in its own process group.
     /// The process that spawns it must be this one: its death is what the guard waits for.
     pub fn command(&self, program: &OsStr, leash: &Leash) -> Command {

@@ -5,7 +5,10 @@
 
 mod git;
 mod judge;
+mod lookers;
+mod looks;
 mod parse;
+mod programs;
 mod reach;
 mod table;
 #[cfg(test)]
@@ -25,6 +28,17 @@ pub(crate) struct Word {
     pub(crate) glob: bool,
     /// Whether it starts in someone's home.
     pub(crate) tilde: bool,
+    /// What is expanded in it outside of quotes: the shell takes the outcome apart and looks for files that fit it.
+    pub(crate) spills: Vec<Spill>,
+}
+
+/// An expansion outside of quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Spill {
+    /// What the variable holds.
+    Variable(String),
+    /// Anything.
+    Anything,
 }
 
 /// One simple command as it stands in the line, wrappers such as `env` included.
@@ -38,6 +52,8 @@ pub(crate) struct Simple {
     pub(crate) writes: Vec<Word>,
     /// Files that are opened for reading.
     pub(crate) reads: Vec<Word>,
+    /// The variable that a loop sets, and what it goes over.
+    pub(crate) looped: Option<(String, Vec<Word>)>,
 }
 
 /// What was found in a line.

@@ -39,6 +39,8 @@ pub(crate) struct Leave {
     pub(crate) network: bool,
     /// Run outside of the sandbox.
     pub(crate) unsandboxed: bool,
+    /// Nothing more than look.
+    pub(crate) looking: bool,
 }
 
 /// How watching a command ended.
@@ -117,7 +119,8 @@ impl Running {
             .arg(line)
             .current_dir(cwd)
             .env_clear()
-            .envs(crate::env::cleaned(std::env::vars_os()))
+            .envs(place.env().iter().map(|(name, value)| (name, value)))
+            .envs(crate::env::LOOKING.iter().copied().filter(|_| leave.looking))
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer)

@@ -1,8 +1,13 @@
 //! What is known of git: which of its commands only look, which lose work, and when its config makes it run programs.
+//!
+//! Options are listed, not refused: git has many, gets more, and some run a pager, a filter or `gpg`.
 
-use super::table::{self, has_option};
+use super::lookers::known;
+use super::table::has_option;
 use std::path::Path;
 
+/// Entries of a repository's own directory that are looked at.
+const MAX_ENTRIES: usize = 20_000;
 /// Bytes of a repository's config that are looked at.
 const MAX_CONFIG: u64 = 64 * 1024;
 /// Largest index that is looked at.
@@ -10,16 +15,242 @@ const MAX_INDEX: u64 = 64 * 1024 * 1024;
 /// The mode of an index entry that is a repository of its own.
 const REPOSITORY: [u8; 4] = 0o160_000_u32.to_be_bytes();
 
+/// A command that only looks, with the letters it may have: those that stand alone, and those whose value follows.
+struct Look(&'static str, &'static str, &'static str);
+
+const LOOKS: &[Look] = &[
+    Look("status", "sbvz", "u"),
+    Look("log", "abcdDgimpqrRstuvwWzEFP", "nUSGLlIBCM"),
+    Look("diff", "abcdDimpqrRstuvwWz", "USGlIBCM"),
+    Look("show", "abcdDimpqrRstuvwWz", "nUSGLlIBCM"),
+    Look("rev-list", "gimprtvzEF", "n"),
+    Look("shortlog", "snec", "w"),
+    Look("blame", "lterfnswbcp", "LSMC"),
+    Look("rev-parse", "q", ""),
+    Look("ls-files", "cdmoisukvtz", "x"),
+    Look("ls-tree", "rtdlz", ""),
+    Look("describe", "", ""),
+    Look("cat-file", "ptse", ""),
+    Look("merge-base", "a", ""),
+    Look("name-rev", "", ""),
+    Look("grep", "acEFGhHiIlLnopPqrvwWz", "ABCem"),
+    Look("show-ref", "dsqh", ""),
+];
+
+/// Long options of those commands.
+const LONG: &[&str] = &[
+    "--abbrev",
+    "--abbrev-commit",
+    "--abbrev-ref",
+    "--absolute-git-dir",
+    "--after",
+    "--all",
+    "--always",
+    "--ancestry-path",
+    "--author",
+    "--batch",
+    "--batch-check",
+    "--before",
+    "--binary",
+    "--branch",
+    "--branches",
+    "--cached",
+    "--cc",
+    "--check",
+    "--cherry-mark",
+    "--cherry-pick",
+    "--color",
+    "--color-moved",
+    "--color-words",
+    "--column",
+    "--committer",
+    "--compact-summary",
+    "--contains",
+    "--count",
+    "--date",
+    "--date-order",
+    "--decorate",
+    "--deleted",
+    "--diff-algorithm",
+    "--diff-filter",
+    "--dirstat",
+    "--email",
+    "--error-unmatch",
+    "--exact-match",
+    "--exclude-standard",
+    "--exit-code",
+    "--files-with-matches",
+    "--find-copies",
+    "--find-renames",
+    "--first-parent",
+    "--fixed-strings",
+    "--follow",
+    "--format",
+    "--full-history",
+    "--full-index",
+    "--full-name",
+    "--function-context",
+    "--git-dir",
+    "--graph",
+    "--grep",
+    "--hash",
+    "--head",
+    "--heads",
+    "--histogram",
+    "--ignore-all-space",
+    "--ignore-blank-lines",
+    "--ignore-case",
+    "--ignore-space-at-eol",
+    "--ignore-space-change",
+    "--ignored",
+    "--invert-grep",
+    "--is-ancestor",
+    "--is-inside-work-tree",
+    "--left-only",
+    "--left-right",
+    "--line-number",
+    "--line-porcelain",
+    "--long",
+    "--match",
+    "--max-count",
+    "--max-parents",
+    "--merge-base",
+    "--merged",
+    "--merges",
+    "--min-parents",
+    "--minimal",
+    "--modified",
+    "--name-only",
+    "--name-status",
+    "--no-abbrev-commit",
+    "--no-color",
+    "--no-decorate",
+    "--no-ext-diff",
+    "--no-merged",
+    "--no-merges",
+    "--no-patch",
+    "--no-prefix",
+    "--no-renames",
+    "--no-textconv",
+    "--numbered",
+    "--numstat",
+    "--oneline",
+    "--others",
+    "--parents",
+    "--patch",
+    "--patch-with-stat",
+    "--patience",
+    "--perl-regexp",
+    "--pickaxe-all",
+    "--pickaxe-regex",
+    "--porcelain",
+    "--pretty",
+    "--quiet",
+    "--raw",
+    "--relative",
+    "--remotes",
+    "--reverse",
+    "--right-only",
+    "--root",
+    "--short",
+    "--shortstat",
+    "--show-cdup",
+    "--show-email",
+    "--show-name",
+    "--show-number",
+    "--show-prefix",
+    "--show-stash",
+    "--show-toplevel",
+    "--simplify-by-decoration",
+    "--since",
+    "--skip",
+    "--stage",
+    "--staged",
+    "--stat",
+    "--summary",
+    "--symbolic-full-name",
+    "--tags",
+    "--text",
+    "--topo-order",
+    "--unified",
+    "--until",
+    "--untracked-files",
+    "--verify",
+    "--walk-reflogs",
+    "--word-diff",
+    "--word-diff-regex",
+    "--word-regexp",
+];
+
+/// Plain forms of commands that would change something with other arguments.
+const LISTS: &[&[&str]] = &[
+    &["branch"],
+    &["branch", "-a"],
+    &["branch", "-v"],
+    &["branch", "-vv"],
+    &["branch", "-r"],
+    &["branch", "--list"],
+    &["branch", "--show-current"],
+    &["tag"],
+    &["tag", "-l"],
+    &["tag", "--list"],
+    &["remote"],
+    &["remote", "-v"],
+    &["stash", "list"],
+    &["worktree", "list"],
+];
+
+/// Parts of a repository's own config that make git run programs, or read files which it then quotes when it complains.
+const RUNS: &[&str] = &[
+    "fsmonitor",
+    "external",
+    "textconv",
+    "filter",
+    "command",
+    "pager",
+    "include",
+    "program",
+    "hookspath",
+    "sshcommand",
+    "editor",
+    "askpass",
+    "helper",
+    "driver",
+    "worktree",
+    "gitproxy",
+    "proxy",
+    "promisor",
+    "partialclone",
+    "uploadpack",
+    "showsignature",
+    // A format that checks signatures.
+    "%g",
+    "ignorerevsfile",
+    "orderfile",
+    "excludesfile",
+    "attributesfile",
+    "signersfile",
+    "mailmap",
+];
+
 /// Whether git, so called, only looks.
 pub(super) fn looks(args: &[&str]) -> bool {
     let args = match args {
         ["--no-pager" | "-P", rest @ ..] => rest,
         all => all,
     };
+    if LISTS.contains(&args) {
+        return true;
+    }
     let Some((verb, rest)) = args.split_first() else { return false };
-    let listed = table::GIT_LISTS.contains(&args);
-    let sedate = !rest.iter().any(|arg| has_option(arg, table::GIT_SHORT, table::GIT_LONG));
-    listed || table::GIT_LOOKS.contains(verb) && sedate
+    let Some(Look(_, flags, valued)) = LOOKS.iter().find(|look| look.0 == *verb) else { return false };
+    let options = rest.iter().take_while(|arg| **arg != "--");
+    let sedate = options.filter(|arg| arg.starts_with('-')).all(|arg| known(arg, flags, valued, LONG));
+    // The format `%G?` runs `gpg`.
+    let signs = rest.iter().any(|arg| arg.contains("%G"));
+    // In the working tree it reads through links that stand where a directory was.
+    let strays = *verb == "grep" && !rest.contains(&"--cached");
+    sedate && !signs && !strays
 }
 
 /// Why git, so called, cannot be undone, if that is so.
@@ -59,8 +290,16 @@ pub(super) fn loses(verb: &str, words: &[Option<&str>]) -> bool {
     ) || matches!(verb, "branch" | "tag") && deletes()
 }
 
-/// Parts of a repository beside its config that bring another config, or that git runs although it only looks.
-const MORE: &[&str] = &["config.worktree", "modules", "commondir", "hooks/post-index-change"];
+/// Parts of a repository beside its config that bring another config or another repository's content, or that git runs although
+/// it only looks.
+const MORE: &[&str] = &[
+    "config.worktree",
+    "modules",
+    "commondir",
+    "hooks/post-index-change",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+];
 
 /// Whether git, started in `dir`, would obey a config that makes it run nothing else.
 pub(super) fn is_plain(dir: &Path) -> bool {
@@ -71,7 +310,7 @@ pub(super) fn is_plain(dir: &Path) -> bool {
                 let more = MORE.iter().any(|name| std::fs::symlink_metadata(dot.join(name)).is_ok());
                 let plain =
                     !more && !dir.join(".gitmodules").exists() && config_is_plain(&dot.join("config"));
-                if !plain || may_hold_repositories(&dot) {
+                if !plain || may_hold_repositories(&dot) || holds_links(&dot) {
                     return false;
                 }
                 // Git passes over what is no whole repository and goes on above it: so do we.
@@ -104,6 +343,29 @@ fn may_hold_repositories(dot: &Path) -> bool {
     shared || index.windows(REPOSITORY.len()).any(|bytes| bytes == REPOSITORY)
 }
 
+/// Whether a part of the repository is a link. It may lead out of the workspace: to another repository's content, or to a file
+/// that git quotes when it cannot understand it. Single objects are left out: what is no object is not shown.
+fn holds_links(dot: &Path) -> bool {
+    let objects = dot.join("objects");
+    let (mut dirs, mut seen) = (vec![dot.to_owned()], 0);
+    while let Some(dir) = dirs.pop() {
+        let Ok(entries) = std::fs::read_dir(&dir) else { return true };
+        for entry in entries {
+            seen += 1;
+            let Ok(Ok(kind)) = entry.as_ref().map(std::fs::DirEntry::file_type) else { return true };
+            let Ok(entry) = entry else { return true };
+            if kind.is_symlink() || seen > MAX_ENTRIES {
+                return true;
+            }
+            let single = dir == objects && entry.file_name().len() == 2;
+            if kind.is_dir() && !single {
+                dirs.push(entry.path());
+            }
+        }
+    }
+    false
+}
+
 fn config_is_plain(path: &Path) -> bool {
     match std::fs::metadata(path) {
         Ok(meta) if meta.len() <= MAX_CONFIG => {}
@@ -111,5 +373,5 @@ fn config_is_plain(path: &Path) -> bool {
     }
     let Ok(text) = std::fs::read_to_string(path) else { return false };
     let text = text.to_ascii_lowercase();
-    !table::GIT_RUNS.iter().any(|word| text.contains(word))
+    !RUNS.iter().any(|word| text.contains(word))
 }

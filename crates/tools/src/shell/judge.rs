@@ -2,10 +2,11 @@
 //!
 //! Low means: reads only, inside the workspace, nothing left open. Everything else starts higher and says why.
 
+use super::looks::{Look, Looks};
 use super::reach::{Leads, Reach, Written};
 use super::table::{self, base, has_option};
 use super::unwrap::{Bare, commands};
-use super::{Word, git, parse};
+use super::{git, parse};
 use crate::place::Workplace;
 use domain::ask::Risk;
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ pub struct Inner {
     pub shown: String,
     /// How dangerous it is.
     pub risk: Risk,
+    /// Whether it only looks, wherever that may be.
+    pub looks: bool,
     /// What may allow it.
     pub cover: Cover,
     /// Files that redirections write, canonical.
@@ -49,6 +52,10 @@ pub struct Judgement {
     pub reversible: bool,
     /// Whether something in it needs the network.
     pub network: bool,
+    /// Whether something in it changes git's own records.
+    pub repository: bool,
+    /// Whether something in it names a part of the workspace that steers programs, to do more than look at it.
+    pub steering: bool,
 }
 
 impl Judgement {
@@ -56,6 +63,11 @@ impl Judgement {
     pub fn read_only(&self) -> bool {
         self.doubts.is_empty()
             && self.inner.iter().all(|inner| inner.cover == Cover::Free && inner.writes.is_empty())
+    }
+
+    /// Whether it only looks, be it outside of the workspace.
+    pub fn looks(&self) -> bool {
+        self.doubts.is_empty() && self.inner.iter().all(|inner| inner.looks)
     }
 
     fn raise(&mut self, risk: Risk, reason: impl Into<String>) {
@@ -77,12 +89,20 @@ pub fn judge(line: &str, place: &Workplace) -> Judgement {
         reasons: Vec::new(),
         reversible: true,
         network: false,
+        repository: false,
+        steering: false,
     };
+    if !line.is_ascii() && !reads_utf8(place) {
+        judgement
+            .doubts
+            .push("a shell may read its letters in another way in the encoding that is set".to_owned());
+    }
     let mut reach = Reach::new(place);
     for bare in &found.commands {
         judgement.doubts.extend(reach.follow(&bare.simple.words));
     }
-    let mut judge = Judge { reach, out: &mut judgement };
+    let looks = Looks::new(&reach, place, &found.commands);
+    let mut judge = Judge { reach: &reach, looks, out: &mut judgement };
     for bare in &found.commands {
         judge.command(bare);
     }
@@ -97,104 +117,169 @@ pub fn judge(line: &str, place: &Workplace) -> Judgement {
     judgement
 }
 
+/// Whether the shells will take bytes beyond ASCII for what they are. In some encodings such a byte swallows the backslash or the
+/// quote that follows it.
+fn reads_utf8(place: &Workplace) -> bool {
+    let set = |name: &&str| place.variable(name).is_some_and(|value| !value.is_empty());
+    let language = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find(|name| set(name));
+    let value = language.and_then(|name| place.variable(name)).map(|value| value.to_string_lossy());
+    !cfg!(target_os = "macos") && value.is_none_or(|value| plain_language(&value))
+}
+
+/// Whether a language is one in which shells read what we read.
+fn plain_language(value: &str) -> bool {
+    let upper = value.to_ascii_uppercase();
+    matches!(upper.as_str(), "C" | "POSIX") || upper.ends_with(".UTF-8") || upper.ends_with(".UTF8")
+}
+
 struct Judge<'a> {
-    reach: Reach<'a>,
+    reach: &'a Reach<'a>,
+    looks: Looks<'a>,
     out: &'a mut Judgement,
 }
 
 impl Judge<'_> {
     fn command(&mut self, bare: &Bare) {
-        let mut cover = Cover::Free;
-        let mut risk = Risk::Low;
-        let variables = self.variables(bare);
+        let mut inner = Inner {
+            shown: shown(bare),
+            risk: Risk::Low,
+            looks: true,
+            cover: Cover::Free,
+            writes: Vec::new(),
+        };
         if !bare.simple.words.is_empty() {
-            (risk, cover) = self.words(bare);
+            self.words(bare, &mut inner);
         }
-        if let Some(reason) = variables {
-            self.out.raise(Risk::High, reason);
-            (risk, cover) = (risk.max(Risk::High), Cover::Never);
+        if let Some(reason) = self.variables(bare) {
+            self.never(&mut inner, Risk::High, reason);
+        }
+        let listed = bare.simple.looped.iter().flat_map(|(_, list)| list);
+        for word in listed {
+            if !self.looks.stays(word) {
+                self.never(&mut inner, Risk::High, Leads::Unknown.reason("goes over", word));
+            }
         }
         for word in &bare.simple.reads {
             let leads = self.reach.leads(word, true);
             if matches!(leads, Leads::Outside | Leads::Unknown) {
                 self.out.raise(Risk::High, leads.reason("reads", word));
-                (risk, cover) = (risk.max(Risk::High), Cover::Never);
+                inner.risk = inner.risk.max(Risk::High);
+                inner.cover = Cover::Never;
             }
         }
-        let mut writes = Vec::new();
         for word in &bare.simple.writes {
-            match self.reach.write(word) {
-                Written::Nothing => {}
-                Written::File(path) => {
-                    self.out.raise(Risk::Medium, format!("writes {}", word.raw));
-                    risk = risk.max(Risk::Medium);
-                    writes.push(path);
-                }
-                Written::Dangerous(level, reason) => {
-                    self.out.raise(level, reason);
-                    self.out.reversible = false;
-                    (risk, cover) = (risk.max(level), Cover::Never);
-                }
+            self.writes(word, &mut inner);
+        }
+        if bare.open && (inner.looks || inner.cover != Cover::Never) {
+            self.never(&mut inner, Risk::High, "runs a command on names that are only known when it runs");
+        }
+        // A loop over plain words runs nothing by itself.
+        if inner.cover != Cover::Free || !inner.shown.is_empty() {
+            self.out.inner.push(inner);
+        }
+    }
+
+    /// It does more than look, and no rule can cover it.
+    fn never(&mut self, inner: &mut Inner, risk: Risk, reason: impl Into<String>) {
+        self.out.raise(risk, reason);
+        inner.risk = inner.risk.max(risk);
+        (inner.looks, inner.cover) = (false, Cover::Never);
+    }
+
+    fn writes(&mut self, word: &super::Word, inner: &mut Inner) {
+        match self.reach.write(word) {
+            Written::Nothing => {}
+            Written::File(path) => {
+                self.out.raise(Risk::Medium, format!("writes {}", word.raw));
+                inner.risk = inner.risk.max(Risk::Medium);
+                inner.looks = false;
+                inner.writes.push(path);
+            }
+            Written::Steering(reason) => {
+                (self.out.steering, self.out.reversible) = (true, false);
+                self.never(inner, Risk::High, reason);
+            }
+            Written::Dangerous(risk, reason) => {
+                self.out.reversible = false;
+                self.never(inner, risk, reason);
             }
         }
-        if bare.open && cover != Cover::Never {
-            self.out.raise(Risk::High, "runs a command on names that are only known when it runs");
-            (risk, cover) = (risk.max(Risk::High), Cover::Never);
-        }
-        self.out.inner.push(Inner { shown: shown(bare), risk, cover, writes });
     }
 
     /// Why variables around the command make it another command, if they do.
     fn variables(&self, bare: &Bare) -> Option<String> {
         let alone = bare.simple.words.is_empty();
-        let odd = bare.simple.assigns.iter().find(|(name, _)| {
-            let known = table::HARMLESS_VARIABLES.contains(&name.as_str());
-            !(known || alone && parse::private(name))
+        let odd = bare.simple.assigns.iter().find(|(name, value)| {
+            let text = value.text.as_deref();
+            // A path there is read by the program.
+            let stays = |text: &str| !text.starts_with(['/', ':']) && !text.contains("..");
+            let harmless = table::HARMLESS_VARIABLES.contains(&name.as_str()) && text.is_some_and(stays);
+            let language =
+                table::LANGUAGE_VARIABLES.contains(&name.as_str()) && text.is_some_and(plain_language);
+            !(harmless || language || alone && parse::private(name))
         })?;
         Some(format!("sets {}, which may change what runs", odd.0))
     }
 
-    fn words(&mut self, bare: &Bare) -> (Risk, Cover) {
+    fn words(&mut self, bare: &Bare, inner: &mut Inner) {
         let words = texts(bare);
-        let Some(Some(name)) = words.first().copied() else { return (Risk::High, Cover::Never) };
-        let name = base(name);
-        if bare.rights {
-            self.out.raise(Risk::Critical, format!("`{name}` acts with other rights"));
-            self.out.reversible = false;
-            return (Risk::Critical, Cover::Never);
-        }
-        if let Some(reason) = destroys(name, &words) {
-            self.out.raise(Risk::Critical, reason);
-            self.out.reversible = false;
-            return (Risk::Critical, Cover::Never);
-        }
-        if self.looks(name, bare, &words) {
-            let mut words = bare.simple.words.iter().skip(1);
-            return match words.find_map(|word| Some((word, self.leaves(name, word)?))) {
-                None => (Risk::Low, Cover::Free),
-                Some((word, leads)) => {
-                    self.out.raise(Risk::High, leads.reason("reads", word));
-                    (Risk::High, Cover::Never)
-                }
-            };
-        }
-        let risk = self.acts(name, &words);
-        let mut cover = match words.iter().map(|word| word.map(str::to_owned)).collect::<Option<Vec<_>>>() {
-            Some(words) => Cover::Words(words),
-            None => Cover::Never,
+        let Some(Some(name)) = words.first().copied() else {
+            (inner.risk, inner.looks, inner.cover) = (Risk::High, false, Cover::Never);
+            return;
         };
-        for word in bare.simple.words.iter().skip(1) {
-            let leads = self.reach.leads(word, false);
-            if leads != Leads::Inside {
-                self.out.raise(Risk::High, leads.reason("names", word));
-                cover = Cover::Never;
-            } else if word.glob {
-                // A file name could look like an option.
-                cover = Cover::Never;
+        let name = base(name);
+        let critical = if bare.rights {
+            Some(format!("`{name}` acts with other rights"))
+        } else {
+            destroys(name, &words)
+        };
+        if let Some(reason) = critical {
+            self.out.reversible = false;
+            return self.never(inner, Risk::Critical, reason);
+        }
+        let look = self.looks.look(name, bare, &words);
+        if look == Look::Inside {
+            return;
+        }
+        (inner.looks, inner.cover) = (false, known_words(&words));
+        match look {
+            Look::Inside => {}
+            Look::Outside(reason) => {
+                self.out.raise(Risk::High, reason);
+                (inner.risk, inner.looks, inner.cover) = (Risk::High, true, Cover::Never);
+            }
+            Look::OtherProgram(reason) => {
+                self.out.reversible = false;
+                self.never(inner, Risk::High, reason);
+            }
+            Look::Unsure(reason) => {
+                self.out.raise(Risk::High, reason);
+                inner.risk = Risk::High;
+                self.arguments(bare, inner);
+            }
+            Look::No => {
+                inner.risk = self.acts(name, &words);
+                self.arguments(bare, inner);
             }
         }
-        let lifted = if cover == Cover::Never { risk.max(Risk::High) } else { risk };
-        (lifted, cover)
+    }
+
+    /// What the words of a command that does more than look lead to.
+    fn arguments(&mut self, bare: &Bare, inner: &mut Inner) {
+        for word in bare.simple.words.iter().skip(1) {
+            let leads = self.reach.leads(word, false);
+            self.out.steering |= leads == Leads::Steering;
+            if leads != Leads::Inside {
+                self.out.raise(Risk::High, leads.reason("names", word));
+                inner.cover = Cover::Never;
+            } else if word.glob {
+                // A file name could look like an option.
+                inner.cover = Cover::Never;
+            }
+        }
+        if inner.cover == Cover::Never {
+            inner.risk = inner.risk.max(Risk::High);
+        }
     }
 
     /// Risk of a command that does more than look.
@@ -220,100 +305,23 @@ impl Judge<'_> {
         } else {
             (Risk::High, format!("`{name}` may do anything"))
         };
+        self.out.repository |= name == "git";
         if risk >= Risk::High {
             self.out.reversible = false;
         }
         self.out.raise(risk, reason);
         risk
     }
-
-    /// Whether the command only looks, wherever it looks.
-    fn looks(&self, name: &str, bare: &Bare, words: &[Option<&str>]) -> bool {
-        let args = words.get(1..).unwrap_or_default();
-        let Some(known) = args.iter().copied().collect::<Option<Vec<&str>>>() else {
-            // Whatever these get, they only say it.
-            return matches!(name, "echo" | "true" | "false" | ":");
-        };
-        if matches!(known.as_slice(), ["--version"]) && table::TELL_VERSION.contains(&name) {
-            return true;
-        }
-        match name {
-            "cd" => return known.len() == 1,
-            "set" => {
-                return known.iter().all(|arg| {
-                    ["-e", "-u", "-x", "-eu", "-ex", "-eux", "-euo", "-euxo", "-o", "pipefail"].contains(arg)
-                });
-            }
-            "command" => return known.len() == 2,
-            "test" | "[" => return known.iter().all(|arg| !arg.starts_with('-') || TESTS.contains(arg)),
-            "find" => {
-                return known
-                    .iter()
-                    .all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg));
-            }
-            "sed" => return sed_prints(&known),
-            // In directories it follows links, wherever they lead.
-            "diff" if self.names_directory(bare) => return false,
-            // `%n` sets a variable: `PATH`, say.
-            "printf" if known.iter().any(|arg| counts(arg)) => return false,
-            // Anything but a format sets the clock.
-            "date" if known.iter().any(|arg| !arg.starts_with(['-', '+'])) => return false,
-            "git" => return git::looks(&known) && self.reach.bases().iter().all(|base| git::is_plain(base)),
-            _ => {}
-        }
-        let Some(looker) = table::LOOKERS.iter().find(|looker| looker.name == name) else { return false };
-        // A dash alone is a file, and after two of them everything is.
-        let options = known.iter().position(|arg| *arg == "--").unwrap_or(known.len());
-        let names = |(at, arg): &(usize, &&str)| *at > options || **arg == "-" || !arg.starts_with('-');
-        let plain = known.iter().enumerate().filter(names).count();
-        let sedate = !known.iter().any(|arg| has_option(arg, looker.short, looker.long));
-        let globs = looker.most != usize::MAX && bare.simple.words.iter().any(|word| word.glob);
-        sedate && !globs && plain <= looker.most && (!bare.open || !looker.files)
-    }
-
-    /// Whether an argument may be a directory.
-    fn names_directory(&self, bare: &Bare) -> bool {
-        bare.simple.words.iter().skip(1).any(|word| {
-            let text = word.text.as_deref().unwrap_or_default();
-            word.glob || self.reach.bases().iter().any(|base| base.join(text).is_dir())
-        })
-    }
-
-    /// Where a command that looks would look, when that is not in the workspace.
-    fn leaves(&self, name: &str, word: &Word) -> Option<Leads> {
-        let files =
-            table::LOOKERS.iter().find(|looker| looker.name == name).is_none_or(|looker| looker.files);
-        let leads = if files { self.reach.leads(word, name != "cd") } else { Leads::Inside };
-        matches!(leads, Leads::Outside | Leads::Unknown).then_some(leads)
-    }
 }
-
-const TESTS: &[&str] = &[
-    "-f", "-d", "-e", "-s", "-r", "-w", "-x", "-n", "-z", "-L", "-h", "-nt", "-ot", "-eq", "-ne", "-lt",
-    "-gt", "-le", "-ge", "-a", "-o",
-];
 
 fn texts(bare: &Bare) -> Vec<Option<&str>> {
     bare.simple.words.iter().map(|word| word.text.as_deref()).collect()
 }
 
-fn number(text: &str) -> bool {
-    text.strip_prefix('-').is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()))
-}
-
-/// Whether a format tells `printf` to put how much it has written into a variable.
-fn counts(format: &str) -> bool {
-    format.split('%').skip(1).any(|rest| {
-        let rest = rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic() || "hjlLtz".contains(c));
-        rest.starts_with('n')
-    })
-}
-
-fn sed_prints(args: &[&str]) -> bool {
-    let ["-n", script, files @ ..] = args else { return false };
-    let range = script.strip_suffix('p').unwrap_or_default();
-    let plain = !range.is_empty() && range.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '$');
-    plain && files.iter().all(|file| !file.starts_with('-'))
+/// What a rule may match, when all words are known.
+fn known_words(words: &[Option<&str>]) -> Cover {
+    let known: Option<Vec<String>> = words.iter().map(|word| word.map(str::to_owned)).collect();
+    known.map_or(Cover::Never, Cover::Words)
 }
 
 /// Why a command cannot be undone, if it is one of those.

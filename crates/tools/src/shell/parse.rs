@@ -2,7 +2,7 @@
 //!
 //! It over-reads on purpose: where bash would refuse a line, it may still find commands in it, which does no harm.
 
-use super::{Script, Simple, Word};
+use super::{Script, Simple, Spill, Word};
 
 /// Deepest nesting of substitutions and subshells.
 const MAX_DEPTH: usize = 16;
@@ -185,7 +185,7 @@ impl Parser<'_> {
             }
         }
         if looping {
-            return check_loop(&command);
+            command = the_loop(command)?;
         }
         if command != Simple::default() {
             self.script.commands.push(command);
@@ -336,9 +336,18 @@ impl Parser<'_> {
                 '"' => known &= self.double(&mut text)?,
                 '`' => {
                     self.backticks()?;
+                    word.spills.push(Spill::Anything);
                     known = false;
                 }
-                '$' => known &= self.dollar(false, &mut text)?,
+                '$' => {
+                    let start = self.at;
+                    if !self.dollar(false, &mut text)? {
+                        known = false;
+                        let said: String =
+                            self.chars.get(start..self.at).unwrap_or_default().iter().collect();
+                        word.spills.extend(spill(&said));
+                    }
+                }
                 '*' | '?' | '[' => {
                     word.glob = true;
                     text.push(c);
@@ -503,6 +512,22 @@ impl Parser<'_> {
     }
 }
 
+/// What an expansion outside of quotes may become more than one plain word by; `said` is what follows the dollar sign.
+fn spill(said: &str) -> Option<Spill> {
+    let inner = said.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(said);
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match said.chars().next() {
+        // Numbers, and what is quoted after all.
+        Some('?' | '#' | '$' | '!' | '-' | '\'' | '"') => None,
+        _ if said.starts_with("((") => None,
+        _ if inner.strip_prefix('#').is_some_and(|name| name.chars().all(plain)) => None,
+        _ if inner.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && inner.chars().all(plain) => {
+            Some(Spill::Variable(inner.to_owned()))
+        }
+        _ => Some(Spill::Anything),
+    }
+}
+
 /// `NAME=value` or `NAME+=value`, when the word is one.
 fn assignment(word: &Word) -> Odd<Option<(String, Word)>> {
     let name: String = word.raw.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
@@ -516,17 +541,27 @@ fn assignment(word: &Word) -> Odd<Option<(String, Word)>> {
     let Some(raw) = rest.strip_prefix('=').or_else(|| rest.strip_prefix("+=")) else { return Ok(None) };
     let skip = word.raw.len() - raw.len();
     let text = word.text.as_ref().map(|text| text.get(skip..).unwrap_or_default().to_owned());
-    Ok(Some((name, Word { text, raw: raw.to_owned(), glob: word.glob, tilde: word.tilde })))
+    let raw = raw.to_owned();
+    Ok(Some((name, Word { text, raw, ..word.clone() })))
 }
 
-/// A loop may only set a variable that nothing else reads.
-fn check_loop(command: &Simple) -> Odd<()> {
+/// What a loop goes over. It may only set a variable that nothing else reads.
+fn the_loop(command: Simple) -> Odd<Simple> {
     // Without a list the body may follow at once: `for x do …`.
     if command.words.get(2).is_some_and(|word| word.raw != "in") {
         return Err("a loop has no list".to_owned());
     }
     let name = command.words.get(1).map_or("", |word| word.raw.as_str());
-    if private(name) { Ok(()) } else { Err(format!("a loop sets `{name}`")) }
+    if !private(name) {
+        return Err(format!("a loop sets `{name}`"));
+    }
+    let name = name.to_owned();
+    let mut list: Vec<Word> = command.words.into_iter().skip(3).collect();
+    if list.is_empty() {
+        // Then it goes over what the shell was given.
+        list.push(Word { raw: "$@".to_owned(), spills: vec![Spill::Anything], ..Word::default() });
+    }
+    Ok(Simple { words: Vec::new(), looped: Some((name, list)), ..command })
 }
 
 /// Whether a name is surely not one that programs look at.

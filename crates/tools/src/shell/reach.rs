@@ -13,9 +13,10 @@ const MAX_BASES: usize = 8;
 const MAX_WORD: usize = 4096;
 /// Directory entries looked at for one file pattern.
 const MAX_LOOKED: usize = 2000;
-/// Device files that harm nobody.
-const TAME_DEVICES: &[&str] =
-    &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"];
+/// Longest word of options whose ends are tried as file names, in bytes.
+const MAX_OPTIONS: usize = 256;
+/// Device files that harm nobody. Not the terminal: who writes there paints over the person's screen.
+const TAME_DEVICES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
 
 /// Where a word leads.
 #[derive(PartialEq, Eq)]
@@ -48,7 +49,9 @@ pub(super) enum Written {
     Nothing,
     /// A file of the workspace.
     File(PathBuf),
-    /// Something that must be asked.
+    /// A part of the workspace that steers programs.
+    Steering(String),
+    /// Something else that must be asked.
     Dangerous(Risk, String),
 }
 
@@ -105,6 +108,9 @@ impl<'a> Reach<'a> {
         let Some(text) = word.text.as_deref().filter(|text| text.len() <= MAX_WORD) else {
             return Leads::Unknown;
         };
+        if is_options(text) && text.len() > MAX_OPTIONS {
+            return Leads::Unknown;
+        }
         let mut steering = false;
         for part in readings(text) {
             for base in &self.bases {
@@ -143,14 +149,14 @@ impl<'a> Reach<'a> {
         let fixed = pieces.iter().take_while(|piece| !piece.contains(['*', '?', '['])).count();
         let start = pieces.get(..fixed).unwrap_or_default().join("/");
         let rest = pieces.get(fixed..).unwrap_or_default();
-        if rest.contains(&"..") {
+        if rest.iter().any(|piece| steps_back(piece)) {
             return false;
         }
         let Ok(start) = self.place.resolve(if start.is_empty() { "/" } else { &start }) else { return false };
         let mut looked = 0;
-        // A pattern without a directory may match a file whose name is an option.
-        let open = written.starts_with(['*', '?', '[', '-']);
-        if open && has_dashed(&start) {
+        // A pattern without a directory may match a file whose name is an option, or names a file of words.
+        let open = written.starts_with(['*', '?', '[', '-', '@']);
+        if open && has_special(&start) {
             return false;
         }
         self.place.inside(&start) && self.links_stay(&start, rest.len(), &mut looked)
@@ -201,7 +207,7 @@ impl<'a> Reach<'a> {
                 Some(path) if self.place.inside(&path) => {
                     if let Some(part) = self.place.steering(&path) {
                         let reason = format!("changes `{part}`, which steers what programs do here");
-                        return Written::Dangerous(Risk::High, reason);
+                        return Written::Steering(reason);
                     }
                     last = Some(path);
                 }
@@ -215,15 +221,23 @@ impl<'a> Reach<'a> {
     }
 }
 
+fn is_options(text: &str) -> bool {
+    text.starts_with('-') && !text.starts_with("--")
+}
+
+/// Whether a piece of a pattern is, or may match, the directory above: older shells and plain ones let `.*` do so.
+fn steps_back(piece: &str) -> bool {
+    piece == ".."
+        || piece.starts_with('.') && piece.get(1..).is_some_and(|rest| rest.starts_with(['*', '?', '[', '.']))
+}
+
 /// The ways in which an argument may name a file: itself, each piece of it, what is glued to a short option.
 fn readings(text: &str) -> Vec<&str> {
     let parts = |c: char| c.is_whitespace() || "=:,@\"'()[]{};".contains(c);
     let mut readings = vec![text];
     readings.extend(text.split(parts));
-    if text.starts_with('-') && !text.starts_with("--") {
-        let glued = text.char_indices().skip(2).map(|(at, _)| at);
-        readings
-            .extend(glued.filter_map(|at| text.get(at..)).filter(|rest| rest.starts_with(['/', '.', '~'])));
+    if is_options(text) {
+        readings.extend(text.char_indices().skip(2).filter_map(|(at, _)| text.get(at..)));
     }
     readings.retain(|part| !part.is_empty());
     readings
@@ -244,10 +258,12 @@ fn lexical(path: &Path) -> PathBuf {
     out
 }
 
-fn has_dashed(dir: &Path) -> bool {
+fn has_special(dir: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(dir) else { return false };
     let mut names = entries.take(MAX_LOOKED + 1).enumerate();
     names.any(|(count, entry)| {
-        count == MAX_LOOKED || entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"-"))
+        count == MAX_LOOKED
+            || entry
+                .is_ok_and(|entry| matches!(entry.file_name().as_encoded_bytes().first(), Some(b'-' | b'@')))
     })
 }

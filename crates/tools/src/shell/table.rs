@@ -1,4 +1,4 @@
-//! What is known of programs: which only look, which of their options do more, which use the network, which destroy.
+//! What is known of programs that do more than look: which use the network, which destroy, which a rule may cover.
 //!
 //! A program that is not here is not harmless. Options are matched generously: any abbreviation, any letter of a cluster.
 
@@ -39,98 +39,6 @@ pub(super) const CHANGES_SHELL: &[&str] = &[
     "ulimit",
 ];
 
-/// A program that only looks, unless an option says otherwise.
-pub(super) struct Looker {
-    pub(super) name: &'static str,
-    /// Letters that do more than look.
-    pub(super) short: &'static str,
-    /// Long options that do more than look.
-    pub(super) long: &'static [&'static str],
-    /// How many plain arguments there may be: some programs write to the second.
-    pub(super) most: usize,
-    /// Whether its arguments name files.
-    pub(super) files: bool,
-}
-
-const fn looker(name: &'static str) -> Looker {
-    Looker { name, short: "", long: &[], most: usize::MAX, files: true }
-}
-
-const fn with(name: &'static str, short: &'static str, long: &'static [&'static str]) -> Looker {
-    Looker { name, short, long, most: usize::MAX, files: true }
-}
-
-const fn talker(name: &'static str) -> Looker {
-    Looker { name, short: "", long: &[], most: usize::MAX, files: false }
-}
-
-const LISTED: &[&str] = &["--files0-from"];
-
-/// Programs that only look.
-pub(super) const LOOKERS: &[Looker] = &[
-    looker("ls"),
-    looker("cat"),
-    looker("head"),
-    looker("tail"),
-    with("wc", "", LISTED),
-    with("du", "", LISTED),
-    looker("df"),
-    talker("pwd"),
-    talker("echo"),
-    talker("true"),
-    talker("false"),
-    talker(":"),
-    talker("sleep"),
-    talker("seq"),
-    talker("whoami"),
-    talker("id"),
-    talker("uname"),
-    talker("nproc"),
-    talker("arch"),
-    Looker { short: "Fb", long: &["--file", "--boot"], most: 0, ..talker("hostname") },
-    Looker { short: "sf", long: &["--set", "--file"], most: 1, ..talker("date") },
-    Looker { short: "v", ..talker("printf") },
-    talker("basename"),
-    talker("dirname"),
-    looker("realpath"),
-    looker("readlink"),
-    looker("stat"),
-    with("file", "Cfmz", &["--compile", "--files-from", "--magic-file", "--uncompress"]),
-    with("sort", "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
-    Looker { most: 1, ..looker("uniq") },
-    looker("cut"),
-    talker("tr"),
-    looker("rev"),
-    looker("nl"),
-    looker("tac"),
-    looker("paste"),
-    looker("join"),
-    looker("comm"),
-    looker("cmp"),
-    with("diff", "rlN", &["--recursive", "--paginate", "--new-file", "--from-file", "--to-file"]),
-    looker("fold"),
-    looker("fmt"),
-    looker("expand"),
-    looker("column"),
-    with("md5sum", "c", &["--check"]),
-    with("sha1sum", "c", &["--check"]),
-    with("sha256sum", "c", &["--check"]),
-    with("sha512sum", "c", &["--check"]),
-    with("cksum", "c", &["--check"]),
-    talker("which"),
-    talker("type"),
-    with("tree", "olR", &["--fromfile", "--output"]),
-    with("grep", "Rf", &["--dereference-recursive", "--file"]),
-    with("egrep", "Rf", &["--dereference-recursive", "--file"]),
-    with("fgrep", "Rf", &["--dereference-recursive", "--file"]),
-    with("rg", "Lzf", &["--pre", "--follow", "--search-zip", "--hostname-bin", "--file", "--ignore-file"]),
-    with("fd", "xXLl", &["--exec", "--exec-batch", "--follow", "--list-details", "--base-directory"]),
-    Looker { most: 1, ..with("xxd", "r", &["--revert"]) },
-    looker("od"),
-    looker("hexdump"),
-    looker("strings"),
-];
-
 /// Programs whose `--version` runs nothing else. Not those that let a repository choose what runs: rustup's proxies, yarn.
 pub(super) const TELL_VERSION: &[&str] =
     &["git", "make", "cmake", "ninja", "gcc", "node", "python", "python3", "docker"];
@@ -168,80 +76,6 @@ pub(super) const FIND_LOOKS: &[&str] = &[
     "-links",
     "-atime",
     "-ctime",
-];
-
-/// What git may be asked without doing more than look.
-pub(super) const GIT_LOOKS: &[&str] = &[
-    "status",
-    "log",
-    "diff",
-    "show",
-    "blame",
-    "rev-parse",
-    "ls-files",
-    "ls-tree",
-    "describe",
-    "shortlog",
-    "cat-file",
-    "rev-list",
-    "merge-base",
-    "name-rev",
-    "grep",
-    "show-ref",
-];
-/// Options of git that run or write something. Two dashes may be abbreviated.
-pub(super) const GIT_LONG: &[&str] = &[
-    "--output",
-    "--ext-diff",
-    "--textconv",
-    "--open-files-in-pager",
-    "--exec",
-    "--upload-pack",
-    "--filters",
-    "--show-signature",
-];
-/// Single-dash options of git that run something.
-pub(super) const GIT_SHORT: &str = "O";
-/// Plain forms of git commands that would change something with other arguments.
-pub(super) const GIT_LISTS: &[&[&str]] = &[
-    &["branch"],
-    &["branch", "-a"],
-    &["branch", "-v"],
-    &["branch", "-vv"],
-    &["branch", "-r"],
-    &["branch", "--list"],
-    &["branch", "--show-current"],
-    &["tag"],
-    &["tag", "-l"],
-    &["tag", "--list"],
-    &["remote"],
-    &["remote", "-v"],
-    &["stash", "list"],
-    &["worktree", "list"],
-];
-
-/// Parts of a repository's own config that make git run programs.
-pub(super) const GIT_RUNS: &[&str] = &[
-    "fsmonitor",
-    "external",
-    "textconv",
-    "filter",
-    "command",
-    "pager",
-    "include",
-    "program",
-    "hookspath",
-    "sshcommand",
-    "editor",
-    "askpass",
-    "helper",
-    "driver",
-    "worktree",
-    "gitproxy",
-    "proxy",
-    "promisor",
-    "partialclone",
-    "uploadpack",
 ];
 
 /// Programs that reach out.
@@ -589,11 +423,11 @@ pub(super) const HARMLESS_VARIABLES: &[&str] = &[
     "CLICOLOR",
     "CARGO_TERM_COLOR",
     "CI",
-    "LANG",
-    "LC_ALL",
     "TZ",
     "COLUMNS",
 ];
+/// Variables that choose a language and the encoding of texts.
+pub(super) const LANGUAGE_VARIABLES: &[&str] = &["LANG", "LC_ALL", "LC_CTYPE"];
 
 /// The name of a program in one of the system's own directories; any other path stays what it is.
 pub(super) fn base(name: &str) -> &str {

@@ -19,6 +19,19 @@ pub(super) struct Bare {
     pub(super) rights: bool,
     /// Whether it is a shell that runs what it is fed.
     pub(super) fed_shell: bool,
+    /// What surrounds it.
+    pub(super) around: Around,
+}
+
+/// What stands between the line and a command in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Around {
+    /// The programs that are run before it and run it.
+    pub(super) wrappers: Vec<String>,
+    /// Whether a program runs it, so that nothing is built in.
+    pub(super) run_by_program: bool,
+    /// Whether programs may be looked for in other places there: start files were read, or the environment was emptied.
+    pub(super) elsewhere: bool,
 }
 
 /// What was found, and what could not be told.
@@ -31,11 +44,11 @@ pub(super) struct Found {
 /// Takes the wrappers off everything in `line`.
 pub(super) fn commands(line: &str) -> Found {
     let mut found = Found::default();
-    read(line, 0, &mut found);
+    read(line, &Around::default(), 0, &mut found);
     found
 }
 
-fn read(line: &str, depth: usize, found: &mut Found) {
+fn read(line: &str, around: &Around, depth: usize, found: &mut Found) {
     if depth > MAX_WRAPS {
         found.doubts.push("it is wrapped too deeply".to_owned());
         return;
@@ -43,7 +56,7 @@ fn read(line: &str, depth: usize, found: &mut Found) {
     let script = parse(line);
     found.doubts.extend(script.doubts);
     for simple in script.commands {
-        unwrap(Bare { simple, ..Bare::default() }, depth, found);
+        unwrap(Bare { simple, around: around.clone(), ..Bare::default() }, depth, found);
     }
 }
 
@@ -65,7 +78,12 @@ fn unwrap(mut bare: Bare, depth: usize, found: &mut Found) {
         Ok(Peeled::Bare) => found.commands.push(bare),
         Ok(Peeled::Inner) => unwrap(bare, depth + 1, found),
         Ok(Peeled::Script(line)) => {
-            read(&line, depth + 1, found);
+            if bare.open {
+                // Words from elsewhere may become any part of the line: `xargs -I{} sh -c 'echo {}'`.
+                found.doubts.push("a shell runs a line that is completed when it runs".to_owned());
+            }
+            let around = Around { run_by_program: false, ..bare.around.clone() };
+            read(&line, &around, depth + 1, found);
             // The redirections and variables around the shell count too.
             bare.simple.words.clear();
             if bare.simple != Simple::default() {
@@ -100,15 +118,19 @@ fn peel(name: &str, bare: &mut Bare) -> Result<Peeled, String> {
     let plain = super::table::base(name);
     match plain {
         "env" => env(bare),
-        "nohup" | "builtin" => Ok(strip(bare, 1)),
+        "nohup" => Ok(strip(bare, 1)),
+        "builtin" => Ok(shell_word(bare, 1)),
         "exec" => {
             let odd = arg(bare, 1).is_none_or(|word| word.starts_with('-'));
             if odd { Err("`exec` changes the shell itself".to_owned()) } else { Ok(strip(bare, 1)) }
         }
         "command" => match arg(bare, 1) {
             Some("-v" | "-V") => Ok(Peeled::Bare),
-            Some("-p") => Ok(strip(bare, 2)),
-            Some(word) if !word.starts_with('-') => Ok(strip(bare, 1)),
+            Some("-p") => {
+                bare.around.elsewhere = true;
+                Ok(shell_word(bare, 2))
+            }
+            Some(word) if !word.starts_with('-') => Ok(shell_word(bare, 1)),
             _ => odd(plain),
         },
         "time" => match arg(bare, 1) {
@@ -165,12 +187,20 @@ fn number(text: &str) -> bool {
     !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Takes the first words off; without a rest it was no wrapper.
+/// Takes a program and its options off; without a rest it was no wrapper.
 fn strip(bare: &mut Bare, count: usize) -> Peeled {
+    let peeled = shell_word(bare, count);
+    bare.around.run_by_program |= matches!(peeled, Peeled::Inner);
+    peeled
+}
+
+/// The same for a word of the shell. To some shells it is a program, so it is looked up all the same.
+fn shell_word(bare: &mut Bare, count: usize) -> Peeled {
     if bare.simple.words.len() <= count {
         return Peeled::Bare;
     }
-    bare.simple.words.drain(..count);
+    let name = bare.simple.words.drain(..count).next().and_then(|word| word.text);
+    bare.around.wrappers.extend(name);
     Peeled::Inner
 }
 
@@ -182,8 +212,14 @@ fn env(bare: &mut Bare) -> Result<Peeled, String> {
             return Err("`env` gets words that are not known".to_owned());
         };
         match text {
-            "-i" | "-" | "--ignore-environment" => at += 1,
-            "-u" | "--unset" if arg(bare, at + 1).is_some() => at += 2,
+            "-i" | "-" | "--ignore-environment" => {
+                bare.around.elsewhere = true;
+                at += 1;
+            }
+            "-u" | "--unset" if arg(bare, at + 1).is_some() => {
+                bare.around.elsewhere |= arg(bare, at + 1) == Some("PATH");
+                at += 2;
+            }
             _ if text.starts_with('-') => return odd("env"),
             _ => match text.split_once('=') {
                 Some((name, value)) => {
@@ -216,7 +252,7 @@ fn xargs(bare: &mut Bare) -> Result<Peeled, String> {
     bare.open = true;
     loop {
         match arg(bare, at) {
-            Some("-n" | "-I" | "-P" | "-L" | "-d" | "-s") => at += 2,
+            Some("-n" | "-I" | "-P" | "-L" | "-d" | "-s") if arg(bare, at + 1).is_some() => at += 2,
             Some("-0" | "-r" | "-t" | "-x" | "--null" | "--no-run-if-empty" | "-0r" | "-r0") => at += 1,
             Some(text) if text.starts_with("-n") || text.starts_with("-P") || text.starts_with("-I") => {
                 at += 1;
@@ -233,13 +269,19 @@ fn shell(bare: &mut Bare) -> Result<Peeled, String> {
     let mut at = 1;
     loop {
         match arg(bare, at) {
-            Some("--login" | "--noprofile" | "--norc" | "--posix") => at += 1,
+            Some("--login") => {
+                bare.around.elsewhere = true;
+                at += 1;
+            }
+            Some("--noprofile" | "--norc" | "--posix") => at += 1,
             Some("-o" | "-eo" | "-euo" | "-euxo") if arg(bare, at + 1) == Some("pipefail") => at += 2,
             Some(text) if text.len() > 1 && text.starts_with('-') && !text.starts_with("--") => {
-                let letters = text.trim_start_matches('-');
+                let letters = text.trim_start_matches('-').to_owned();
                 if !letters.chars().all(|c| "lieuxc".contains(c)) {
                     return odd("a shell");
                 }
+                // Start files may change where programs are looked for.
+                bare.around.elsewhere |= letters.contains(['l', 'i']);
                 if !letters.contains('c') {
                     at += 1;
                     continue;
@@ -251,7 +293,9 @@ fn shell(bare: &mut Bare) -> Result<Peeled, String> {
                 if line.starts_with(['-', '+']) {
                     return odd("a shell");
                 }
-                return Ok(Peeled::Script(line.to_owned()));
+                let line = line.to_owned();
+                bare.around.wrappers.extend(bare.simple.words.first().and_then(|word| word.text.clone()));
+                return Ok(Peeled::Script(line));
             }
             Some(text) if text.starts_with('-') || text.starts_with('+') => return odd("a shell"),
             // A script file: a program like any other.
@@ -280,11 +324,9 @@ fn find(bare: &Bare) -> Peeled {
         };
         let length = rest.iter().enumerate().position(ends).unwrap_or(rest.len());
         let run = rest.iter().take(length).cloned().collect();
-        inner.push(Bare {
-            simple: Simple { words: run, ..Simple::default() },
-            open: true,
-            ..Bare::default()
-        });
+        let around = Around { run_by_program: true, ..bare.around.clone() };
+        let simple = Simple { words: run, ..Simple::default() };
+        inner.push(Bare { simple, open: true, around, ..Bare::default() });
     }
     if inner.is_empty() { Peeled::Bare } else { Peeled::Also(inner) }
 }

@@ -9,6 +9,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tools::{Outcome, Plan, Port, Tool, Toolbox, Workplace, still_valid};
 
+/// Where programs are looked for.
+pub(crate) const SYSTEM: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// A workspace in a directory that goes away with the test.
 pub(crate) struct Room {
     pub(crate) dir: tempfile::TempDir,
@@ -21,6 +24,8 @@ impl Room {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
         let place = Workplace::new(&dir.path().join("work"), &dir.path().join("outputs")).unwrap();
+        let env = [("PATH", SYSTEM), ("HOME", "/nonexistent"), ("LANG", "C.UTF-8")];
+        let place = place.with_env(env.map(|(name, value)| (name.into(), value.into())).into_iter());
         Room { dir, place, toolbox: Toolbox::standard() }
     }
 

@@ -1,0 +1,218 @@
+//! Whether a command only looks, and where: the program must be the one that its name stands for, its options ones that are
+//! known, its files in the workspace.
+
+use super::lookers::{self, Reads};
+use super::programs::{Program, Programs};
+use super::reach::{Leads, Reach};
+use super::table::{self, base};
+use super::unwrap::Bare;
+use super::{Spill, Word, git};
+use crate::place::Workplace;
+use std::collections::HashMap;
+
+/// What a command does to what it names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// It looks, in the workspace.
+    Inside,
+    /// It looks, elsewhere.
+    Outside(String),
+    /// Its name stands for a program that may do anything.
+    OtherProgram(String),
+    /// It is one that looks, but so called it may do more.
+    Unsure(String),
+    /// It does something else.
+    No,
+}
+
+/// What is known about the whole line when one command is looked at.
+pub(super) struct Looks<'a> {
+    reach: &'a Reach<'a>,
+    programs: Programs<'a>,
+    /// Variables that the line sets: whether what they hold stays one plain word.
+    variables: HashMap<&'a str, bool>,
+}
+
+impl<'a> Looks<'a> {
+    pub(super) fn new(reach: &'a Reach<'a>, place: &'a Workplace, commands: &'a [Bare]) -> Looks<'a> {
+        let mut variables = HashMap::new();
+        let mut set = |name: &'a str, plain: bool| {
+            *variables.entry(name).or_insert(true) &= plain;
+        };
+        for simple in commands.iter().map(|bare| &bare.simple) {
+            for (name, value) in &simple.assigns {
+                set(name, is_plain(value));
+            }
+            if let Some((name, list)) = &simple.looped {
+                // The files that fit a pattern are plain enough: `stays` has looked where they are.
+                set(name, list.iter().all(|word| word.text.is_some() && (word.glob || is_plain(word))));
+            }
+        }
+        Looks { reach, programs: Programs::new(place), variables }
+    }
+
+    /// What the command called `name` does.
+    pub(super) fn look(&self, name: &str, bare: &Bare, words: &[Option<&str>]) -> Look {
+        let args = words.get(1..).unwrap_or_default();
+        let Some(kind) = self.kind(name) else { return Look::No };
+        let sedate = match args.iter().copied().collect::<Option<Vec<&str>>>() {
+            // Whatever these get, they only say it.
+            None => matches!(name, "echo" | "true" | "false" | ":"),
+            Some(known) => self.sedate(&kind, name, bare, &known),
+        };
+        if let Some(doubt) = self.other_program(&kind, name, bare) {
+            return Look::OtherProgram(doubt);
+        }
+        if !sedate {
+            // These have names of their own for what they do beside looking.
+            let many_sided = matches!(name, "git" | "sed" | "find") || matches!(kind, Kind::Version);
+            let reason = format!("`{name}` with words that may make it do more than look");
+            return if many_sided { Look::No } else { Look::Unsure(reason) };
+        }
+        if bare.around.elsewhere {
+            let reason = format!("`{name}` may be another program there: it is looked for in other places");
+            return Look::Unsure(reason);
+        }
+        let mut words = bare.simple.words.iter().skip(1);
+        match words.find_map(|word| Some((word, self.leaves(&kind, name, word)?))) {
+            None => Look::Inside,
+            Some((word, leads)) => Look::Outside(leads.reason("reads", word)),
+        }
+    }
+
+    fn kind(&self, name: &str) -> Option<Kind> {
+        match name {
+            "cd" | "set" | "command" | "test" | "[" => Some(Kind::Shell),
+            "find" | "sed" | "git" => Some(Kind::Program),
+            _ => match lookers::find(name) {
+                Some(looker) => Some(Kind::Looker(looker)),
+                None => table::TELL_VERSION.contains(&name).then_some(Kind::Version),
+            },
+        }
+    }
+
+    /// Whether it does no more than look when it gets these words.
+    fn sedate(&self, kind: &Kind, name: &str, bare: &Bare, args: &[&str]) -> bool {
+        match name {
+            "cd" => args.len() == 1,
+            "set" => args.iter().all(|arg| SETS.contains(arg)),
+            "command" => matches!(args, ["-v" | "-V", _]),
+            "test" | "[" => args.iter().all(|arg| !arg.starts_with('-') || TESTS.contains(arg)),
+            "find" => {
+                args.iter().all(|arg| !arg.starts_with('-') || number(arg) || table::FIND_LOOKS.contains(arg))
+            }
+            "sed" => sed_prints(args),
+            "git" if args == ["--version"] => true,
+            "git" => git::looks(args) && self.reach.bases().iter().all(|base| git::is_plain(base)),
+            // In directories it follows links, wherever they lead.
+            "diff" if self.names_directory(bare) => false,
+            // `-v` and `%n` set a variable: `PATH`, say.
+            "printf" => !args.iter().any(|arg| arg.starts_with("-v") || counts(arg)),
+            // Anything but a format sets the clock.
+            "date" if args.iter().any(|arg| !arg.starts_with(['-', '+'])) => false,
+            _ => match kind {
+                Kind::Looker(looker) => {
+                    let globs = looker.most != usize::MAX && bare.simple.words.iter().any(|word| word.glob);
+                    looker.sedate(args) && !globs
+                }
+                Kind::Version => args == ["--version"],
+                Kind::Shell | Kind::Program => false,
+            },
+        }
+    }
+
+    /// Why another program than the known one would run, if that is so.
+    fn other_program(&self, kind: &Kind, name: &str, bare: &Bare) -> Option<String> {
+        let builtin = match kind {
+            Kind::Shell => true,
+            Kind::Looker(looker) => looker.builtin,
+            Kind::Program | Kind::Version => false,
+        };
+        let said = bare.simple.words.first().and_then(|word| word.text.as_deref()).unwrap_or(name);
+        let mut names: Vec<&str> = bare.around.wrappers.iter().map(String::as_str).collect();
+        if !builtin || bare.around.run_by_program || said != base(said) {
+            names.push(said);
+        }
+        if matches!(name, "egrep" | "fgrep") {
+            // Scripts, nowadays, that run it.
+            names.push("grep");
+        }
+        let doubt = names.into_iter().find_map(|name| match self.programs.look_up(name) {
+            Program::Sure => None,
+            Program::Doubtful(why) => Some(why),
+        });
+        let chooses = matches!(kind, Kind::Version) && !self.programs.is_systems(said);
+        doubt.or_else(|| {
+            chooses.then(|| format!("`{name}` is not the system's own: it may obey files of the project"))
+        })
+    }
+
+    /// Where a word of a command that looks leads, when that is not in the workspace.
+    fn leaves(&self, kind: &Kind, name: &str, word: &Word) -> Option<Leads> {
+        let files = !matches!(kind, Kind::Looker(looker) if looker.reads == Reads::Words);
+        if !files {
+            return (!self.stays(word)).then_some(Leads::Unknown);
+        }
+        let leads = self.reach.leads(word, name != "cd");
+        matches!(leads, Leads::Outside | Leads::Unknown).then_some(leads)
+    }
+
+    /// Whether a word that names no file still makes the shell look for none outside: patterns do, also those that come out of a
+    /// variable.
+    pub(super) fn stays(&self, word: &Word) -> bool {
+        let plain = word.spills.iter().all(|spill| match spill {
+            Spill::Anything => false,
+            // What the line does not set comes from the person.
+            Spill::Variable(name) => self.variables.get(name.as_str()).copied().unwrap_or(true),
+        });
+        plain && (!word.glob || self.reach.leads(word, true) == Leads::Inside)
+    }
+
+    /// Whether an argument may be a directory.
+    fn names_directory(&self, bare: &Bare) -> bool {
+        bare.simple.words.iter().skip(1).any(|word| {
+            let text = word.text.as_deref().unwrap_or_default();
+            word.glob || self.reach.bases().iter().any(|base| base.join(text).is_dir())
+        })
+    }
+}
+
+enum Kind {
+    /// A word of the shell.
+    Shell,
+    /// A program that has a reader of its own for its words.
+    Program,
+    Looker(&'static lookers::Looker),
+    /// It only looks when it tells its version.
+    Version,
+}
+
+const SETS: &[&str] = &["-e", "-u", "-x", "-eu", "-ex", "-eux", "-euo", "-euxo", "-o", "pipefail"];
+const TESTS: &[&str] = &[
+    "-f", "-d", "-e", "-s", "-r", "-w", "-x", "-n", "-z", "-L", "-h", "-nt", "-ot", "-eq", "-ne", "-lt",
+    "-gt", "-le", "-ge", "-a", "-o",
+];
+
+/// Whether what is put into a variable is text that no shell takes for a pattern.
+fn is_plain(word: &Word) -> bool {
+    word.text.as_deref().is_some_and(|text| !text.contains(['*', '?', '[', '\\']))
+}
+
+fn number(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Whether a format tells `printf` to put how much it has written into a variable.
+fn counts(format: &str) -> bool {
+    format.split('%').skip(1).any(|rest| {
+        let rest = rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic() || "hjlLtz".contains(c));
+        rest.starts_with('n')
+    })
+}
+
+fn sed_prints(args: &[&str]) -> bool {
+    let ["-n", script, files @ ..] = args else { return false };
+    let range = script.strip_suffix('p').unwrap_or_default();
+    let plain = !range.is_empty() && range.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '$');
+    plain && files.iter().all(|file| !file.starts_with('-'))
+}
