@@ -1,4 +1,4 @@
-//! Pages that are written by the program from its own tables, and the links of all pages.
+//! Pages that are written by the program from its own tables, and the links and named tests of all pages.
 //!
 //! Each generator fills one folder and owns it wholly: what it did not write there is an error, so that a renamed
 //! page leaves no ghost. `--check` compares and writes nothing.
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::Shell;
 use crate::tree::{self, Page};
-use crate::{judge, links};
+use crate::{claims, judge, links};
 
 /// Whether to write the pages or only to compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,7 @@ pub(crate) fn run(shell: &Shell, mode: Mode) -> Result<()> {
     }
     let pages = tree::pages(shell.root(), ".md")?;
     found.extend(links::findings(&pages, |path| shell.root().join(path).exists()));
+    found.extend(claims::findings(&pages, &tree::pages(shell.root(), ".rs")?));
     judge("docs", &found)
 }
 

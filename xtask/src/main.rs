@@ -10,6 +10,7 @@
     reason = "a command for people: its output is its work"
 )]
 
+mod claims;
 mod docs;
 mod layers;
 mod links;

@@ -3,7 +3,7 @@
 use crate::place::Look;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Percent of the window at which a conversation is compacted.
@@ -24,6 +24,8 @@ pub struct Config {
     pub extensions: BTreeMap<String, Extension>,
     /// Whether the model may fetch pages of the web.
     pub fetch: Fetching,
+    /// What commands may reach beside the workspace.
+    pub sandbox: Sandbox,
     /// The person's home: skills lie there. `None`: no such skills.
     pub home: Option<PathBuf>,
     /// The person's directory of settings: `AGENTS.md` and `mcp.json` lie there. `None`: there are none.
@@ -32,8 +34,15 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        let (extensions, fetch) = (BTreeMap::new(), Fetching::default());
-        Config { model: None, compact_at: COMPACT_AT, extensions, fetch, home: None, settings: None }
+        Config {
+            model: None,
+            compact_at: COMPACT_AT,
+            extensions: BTreeMap::new(),
+            fetch: Fetching::default(),
+            sandbox: Sandbox::default(),
+            home: None,
+            settings: None,
+        }
     }
 }
 
@@ -46,6 +55,41 @@ pub struct Fetching {
     /// Whether this machine and its own network may be asked too.
     #[serde(default)]
     pub private: bool,
+}
+
+/// What commands may reach beside the workspace: absolute paths, or paths that start with `~/`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+pub struct Sandbox {
+    /// Places that may be read although people keep secrets there.
+    #[serde(default)]
+    pub also_readable: Vec<PathBuf>,
+    /// Places that may be written, such as a build cache.
+    #[serde(default)]
+    pub also_writable: Vec<PathBuf>,
+}
+
+impl Sandbox {
+    fn checked(self) -> Result<Sandbox, ConfigError> {
+        let lists = [("also_readable", &self.also_readable), ("also_writable", &self.also_writable)];
+        for (key, places) in lists {
+            if let Some(place) = places.iter().find(|place| !place.is_absolute() && !place.starts_with("~")) {
+                let why = format!("{} starts with neither / nor ~/", place.display());
+                return Err(ConfigError::Value { key: format!("sandbox.{key}"), why });
+            }
+        }
+        Ok(self)
+    }
+
+    fn at(self, home: Option<&Path>) -> Sandbox {
+        let settle = |places: Vec<PathBuf>| {
+            let settled = places.into_iter().filter_map(|place| match place.strip_prefix("~") {
+                Ok(rest) => home.map(|home| home.join(rest)),
+                Err(_) => Some(place),
+            });
+            settled.collect()
+        };
+        Sandbox { also_readable: settle(self.also_readable), also_writable: settle(self.also_writable) }
+    }
 }
 
 /// An external command that answers in JSON.
@@ -83,6 +127,8 @@ struct Wanted {
     extensions: BTreeMap<String, WantedExtension>,
     #[serde(default)]
     fetch: Fetching,
+    #[serde(default)]
+    sandbox: Sandbox,
 }
 
 #[derive(Debug, Deserialize)]
@@ -102,6 +148,8 @@ impl Config {
     /// timeout_s = 10
     /// [fetch]
     /// enabled = true
+    /// [sandbox]
+    /// also_readable = ["~/.aws"]
     /// ```
     ///
     /// # Errors
@@ -118,7 +166,8 @@ impl Config {
         for (name, entry) in wanted.extensions {
             extensions.insert(name.clone(), extension(&name, entry)?);
         }
-        Ok(Config { model: wanted.model, compact_at, extensions, fetch: wanted.fetch, ..Config::default() })
+        let (model, fetch, sandbox) = (wanted.model, wanted.fetch, wanted.sandbox.checked()?);
+        Ok(Config { model, compact_at, extensions, fetch, sandbox, home: None, settings: None })
     }
 
     /// Where instructions and skills are looked for.
@@ -129,7 +178,7 @@ impl Config {
     /// The same with the places where the person keeps things.
     #[must_use]
     pub fn at(self, home: Option<PathBuf>, settings: Option<PathBuf>) -> Config {
-        Config { home, settings, ..self }
+        Config { sandbox: self.sandbox.at(home.as_deref()), home, settings, ..self }
     }
 }
 
@@ -166,8 +215,20 @@ mod tests {
     }
 
     #[test]
+    fn what_commands_may_reach_is_told_by_whole_paths() {
+        let text = "[sandbox]\nalso_readable = [\"~/.aws\", \"/data\"]\nalso_writable = [\"~/.cache/x\"]\n";
+        let sandbox = Config::from_toml(text).unwrap().at(Some("/home/u".into()), None).sandbox;
+        assert_eq!(sandbox.also_readable, [Path::new("/home/u/.aws"), Path::new("/data")]);
+        assert_eq!(sandbox.also_writable, [Path::new("/home/u/.cache/x")]);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (text, what) in [
+            (
+                "[sandbox]\nalso_readable = [\"keys\"]",
+                "sandbox.also_readable: keys starts with neither / nor ~/",
+            ),
             ("compact_at = 5", "compact_at: 5 is no percentage between 10 and 100"),
             ("[extensions.a]\ncommand = []", "extensions.a.command: name a program"),
             ("[extensions.a]\ncommand = [\"a\"]\ntimeout_s = 0", "extensions.a.timeout_s: must be between"),

@@ -90,7 +90,7 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
                 listed.approved,
                 "{name} comes from the project: agree first with `parlor mcp approve {name}`"
             );
-            let tested = mcp::test(&listed.entry, listed.from_project, &project, stack::guard()).await;
+            let tested = mcp::test(&listed.entry, listed.from_project, &project, stack::guard(&config)).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
             exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));
             for tool in tested.tools {

@@ -2,7 +2,7 @@
 
 use crate::cli::{Common, PolicyMode};
 use crate::model_source::Source;
-use crate::{exit, places, sessions, settings};
+use crate::{exit, places, ps, sessions, settings};
 use anyhow::Context;
 use domain::command::Command;
 use domain::session::{ModelRef, Policy};
@@ -82,8 +82,8 @@ fn assemble_with(
 ) -> Hub {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
-    let setup =
-        engine::Setup { models, toolbox: Toolbox::standard(), data: data.to_owned(), guard: guard(), config };
+    let (toolbox, guard) = (Toolbox::standard(), guard(&config));
+    let setup = engine::Setup { models, toolbox, data: data.to_owned(), guard, config };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let files = Files { data: Some(data.to_owned()), allowed: places::save_dirs() };
     let seat = EngineSeat::Driven(orders);
@@ -93,10 +93,16 @@ fn assemble_with(
     hub
 }
 
-/// This program as the guard of children; `None` in tests, where this program is another.
-pub(crate) fn guard() -> Option<Guard> {
+/// This program as the guard of children; `None` in tests, where this program is another. Our own folders are closed to them.
+pub(crate) fn guard(config: &engine::Config) -> Option<Guard> {
     let exe = std::env::current_exe().ok()?;
-    (exe.file_stem()? == "parlor").then(|| Guard::new(&exe, &[GUARD]))
+    if exe.file_stem()? != "parlor" {
+        return None;
+    }
+    let ours = [settings::folder(), places::data().ok(), ps::desk::directory().ok()];
+    let ours: Vec<PathBuf> = ours.into_iter().flatten().collect();
+    let guard = Guard::new(&exe, &[GUARD]).hiding(&ours);
+    Some(guard.also_readable(&config.sandbox.also_readable).also_writable(&config.sandbox.also_writable))
 }
 
 /// Whether whoever connects may be a UI: not what came from a command that an agent runs, which would answer for the person.

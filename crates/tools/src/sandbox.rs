@@ -1,44 +1,43 @@
 //! The sandbox: commands run by a guard, which is our own binary under another first argument.
 //!
 //! The guard starts a limiter, our binary once more, and stays as its parent. The limiter takes a session of its own, limits itself
-//! (Landlock: write only where allowed, signal nobody else; no sockets that lead off this machine unless allowed) and becomes the
-//! command. The guard is outside of those limits, so the command can neither end nor trace it. When the command ends, when the guard is
-//! asked to stop, or when our own process dies in whatever way, it ends every process that came from the command, also those that left
-//! the process group. It is no container: reading is not limited.
+//! (Landlock: it writes only where allowed and reads no secrets, signals nobody else; a filter on system calls: no way to type into a
+//! terminal, no sockets that lead off this machine unless allowed) and becomes the command. The guard is outside of those limits, so the
+//! command can neither end nor trace it. When the command ends, when the guard is asked to stop, or when our own process dies in
+//! whatever way, it ends every process that came from the command, also those that left the process group. It is no container:
+//! docs/security.md says what it does not stop.
 
+#[cfg(target_os = "linux")]
+mod calls;
 mod family;
 mod guard;
 mod kinship;
+#[cfg(target_os = "linux")]
+mod landlocked;
+mod leash;
 mod limiter;
 mod limits;
 #[cfg(target_os = "linux")]
-mod sockets;
+mod reading;
+#[cfg(target_os = "linux")]
+mod secrets;
+mod status;
 
 pub use guard::{GuardError, run_guard};
 pub use kinship::came_from_command;
-pub use limits::{Status, status};
+pub use leash::{Lacks, Leash};
+pub use status::{Status, status};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a guarded command may do.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Leash {
-    /// Directories it may write in, beside temp.
-    pub writable: Vec<PathBuf>,
-    /// Whether it may use the network.
-    pub network: bool,
-    /// Whether it may do what the user may: only the watch over its processes stays.
-    pub free: bool,
-}
-
-/// How commands are run: the guard program and what is always writable.
+/// How commands are run: the guard program and what holds for every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     program: PathBuf,
     lead: Vec<OsString>,
-    writable: Vec<PathBuf>,
+    always: Leash,
 }
 
 impl Guard {
@@ -47,20 +46,46 @@ impl Guard {
         Guard {
             program: program.to_owned(),
             lead: lead.iter().map(OsString::from).collect(),
-            writable: Vec::new(),
+            always: Leash::default(),
         }
     }
 
     /// The same guard with more directories that every command may write in, such as a build cache.
     #[must_use]
     pub fn also_writable(mut self, dirs: &[PathBuf]) -> Guard {
-        self.writable.extend_from_slice(dirs);
+        self.always.writable.extend_from_slice(dirs);
         self
     }
 
     /// The directories that every command may write in.
     pub fn writable(&self) -> &[PathBuf] {
-        &self.writable
+        &self.always.writable
+    }
+
+    /// The same guard with more places that every command may read although people keep secrets there.
+    #[must_use]
+    pub fn also_readable(mut self, places: &[PathBuf]) -> Guard {
+        self.always.readable.extend_from_slice(places);
+        self
+    }
+
+    /// The same guard with more places that no command may read, such as our own folders.
+    #[must_use]
+    pub fn hiding(mut self, places: &[PathBuf]) -> Guard {
+        self.always.hidden.extend_from_slice(places);
+        self
+    }
+
+    /// The same guard on a kernel that can do less.
+    #[must_use]
+    pub fn without(mut self, lacks: Lacks) -> Guard {
+        self.always.lacks = lacks;
+        self
+    }
+
+    /// What the sandbox gives on this machine.
+    pub fn status(&self) -> Status {
+        status::without(self.always.lacks)
     }
 
     /// A command that runs `program` on `leash`; the caller adds arguments and pipes, and puts it in its own process group.
@@ -68,16 +93,24 @@ impl Guard {
     pub fn command(&self, program: &OsStr, leash: &Leash) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.lead).arg("--parent").arg(std::process::id().to_string());
-        for path in leash.writable.iter().chain(&self.writable) {
-            command.arg("--rw").arg(path);
-        }
-        if leash.network {
-            command.arg("--net");
-        }
-        if leash.free {
-            command.arg("--free");
-        }
+        command.args(self.complete(leash).arguments());
         command.arg("--").arg(program);
         command
+    }
+
+    /// The leash with what holds for every command, and with the places that only we know for sure.
+    fn complete(&self, leash: &Leash) -> Leash {
+        let mut whole = leash.clone();
+        whole.readable.extend_from_slice(&self.always.readable);
+        whole.hidden.extend_from_slice(&self.always.hidden);
+        if !whole.looking {
+            whole.writable.extend_from_slice(&self.always.writable);
+            whole.writable.push(std::env::temp_dir());
+        }
+        whole.home = whole.home.or_else(std::env::home_dir);
+        #[cfg(target_os = "linux")]
+        whole.hidden.extend(secrets::named_by(|name| std::env::var_os(name)));
+        whole.lacks = self.always.lacks;
+        whole
     }
 }

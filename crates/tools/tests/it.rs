@@ -13,6 +13,9 @@ mod fetch;
 #[path = "it/files.rs"]
 mod files;
 #[cfg(test)]
+#[path = "it/leash.rs"]
+mod leash;
+#[cfg(test)]
 #[path = "it/room.rs"]
 mod room;
 #[cfg(test)]

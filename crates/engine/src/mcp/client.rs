@@ -329,7 +329,7 @@ fn start(
             let caches = ground.home.iter().flat_map(|home| CACHES.iter().map(move |cache| home.join(cache)));
             let writable = std::iter::once(ground.project.clone()).chain(caches).collect();
             // Talking to the world is what many servers are for, and the person agreed to this one.
-            guard.command(OsStr::new(command), &Leash { writable, network: true, free: false }).into()
+            guard.command(OsStr::new(command), &Leash { writable, network: true, ..Leash::default() }).into()
         }
         None => Command::new(command),
     };

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -31,6 +32,8 @@ const DRAIN: Duration = Duration::from_millis(100);
 /// Far enough away to mean never.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 const CHUNK: usize = 16 * 1024;
+/// Variables by which programs find temp.
+const TEMP_NAMES: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
 /// What a command may do beside running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +42,7 @@ pub(crate) struct Leave {
     pub(crate) network: bool,
     /// Run outside of the sandbox.
     pub(crate) unsandboxed: bool,
-    /// Nothing more than look.
+    /// It only looks, and nobody was asked: it writes nowhere but in an empty folder of its own.
     pub(crate) looking: bool,
 }
 
@@ -85,6 +88,8 @@ pub(crate) struct Running {
     child: Child,
     group: Group,
     pipe: pipe::Receiver,
+    /// Temp of a command that only looks; goes away with it.
+    _scratch: Option<TempDir>,
 }
 
 /// Where output goes while a command runs.
@@ -113,7 +118,8 @@ impl Running {
     /// Starts `line` in a shell, in its own process group, with a cleaned environment and no stdin.
     pub(crate) fn start(line: &str, cwd: &Path, place: &Workplace, leave: Leave) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
-        let mut command = shell(place, leave);
+        let scratch = if leave.looking { Some(scratch()?) } else { None };
+        let mut command = shell(place, leave, scratch.as_ref().map(TempDir::path));
         command
             .arg("-c")
             .arg(line)
@@ -121,6 +127,7 @@ impl Running {
             .env_clear()
             .envs(place.env().iter().map(|(name, value)| (name, value)))
             .envs(crate::env::LOOKING.iter().copied().filter(|_| leave.looking))
+            .envs(scratch.iter().flat_map(|own| TEMP_NAMES.map(|name| (name, own.path()))))
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer)
@@ -130,7 +137,8 @@ impl Running {
         drop(command);
         let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = Group { leader, guarded: place.guard().is_some() };
-        Ok(Running { child, group, pipe: pipe::Receiver::from_owned_fd(reader.into())? })
+        let pipe = pipe::Receiver::from_owned_fd(reader.into())?;
+        Ok(Running { child, group, pipe, _scratch: scratch })
     }
 
     /// Watches until the command ends, the time is over or `cancel` fires. What still lives then is stopped behind our back.
@@ -220,7 +228,11 @@ async fn room(progress: Option<&mpsc::Sender<Progress>>) -> Option<mpsc::Permit<
     }
 }
 
-fn shell(place: &Workplace, leave: Leave) -> Command {
+fn scratch() -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("parlor-look-").tempdir()
+}
+
+fn shell(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Command {
     let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
         .into_iter()
         .find(|path| Path::new(path).exists());
@@ -228,10 +240,21 @@ fn shell(place: &Workplace, leave: Leave) -> Command {
     match place.guard() {
         None => Command::new(program),
         Some(guard) => {
-            let leash = Leash {
-                writable: vec![place.root().to_owned()],
-                network: leave.network,
-                free: leave.unsandboxed,
+            let (root, outputs) = (place.root().to_owned(), place.outputs().to_owned());
+            let leash = match scratch {
+                Some(scratch) => Leash {
+                    writable: vec![scratch.to_owned()],
+                    readable: vec![root, outputs],
+                    looking: true,
+                    ..Leash::default()
+                },
+                None => Leash {
+                    writable: vec![root],
+                    readable: vec![outputs],
+                    network: leave.network,
+                    free: leave.unsandboxed,
+                    ..Leash::default()
+                },
             };
             guard.command(program, &leash).into()
         }

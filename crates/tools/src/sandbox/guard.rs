@@ -195,10 +195,8 @@ impl Order {
             let mut value =
                 || args.next().ok_or_else(|| GuardError::Usage(format!("{} needs a value", arg.display())));
             match arg.to_str() {
-                Some("--rw") => leash.writable.push(value()?.into()),
-                Some("--net") => leash.network = true,
-                Some("--free") => leash.free = true,
                 Some("--") => break,
+                Some(flag) if leash.take(flag, || value().cloned())? => {}
                 _ => return Err(GuardError::Usage(format!("{} is not known", arg.display()))),
             }
         }
@@ -315,7 +313,7 @@ mod tests {
     fn a_guard_understands_what_it_is_told() {
         let guard =
             super::super::Guard::new(Path::new("parlor"), &["__guard"]).also_writable(&["/cache".into()]);
-        let leash = Leash { writable: vec!["/w".into()], network: true, free: false };
+        let leash = Leash { writable: vec!["/w".into()], network: true, ..Leash::default() };
         let mut command = guard.command(OsStr::new("bash"), &leash);
         command.arg("-c").arg("--net");
         let said: Vec<OsString> = command.get_args().skip(1).map(OsStr::to_owned).collect();
@@ -323,7 +321,9 @@ mod tests {
         assert_eq!(duty.parent, std::process::id().cast_signed());
         // The limiter hears of the leash exactly what the guard heard.
         assert_eq!(Order::parse(&duty.words).unwrap(), duty.order);
-        assert_eq!(duty.order.leash, Leash { writable: vec!["/w".into(), "/cache".into()], ..leash });
+        let heard = &duty.order.leash;
+        assert_eq!(heard.writable, [Path::new("/w"), Path::new("/cache"), &std::env::temp_dir()]);
+        assert_eq!((heard.network, &heard.home), (true, &std::env::home_dir()));
         assert_eq!(duty.order.args, ["-c", "--net"]);
     }
 

@@ -49,6 +49,29 @@ async fn writing_outside_is_stopped_where_the_kernel_can() {
 }
 
 #[tokio::test]
+async fn what_runs_unasked_is_held_to_looking() {
+    let room = guarded();
+    room.put("a.txt", "one\n");
+    // The reader is fooled: what was decided on is not what runs.
+    let looking = room.plan("bash", &json!({"command": "cat a.txt"})).unwrap();
+    let asked = room.plan("bash", &json!({"command": "touch b.txt"})).unwrap();
+    assert!(looking.read_only && !asked.read_only);
+    let line = "echo \"$TMPDIR\"; echo y > \"$TMPDIR\"/t && cat \"$TMPDIR\"/t; echo x > a.txt; true";
+    let run = async |mut plan: tools::Plan| {
+        plan.args = json!({"command": line});
+        let (port, _news) = port();
+        room.tool("bash").run(plan, port).await.result.text
+    };
+    let text = run(looking).await;
+    let (temp, rest) = text.split_once('\n').unwrap();
+    assert!(temp.contains("parlor-look-") && rest.starts_with("y\n"), "{text}");
+    assert!(!std::path::Path::new(temp).exists(), "its temp is left behind");
+    assert_eq!(room.get("a.txt") == "one\n", status().files, "{text}");
+    run(asked).await;
+    assert_eq!(room.get("a.txt"), "x\n");
+}
+
+#[tokio::test]
 async fn the_network_is_closed_where_the_kernel_can_and_open_when_allowed() {
     let room = guarded();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,0 +1,145 @@
+//! What a guarded command may reach, and how the guard is told: by its arguments.
+//!
+//! Never by the environment: a project may set the variables of what it starts, and a leash that a project could loosen is none.
+//! Places such as the home folder and temp are therefore spelled out by whoever starts the guard.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What a guarded command may reach.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Leash {
+    /// Places it may write in.
+    pub writable: Vec<PathBuf>,
+    /// Places it may read although they are closed otherwise.
+    pub readable: Vec<PathBuf>,
+    /// Places it may not read, beside those where people keep secrets.
+    pub hidden: Vec<PathBuf>,
+    /// The person's home folder: it is granted entry by entry, without the secrets in it.
+    pub home: Option<PathBuf>,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// Whether it only looks: it reads the system, `readable` and `writable`, and nothing of a home folder or of temp.
+    pub looking: bool,
+    /// Whether it may do what the user may: only the watch over its processes stays.
+    pub free: bool,
+    /// What is done without although the kernel may have it.
+    pub lacks: Lacks,
+}
+
+/// What is done without although the kernel may have it, so that tests can see what other kernels do. Not for users: nothing in the
+/// environment or in any file sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lacks {
+    /// The newest version of Landlock that counts; 0 for none at all.
+    pub landlock: Option<u32>,
+    /// No filter on system calls.
+    pub filter: bool,
+    /// No namespaces.
+    pub namespaces: bool,
+}
+
+const WRITABLE: &str = "--rw";
+const READABLE: &str = "--ro";
+const HIDDEN: &str = "--hide";
+const HOME: &str = "--home";
+const NETWORK: &str = "--net";
+const LOOKING: &str = "--look";
+const FREE: &str = "--free";
+const LACKS: &str = "--without";
+const LANDLOCK: &str = "landlock-";
+const FILTER: &str = "filter";
+const NAMESPACES: &str = "namespaces";
+
+impl Leash {
+    /// The leash as arguments of a guard.
+    pub(super) fn arguments(&self) -> Vec<OsString> {
+        let mut said: Vec<OsString> = Vec::new();
+        let lists = [(WRITABLE, &self.writable), (READABLE, &self.readable), (HIDDEN, &self.hidden)];
+        for (flag, paths) in lists {
+            said.extend(paths.iter().flat_map(|path| [flag.into(), path.into()]));
+        }
+        said.extend(self.home.iter().flat_map(|home| [HOME.into(), home.into()]));
+        let flags = [(NETWORK, self.network), (LOOKING, self.looking), (FREE, self.free)];
+        said.extend(flags.iter().filter(|(_, set)| *set).map(|(flag, _)| OsString::from(flag)));
+        said.extend(self.lacks.words().into_iter().flat_map(|word| [LACKS.into(), word.into()]));
+        said
+    }
+
+    /// Takes one argument of a guard in; `value` gives the next one. `false` when it is none of a leash.
+    pub(super) fn take<E>(
+        &mut self,
+        flag: &str,
+        value: impl FnOnce() -> Result<OsString, E>,
+    ) -> Result<bool, E> {
+        match flag {
+            WRITABLE => self.writable.push(value()?.into()),
+            READABLE => self.readable.push(value()?.into()),
+            HIDDEN => self.hidden.push(value()?.into()),
+            HOME => self.home = Some(value()?.into()),
+            NETWORK => self.network = true,
+            LOOKING => self.looking = true,
+            FREE => self.free = true,
+            LACKS => return Ok(self.lacks.take(&value()?.to_string_lossy())),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl Lacks {
+    fn words(self) -> Vec<String> {
+        let mut words: Vec<String> = self.landlock.iter().map(|most| format!("{LANDLOCK}{most}")).collect();
+        let flags = [(FILTER, self.filter), (NAMESPACES, self.namespaces)];
+        words.extend(flags.iter().filter(|(_, set)| *set).map(|(word, _)| (*word).to_owned()));
+        words
+    }
+
+    fn take(&mut self, word: &str) -> bool {
+        match word {
+            FILTER => self.filter = true,
+            NAMESPACES => self.namespaces = true,
+            other => match other.strip_prefix(LANDLOCK).and_then(|most| most.parse().ok()) {
+                Some(most) => self.landlock = Some(most),
+                None => return false,
+            },
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn a_leash_survives_being_told() {
+        let leash = Leash {
+            writable: vec!["/w".into(), "--net".into()],
+            readable: vec!["/r".into()],
+            hidden: vec!["/h".into()],
+            home: Some("/home/u".into()),
+            network: true,
+            looking: true,
+            free: true,
+            lacks: Lacks { landlock: Some(3), filter: true, namespaces: true },
+        };
+        let mut told = leash.arguments().into_iter();
+        let mut heard = Leash::default();
+        while let Some(flag) = told.next() {
+            let value = || Ok::<_, Infallible>(told.next().unwrap());
+            assert_eq!(heard.take(flag.to_str().unwrap(), value), Ok(true), "{flag:?}");
+        }
+        assert_eq!(heard, leash);
+    }
+
+    #[test]
+    fn what_is_no_part_of_a_leash_is_not_taken() {
+        let mut leash = Leash::default();
+        for (flag, value) in [("--what", ""), (LACKS, "air"), (LACKS, "landlock-x")] {
+            assert_eq!(leash.take(flag, || Ok::<_, Infallible>(value.into())), Ok(false), "{flag} {value}");
+        }
+        assert_eq!(leash, Leash::default());
+    }
+}

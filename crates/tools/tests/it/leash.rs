@@ -1,0 +1,411 @@
+//! What a leashed command can reach, tried from inside: as whoever runs the tests, and as an ordinary user when that is root.
+
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tools::sandbox::{Guard, Lacks, Leash, Status};
+
+/// The ordinary user that root becomes; no account is needed.
+const NOBODY: u32 = 65534;
+
+/// A home with a secret, a workspace, and a guard that a given user can run.
+struct Bench {
+    user: Option<u32>,
+    home: tempfile::TempDir,
+    work: tempfile::TempDir,
+    guard: Guard,
+}
+
+/// How a command ended, and all that it wrote.
+#[derive(Debug)]
+struct Said {
+    code: Option<i32>,
+    text: String,
+}
+
+impl Said {
+    #[track_caller]
+    fn is(&self, code: i32, text: &str) {
+        assert_eq!((self.code, self.text.as_str()), (Some(code), text));
+    }
+
+    #[track_caller]
+    fn fails_with(&self, words: &str) {
+        assert!(self.code != Some(0) && self.text.contains(words), "{self:?}");
+    }
+}
+
+/// A folder that is neither temp nor the person's own home, where root can make homes for others.
+fn outside_temp() -> PathBuf {
+    let system = ["/srv", "/opt", "/home"].into_iter().map(PathBuf::from);
+    let mut places = system.chain(std::env::home_dir());
+    places
+        .find(|place| tempfile::tempdir_in(place).is_ok())
+        .expect("no folder outside of temp can be written")
+}
+
+fn program() -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    here.ancestors().nth(2).unwrap().join("examples/guard")
+}
+
+impl Bench {
+    fn of(user: Option<u32>) -> Bench {
+        let home = tempfile::Builder::new().prefix("parlor-test-").tempdir_in(outside_temp()).unwrap();
+        let work = tempfile::tempdir_in(home.path()).unwrap();
+        let guard = home.path().join("bin-guard");
+        std::fs::copy(program(), &guard).unwrap();
+        let bench = Bench { user, guard: Guard::new(&guard, &["__guard"]), home, work };
+        for folder in [".ssh", ".cargo", "notes"] {
+            std::fs::create_dir(bench.home.path().join(folder)).unwrap();
+        }
+        bench.put(".ssh/id", "SECRET");
+        bench.put(".cargo/credentials.toml", "SECRET");
+        bench.put(".cargo/config.toml", "plain");
+        bench.put("notes/today", "plain");
+        bench.own(bench.home.path());
+        bench
+    }
+
+    /// One bench for each user that the tests can be.
+    fn all() -> Vec<Bench> {
+        let root = rustix::process::geteuid().is_root();
+        std::iter::once(None).chain(root.then_some(Some(NOBODY))).map(Bench::of).collect()
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.home.path().join(name), text).unwrap();
+    }
+
+    fn own(&self, place: &Path) {
+        chown(place, self.user, self.user).unwrap();
+        if place.is_dir() && !place.is_symlink() {
+            std::fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
+            for entry in std::fs::read_dir(place).unwrap() {
+                self.own(&entry.unwrap().path());
+            }
+        }
+    }
+
+    fn leash(&self) -> Leash {
+        Leash {
+            writable: vec![self.work.path().to_owned()],
+            home: Some(self.home.path().to_owned()),
+            ..Leash::default()
+        }
+    }
+
+    fn with(mut self, change: impl FnOnce(Guard) -> Guard) -> Bench {
+        self.guard = change(self.guard);
+        self
+    }
+
+    fn status(&self) -> Status {
+        self.guard.status()
+    }
+
+    fn command(&self, leash: &Leash, line: &str) -> Command {
+        let mut command = self.guard.command("bash".as_ref(), leash);
+        command.arg("-c").arg(line).current_dir(self.work.path()).env("HOME", self.home.path());
+        command.stdin(Stdio::null());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    fn run(&self, leash: &Leash, line: &str) -> Said {
+        ended(self.command(leash, line))
+    }
+
+    /// Runs a line in the usual leash of a command.
+    fn line(&self, line: &str) -> Said {
+        self.run(&self.leash(), line)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.home.path().join(name).display().to_string()
+    }
+}
+
+fn ended(mut command: Command) -> Said {
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    Said { code: output.status.code(), text: String::from_utf8_lossy(&text).into_owned() }
+}
+
+/// A terminal of the person, with the name that a command would open it by.
+fn terminal() -> (std::os::fd::OwnedFd, String) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap().into_string().unwrap();
+    (person, name)
+}
+
+#[test]
+fn no_terminal_can_be_opened_painted_on_or_read() {
+    let (_person, name) = terminal();
+    for bench in Bench::all() {
+        if let Some(user) = bench.user {
+            chown(&name, Some(user), Some(user)).unwrap();
+        }
+        for (open, leash) in [
+            (false, bench.leash()),
+            (false, Leash { network: true, ..bench.leash() }),
+            (false, Leash { looking: true, ..bench.leash() }),
+            (true, Leash { free: true, ..bench.leash() }),
+        ] {
+            let open = open || !bench.status().files;
+            for line in [format!("exec 3< {name}"), format!("exec 3> {name}"), format!("exec 3<> {name}")] {
+                let said = bench.run(&leash, &line);
+                assert_eq!(said.code == Some(0), open, "{line} {leash:?} {said:?}");
+            }
+        }
+        let said = bench.line("exec 3<> /dev/tty");
+        assert_ne!(said.code, Some(0), "{said:?}");
+    }
+}
+
+#[test]
+fn the_devices_that_programs_need_are_there() {
+    let line = "set -e; echo x > /dev/null; head -c1 /dev/zero | wc -c; head -c2 /dev/urandom | wc -c; \
+                head -c2 /dev/random | wc -c; ! echo x 2>/dev/null > /dev/full; (echo a > /dev/stdout) | cat; \
+                echo b | cat /dev/stdin; cat <(echo c) /dev/fd/0 < /dev/null; test ! -t 0; cat <<< d";
+    for bench in Bench::all() {
+        for leash in [bench.leash(), Leash { looking: true, ..bench.leash() }] {
+            bench.run(&leash, line).is(0, "1\n2\n2\na\nb\nc\nd\n");
+        }
+        if bench.status().files {
+            bench.line("exec 3< /dev/kmsg").fails_with("Permission denied");
+            bench.line("exec 3< /dev/ptmx").fails_with("Permission denied");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_typed_into_a_terminal_that_was_handed_over() {
+    // TIOCSTI, with rubbish in the half of the request that the kernel does not look at, and TIOCLINUX.
+    let tries = [0x5412_u64, 0x1_0000_5412, 0x541c].map(|request| {
+        format!(
+            r#"perl -e 'my $y = "y"; $! = 0; syscall({}, 0, {request}, $y); print $!+0, "\n"'"#,
+            libc::SYS_ioctl
+        )
+    });
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().filter) {
+        for leash in [bench.leash(), Leash { network: true, ..bench.leash() }] {
+            let (_person, name) = terminal();
+            let mut command = bench.command(&leash, &tries.join(";"));
+            command.stdin(std::fs::File::options().read(true).write(true).open(name).unwrap());
+            ended(command).is(0, &format!("{0}\n{0}\n{0}\n", libc::EACCES));
+        }
+    }
+}
+
+#[test]
+fn calls_that_go_around_the_limits_are_refused() {
+    let calls = [libc::SYS_io_uring_setup, libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_mount_setattr];
+    let line =
+        calls.map(|call| format!("perl -e '$!=0; syscall({call}, 0, 0, 0, 0, 0); print $!+0, \"\\n\"'"));
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().filter) {
+        let said = bench.run(&Leash { network: true, ..bench.leash() }, &line.join(";"));
+        said.is(0, &format!("{0}\n{0}\n{0}\n{0}\n", libc::EACCES));
+    }
+}
+
+#[test]
+fn secrets_of_the_home_cannot_be_read_by_whatever_way() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        symlink(".ssh", bench.home.path().join("innocent")).unwrap();
+        symlink(bench.path(".ssh/id"), bench.work.path().join("link")).unwrap();
+        for leash in [bench.leash(), Leash { network: true, ..bench.leash() }] {
+            for line in [
+                format!("cat {}", bench.path(".ssh/id")),
+                format!("cat {}", bench.path("innocent/id")),
+                "cat link".to_owned(),
+                format!("cat /proc/self/root{}", bench.path(".ssh/id")),
+                format!("cat {}", bench.path("notes/../.ssh/./id")),
+                format!("cat {}", bench.path(".cargo/credentials.toml")),
+                format!("ls {}", bench.path(".ssh")),
+                format!("cd {} && cat id", bench.path(".ssh")),
+                format!("exec 3< {} && cat /proc/self/fd/3/id", bench.path(".ssh")),
+            ] {
+                let said = bench.run(&leash, &line);
+                said.fails_with("Permission denied");
+                assert!(!said.text.contains("SECRET"), "{line} {said:?}");
+            }
+            for line in [
+                format!("ln {} taken; cat taken", bench.path(".ssh/id")),
+                format!("mv {} taken; cat taken", bench.path(".ssh")),
+                format!("unshare -rm mount --bind {} . ; cat id", bench.path(".ssh")),
+            ] {
+                let said = bench.run(&leash, &line);
+                assert!(said.code != Some(0) && !said.text.contains("SECRET"), "{line} {said:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_secret_can_be_read_but_a_folder_with_secrets_cannot_be_listed() {
+    for bench in Bench::all() {
+        for (line, text) in [
+            (format!("cat {}", bench.path("notes/today")), "plain"),
+            (format!("cat {}", bench.path(".cargo/config.toml")), "plain"),
+            (format!("ls {}", bench.path("notes")), "today\n"),
+            ("head -c4 /etc/passwd".to_owned(), "root"),
+            ("ls /usr/bin | grep -cx env".to_owned(), "1\n"),
+        ] {
+            bench.line(&line).is(0, text);
+        }
+        if bench.status().files {
+            for place in ["/", &bench.path(""), &bench.path(".cargo")] {
+                bench.line(&format!("ls {place}")).fails_with("Permission denied");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_person_can_open_a_secret_place_and_close_another() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        let (ssh, notes) = (bench.home.path().join(".ssh"), bench.home.path().join("notes"));
+        let bench = bench.with(|guard| guard.also_readable(&[ssh]).hiding(&[notes]));
+        bench.line(&format!("cat {}", bench.path(".ssh/id"))).is(0, "SECRET");
+        bench.line(&format!("echo x > {}", bench.path(".ssh/new"))).fails_with("Permission denied");
+        bench.line(&format!("cat {}", bench.path("notes/today"))).fails_with("Permission denied");
+    }
+}
+
+#[test]
+fn the_variables_of_a_command_do_not_loosen_its_leash() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        for name in ["HOME", "TMPDIR", "TMP", "TEMP"] {
+            for value in ["/nowhere", &bench.path("")] {
+                let mut command = bench.command(&bench.leash(), "cat ../.ssh/id; echo x > ../notes/new");
+                command.env(name, value);
+                let said = ended(command);
+                assert_eq!(said.text.matches("Permission denied").count(), 2, "{name} {said:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_only_looks_writes_nowhere_and_sees_the_workspace_and_the_system_only() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        bench.put("work-file", "mine");
+        std::fs::rename(bench.path("work-file"), bench.work.path().join("file")).unwrap();
+        let own = tempfile::tempdir_in(bench.home.path()).unwrap();
+        bench.own(own.path());
+        let leash = Leash {
+            writable: vec![own.path().to_owned()],
+            readable: vec![bench.work.path().to_owned()],
+            looking: true,
+            ..bench.leash()
+        };
+        bench.run(&leash, "cat file; head -c4 /etc/passwd").is(0, "mineroot");
+        bench.run(&leash, &format!("echo x > {0}/t; cat {0}/t", own.path().display())).is(0, "x\n");
+        for line in [
+            "echo x > file".to_owned(),
+            "echo x > new".to_owned(),
+            "rm file".to_owned(),
+            "mv file other".to_owned(),
+            "echo x > $(mktemp -u -p /tmp)".to_owned(),
+            "echo x > $(mktemp -u -p /dev/shm)".to_owned(),
+            format!("cat {}", bench.path("notes/today")),
+            format!("cat {}", bench.path(".ssh/id")),
+            "ls /tmp".to_owned(),
+        ] {
+            bench.run(&leash, &line).fails_with("Permission denied");
+        }
+        assert_eq!(std::fs::read_to_string(bench.work.path().join("file")).unwrap(), "mine");
+    }
+}
+
+#[test]
+fn other_programs_cannot_be_looked_into() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        let mut other = Command::new("sleep");
+        other.arg("1000").env("KEY", "SECRET").stdin(Stdio::piped());
+        if let Some(user) = bench.user {
+            other.uid(user).gid(user);
+        }
+        let mut other = other.spawn().unwrap();
+        let pid = other.id();
+        for line in [
+            format!("cat /proc/{pid}/environ"),
+            format!("cat /proc/{pid}/maps"),
+            format!("head -c1 /proc/{pid}/mem"),
+            format!("readlink /proc/{pid}/fd/0"),
+            format!("exec 3< /proc/{pid}/fd/0"),
+            format!("ls /proc/{pid}/root/"),
+            format!("ls /proc/{pid}/cwd/"),
+            format!("nsenter -t {pid} -m true"),
+            // PTRACE_ATTACH and PTRACE_SEIZE.
+            format!("perl -e 'exit(syscall({}, 16, {pid}, 0, 0) == -1)'", libc::SYS_ptrace),
+            format!("perl -e 'exit(syscall({}, 0x4206, {pid}, 0, 0) == -1)'", libc::SYS_ptrace),
+        ] {
+            let said = bench.line(&line);
+            assert!(said.code != Some(0) && !said.text.contains("SECRET"), "{line} {said:?}");
+        }
+        // Its own are its own business.
+        bench.line("sleep 1000 & tr '\\0' '\\n' < /proc/$!/environ | grep -c ^HOME; kill $!").is(0, "1\n");
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}
+
+#[test]
+fn root_in_a_leash_is_no_root_of_the_machine() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        let said = bench.line("grep -h NoNewPrivs /proc/self/status | tr -d '\\t '");
+        said.is(0, "NoNewPrivs:1\n");
+        for line in
+            ["mknod disk b 7 0", "mknod tty c 5 0", "mount -t tmpfs x .", "unshare -rm mount -t tmpfs x ."]
+        {
+            let said = bench.line(line);
+            assert_ne!(said.code, Some(0), "{line} {said:?}");
+        }
+        // 21 and 27 are SYS_ADMIN and MKNOD, 19 is SYS_PTRACE, 2 is DAC_READ_SEARCH.
+        let line = "bits=0x$(sed -n 's/^CapPrm:\\t//p' /proc/self/status); echo $(( bits & (1<<21|1<<27|1<<19|1<<2) ))";
+        bench.line(line).is(0, "0\n");
+    }
+}
+
+#[test]
+fn files_move_between_the_workspace_and_temp() {
+    for bench in Bench::all() {
+        let line = "set -e; t=$(mktemp -d); echo x > $t/a; mv $t/a a; mv a $t/b; cp $t/b b; chmod +x b; mkdir d; \
+                    mv b d/; ln d/b c; cat c; rm -r $t";
+        bench.line(line).is(0, "x\n");
+    }
+}
+
+#[test]
+fn older_kernels_give_less_and_say_so() {
+    let whole = Bench::of(None).status();
+    let none = Lacks { landlock: Some(0), filter: true, namespaces: true };
+    let bench = Bench::of(None).with(|guard| guard.without(none));
+    assert_eq!((bench.status().files, bench.status().network, bench.status().filter), (false, false, false));
+    bench.line(&format!("cat {}", bench.path(".ssh/id"))).is(0, "SECRET");
+    let newest = whole.landlock.unwrap_or_default();
+    for version in 1..=newest {
+        let lacks = Lacks { landlock: Some(version), filter: true, ..Lacks::default() };
+        let bench = Bench::of(None).with(|guard| guard.without(lacks));
+        assert_eq!(bench.status().landlock, Some(version));
+        bench.line(&format!("cat {}", bench.path(".ssh/id"))).fails_with("Permission denied");
+        bench.line(&format!("echo x > {}", bench.path("notes/new"))).fails_with("Permission denied");
+        bench.line("echo x > new; cat new").is(0, "x\n");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{}", listener.local_addr().unwrap().port());
+        assert_eq!(bench.line(&connect).code == Some(0), version < 4, "{version}");
+        let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
+        let said = bench.line(&format!("kill -0 {}", other.id()));
+        assert_eq!(said.code == Some(0), version < 6, "{version} {said:?}");
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}
