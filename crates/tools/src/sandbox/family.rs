@@ -8,6 +8,9 @@ use super::Leash;
 use rustix::process::{Pid, Signal, WaitOptions, wait};
 use std::process::Child;
 
+/// The version of Landlock that knows signals.
+const SIGNALS: u32 = 6;
+
 /// The family of a guard, which is this process.
 #[derive(Debug)]
 pub(super) struct Family {
@@ -30,7 +33,8 @@ impl Family {
     /// A family that is still empty. `outsider` is a process that is none of it. To be called before any thread is started.
     pub(super) fn found(outsider: i32, leash: &Leash) -> Family {
         // A command without a leash may become another user, which a domain would forbid.
-        Family { enclosed: !leash.free && enclose(outsider), head: None }
+        let can = !leash.free && leash.lacks.landlock.is_none_or(|version| version >= SIGNALS);
+        Family { enclosed: can && enclose(outsider), head: None }
     }
 
     /// The same with its first member.
@@ -74,10 +78,19 @@ impl Family {
 /// Puts this process into a domain from which only its own family can be signalled; tells whether that holds.
 #[cfg(target_os = "linux")]
 fn enclose(outsider: i32) -> bool {
-    use landlock::{CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus, Scope};
+    use landlock::{
+        AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
+        RulesetStatus, Scope, path_beneath_rules,
+    };
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    let enclosed =
-        ruleset.scope(Scope::Signal).and_then(Ruleset::create).and_then(|made| made.restrict_self());
+    // Moving files to other folders is refused in every domain that does not grant it.
+    let moving = AccessFs::Refer;
+    let enclosed = ruleset
+        .scope(Scope::Signal)
+        .and_then(|ruleset| ruleset.handle_access(moving))
+        .and_then(Ruleset::create)
+        .and_then(|made| made.add_rules(path_beneath_rules(["/"], moving)))
+        .and_then(|made| made.restrict_self());
     // Tried and not only believed: outside of such a domain a signal to everybody would reach the person's other programs.
     enclosed.is_ok_and(|status| status.ruleset == RulesetStatus::FullyEnforced)
         && Pid::from_raw(outsider).map(rustix::process::test_kill_process)

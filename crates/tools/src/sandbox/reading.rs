@@ -39,7 +39,8 @@ pub(super) fn granted(leash: &Leash) -> Granted {
     }
     // Who only looks has no business in a home folder but for the programs there, nor in what others left in temp.
     let mut shut = closed.clone();
-    shut.extend(homes.iter().chain(&TEMP.iter().map(PathBuf::from).collect::<Vec<_>>()).filter_map(real));
+    shut.extend(homes.iter().filter_map(|home| real(home)));
+    shut.extend(TEMP.iter().filter_map(|temp| real(Path::new(temp))));
     walk.closed = &shut;
     walk.grant(Path::new("/"));
     walk.closed = &closed;
@@ -53,7 +54,7 @@ pub(super) fn granted(leash: &Leash) -> Granted {
     walk.end()
 }
 
-fn real(place: &PathBuf) -> Option<PathBuf> {
+fn real(place: &Path) -> Option<PathBuf> {
     place.canonicalize().ok()
 }
 

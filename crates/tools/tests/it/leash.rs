@@ -352,7 +352,9 @@ fn other_programs_cannot_be_looked_into() {
             assert!(said.code != Some(0) && !said.text.contains("SECRET"), "{line} {said:?}");
         }
         // Its own are its own business.
-        bench.line("sleep 1000 & tr '\\0' '\\n' < /proc/$!/environ | grep -c ^HOME; kill $!").is(0, "1\n");
+        let own = "sleep 1000 & until grep -qz ^sleep /proc/$!/cmdline; do :; done; \
+                   tr '\\0' '\\n' < /proc/$!/environ | grep -c ^HOME; kill $!";
+        bench.line(own).is(0, "1\n");
         other.kill().unwrap();
         other.wait().unwrap();
     }
