@@ -36,13 +36,16 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
             say("data", &why.to_string());
         }
     }
-    say("sandbox", &tools::sandbox::status().words);
+    let guard = stack::guard(config.as_ref().unwrap_or(&Config::default()));
+    let held = guard.map_or_else(tools::sandbox::status, |guard| guard.status());
+    for (at, line) in held.lines().iter().enumerate() {
+        say(if at == 0 { "sandbox" } else { "" }, line);
+    }
+    if let Err(why) = held.can_hold() {
+        say("", &format!("mode `sandboxed` cannot be had: {why}"));
+    }
     if rustix::process::geteuid().is_root() {
-        // The kernel lets root look into every program, a sandbox or not.
-        say(
-            "",
-            "you are root: a command could still read the keys out of this program; better work as an ordinary user",
-        );
+        say("", "you are root: commands own files as root does; better work as an ordinary user");
     }
     let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
     say("dialects", &names.join(", "));

@@ -66,6 +66,7 @@ impl<'a> Wanted<'a> {
                 network: args.flag(&["network"])?,
                 unsandboxed: args.flag(&["unsandboxed"])?,
                 looking: false,
+                git: false,
             },
             workdir: args.text_opt(&["workdir", "cwd"])?,
         })
@@ -167,6 +168,9 @@ impl Tool for Bash {
 
 fn start(plan: &Plan) -> Result<(Wanted<'_>, Running), ToolError> {
     let mut wanted = Wanted::parse(&plan.args)?;
+    // Whoever agreed to a line of git agreed that git writes its records.
+    wanted.leave.git = matches!(&plan.preview, Some(Preview::Command { inner, .. })
+        if inner.iter().any(|shown| shown == "git" || shown.starts_with("git ")));
     wanted.leave.looking = matches!(&plan.deed, Deed::Command(judgement) if judgement.looks());
     if wanted.background && !plan.place.jobs().has_room() {
         let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");

@@ -20,6 +20,7 @@ pub mod read;
 pub mod sandbox;
 pub mod search;
 pub mod shell;
+pub mod steering;
 pub mod todo;
 pub mod tool;
 pub mod toolbox;

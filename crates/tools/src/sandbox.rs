@@ -18,6 +18,8 @@ mod leash;
 mod limiter;
 mod limits;
 #[cfg(target_os = "linux")]
+mod private;
+#[cfg(target_os = "linux")]
 mod reading;
 #[cfg(target_os = "linux")]
 mod secrets;
@@ -31,6 +33,10 @@ pub use status::{Status, status};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
+
+/// Characters of what a guard says why something cannot be done.
+const MAX_WORDS: usize = 200;
 
 /// How commands are run: the guard program and what holds for every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +44,8 @@ pub struct Guard {
     program: PathBuf,
     lead: Vec<OsString>,
     always: Leash,
+    /// Whether namespaces work, or why not; tried once.
+    namespaces: Arc<OnceLock<Result<(), String>>>,
 }
 
 impl Guard {
@@ -47,6 +55,7 @@ impl Guard {
             program: program.to_owned(),
             lead: lead.iter().map(OsString::from).collect(),
             always: Leash::default(),
+            namespaces: Arc::default(),
         }
     }
 
@@ -85,7 +94,28 @@ impl Guard {
 
     /// What the sandbox gives on this machine.
     pub fn status(&self) -> Status {
-        status::without(self.always.lacks)
+        status::without(self.always.lacks, self.namespaces())
+    }
+
+    /// Whether commands get a view of the file system of their own, or why not. Tried by a guard that enters one and ends.
+    pub fn namespaces(&self) -> Result<(), String> {
+        if self.always.lacks.namespaces {
+            return Err("not used".to_owned());
+        }
+        self.namespaces.get_or_init(|| self.try_namespaces()).clone()
+    }
+
+    fn try_namespaces(&self) -> Result<(), String> {
+        if !cfg!(target_os = "linux") {
+            return Err("only Linux has them".to_owned());
+        }
+        let tried = Command::new(&self.program).args(&self.lead).arg(guard::PROBE).output();
+        let tried = tried.map_err(|why| format!("{}: {why}", self.program.display()))?;
+        if tried.status.success() {
+            return Ok(());
+        }
+        let words = String::from_utf8_lossy(&tried.stderr);
+        Err(words.lines().next().unwrap_or("the guard did not start").chars().take(MAX_WORDS).collect())
     }
 
     /// A command that runs `program` on `leash`; the caller adds arguments and pipes, and puts it in its own process group.
@@ -111,6 +141,7 @@ impl Guard {
         #[cfg(target_os = "linux")]
         whole.hidden.extend(secrets::named_by(|name| std::env::var_os(name)));
         whole.lacks = self.always.lacks;
+        whole.private = !whole.free && self.namespaces().is_ok();
         whole
     }
 }

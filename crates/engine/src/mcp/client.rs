@@ -31,6 +31,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tools::Port;
 use tools::sandbox::{Guard, Leash};
+use tools::steering::Commits;
 
 /// How long a server may take to start and to tell its tools. Programs that are fetched first take their time.
 pub(crate) const CONNECT: Duration = Duration::from_secs(30);
@@ -328,8 +329,10 @@ fn start(
         Some(guard) => {
             let caches = ground.home.iter().flat_map(|home| CACHES.iter().map(move |cache| home.join(cache)));
             let writable = std::iter::once(ground.project.clone()).chain(caches).collect();
-            // Talking to the world is what many servers are for, and the person agreed to this one.
-            guard.command(OsStr::new(command), &Leash { writable, network: true, ..Leash::default() }).into()
+            let (locked, pinned) = tools::steering::locks(&ground.project, Commits::Not);
+            // Talking to the world, and to Docker and the like, is what many servers are for, and the person agreed to this one.
+            let leash = Leash { writable, locked, pinned, network: true, sockets: true, ..Leash::default() };
+            guard.command(OsStr::new(command), &leash).into()
         }
         None => Command::new(command),
     };

@@ -7,6 +7,7 @@
 use super::output::{Live, Output};
 use crate::place::Workplace;
 use crate::sandbox::Leash;
+use crate::steering::{self, Commits};
 use domain::tool::Progress;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsStr;
@@ -44,6 +45,8 @@ pub(crate) struct Leave {
     pub(crate) unsandboxed: bool,
     /// It only looks, and nobody was asked: it writes nowhere but in an empty folder of its own.
     pub(crate) looking: bool,
+    /// Change git's own records.
+    pub(crate) git: bool,
 }
 
 /// How watching a command ended.
@@ -248,13 +251,22 @@ fn shell(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Command {
                     looking: true,
                     ..Leash::default()
                 },
-                None => Leash {
-                    writable: vec![root],
-                    readable: vec![outputs],
-                    network: leave.network,
-                    free: leave.unsandboxed,
-                    ..Leash::default()
-                },
+                None => {
+                    let commits = if leave.git { Commits::Agreed } else { Commits::Not };
+                    let (locked, pinned) = match leave.unsandboxed || guard.namespaces().is_err() {
+                        true => Default::default(),
+                        false => steering::locks(&root, commits),
+                    };
+                    Leash {
+                        writable: vec![root],
+                        readable: vec![outputs],
+                        locked,
+                        pinned,
+                        network: leave.network,
+                        free: leave.unsandboxed,
+                        ..Leash::default()
+                    }
+                }
             };
             guard.command(program, &leash).into()
         }

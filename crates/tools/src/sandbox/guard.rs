@@ -7,7 +7,7 @@
 //! SIGTERM and SIGHUP ask the family to end and end it after the grace time; SIGINT ends it at once.
 
 use super::family::{Family, Reaped};
-use super::{Leash, limiter};
+use super::{Leash, limiter, limits};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,9 @@ const MAX_ROUNDS: usize = 500;
 const POLL: Duration = Duration::from_millis(200);
 /// The first argument of a limiter, in the place of the guard's own.
 const LIMIT: &str = "--limit";
+
+/// The only argument of a guard that tries whether namespaces work.
+pub(super) const PROBE: &str = "--probe";
 
 /// Why a command could not be guarded.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +80,12 @@ pub fn run_guard(args: &[OsString]) -> Result<Infallible, GuardError> {
     {
         return limiter::become_command(Order::parse(words)?);
     }
+    if args.iter().map(OsString::as_os_str).eq([PROBE]) {
+        limits::separate(&Leash { private: true, ..Leash::default() }).map_err(system("use namespaces"))?;
+        std::process::exit(0)
+    }
     let duty = Duty::parse(args)?;
+    limits::separate(&duty.order.leash).map_err(system("give the command a view of its own"))?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(system("adopt orphans"))?;
     let family = Family::found(duty.parent, &duty.order.leash);

@@ -17,11 +17,16 @@ use std::path::Path;
 pub(super) const TEMP: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 /// Devices that hold nothing and lead nowhere. `/dev/fd`, `/dev/stdin` and the like are links to what a process has open already.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Terminals, where the command has some of its own.
+const TERMINALS: &[&str] = &["/dev/pts", "/dev/ptmx"];
+/// Sockets that answer questions about names and users, and do nothing else.
+const DIRECTORIES: &[&str] = &["/run/nscd", "/run/systemd/resolve", "/run/systemd/userdb"];
 /// The newest version that we know how to use.
 const NEWEST: u32 = 9;
 /// Versions that brought what we need.
 const TCP: u32 = 4;
 const SCOPES: u32 = 6;
+const SOCKETS: u32 = 9;
 
 /// How far a rule goes.
 #[derive(Clone, Copy)]
@@ -62,8 +67,19 @@ pub(super) fn apply(leash: &Leash) -> Result<()> {
     for device in DEVICES {
         rules.add(Path::new(device), rights.device, Links::Followed)?;
     }
+    if leash.private && !leash.looking {
+        // These are the command's own.
+        for place in TERMINALS {
+            rules.add(Path::new(place), rights.device | rights.read, Links::Followed)?;
+        }
+    }
     for place in &leash.readable {
         rules.add(place, rights.read, Links::Followed)?;
+    }
+    if version >= SOCKETS && !leash.sockets {
+        for place in DIRECTORIES {
+            rules.add(Path::new(place), AccessFs::ResolveUnix.into(), Links::Followed)?;
+        }
     }
     let granted = reading::granted(leash);
     for place in &granted.places {
@@ -78,8 +94,11 @@ pub(super) fn apply(leash: &Leash) -> Result<()> {
 }
 
 fn ruleset(leash: &Leash, version: u32) -> std::result::Result<RulesetCreated, RulesetError> {
-    let mut ruleset =
-        Ruleset::default().handle_access(AccessFs::from_all(ABI::from(version.cast_signed())))?;
+    let mut handled = AccessFs::from_all(ABI::from(version.cast_signed()));
+    if leash.sockets {
+        handled.remove(AccessFs::ResolveUnix);
+    }
+    let mut ruleset = Ruleset::default().handle_access(handled)?;
     if version >= SCOPES {
         // Nor may it end or stop a program that is none of its own: ours, say.
         ruleset = ruleset.scope(Scope::Signal)?.scope(Scope::AbstractUnixSocket)?;

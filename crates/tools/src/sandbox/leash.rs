@@ -15,10 +15,18 @@ pub struct Leash {
     pub readable: Vec<PathBuf>,
     /// Places it may not read, beside those where people keep secrets.
     pub hidden: Vec<PathBuf>,
+    /// Places in writable ones that can be neither written nor moved, where the kernel gives a command a view of its own.
+    pub locked: Vec<PathBuf>,
+    /// Places that can be written in but not moved, in the same way.
+    pub pinned: Vec<PathBuf>,
     /// The person's home folder: it is granted entry by entry, without the secrets in it.
     pub home: Option<PathBuf>,
     /// Whether it may use the network.
     pub network: bool,
+    /// Whether it may talk to programs that were there before it, by their sockets. The network is another matter.
+    pub sockets: bool,
+    /// Whether it gets a view of the file system of its own: terminals, locked files, no sockets of others. Set by [`super::Guard`].
+    pub private: bool,
     /// Whether it only looks: it reads the system, `readable` and `writable`, and nothing of a home folder or of temp.
     pub looking: bool,
     /// Whether it may do what the user may: only the watch over its processes stays.
@@ -42,6 +50,10 @@ pub struct Lacks {
 const WRITABLE: &str = "--rw";
 const READABLE: &str = "--ro";
 const HIDDEN: &str = "--hide";
+const LOCKED: &str = "--lock";
+const PINNED: &str = "--pin";
+const SOCKETS: &str = "--sockets";
+const PRIVATE: &str = "--private";
 const HOME: &str = "--home";
 const NETWORK: &str = "--net";
 const LOOKING: &str = "--look";
@@ -55,12 +67,24 @@ impl Leash {
     /// The leash as arguments of a guard.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let mut said: Vec<OsString> = Vec::new();
-        let lists = [(WRITABLE, &self.writable), (READABLE, &self.readable), (HIDDEN, &self.hidden)];
+        let lists = [
+            (WRITABLE, &self.writable),
+            (READABLE, &self.readable),
+            (HIDDEN, &self.hidden),
+            (LOCKED, &self.locked),
+            (PINNED, &self.pinned),
+        ];
         for (flag, paths) in lists {
             said.extend(paths.iter().flat_map(|path| [flag.into(), path.into()]));
         }
         said.extend(self.home.iter().flat_map(|home| [HOME.into(), home.into()]));
-        let flags = [(NETWORK, self.network), (LOOKING, self.looking), (FREE, self.free)];
+        let flags = [
+            (NETWORK, self.network),
+            (SOCKETS, self.sockets),
+            (PRIVATE, self.private),
+            (LOOKING, self.looking),
+            (FREE, self.free),
+        ];
         said.extend(flags.iter().filter(|(_, set)| *set).map(|(flag, _)| OsString::from(flag)));
         said.extend(self.lacks.words().into_iter().flat_map(|word| [LACKS.into(), word.into()]));
         said
@@ -76,6 +100,10 @@ impl Leash {
             WRITABLE => self.writable.push(value()?.into()),
             READABLE => self.readable.push(value()?.into()),
             HIDDEN => self.hidden.push(value()?.into()),
+            LOCKED => self.locked.push(value()?.into()),
+            PINNED => self.pinned.push(value()?.into()),
+            SOCKETS => self.sockets = true,
+            PRIVATE => self.private = true,
             HOME => self.home = Some(value()?.into()),
             NETWORK => self.network = true,
             LOOKING => self.looking = true,
@@ -119,6 +147,10 @@ mod tests {
             writable: vec!["/w".into(), "--net".into()],
             readable: vec!["/r".into()],
             hidden: vec!["/h".into()],
+            locked: vec!["/w/l".into()],
+            pinned: vec!["/w/p".into()],
+            sockets: true,
+            private: true,
             home: Some("/home/u".into()),
             network: true,
             looking: true,

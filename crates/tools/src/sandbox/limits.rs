@@ -5,6 +5,17 @@
 
 use super::Leash;
 
+/// Gives this process, and everything it starts, the view of the file system that the leash asks for. Before [`apply`], and before
+/// any domain of Landlock: such a domain forbids it.
+pub(super) fn separate(leash: &Leash) -> std::io::Result<()> {
+    if leash.free || !leash.private {
+        return Ok(());
+    }
+    #[cfg(target_os = "linux")]
+    super::private::enter(leash)?;
+    Ok(())
+}
+
 /// Limits this thread and everything it starts, as far as the kernel can.
 pub(super) fn apply(leash: &Leash) -> std::io::Result<()> {
     if leash.free {

@@ -69,9 +69,20 @@ impl Bench {
     }
 
     /// One bench for each user that the tests can be.
-    fn all() -> Vec<Bench> {
+    fn users() -> Vec<Bench> {
         let root = rustix::process::geteuid().is_root();
         std::iter::once(None).chain(root.then_some(Some(NOBODY))).map(Bench::of).collect()
+    }
+
+    /// The same, with namespaces where they work and without them.
+    fn all() -> Vec<Bench> {
+        let lacks = Lacks { namespaces: true, ..Lacks::default() };
+        let without = Bench::users().into_iter().map(|bench| bench.with(|guard| guard.without(lacks)));
+        Bench::users().into_iter().chain(without).collect()
+    }
+
+    fn namespaces(&self) -> bool {
+        self.guard.namespaces().is_ok()
     }
 
     fn put(&self, name: &str, text: &str) {
@@ -180,8 +191,117 @@ fn the_devices_that_programs_need_are_there() {
         }
         if bench.status().files {
             bench.line("exec 3< /dev/kmsg").fails_with("Permission denied");
-            bench.line("exec 3< /dev/ptmx").fails_with("Permission denied");
+            let said = bench.line("exec 3<> /dev/ptmx");
+            assert_eq!(said.code == Some(0), bench.namespaces(), "{said:?}");
         }
+    }
+}
+
+#[test]
+fn programs_that_need_a_terminal_get_one_of_their_own() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        let said = bench.line("script -qc 'tty; stty size' /dev/null < /dev/null");
+        if bench.namespaces() {
+            said.is(0, "/dev/pts/0\r\n0 0\r\n");
+        } else {
+            said.fails_with("pseudo-terminal");
+        }
+    }
+}
+
+#[test]
+fn a_locked_place_can_be_neither_written_nor_replaced() {
+    for bench in Bench::users().into_iter().filter(Bench::namespaces) {
+        let work = bench.work.path();
+        for (file, text) in [(".git/hooks/pre-commit", "old"), (".envrc", "old"), ("deep/.npmrc", "old")] {
+            std::fs::create_dir_all(work.join(file).parent().unwrap()).unwrap();
+            std::fs::write(work.join(file), text).unwrap();
+        }
+        bench.own(work);
+        let (locked, pinned) = tools::steering::locks(work, tools::steering::Commits::Not);
+        let leash = Leash { locked, pinned, ..bench.leash() };
+        for line in [
+            "echo x > .envrc",
+            "rm .envrc",
+            "mv .envrc away",
+            "echo x > new && mv new .envrc",
+            "ln -sf /etc/passwd .envrc",
+            "echo x > .git/hooks/pre-commit",
+            "echo x > .git/hooks/post-checkout",
+            "cd .git/hooks && echo x > pre-commit",
+            "mv .git away",
+            "rm -rf .git",
+            "echo x > /proc/self/cwd/.envrc",
+            "echo x > /proc/self/root$PWD/.envrc",
+            "mount -o remount,rw,bind .envrc",
+            "umount .envrc",
+            "unshare -rm sh -c 'umount -l .envrc; mount -o remount,bind,rw .envrc; echo x > .envrc'",
+            "echo x > deep/.npmrc",
+            "perl -e 'truncate q(.envrc), 0 or exit 1'",
+            "chmod +x .envrc",
+        ] {
+            let said = bench.run(&leash, line);
+            assert_ne!(said.code, Some(0), "{line} {said:?}");
+        }
+        // Started in the very folder that is locked.
+        let mut command = bench.command(&leash, "echo x > pre-commit");
+        command.current_dir(work.join(".git/hooks"));
+        ended(command).fails_with("Read-only file system");
+        for file in [".git/hooks/pre-commit", ".envrc", "deep/.npmrc"] {
+            assert_eq!(std::fs::read_to_string(work.join(file)).unwrap(), "old", "{file}");
+        }
+        bench.run(&leash, "echo x > new; cat .envrc new").is(0, "oldx\n");
+    }
+}
+
+#[test]
+fn with_an_agreement_git_commits_but_its_hooks_and_settings_stay() {
+    for bench in Bench::users().into_iter().filter(Bench::namespaces) {
+        let work = bench.work.path();
+        bench.run(&Leash { free: true, ..bench.leash() }, "git init -q . && mkdir -p .git/hooks").is(0, "");
+        let (locked, pinned) = tools::steering::locks(work, tools::steering::Commits::Agreed);
+        let leash = Leash { locked, pinned, ..bench.leash() };
+        let commit = "echo x > a && git add a && git -c user.name=n -c user.email=e commit -qm x && git log --format=%s";
+        bench.run(&leash, commit).is(0, "x\n");
+        for line in [
+            "echo x > .git/hooks/pre-commit",
+            "git config core.pager evil",
+            "mv .git/hooks h && mkdir .git/hooks",
+            "mv .git g && cp -r g .git",
+        ] {
+            let said = bench.run(&leash, line);
+            assert_ne!(said.code, Some(0), "{line} {said:?}");
+        }
+    }
+}
+
+#[test]
+fn sockets_of_other_programs_are_out_of_reach_where_namespaces_work() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        let folder = tempfile::Builder::new().prefix("ssh-").tempdir_in("/tmp").unwrap();
+        let socket = folder.path().join("agent.1");
+        let _agent = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        bench.own(folder.path());
+        let line = format!(
+            "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un(q({}))) or exit 1'",
+            socket.display()
+        );
+        let reached = bench.line(&line).code == Some(0);
+        let kernel_knows = bench.status().landlock.is_some_and(|version| version >= 9);
+        assert_eq!(reached, !bench.namespaces() && !kernel_knows);
+        // A server that the person agreed to may talk to them.
+        bench.run(&Leash { sockets: true, ..bench.leash() }, &line).is(0, "");
+    }
+}
+
+#[test]
+fn our_own_folders_are_not_written_even_where_everything_around_them_is() {
+    for bench in Bench::users().into_iter().filter(Bench::namespaces) {
+        let own = bench.work.path().join("own");
+        std::fs::create_dir(&own).unwrap();
+        bench.own(&own);
+        let bench = bench.with(|guard| guard.hiding(&[own]));
+        bench.line("echo x > own/rules").fails_with("Read-only file system");
     }
 }
 

@@ -1,0 +1,151 @@
+//! A view of the file system of a command's own, where the kernel lets us make one: terminals that nobody else sees, files that cannot be
+//! written although they lie in a writable folder, sockets of other programs that are not there.
+//!
+//! Entered by the guard before it does anything else: no domain of Landlock may stand in the way, and whoever mounts must have one thread.
+//! The command cannot undo any of it: mounting is refused to it three times (it has no capability, a domain of Landlock, and a
+//! filter), and a new user namespace of its own gets these mounts locked together.
+
+use super::Leash;
+use nix::sched::{CloneFlags, unshare};
+use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
+};
+use std::io::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+
+/// Folders with sockets of programs that do what they are told outside of every sandbox.
+const DOORS: &[&str] = &[
+    "/run/containerd",
+    "/run/dbus",
+    "/run/docker",
+    "/run/libvirt",
+    "/run/podman",
+    "/run/screen",
+    "/run/WSL",
+    "/tmp/.ICE-unix",
+    "/tmp/.X11-unix",
+];
+/// Single sockets of that kind.
+const SOCKETS: &[&str] = &["/run/docker.sock", "/run/snapd.socket", "/run/snapd-snap.socket"];
+/// Where agents of ssh put their folders, and how those begin.
+const AGENTS: (&str, &str) = ("/tmp", "ssh-");
+/// Most entries of temp that are looked at for them.
+const MAX_LOOKED: usize = 4096;
+
+/// Enters a view of its own. Fails as a whole: whoever asked for it was told that it works here.
+pub(super) fn enter(leash: &Leash) -> Result<()> {
+    separate()?;
+    // What others mount goes on to appear here; what we mount appears nowhere else.
+    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+    terminals()?;
+    if !leash.sockets {
+        doors(leash)?;
+    }
+    for place in &leash.pinned {
+        pin(place)?;
+    }
+    for place in &leash.locked {
+        lock(place)?;
+    }
+    for place in leash.hidden.iter().filter(|place| leash.writable.iter().any(|open| place.starts_with(open)))
+    {
+        lock(place)?;
+    }
+    // What we stand in may be one of these places as it was before.
+    std::env::set_current_dir(std::env::current_dir()?)
+}
+
+/// A mount namespace; who may not make one by right makes it in a user namespace, as the same user.
+fn separate() -> Result<()> {
+    match unshare(CloneFlags::CLONE_NEWNS) {
+        Ok(()) => return Ok(()),
+        Err(nix::errno::Errno::EPERM) => {}
+        Err(why) => return Err(why.into()),
+    }
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Terminals of its own: programs that need one find it, and the person's are not there.
+fn terminals() -> Result<()> {
+    let options = c"newinstance,ptmxmode=0666,mode=0620";
+    mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
+    if !Path::new("/dev/ptmx").is_symlink() {
+        mount_bind("/dev/pts/ptmx", "/dev/ptmx")?;
+    }
+    Ok(())
+}
+
+/// Puts something empty over the sockets of programs that would act for whoever talks to them.
+fn doors(leash: &Leash) -> Result<()> {
+    let user = rustix::process::geteuid().as_raw();
+    let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")];
+    let folders = DOORS.iter().map(PathBuf::from).chain(own.map(PathBuf::from)).chain(agents());
+    for door in folders.filter_map(|door| door.canonicalize().ok()) {
+        let needed = leash.writable.iter().chain(&leash.readable).any(|place| place.starts_with(&door));
+        if door.is_dir() && !needed {
+            let flags = MountFlags::NOSUID | MountFlags::NODEV;
+            mount("tmpfs", &door, "tmpfs", flags, c"mode=0700,size=16m")?;
+        }
+    }
+    for socket in SOCKETS.iter().filter_map(|socket| Path::new(socket).canonicalize().ok()) {
+        mount_bind("/dev/null", &socket)?;
+    }
+    Ok(())
+}
+
+fn agents() -> Vec<PathBuf> {
+    let (folder, start) = AGENTS;
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_LOOKED);
+    let agent =
+        |entry: &std::fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(start.as_bytes());
+    entries.filter(agent).map(|entry| entry.path()).collect()
+}
+
+/// Makes a place one that cannot be moved away: nothing can take its name.
+fn pin(place: &Path) -> Result<()> {
+    // A link cannot be mounted on; what it leads to is not the file that steers.
+    if place.is_symlink() {
+        return Ok(());
+    }
+    match mount_bind_recursive(place, place) {
+        Err(why) if Error::from(why).kind() == ErrorKind::NotFound => Ok(()),
+        done => Ok(done?),
+    }
+}
+
+/// Makes a place one that can be neither written nor moved away.
+fn lock(place: &Path) -> Result<()> {
+    pin(place)?;
+    if place.is_symlink() || !place.exists() {
+        return Ok(());
+    }
+    // Flags of the mount below must be said again, or the kernel takes it for an attempt to drop them.
+    let held = statvfs(place)?.f_flag;
+    let flags = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    let flags = flags.into_iter().filter(|(have, _)| held.contains(*have)).map(|(_, flag)| flag);
+    let flags = flags.fold(MountFlags::BIND | MountFlags::RDONLY, |all, flag| all | flag);
+    Ok(mount_remount(place, flags, c"")?)
+}
+
+/// Why namespaces may not work here, as far as the system tells.
+pub(super) fn obstacle() -> Option<&'static str> {
+    let set = |name: &str, value: &str| {
+        std::fs::read_to_string(format!("/proc/sys/{name}")).is_ok_and(|text| text.trim() == value)
+    };
+    if set("kernel/apparmor_restrict_unprivileged_userns", "1") {
+        return Some("AppArmor forbids them (kernel.apparmor_restrict_unprivileged_userns = 1)");
+    }
+    if set("kernel/unprivileged_userns_clone", "0") {
+        return Some("kernel.unprivileged_userns_clone = 0 forbids them");
+    }
+    set("user/max_user_namespaces", "0").then_some("user.max_user_namespaces = 0 forbids them")
+}
