@@ -3,6 +3,7 @@
 mod child;
 mod jobs;
 mod output;
+mod steered;
 
 pub use child::GRACE;
 pub use jobs::{BashJobs, JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
@@ -23,6 +24,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use steered::Steered;
 
 /// Time limit unless the call says otherwise, in seconds.
 pub const DEFAULT_TIMEOUT: u64 = 120;
@@ -67,6 +69,7 @@ impl<'a> Wanted<'a> {
                 unsandboxed: args.flag(&["unsandboxed"])?,
                 looking: false,
                 git: false,
+                steers: false,
             },
             workdir: args.text_opt(&["workdir", "cwd"])?,
         })
@@ -157,34 +160,52 @@ impl Tool for Bash {
             if port.cancel.is_cancelled() {
                 return Outcome::cancelled();
             }
-            match start(&plan) {
+            let wanted = match wanted(&plan) {
+                Ok(wanted) => wanted,
+                Err(error) => return Outcome::failed(error.to_string()),
+            };
+            let steered = Steered::before(plan.place.root(), wanted.line, wanted.leave).await;
+            match start(&plan, &wanted) {
                 Err(error) => Outcome::failed(error.to_string()),
-                Ok((wanted, running)) if wanted.background => background(&plan.place, &wanted, running),
-                Ok((wanted, running)) => foreground(&plan.place, &wanted, running, port).await,
+                Ok(running) if wanted.background => background(&plan.place, &wanted, running, steered),
+                Ok(running) => {
+                    let outcome = foreground(&plan.place, &wanted, running, port.clone()).await;
+                    match steered {
+                        Some(steered) => steered.after(outcome, &port).await,
+                        None => outcome,
+                    }
+                }
             }
         })
     }
 }
 
-fn start(plan: &Plan) -> Result<(Wanted<'_>, Running), ToolError> {
+/// What a call wants, with what its plan was decided on.
+fn wanted(plan: &Plan) -> Result<Wanted<'_>, ToolError> {
     let mut wanted = Wanted::parse(&plan.args)?;
-    // Whoever agreed to a line of git agreed that git writes its records.
-    wanted.leave.git = matches!(&plan.preview, Some(Preview::Command { inner, .. })
-        if inner.iter().any(|shown| shown == "git" || shown.starts_with("git ")));
+    let at = wanted.place(&plan.place)?;
+    let judgement = match &plan.deed {
+        Deed::Command(judgement) => (**judgement).clone(),
+        _ => shell::judge(wanted.line, &at),
+    };
     wanted.leave.looking = matches!(&plan.deed, Deed::Command(judgement) if judgement.looks());
+    wanted.leave.git = judgement.repository;
+    wanted.leave.steers = judgement.steering;
+    Ok(wanted)
+}
+
+fn start(plan: &Plan, wanted: &Wanted<'_>) -> Result<Running, ToolError> {
     if wanted.background && !plan.place.jobs().has_room() {
         let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");
         return Err(ToolError::Args { tool: NAME.into(), why });
     }
     let at = wanted.place(&plan.place)?;
     let shell = Path::new("bash");
-    let running =
-        Running::start(wanted.line, at.workdir(), &plan.place, wanted.leave).map_err(ToolError::io(shell))?;
-    Ok((wanted, running))
+    Running::start(wanted.line, at.workdir(), &plan.place, wanted.leave).map_err(ToolError::io(shell))
 }
 
-fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running) -> Outcome {
-    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs()));
+fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered: Option<Steered>) -> Outcome {
+    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs()), steered);
     let text = format!("started as job-{id}: read it with bash_jobs");
     let json = Json::verbatim(json!({"job": format!("job-{id}")}).to_string());
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })

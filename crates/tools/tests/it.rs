@@ -25,5 +25,8 @@ mod sandbox;
 #[path = "it/slip.rs"]
 mod slip;
 #[cfg(test)]
+#[path = "it/steered.rs"]
+mod steered;
+#[cfg(test)]
 #[path = "it/tricks.rs"]
 mod tricks;
