@@ -188,7 +188,8 @@ fn wanted(plan: &Plan) -> Result<Wanted<'_>, ToolError> {
         Deed::Command(judgement) => (**judgement).clone(),
         _ => shell::judge(wanted.line, &at),
     };
-    wanted.leave.looking = matches!(&plan.deed, Deed::Command(judgement) if judgement.looks());
+    // Only what nobody is asked for: who agreed to a look elsewhere wants to see something.
+    wanted.leave.looking = matches!(&plan.deed, Deed::Command(judgement) if judgement.read_only());
     wanted.leave.git = judgement.repository;
     wanted.leave.steers = judgement.steering;
     Ok(wanted)
