@@ -1,6 +1,7 @@
 //! A command and the files that steer programs: looked at before it, put back after it, and the person is asked.
 
 use super::child::Leave;
+use crate::place::Workplace;
 use crate::steering::compare::{PutBack, Seen, is_of_git};
 use crate::tool::{Outcome, Port, Question};
 use domain::ask::{Answer, AskKind, Closing};
@@ -72,6 +73,26 @@ async fn ask(back: &PutBack, line: &str, port: &Port) -> Option<Closing> {
         () = port.cancel.cancelled() => None,
         closing = closing => closing.ok(),
     }
+}
+
+/// What programs say when they get no terminal, in lower case.
+const NO_TERMINAL: &[&str] = &["pty", "ptys", "pseudo-terminal", "pseudo terminal", "/dev/ptmx"];
+/// What the model is told then.
+const HOW_TO_GET_ONE: &str = "\n(There are no pseudo-terminals in the sandbox here. If it needs one, call it again with `unsandboxed`: the person is asked.)";
+
+/// Tells the model what to ask for, when a command failed for want of a terminal that this kernel cannot give it.
+pub(crate) fn explain(mut outcome: Outcome, place: &Workplace, leave: Leave) -> Outcome {
+    let without = place.guard().is_some_and(|guard| guard.namespaces().is_err());
+    if outcome.outcome == ToolOutcome::Failed && without && !leave.unsandboxed {
+        let text = outcome.result.text.to_lowercase();
+        let words = |said: &str| {
+            text.split(|c: char| c.is_whitespace() || ",.:;'\"()".contains(c)).any(|word| word == said)
+        };
+        if NO_TERMINAL.iter().any(|said| words(said) || said.contains(' ') && text.contains(said)) {
+            outcome.result.text.push_str(HOW_TO_GET_ONE);
+        }
+    }
+    outcome
 }
 
 /// Whether a line that was shown and agreed to names the part of a path that steers.

@@ -127,3 +127,21 @@ async fn a_job_in_the_background_is_held_to_the_same_when_it_ends() {
     assert!(text.contains("put back as they were") && text.contains("AGENTS.md.held"), "{text}");
     assert_eq!(room.get("AGENTS.md"), "be kind\n");
 }
+
+#[tokio::test]
+async fn a_program_without_a_terminal_fails_with_a_word_on_what_to_ask_for() {
+    for namespaces in [true, false] {
+        let room = room(namespaces);
+        let outcome = room.call("bash", json!({"command": "script -qc tty /dev/null"})).await;
+        let given = room.place.guard().unwrap().namespaces().is_ok();
+        assert_eq!(outcome.outcome == ToolOutcome::Done, given, "{}", outcome.result.text);
+        assert_eq!(
+            outcome.result.text.contains("call it again with `unsandboxed`"),
+            !given,
+            "{}",
+            outcome.result.text
+        );
+        let other = room.failed("bash", json!({"command": "echo empty; exit 1"})).await;
+        assert!(!other.contains("unsandboxed"), "{other}");
+    }
+}
