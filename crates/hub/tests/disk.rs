@@ -111,6 +111,7 @@ impl Bench {
             cwd: "/w".into(),
             project: "/w".into(),
             policy: Policy::Ask,
+            no_sandbox: None,
             salt: 1,
         };
         let hub = Hub::start(setup, Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));

@@ -28,5 +28,8 @@ mod slip;
 #[path = "it/steered.rs"]
 mod steered;
 #[cfg(test)]
+#[path = "it/table.rs"]
+mod table;
+#[cfg(test)]
 #[path = "it/tricks.rs"]
 mod tricks;

@@ -344,6 +344,7 @@ pub(crate) fn policy_word(policy: Policy) -> (&'static str, Role) {
         Policy::ReadOnly => ("read-only", Role::Ok),
         Policy::Ask => ("asks first", Role::Ok),
         Policy::AutoEdit => ("edits freely", Role::Warn),
-        Policy::Full => ("does everything unasked", Role::Bad),
+        Policy::Sandboxed => ("runs in the sandbox", Role::Warn),
+        Policy::Full => ("asks only to leave the sandbox", Role::Bad),
     }
 }
