@@ -82,6 +82,11 @@ pub struct Found {
 ///
 /// Writing needs the session to be open here ([`Store::create`] or [`Store::open`]); reading does not.
 pub trait Store: Send {
+    /// Why it keeps nothing although the person expects it to; `None` for a store that keeps, or is known not to.
+    fn forgets(&self) -> Option<&str> {
+        None
+    }
+
     /// Makes a session and opens it for writing. It stands in lists once its first event is appended.
     ///
     /// # Errors

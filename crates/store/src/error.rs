@@ -37,7 +37,11 @@ pub enum StoreError {
         got: Seq,
     },
     /// The file was written by a newer version.
-    #[error("{} has format {found}; this version knows formats up to {known}", path.display())]
+    #[error(
+        "{} was written by a newer Parlor: it has format {found}, and this one ({}) knows formats up to {known}",
+        path.display(),
+        env!("CARGO_PKG_VERSION")
+    )]
     Newer {
         /// Which file.
         path: PathBuf,
@@ -45,6 +49,14 @@ pub enum StoreError {
         found: u32,
         /// Ours.
         known: u32,
+    },
+    /// A session was written by a newer version.
+    #[error("session {session} cannot be gone on with: {what}")]
+    NewerSession {
+        /// Which.
+        session: SessionId,
+        /// What about it is not known, with both versions.
+        what: String,
     },
     /// The file is something else.
     #[error("{} is not a session store", path.display())]
@@ -55,6 +67,12 @@ pub enum StoreError {
     /// It cannot be written.
     #[error("{} cannot be written", path.display())]
     ReadOnly {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The file that is open is no longer the one with this name.
+    #[error("{} was removed or replaced while it was in use", path.display())]
+    Replaced {
         /// Which file.
         path: PathBuf,
     },
@@ -97,10 +115,16 @@ impl StoreError {
             StoreError::Busy { .. } => "close it there, or attach to that program instead",
             StoreError::NotOpen(_) => "open it again; another program may have taken it over",
             StoreError::OutOfOrder { .. } => "this is a defect of Parlor; please report it",
+            StoreError::NewerSession { .. } => {
+                "update Parlor; nothing of it was changed, and what is known of it can be shown"
+            }
             StoreError::Newer { .. } => "update Parlor, or set PARLOR_DATA_DIR to another directory",
             StoreError::Foreign { .. } => "move the file away, or set PARLOR_DATA_DIR to another directory",
             StoreError::ReadOnly { .. } => {
                 "make the directory writable, or set PARLOR_DATA_DIR to another one"
+            }
+            StoreError::Replaced { .. } => {
+                "put it back where it was; if it is gone, export this conversation, then start Parlor again"
             }
             StoreError::Full { .. } => "free some space; nothing that was stored is harmed",
             StoreError::Corrupt { .. } => {
@@ -120,8 +144,10 @@ impl StoreError {
             StoreError::Busy { .. }
             | StoreError::NotOpen(_)
             | StoreError::Newer { .. }
+            | StoreError::NewerSession { .. }
             | StoreError::Foreign { .. }
             | StoreError::ReadOnly { .. }
+            | StoreError::Replaced { .. }
             | StoreError::Full { .. }
             | StoreError::Corrupt { .. }
             | StoreError::Locked { .. }

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     sessions: BTreeMap<SessionId, Kept>,
+    why: Option<String>,
 }
 
 #[derive(Debug)]
@@ -30,6 +31,11 @@ impl MemoryStore {
     /// An empty store.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
+    }
+
+    /// An empty store in the place of one on disk that cannot be used.
+    pub fn because(why: impl Into<String>) -> MemoryStore {
+        MemoryStore { why: Some(why.into()), ..MemoryStore::default() }
     }
 
     fn kept(&self, session: &SessionId) -> Result<&Kept, StoreError> {
@@ -58,6 +64,10 @@ impl Kept {
 }
 
 impl Store for MemoryStore {
+    fn forgets(&self) -> Option<&str> {
+        self.why.as_deref()
+    }
+
     fn create(&mut self, session: &SessionId) -> Result<(), StoreError> {
         if self.sessions.contains_key(session) {
             return Err(StoreError::Exists(session.clone()));

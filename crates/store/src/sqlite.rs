@@ -7,6 +7,7 @@
 mod lease;
 mod number;
 mod place;
+mod presence;
 mod reading;
 mod rows;
 mod schema;
@@ -25,6 +26,7 @@ use domain::session::SessionSummary;
 use domain::state::{EntryKind, State};
 use lease::{Owner, Taken};
 use number::{int, nat};
+use presence::Presence;
 use reading::Losses;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 use session::Writer;
@@ -46,6 +48,7 @@ pub struct SqliteStore {
     connection: Connection,
     owner: Owner,
     writers: BTreeMap<SessionId, Writer>,
+    presence: Presence,
 }
 
 impl SqliteStore {
@@ -68,7 +71,8 @@ impl SqliteStore {
             schema::Refused::Foreign => StoreError::Foreign { path: path.clone() },
             schema::Refused::Sqlite(error) => trouble::sqlite(&path, &error),
         })?;
-        Ok(SqliteStore { path, connection, owner: Owner::new(), writers: BTreeMap::new() })
+        let presence = Presence::of(&path);
+        Ok(SqliteStore { path, connection, owner: Owner::new(), writers: BTreeMap::new(), presence })
     }
 
     /// Whether there is a store in `directory`; nothing is made.
@@ -272,6 +276,11 @@ impl Store for SqliteStore {
             let _ = self.owner.release(&self.connection, id, fence);
             return Err(StoreError::Unknown(session.clone()));
         }
+        if let Some(what) = &losses.newer {
+            // Neither damage nor ours to go on with: whoever wrote it can.
+            let _ = self.owner.release(&self.connection, id, fence);
+            return Err(StoreError::NewerSession { session: session.clone(), what: reading::newer(what) });
+        }
         if losses.page {
             let _ = self.owner.release(&self.connection, id, fence);
             let detail = format!("a page of session {session} cannot be read");
@@ -297,6 +306,9 @@ impl Store for SqliteStore {
         let not_open = || StoreError::NotOpen(session.clone());
         let writer = self.writers.get_mut(session).ok_or_else(not_open)?;
         writer.check_numbers(session, events)?;
+        if durability == Durability::Now {
+            self.presence.check(&self.path)?;
+        }
         let appended = match durability {
             Durability::Now => writer.write_now(&mut self.connection, &self.owner, session, events),
             Durability::Soon => writer.write_soon(&mut self.connection, &self.owner, session, events),
@@ -323,6 +335,7 @@ impl Store for SqliteStore {
     }
 
     fn tend(&mut self) -> Result<(), StoreError> {
+        self.presence.check(&self.path)?;
         let mut first = None;
         let mut lost = Vec::new();
         for (session, writer) in &mut self.writers {

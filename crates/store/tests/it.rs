@@ -7,3 +7,4 @@ mod crash;
 mod disk;
 mod recovery;
 mod script;
+mod versions;

@@ -8,6 +8,7 @@
 mod kept;
 mod recipe;
 mod talk;
+mod versions;
 mod wires;
 
 use std::path::{Path, PathBuf};

@@ -161,6 +161,11 @@ fn agree(ask: &Value) -> Value {
     }
 }
 
+/// A new session that works where every machine has a folder.
+fn elsewhere(id: &str, title: &str) -> Value {
+    json!({"new_session": {"cwd": ANYWHERE, "title": title, "id": id}})
+}
+
 fn text(text: &str) -> Value {
     json!({ "input": { "text": text } })
 }
@@ -215,7 +220,7 @@ fn converse(binary: &Path, world: &Path) -> (Vec<String>, Vec<String>) {
     ui.command(Some(STOPPED), &answer);
     assert_eq!(ui.follow(STOPPED, agree, ended), "done");
 
-    ui.new_session_in(ANYWHERE, PICTURE, "A picture");
+    ui.command(None, &elsewhere(PICTURE, "A picture"));
     let image = json!({"image": {"mime": "image/png", "base64": PNG}});
     let input = json!({"input": {"text": "What is this?", "attachments": [image]}});
     ui.prompt(PICTURE, &input, agree, ended);
@@ -239,7 +244,7 @@ fn die(binary: &Path, world: &Path) {
     let mut ui = serve(binary, world, LAST_TALK, &[]);
     ui.new_session(RUNNING, "Killed while a tool ran");
     ui.prompt(RUNNING, &text("run it"), agree, |body| body.get("tool_progress").map(drop));
-    ui.new_session_in(ANYWHERE, ASKING, "Killed while it asked");
+    ui.command(None, &elsewhere(ASKING, "Killed while it asked"));
     ui.prompt(ASKING, &text("write it"), agree, |body| body.get("ask_opened").map(drop));
     ui.kill();
 }

@@ -13,7 +13,7 @@ const AHEAD: usize = 1_024;
 
 /// A native link to a program on its stdin and stdout; the program does not outlive it.
 pub(crate) struct Native {
-    child: Child,
+    pub(crate) child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     ticket: u64,
@@ -23,7 +23,14 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    pub(crate) fn start(mut command: Command) -> Native {
+    /// As the release greeted.
+    pub(crate) fn start(command: Command) -> Native {
+        let hello = json!({"hello": {"protocol": 1, "revision": 0, "name": "parlor", "version": "0.1.0",
+            "capabilities": ["hash", "cursor", "answers"]}});
+        Native::greeting(command, &hello)
+    }
+
+    pub(crate) fn greeting(mut command: Command, hello: &Value) -> Native {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -37,8 +44,7 @@ impl Native {
             }
         });
         let mut native = Native { child, stdin, lines, ticket: 0, said: Vec::new(), heard: Vec::new() };
-        native.say(&json!({"hello": {"protocol": 1, "revision": 0, "name": "parlor", "version": "0.1.0",
-            "capabilities": ["hash", "cursor", "answers"]}}));
+        native.say(hello);
         native
     }
 
@@ -95,11 +101,6 @@ impl Native {
     /// Makes a session of this id.
     pub(crate) fn new_session(&mut self, id: &str, title: &str) {
         self.command(None, &json!({"new_session": {"title": title, "id": id}}));
-    }
-
-    /// The same, for one that works elsewhere.
-    pub(crate) fn new_session_in(&mut self, cwd: &str, id: &str, title: &str) {
-        self.command(None, &json!({"new_session": {"cwd": cwd, "title": title, "id": id}}));
     }
 
     /// Gives a prompt and reads up to the first event that is wanted; questions are answered on the way.

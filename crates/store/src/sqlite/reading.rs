@@ -1,7 +1,7 @@
 //! Reading the log: what is good is given, what is damaged is named and passed over.
 
 use super::number::{int, nat};
-use super::rows::{self, Row};
+use super::rows::{self, Row, Unreadable};
 use super::trouble;
 use crate::contract::Damage;
 use domain::event::Event;
@@ -30,12 +30,14 @@ pub(super) struct Losses {
     pub(super) unfit: u64,
     /// A page of the file is damaged: nothing after it could be read.
     pub(super) page: bool,
+    /// A row is whole but not understood: what about it this program does not know.
+    pub(super) newer: Option<String>,
 }
 
 impl Losses {
     /// Whether everything could be read.
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.gaps.is_empty() && self.unfit == 0 && !self.page
+        self.rows.is_empty() && self.gaps.is_empty() && self.unfit == 0 && !self.page && self.newer.is_none()
     }
 
     /// Whether something is to be set aside.
@@ -56,8 +58,17 @@ impl Losses {
         if self.page {
             message = "the file is damaged; what stood before the damage is there".to_owned();
         }
+        if let Some(what) = self.newer {
+            message = newer(&what);
+        }
         Some(Damage { lost, unfit: self.unfit, message })
     }
+}
+
+/// Says that something was written by a program that knows more, with both versions.
+pub(super) fn newer(what: &str) -> String {
+    let ours = env!("CARGO_PKG_VERSION");
+    format!("a newer Parlor wrote a part of it that this one ({ours}) does not know: {what}")
 }
 
 /// Visits the events after `after`, in order, until `visit` says that it is enough.
@@ -100,7 +111,8 @@ pub(super) fn events(
                     }
                 }
             }
-            Err(_) => losses.rows.push((row.first, row.last)),
+            Err(Unreadable::Damaged(_)) => losses.rows.push((row.first, row.last)),
+            Err(Unreadable::Newer(what)) => losses.newer = losses.newer.take().or(Some(what)),
         }
     }
 }

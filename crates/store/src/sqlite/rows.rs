@@ -46,9 +46,19 @@ pub(super) struct Row {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A row that cannot be read; the text says why.
+/// Why a row cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable(pub(super) String);
+pub(super) enum Unreadable {
+    /// It is not as it was written.
+    Damaged(String),
+    /// It is as it was written, by a program that knows more than this one: the text says what.
+    Newer(String),
+}
+
+/// What is wrong with a row that was damaged.
+pub(super) fn damaged(what: impl Into<String>) -> Unreadable {
+    Unreadable::Damaged(what.into())
+}
 
 /// The rows that hold `events`.
 pub(super) fn pack(session: &SessionId, events: &[Event]) -> Vec<Row> {
@@ -73,15 +83,16 @@ pub(super) fn unpack(session: &SessionId, row: &Row) -> Result<Vec<Event>, Unrea
     let mut events = Vec::new();
     let mut due = row.first;
     for line in text.lines() {
-        let event: Event = record::decode(line).map_err(|error| Unreadable(error.to_string()))?;
+        // Its checksum is right: whoever wrote it meant it so.
+        let event: Event = record::decode(line).map_err(|error| Unreadable::Newer(error.to_string()))?;
         if event.seq != due {
-            return Err(Unreadable("its numbers do not follow".to_owned()));
+            return Err(damaged("its numbers do not follow"));
         }
         due = due.next();
         events.push(event);
     }
     if due != row.last.next() {
-        return Err(Unreadable("it is cut".to_owned()));
+        return Err(damaged("it is cut"));
     }
     Ok(events)
 }
@@ -99,11 +110,11 @@ pub(super) fn pack_state(session: &SessionId, state: &State) -> Row {
 pub(super) fn unpack_state(session: &SessionId, row: &Row) -> Result<State, Unreadable> {
     check(session, row)?;
     if row.form != Form::Parted as u8 {
-        return Err(Unreadable(format!("it is stored in the unknown form {}", row.form)));
+        return Err(Unreadable::Newer(format!("it is stored in the form {}", row.form)));
     }
     let state = parted::unpack(&row.bytes)?;
     if state.seq != row.first {
-        return Err(Unreadable("it stands at another event".to_owned()));
+        return Err(damaged("it stands at another event"));
     }
     Ok(state)
 }
@@ -142,10 +153,11 @@ fn checksum(session: &SessionId, row: &Row) -> u32 {
 /// Whether a row is as it was written, in a version that we know.
 fn check(session: &SessionId, row: &Row) -> Result<(), Unreadable> {
     if checksum(session, row) != row.crc {
-        return Err(Unreadable("its checksum is wrong".to_owned()));
+        return Err(damaged("its checksum is wrong"));
     }
     if row.version > record::VERSION {
-        return Err(Unreadable(format!("its records have version {}", row.version)));
+        let (theirs, ours) = (row.version, record::VERSION);
+        return Err(Unreadable::Newer(format!("its records have version {theirs}, up to {ours} are known")));
     }
     Ok(())
 }
@@ -155,15 +167,15 @@ fn text(session: &SessionId, row: &Row) -> Result<String, Unreadable> {
     let bytes = match row.form {
         0 => row.bytes.clone(),
         1 => inflated(&row.bytes)?,
-        other => return Err(Unreadable(format!("it is stored in the unknown form {other}"))),
+        other => return Err(Unreadable::Newer(format!("it is stored in the form {other}"))),
     };
-    String::from_utf8(bytes).map_err(|_| Unreadable("it is not text".to_owned()))
+    String::from_utf8(bytes).map_err(|_| damaged("it is not text"))
 }
 
 fn inflated(packed: &[u8]) -> Result<Vec<u8>, Unreadable> {
     let mut raw = Vec::new();
     let mut decoder = DeflateDecoder::new(packed).take(MAX_UNPACKED);
-    decoder.read_to_end(&mut raw).map_err(|error| Unreadable(error.to_string()))?;
+    decoder.read_to_end(&mut raw).map_err(|error| damaged(error.to_string()))?;
     Ok(raw)
 }
 

@@ -3,7 +3,7 @@
 //! Layout: the length of the lines (four bytes, little end first), the lines, the texts. Each line is the length of its text, a space,
 //! and a record in which that text is empty. Not packed: a snapshot is read when a person waits.
 
-use super::Unreadable;
+use super::{Unreadable, damaged};
 use domain::content::Part;
 use domain::event::Body;
 use domain::ids::Millis;
@@ -33,7 +33,7 @@ pub(super) fn pack(state: &State) -> Vec<u8> {
 /// The state of a snapshot.
 pub(super) fn unpack(bytes: &[u8]) -> Result<State, Unreadable> {
     let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
-    let rest = std::str::from_utf8(rest).map_err(|_| Unreadable("it is not text".to_owned()))?;
+    let rest = std::str::from_utf8(rest).map_err(|_| damaged("it is not text"))?;
     let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| cut())?;
     let (lines, texts) = rest.split_at_checked(length).ok_or_else(cut)?;
     let records = Records { lines: lines.lines(), texts };
@@ -66,14 +66,14 @@ const BATCHES: usize = 8;
 type Told = (Millis, Body);
 
 fn cut() -> Unreadable {
-    Unreadable("it is cut".to_owned())
+    damaged("it is cut")
 }
 
 fn fold(records: impl Iterator<Item = Result<Told, Unreadable>>) -> Result<State, Unreadable> {
     let mut state = State::new();
     for record in records {
         let (at, body) = record?;
-        state.apply(at, &body).map_err(|error| Unreadable(error.to_string()))?;
+        state.apply(at, &body).map_err(|error| damaged(error.to_string()))?;
     }
     Ok(state)
 }
@@ -99,7 +99,7 @@ impl Records<'_> {
         let length: usize = length.parse().map_err(|_| cut())?;
         let (text, after) = self.texts.split_at_checked(length).ok_or_else(cut)?;
         self.texts = after;
-        let (at, mut body): Told = record::decode(record).map_err(|error| Unreadable(error.to_string()))?;
+        let (at, mut body): Told = record::decode(record).map_err(|error| damaged(error.to_string()))?;
         if let Some(slot) = slot(&mut body) {
             text.clone_into(slot);
         }
