@@ -127,6 +127,13 @@ pub enum Order {
         /// Whether one does.
         waits: bool,
     },
+    /// Whether what happens in the session can be written down: while it cannot, a crash would forget that a tool ran.
+    StoreFails {
+        /// Which session.
+        session: SessionId,
+        /// Why it cannot; `None` when it can again.
+        why: Option<String>,
+    },
     /// The person took another policy mode: it holds for what runs and for what is asked already.
     PolicyChanged {
         /// Which session.
@@ -161,6 +168,17 @@ pub enum TurnEnd {
     Failed(Failure),
     /// It was stopped.
     Cancelled,
+}
+
+/// What became of a report that an engine waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// It is as safe as the store makes anything.
+    Safely,
+    /// It was taken, but the store fails: it is in memory only. The text says why.
+    InMemory(String),
+    /// It came too late: the run is over or being stopped.
+    Late,
 }
 
 /// What an engine tells the hub.

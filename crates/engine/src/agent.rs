@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::consult::Consulted;
 use crate::grants::{Changes, Grants};
 use crate::mcp::Servers;
-use crate::port::{Port, Reported};
+use crate::port::{Port, Reported, Unwritten};
 use crate::seat::{Asked, ModelSource, Seat, Steered};
 use crate::turn::Turn;
 use domain::command::Command;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tools::policy::{Allowance, Rules};
+use tools::policy::Rules;
 use tools::sandbox::Guard;
 use tools::{Toolbox, Workplace};
 
@@ -37,8 +37,6 @@ pub struct Setup {
     pub guard: Option<Guard>,
     /// What the person has set.
     pub config: Config,
-    /// What was allowed when the program was started.
-    pub allow: Vec<Allowance>,
 }
 
 /// Our agent.
@@ -48,6 +46,8 @@ pub struct Agent {
     seats: BTreeMap<SessionId, Seat>,
     servers: Servers,
     changes: Changes,
+    /// Sessions that cannot be written down now, and why.
+    failing: BTreeMap<SessionId, String>,
     /// Summaries that are being written outside of runs; one is no use any more once the conversation goes on.
     compacting: BTreeMap<SessionId, CancellationToken>,
 }
@@ -66,6 +66,7 @@ impl Agent {
             seats: BTreeMap::new(),
             servers,
             changes: Changes::default(),
+            failing: BTreeMap::new(),
             compacting: BTreeMap::new(),
         }
     }
@@ -110,6 +111,15 @@ impl Agent {
                     seat.steered.set(waits);
                 }
             }
+            Order::StoreFails { session, why } => {
+                if let Some(seat) = self.seats.get(&session) {
+                    seat.unwritten.set(why.clone());
+                }
+                match why {
+                    Some(why) => self.failing.insert(session, why),
+                    None => self.failing.remove(&session),
+                };
+            }
             Order::PolicyChanged { session, policy } => {
                 if let Some(seat) = self.seats.get(&session) {
                     seat.grants.set_policy(policy);
@@ -138,6 +148,7 @@ impl Agent {
             Order::Forget { session } => {
                 self.stop_compacting(&session);
                 self.seats.remove(&session);
+                self.failing.remove(&session);
             }
         }
     }
@@ -172,7 +183,8 @@ impl Agent {
         // Before the turn begins: its asks may be answered with the very next order.
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
-        let port = Port { session: session.clone(), run, reports: self.reports.clone() };
+        let unwritten = seat.unwritten.clone();
+        let port = Port { session: session.clone(), run, reports: self.reports.clone(), unwritten };
         if let Some(text) = trouble {
             port.notify(Level::Warning, text).await;
         }
@@ -218,12 +230,15 @@ impl Agent {
                 Ok(rules) => (rules, None),
                 Err(why) => (Rules::none(&self.setup.data, place.root()), Some(why.to_string())),
             };
+            let unwritten = Unwritten::default();
+            unwritten.set(self.failing.get(&brief.session).cloned());
             let seat = Seat {
                 cwd: brief.cwd.clone(),
+                unwritten,
                 asked: Asked::default(),
                 steered: Steered::default(),
                 place,
-                grants: Grants::new(brief.policy, rules.with(&self.setup.allow), self.changes.clone()),
+                grants: Grants::new(brief.policy, rules, self.changes.clone()),
                 trouble,
                 under_way: None,
             };

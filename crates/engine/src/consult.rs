@@ -12,7 +12,7 @@ use crate::usage::counted;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Compaction, Trigger};
 use domain::ids::SessionId;
-use domain::port::{Grounds, Report};
+use domain::port::{Grounds, Kept, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
 use std::path::Path;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ impl Consulted {
         if self.reports.send((report, Some(ack))).await.is_err() {
             return false;
         }
-        kept.await.unwrap_or(false)
+        kept.await.is_ok_and(|kept| kept != Kept::Late)
     }
 }
 

@@ -2,21 +2,37 @@
 
 use domain::event::Body;
 use domain::ids::{RunId, SessionId};
-use domain::port::Report;
+use domain::port::{Kept, Report};
 use domain::signal::{Level, Signal};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 /// Reports that may wait for the hub; past it the engine waits.
 pub const REPORTS: usize = 256;
 
-/// A report, and where the hub says that it is kept (`true`) or came too late (`false`).
-pub type Reported = (Report, Option<oneshot::Sender<bool>>);
+/// A report, and where the hub says what became of it.
+pub type Reported = (Report, Option<oneshot::Sender<Kept>>);
+
+/// Why what happens in a session cannot be written down now, if it cannot.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Unwritten(Arc<Mutex<Option<String>>>);
+
+impl Unwritten {
+    pub(crate) fn set(&self, why: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    pub(crate) fn why(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Port {
     pub(crate) session: SessionId,
     pub(crate) run: RunId,
     pub(crate) reports: mpsc::Sender<Reported>,
+    pub(crate) unwritten: Unwritten,
 }
 
 impl Port {
@@ -38,13 +54,24 @@ impl Port {
         let _ = self.reports.send((Report::Signal { session: self.session.clone(), signal }, None)).await;
     }
 
-    /// Reports what happened and waits until it is kept; `false` when the run is over or being stopped.
+    /// Reports what happened and waits until it is kept, as well as the store can; `false` when the run is over or being stopped.
     pub(crate) async fn emit_kept(&self, body: Body) -> bool {
+        self.emit_written(body).await != Kept::Late
+    }
+
+    /// Reports what happened and waits until it is known whether it is on disk.
+    pub(crate) async fn emit_written(&self, body: Body) -> Kept {
         let (ack, kept) = oneshot::channel();
         let report = Report::Happened { session: self.session.clone(), run: Some(self.run), body };
         if self.reports.send((report, Some(ack))).await.is_err() {
-            return false;
+            return Kept::Late;
         }
-        kept.await.unwrap_or(false)
+        let kept = kept.await.unwrap_or(Kept::Late);
+        match &kept {
+            Kept::Safely => self.unwritten.set(None),
+            Kept::InMemory(why) => self.unwritten.set(Some(why.clone())),
+            Kept::Late => {}
+        }
+        kept
     }
 }

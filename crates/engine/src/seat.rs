@@ -1,6 +1,7 @@
 //! What the agent keeps for a session between turns: rules, the workplace, the way to a turn under way.
 
 use crate::grants::Grants;
+use crate::port::Unwritten;
 use domain::ask::Closing;
 use domain::command::Refusal;
 use domain::ids::{AskId, RunId};
@@ -68,6 +69,7 @@ impl Steered {
 pub(crate) struct Seat {
     /// The working directory as the session names it.
     pub(crate) cwd: String,
+    pub(crate) unwritten: Unwritten,
     pub(crate) asked: Asked,
     pub(crate) steered: Steered,
     pub(crate) place: Workplace,

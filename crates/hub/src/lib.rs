@@ -8,4 +8,5 @@ mod shell;
 
 pub use shell::{
     EngineSeat, Files, Guest, Hub, INBOX, LOCAL_NEWS, LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped,
+    UNSAVED,
 };

@@ -1,4 +1,5 @@
-//! What the hub needs of a store while it thinks: reading. Writing is an output of the core ([`crate::core::Out::Append`]).
+//! What the hub needs of a store while it thinks: reading, and taking away. Writing is an output of the core
+//! ([`crate::core::Out::Append`]).
 
 use domain::command::{ExportFormat, History, Refusal};
 use domain::ids::SessionId;
@@ -6,7 +7,7 @@ use domain::session::SessionSummary;
 use domain::state::State;
 use store::Opened;
 
-/// Reads kept sessions.
+/// Kept sessions.
 pub trait Shelf {
     /// Opens a session for writing; `None` if there is none.
     ///
@@ -42,6 +43,12 @@ pub trait Shelf {
     /// # Errors
     /// When it cannot be written that way.
     fn export(&self, session: &SessionId, state: &State, format: ExportFormat) -> Result<String, Refusal>;
+
+    /// Takes a session away for good.
+    ///
+    /// # Errors
+    /// When it is open elsewhere or the store cannot be written; it is all there then.
+    fn delete(&mut self, session: &SessionId) -> Result<(), Refusal>;
 
     /// Writes a session to a JSON file; where it is and how many bytes it has.
     ///

@@ -16,7 +16,7 @@ use clock::Clock;
 use dialects::role::{Answers, Greeting, Lane, Line, RuntimeRole, TimerKey, UiRole};
 use domain::command::{Command, Target};
 use domain::ids::{SessionId, UiId};
-use domain::port::{News, Order, Report, Ticket};
+use domain::port::{Kept, News, Order, Report, Ticket};
 use files::Cabinet;
 use keeper::Keeper;
 use link::{Incoming, LinkIo, Outgoing};
@@ -30,6 +30,7 @@ use tokio::time::Instant;
 use wire::lines::Frame;
 
 pub use files::Files;
+pub use keeper::UNSAVED;
 
 /// Messages that may wait for the hub; past it whoever sends has to wait.
 pub const INBOX: usize = 1024;
@@ -40,8 +41,8 @@ pub const LOCAL_NEWS: usize = 1024;
 /// Ticket of the command that a link starts with; no role uses it.
 const START: Ticket = Ticket(u64::MAX);
 
-/// A report of an engine, and where to say that it is kept (`true`) or came too late (`false`).
-pub type Reported = (Report, Option<oneshot::Sender<bool>>);
+/// A report of an engine, and where to say what became of it.
+pub type Reported = (Report, Option<oneshot::Sender<Kept>>);
 
 /// A line for the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -310,7 +311,7 @@ struct Shell {
     orders: VecDeque<Order>,
     work: VecDeque<In>,
     later: VecDeque<In>,
-    acks: Vec<(oneshot::Sender<bool>, bool)>,
+    acks: Vec<Awaited>,
     /// Who waits for all runs to end.
     idle: Vec<oneshot::Sender<()>>,
     /// UIs that have said their last word and still listen.
@@ -422,9 +423,10 @@ impl Shell {
             Inbox::LocalLeft(ui) => self.leave(ui),
             Inbox::FromRemote(incoming) => self.heard_from_runtime(incoming),
             Inbox::Reported((report, ack)) => {
+                let session = session_of(&report).cloned();
                 self.decide(In::Report(report));
-                if let Some(ack) = ack {
-                    self.acks.push((ack, self.core.accepted()));
+                if let (Some(ack), Some(session)) = (ack, session) {
+                    self.acks.push(Awaited { ack, session, accepted: self.core.accepted() });
                 }
             }
             Inbox::Drained(ui) => {
@@ -483,7 +485,6 @@ impl Shell {
                 Out::Settle { ui, ticket, with } => self.tell(ui, Tell::Settle(ticket, Box::new(with))),
                 Out::Order(order) => self.orders.push_back(order),
                 Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
-                Out::Delete(session) => self.keeper.delete(&session, &self.log),
                 Out::Again(input) => self.later.push_back(*input),
                 Out::Log(line) => (self.log)(&line),
             }
@@ -507,10 +508,14 @@ impl Shell {
                 self.decide(input);
             }
             for trouble in self.keeper.commit(&self.core, &self.log) {
-                self.decide(In::Report(Report::Signal { session: trouble.session, signal: trouble.signal }));
+                self.tell_trouble(trouble);
             }
-            for (ack, kept) in self.acks.drain(..) {
-                let _ = ack.send(kept);
+            for Awaited { ack, session, accepted } in self.acks.drain(..) {
+                let _ = ack.send(match self.keeper.trouble(&session) {
+                    _ if !accepted => Kept::Late,
+                    Some(why) => Kept::InMemory(why.to_owned()),
+                    None => Kept::Safely,
+                });
             }
             while let Some(order) = self.orders.pop_front() {
                 self.order(order).await;
@@ -593,7 +598,27 @@ impl Shell {
             seat.fire(*ui, instant, now, &mut self.work, &self.log);
         }
         self.fire_remote(instant);
-        self.keeper.tend(&self.log);
+        for trouble in self.keeper.tend(&self.log) {
+            self.tell_trouble(trouble);
+        }
+    }
+}
+
+/// An engine that waits to hear whether its report is kept.
+struct Awaited {
+    ack: oneshot::Sender<Kept>,
+    session: SessionId,
+    accepted: bool,
+}
+
+/// The session that a report is about; a settlement is about a command.
+fn session_of(report: &Report) -> Option<&SessionId> {
+    match report {
+        Report::Happened { session, .. }
+        | Report::TurnDone { session, .. }
+        | Report::Said { session, .. }
+        | Report::Signal { session, .. } => Some(session),
+        Report::Settled { .. } => None,
     }
 }
 
@@ -616,10 +641,4 @@ fn due(timers: &mut Timers, now: Instant) -> Vec<TimerKey> {
         timers.remove(key);
     }
     due
-}
-
-/// What went wrong with the store, for the UIs of a session.
-struct Trouble {
-    session: SessionId,
-    signal: domain::signal::Signal,
 }

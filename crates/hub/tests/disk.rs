@@ -1,23 +1,26 @@
 //! What a person sees when the disk fails under a running hub: a word, a conversation that goes on, and everything written once
 //! the disk is back.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over; its helping functions too")]
 
 use dialects::role::Answers;
-use domain::command::{Command, History, Receipt, Refusal, RefusalKind, Target};
-use domain::event::{Body, Event};
-use domain::ids::{Millis, Seq, SessionId};
-use domain::port::{News, Ticket};
+use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Consent, Risk, Scope};
+use domain::command::{Command, History, PromptOptions, Receipt, Refusal, RefusalKind, Target};
+use domain::content::{Input, Json, Role};
+use domain::event::{Body, Event, Finish};
+use domain::ids::{AskId, MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId};
+use domain::port::{Kept, News, Order, Report, Ticket};
 use domain::session::{Policy, SessionSummary};
 use domain::signal::{Level, Signal};
 use domain::state::{EntryKind, State};
+use domain::tool::{Decider, Decision, Progress};
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Hub, LocalPort};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use store::{Appended, Durability, Found, Listing, Opened, SqliteStore, Store, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// How the disk is.
 const WORKS: u8 = 0;
@@ -85,6 +88,7 @@ impl Store for Disk {
         self.store.search(text, limit)
     }
     fn delete(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        self.check()?;
         self.store.delete(session)
     }
 }
@@ -97,8 +101,15 @@ struct Bench {
     disk: Arc<AtomicU8>,
     state: State,
     words: Vec<(Level, String)>,
+    /// What the status line said of the disk.
+    status: Vec<Option<String>>,
     ticket: u64,
-    _orders: mpsc::Receiver<domain::port::Order>,
+    orders: mpsc::Receiver<Order>,
+    reports: mpsc::Sender<hub::Reported>,
+}
+
+fn setup() -> Setup {
+    Setup { engine: Engine::Driven, cwd: "/w".into(), project: "/w".into(), policy: Policy::Ask, salt: 1 }
 }
 
 impl Bench {
@@ -106,18 +117,26 @@ impl Bench {
         let disk = Arc::new(AtomicU8::new(WORKS));
         let store = Disk { store: SqliteStore::at(directory).unwrap(), state: disk.clone() };
         let (orders, ordered) = mpsc::channel(64);
-        let setup = Setup {
-            engine: Engine::Driven,
-            cwd: "/w".into(),
-            project: "/w".into(),
-            policy: Policy::Ask,
-            no_sandbox: None,
-            salt: 1,
-        };
-        let hub = Hub::start(setup, Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));
+        let hub = Hub::start(setup(), Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));
+        let (reports, reported) = mpsc::channel(64);
+        let feeding = hub.clone();
+        tokio::spawn(async move { feeding.reports(reported).await });
         let ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();
-        let (state, words) = (State::new(), Vec::new());
-        Bench { hub, port: ui.port, news: ui.news, disk, state, words, ticket: 0, _orders: ordered }
+        let (state, words, status) = (State::new(), Vec::new(), Vec::new());
+        let (port, news, orders) = (ui.port, ui.news, ordered);
+        Bench { hub, port, news, disk, state, words, status, ticket: 0, orders, reports }
+    }
+
+    /// Reports what an engine did; what became of it.
+    async fn report(&mut self, run: RunId, body: Body) -> Kept {
+        let (ack, kept) = oneshot::channel();
+        let report = Report::Happened { session: session(), run: Some(run), body };
+        self.reports.send((report, Some(ack))).await.unwrap();
+        let kept = kept.await.unwrap();
+        while let Ok(news) = self.news.try_recv() {
+            self.take(news);
+        }
+        kept
     }
 
     fn take(&mut self, news: News) -> Option<(Ticket, Result<Receipt, Refusal>)> {
@@ -130,6 +149,9 @@ impl Bench {
             }
             News::Happened { event, .. } => self.state.follow(&event).unwrap(),
             News::Signal { signal: Signal::Notify { level, text }, .. } => self.words.push((level, text)),
+            News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
+                self.status.push(text);
+            }
             News::Settled { ticket, with } => return Some((ticket, with)),
             News::Signal { .. } | News::Link(_) => {}
         }
@@ -315,4 +337,146 @@ async fn a_clock_that_jumped_back_breaks_no_order() {
     let events = stored(directory.path());
     assert_eq!(events.len(), 3);
     assert!(events.iter().all(|event| event.at >= later), "times never go back");
+}
+
+/// A run that waits for a yes, as an engine reports it.
+async fn asking(bench: &mut Bench) -> (RunId, ToolRunId, AskId) {
+    bench.command(new()).await.unwrap();
+    let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+    let Receipt::Started { run, .. } = bench.command(prompt).await.unwrap() else { panic!("no run") };
+    let brief = loop {
+        if let Order::Turn(brief) = bench.orders.recv().await.unwrap() {
+            break brief;
+        }
+    };
+    let (step, message) = (StepId::mint(&brief.ids), MessageId::mint(&brief.ids));
+    let (tool, ask) = (ToolRunId::mint(&brief.ids), AskId::mint(&brief.ids));
+    let consent = Consent {
+        tool,
+        name: "strike".into(),
+        args: Json::verbatim("{}"),
+        preview: None,
+        assessment: Assessment { risk: Risk::High, reasons: Vec::new(), reversible: false },
+        digest: ActionDigest("d".into()),
+        rule: None,
+        takes_reason: true,
+    };
+    let parent = brief.leaf;
+    for body in [
+        Body::StepStarted { turn: brief.turn, step, model: None },
+        Body::MessageStarted {
+            message,
+            parent,
+            role: Role::Assistant,
+            turn: Some(brief.turn),
+            step: Some(step),
+        },
+        Body::ToolProposed { tool, message, name: "strike".into(), args: Json::verbatim("{}") },
+        Body::MessageEnded { message, finish: Finish::Complete },
+        Body::AskOpened(Ask {
+            id: ask,
+            run: Some(run),
+            title: "strike?".into(),
+            kind: AskKind::Consent(Box::new(consent)),
+            deadline: None,
+        }),
+    ] {
+        assert_eq!(bench.report(run, body).await, Kept::Safely);
+    }
+    (run, tool, ask)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_engine_hears_that_a_yes_is_not_written_before_it_hears_the_yes() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut bench = Bench::at(directory.path()).await;
+    let (run, tool, ask) = asking(&mut bench).await;
+    while bench.orders.try_recv().is_ok() {}
+    bench.set(READ_ONLY);
+    let answer = Answer::Allow { scope: Scope::Once, digest: None };
+    bench.command(Command::Answer { ask, answer }).await.unwrap();
+    let Some(Order::StoreFails { why: Some(why), .. }) = bench.orders.recv().await else {
+        panic!("the engine was not told first")
+    };
+    assert!(why.contains("cannot be written"), "{why}");
+    assert!(matches!(bench.orders.recv().await, Some(Order::AskClosed { .. })));
+    let decision =
+        Decision { allowed: true, by: Decider::Person(None), scope: Scope::Once, reason: None, digest: None };
+    assert_eq!(bench.report(run, Body::ToolDecided { tool, decision }).await, Kept::InMemory(why.clone()));
+    assert_eq!(bench.report(run, Body::ToolStarted { tool }).await, Kept::InMemory(why));
+    bench.set(WORKS);
+    while !matches!(bench.orders.recv().await, Some(Order::StoreFails { why: None, .. })) {}
+    let progress = Progress::Output("x".into());
+    assert_eq!(bench.report(run, Body::ToolProgress { tool, progress }).await, Kept::Safely);
+    assert_eq!(bench.status.last(), Some(&None), "{:?}", bench.status);
+    assert!(bench.status[0].as_deref().is_some_and(|text| text.contains("not saved")), "{:?}", bench.status);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_that_was_taken_away_or_replaced_counts_as_a_disk_that_fails() {
+    for taken in ["sessions.db", "sessions.db-wal"] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut bench = Bench::at(directory.path()).await;
+        bench.command(new()).await.unwrap();
+        bench.rename("kept").await;
+        let (file, aside) = (directory.path().join(taken), directory.path().join("aside"));
+        std::fs::rename(&file, &aside).unwrap();
+        if taken == "sessions.db" {
+            std::fs::copy(&aside, &file).unwrap();
+        }
+        // Nobody says anything: it is found out all the same.
+        let (level, text) = bench.told().await;
+        assert!(level == Level::Error && text.contains("removed or replaced"), "{text}");
+        bench.rename("while it was gone").await;
+        std::fs::rename(&aside, &file).unwrap();
+        let (level, text) = bench.told().await;
+        assert!(level == Level::Success && text.contains("everything is written"), "{text}");
+        bench.hub.stop().await;
+        let stored = SqliteStore::at(directory.path()).unwrap().load(&session()).unwrap().state;
+        assert_eq!(stored.title(), "while it was gone");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delete_that_does_not_happen_is_refused_as_such() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut here = Bench::at(directory.path()).await;
+    here.command(new()).await.unwrap();
+    here.rename("kept").await;
+    let mut there = Bench::at(directory.path()).await;
+    let refused = there.command(Command::DeleteSession { session: session() }).await.unwrap_err();
+    assert_eq!(refused.kind, RefusalKind::Storage);
+    assert!(refused.message.contains("is open in another program"), "{refused}");
+    assert!(refused.hint.is_some(), "{refused}");
+    here.rename("still here").await;
+    here.set(READ_ONLY);
+    let refused = here.command(Command::DeleteSession { session: session() }).await.unwrap_err();
+    assert!(refused.message.contains("cannot be written"), "{refused}");
+    assert_eq!(here.state.title(), "still here", "nobody was sent away");
+    here.set(WORKS);
+    here.command(Command::DeleteSession { session: session() }).await.unwrap();
+    assert!(there.command(Command::OpenSession { session: session() }).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_keeps_nothing_in_the_place_of_another_is_told_once_for_each_session() {
+    let (orders, _ordered) = mpsc::channel(64);
+    let store = store::MemoryStore::because("the disk is read-only");
+    let hub = Hub::start(setup(), Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));
+    let mut ui = hub.attach("test", Standing::Controller, Answers::ALL, Some(new())).await.unwrap();
+    let mut told = Vec::new();
+    for ticket in 1..=2 {
+        let title = format!("title {ticket}");
+        ui.port.command(Ticket(ticket), Target::Current, Command::RenameSession { title }).await.unwrap();
+        loop {
+            match ui.news.recv().await.unwrap() {
+                News::Signal { signal: Signal::Notify { level, text }, .. } => told.push((level, text)),
+                News::Signal { signal, .. } => panic!("{signal:?}"),
+                News::Settled { .. } => break,
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].0 == Level::Warning && told[0].1.contains("the disk is read-only"), "{told:?}");
 }

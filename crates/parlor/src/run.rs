@@ -5,28 +5,26 @@ use crate::exit::{self, Exit};
 use crate::stack;
 use anyhow::Context;
 use dialects::role::Answers;
-use domain::ask::{Answer, Ask, AskKind};
+use domain::ask::{Answer, Ask, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Target};
 use domain::content::{Input, Part, TextKind};
 use domain::event::{Body, Event, Outcome};
 use domain::ids::{Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
-use domain::signal::Level;
+use domain::signal::{Level, Signal};
 use domain::state::State;
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use std::io::Read;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tools::policy::Allowance;
 
 const PROMPT: Ticket = Ticket(1);
 const ANSWER: Ticket = Ticket(2);
 const CANCEL: Ticket = Ticket(3);
 
 /// Runs one prompt on our own agent.
-pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
-    common.allow.clone_from(&run.allow);
+pub(crate) async fn run(common: Common, run: Run) -> anyhow::Result<Exit> {
     let prompt = match run.prompt.join(" ") {
         dash if dash == "-" => {
             let mut text = String::new();
@@ -92,12 +90,15 @@ struct Headless<'a> {
     text: String,
     denied: bool,
     needs_input: bool,
+    /// Why the conversation is not saved, while it is not.
+    unsaved: Option<String>,
 }
 
 impl<'a> Headless<'a> {
     fn new(run: &'a Run, port: LocalPort) -> Headless<'a> {
         let (state, text) = (State::new(), String::new());
-        Headless { run, port, state, session: None, text, denied: false, needs_input: false }
+        let (denied, needs_input) = (false, false);
+        Headless { run, port, state, session: None, text, denied, needs_input, unsaved: None }
     }
 
     /// Takes news in; gives the exit once the run is over.
@@ -128,6 +129,13 @@ impl<'a> Headless<'a> {
             News::Link(LinkState::Lost(why)) => {
                 exit::complain(&format!("error: {why}"));
                 Ok(Some(Exit::Failed))
+            }
+            News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
+                if let Some(why) = &text {
+                    exit::complain(&format!("warning: {why}"));
+                }
+                self.unsaved = text;
+                Ok(None)
             }
             News::Settled { .. } | News::Signal { .. } | News::Link(_) => Ok(None),
         }
@@ -193,17 +201,27 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// Nobody is here: what was allowed on the command line would not have been asked.
+    /// Nobody is here: only what was allowed on the command line gets a yes.
     async fn asked(&mut self, ask: &Ask) -> anyhow::Result<()> {
         let AskKind::Consent(consent) = &ask.kind else {
             self.needs_input = true;
             return Ok(());
         };
-        self.denied = true;
-        let needed = Allowance::for_consent(consent);
-        self.aside(&format!("denied: {} (allow it with --allow {needed})", ask.title));
-        let reason = "nobody is here to allow it in this headless run".to_owned();
-        let answer = Answer::Deny { reason: Some(reason) };
+        let allowed = self.run.allow.iter().any(|name| name == "all" || *name == consent.name);
+        let answer = if let Some(why) = self.unsaved.as_ref().filter(|_| allowed) {
+            // What was allowed when it was typed was allowed once: without a record of it, a crash could make it twice.
+            self.denied = true;
+            self.aside(&format!("denied: {} ({why}: after a crash it could run twice)", ask.title));
+            let reason =
+                format!("{why}: after a crash it could run twice, and nobody is here to decide that");
+            Answer::Deny { reason: Some(reason) }
+        } else if allowed {
+            Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) }
+        } else {
+            self.denied = true;
+            self.aside(&format!("denied: {} (allow it with --allow {})", ask.title, consent.name));
+            Answer::Deny { reason: Some("nobody is here to allow it in this headless run".to_owned()) }
+        };
         self.port.command(ANSWER, Target::Current, Command::Answer { ask: ask.id, answer }).await?;
         Ok(())
     }

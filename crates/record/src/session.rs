@@ -23,7 +23,6 @@ enum PolicyMirror {
     ReadOnly,
     Ask,
     AutoEdit,
-    Sandboxed,
     Full,
 }
 

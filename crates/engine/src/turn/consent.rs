@@ -1,5 +1,9 @@
 //! The tool calls of a step: planned, decided, run. Reading ones run together, the others in order.
+//!
+//! A yes is good for one run because the record of it is on disk before the tool starts. While the store fails there is no such record:
+//! then nothing that changes anything runs unless a person was told so and said yes in spite of it.
 
+use super::execute::Start;
 use super::step::{Call, Done};
 use super::{Turn, Waits};
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
@@ -29,11 +33,13 @@ struct Open {
     closing: oneshot::Receiver<Closing>,
     /// What was shown.
     shown: ActionDigest,
+    /// Why a yes cannot be written down, if the question says so.
+    unwritten: Option<String>,
 }
 
 /// How a decision went.
 enum Decided {
-    Run,
+    Run(Start),
     Not(Outcome),
     /// Denied without a reason: the turn stops.
     Stop(Outcome),
@@ -92,6 +98,7 @@ impl Turn {
                 ask: open.ask,
                 closing,
                 shown: open.digest.clone(),
+                unwritten: None,
             });
             let (outcome, stop) = self.one(call, planned, open).await;
             done.outcomes.push((call.id, outcome));
@@ -154,16 +161,19 @@ impl Turn {
         };
         let decided = match (open, self.grants.verdict(&plan)) {
             (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
+            (None, Verdict::Allow(_)) if self.unwritten_yes(&plan).is_some() => {
+                self.ask(call.id, &tool, &plan).await
+            }
             (None, Verdict::Allow(by)) => {
                 let decision = yes(by, Scope::Once, &plan);
-                self.record(call.id, decision, Decided::Run).await
+                self.record(call.id, decision, Decided::Run(Start::Written)).await
             }
             (None, Verdict::Deny(reason)) => self.deny(call.id, Decider::Policy, Some(reason)).await,
             (None, Verdict::Ask) => self.ask(call.id, &tool, &plan).await,
         };
         match decided {
-            Decided::Run => {
-                let outcome = self.execute(call.id, tool.as_ref(), plan).await;
+            Decided::Run(start) => {
+                let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 (self.end(call.id, outcome).await, false)
             }
             Decided::Not(outcome) => (self.end(call.id, outcome).await, false),
@@ -171,16 +181,29 @@ impl Turn {
         }
     }
 
+    /// Why a yes to this cannot be written down now, if that matters.
+    fn unwritten_yes(&self, plan: &Plan) -> Option<String> {
+        if plan.read_only { None } else { self.port.unwritten.why() }
+    }
+
+    /// Asks the person, once more when the disk fails while they think: then a yes is something else than it was.
     async fn ask(&self, id: ToolRunId, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
         let ask = AskId::mint(&self.brief.ids);
+        let unwritten = self.unwritten_yes(plan);
+        let mut assessment = plan.assessment.clone();
+        if let Some(why) = &unwritten {
+            assessment.reasons.insert(0, could_run_twice(why));
+        }
+        // A rule would say yes to the next ones without naming that.
+        let rule = plan.rule.as_ref().filter(|_| unwritten.is_none()).map(|rule| rule.words.clone());
         let consent = Consent {
             tool: id,
             name: plan.tool.clone(),
             args: Json::verbatim(plan.args.to_string()),
             preview: plan.preview.clone(),
-            assessment: plan.assessment.clone(),
+            assessment,
             digest: plan.digest.clone(),
-            rule: plan.rule.as_ref().map(|rule| rule.words.clone()),
+            rule,
             takes_reason: true,
         };
         let closing = self.asked.wait_for(ask);
@@ -190,20 +213,24 @@ impl Turn {
         if !self.port.emit_kept(Body::AskOpened(asked)).await {
             return Decided::Not(Outcome::cancelled());
         }
-        self.asked_about(id, Open { ask, closing, shown: plan.digest.clone() }, tool, plan).await
+        let open = Open { ask, closing, shown: plan.digest.clone(), unwritten };
+        self.asked_about(id, open, tool, plan).await
     }
 
     async fn asked_about(&self, id: ToolRunId, open: Open, tool: &Arc<dyn Tool>, plan: &Plan) -> Decided {
-        let Open { ask, mut closing, shown } = open;
+        let Open { ask, mut closing, shown, unwritten } = open;
         let mut changes = self.grants.changes();
-        // A change may have come between the verdict and here, or before a crash.
-        let mut covered = self.look_again(ask, plan).await;
+        // A change may have come between the verdict and here, or before a crash. No rule covers what cannot be written down.
+        let may_cover = unwritten.is_none();
+        let mut covered = if may_cover { self.look_again(ask, plan).await } else { None };
         let closing = loop {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Decided::Not(Outcome::cancelled()),
                 closing = &mut closing => break closing.unwrap_or(Closing::Withdrawn),
-                Ok(()) = changes.changed(), if covered.is_none() => covered = self.look_again(ask, plan).await,
+                Ok(()) = changes.changed(), if may_cover && covered.is_none() => {
+                    covered = self.look_again(ask, plan).await;
+                }
             }
         };
         match closing {
@@ -212,9 +239,17 @@ impl Turn {
                     let reason = format!("{why} Look again before you try once more.");
                     return self.deny(id, Decider::Policy, Some(reason)).await;
                 }
+                if unwritten.is_some() {
+                    let decision = yes(Decider::Person(by), Scope::Once, plan);
+                    return self.record(id, decision, Decided::Run(Start::InSpite)).await;
+                }
+                if self.unwritten_yes(plan).is_some() {
+                    // Boxed because it is this function again, once.
+                    return Box::pin(self.ask(id, tool, plan)).await;
+                }
                 self.grants.remember(scope, plan);
                 let decision = yes(covered.unwrap_or(Decider::Person(by)), scope, plan);
-                self.record(id, decision, Decided::Run).await
+                self.record(id, decision, Decided::Run(Start::Written)).await
             }
             Closing::Answered { answer: Answer::Deny { reason: Some(reason) }, by } => {
                 self.deny(id, Decider::Person(by), Some(reason)).await
@@ -224,12 +259,8 @@ impl Turn {
                 decided => decided,
             },
             Closing::Withdrawn => Decided::Not(Outcome::cancelled()),
-            Closing::Expired => {
-                self.deny(id, Decider::Policy, Some("nobody answered in time".to_owned())).await
-            }
-            Closing::Unattended => {
-                self.deny(id, Decider::Policy, Some("nobody could be asked".to_owned())).await
-            }
+            Closing::Expired => self.deny_alone(id, "nobody answered in time", unwritten).await,
+            Closing::Unattended => self.deny_alone(id, "nobody could be asked", unwritten).await,
         }
     }
 
@@ -246,6 +277,15 @@ impl Turn {
         let answer = Answer::Allow { scope: Scope::Once, digest: Some(plan.digest.clone()) };
         let closing = Closing::Answered { answer, by: Some(words) };
         self.port.emit_kept(Body::AskClosed { ask, closing }).await.then_some(by)
+    }
+
+    /// Denies for want of a person.
+    async fn deny_alone(&self, id: ToolRunId, how: &str, unwritten: Option<String>) -> Decided {
+        let reason = match unwritten {
+            Some(why) => format!("{}, and {how}", could_run_twice(&why)),
+            None => how.to_owned(),
+        };
+        self.deny(id, Decider::Policy, Some(reason)).await
     }
 
     async fn deny(&self, id: ToolRunId, by: Decider, reason: Option<String>) -> Decided {
@@ -283,6 +323,11 @@ async fn still_valid(tool: &Arc<dyn Tool>, plan: &Plan, shown: &ActionDigest) ->
         Ok(valid) => valid.map_err(|why| why.to_string()),
         Err(_) => Err("The tool broke while it looked again.".to_owned()),
     }
+}
+
+/// What a yes means while the store fails.
+pub(super) fn could_run_twice(why: &str) -> String {
+    format!("it cannot be written down that this runs ({why}): after a crash it could run twice")
 }
 
 fn yes(by: Decider, scope: Scope, plan: &Plan) -> Decision {

@@ -1,10 +1,12 @@
 //! A tool at work: started once its start is kept, told while it goes on, left behind when it does not stop in time.
 
 use super::Turn;
+use super::consent::could_run_twice;
 use domain::ask::{Ask, Closing};
 use domain::event::{Body, PlanItem, PlanState};
 use domain::ids::{AskId, ToolRunId};
-use domain::tool::ToolResult;
+use domain::port::Kept;
+use domain::tool::{ToolOutcome, ToolResult};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -16,6 +18,15 @@ const PROGRESS: usize = 64;
 const STOP_GRACE: Duration = Duration::from_millis(50);
 /// What the model reads of a tool with a defect.
 const BROKE: &str = "The tool broke down; try another way.";
+
+/// What must be known before a tool starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// Its start must be on disk, unless it changes nothing.
+    Written,
+    /// A person said yes although its start cannot be written down.
+    InSpite,
+}
 
 /// A tool's task, which does not outlive this value.
 struct Running(JoinHandle<Outcome>);
@@ -46,9 +57,20 @@ async fn ended(open: &mut Option<Open>) -> Option<Closing> {
 
 impl Turn {
     /// Runs a tool, once its start is kept: whatever happens later, the record says that it may have run.
-    pub(super) async fn execute(&self, id: ToolRunId, tool: &dyn Tool, plan: Plan) -> Outcome {
-        if self.cancel.is_cancelled() || !self.port.emit_kept(Body::ToolStarted { tool: id }).await {
+    pub(super) async fn execute(&self, id: ToolRunId, tool: &dyn Tool, plan: Plan, start: Start) -> Outcome {
+        if self.cancel.is_cancelled() {
             return Outcome::cancelled();
+        }
+        match self.port.emit_written(Body::ToolStarted { tool: id }).await {
+            Kept::Safely => {}
+            Kept::InMemory(_) if plan.read_only || start == Start::InSpite => {}
+            // The disk failed in this very moment, after the yes.
+            Kept::InMemory(why) => {
+                let text =
+                    format!("Not run: {}. Call it again to have the person asked.", could_run_twice(&why));
+                return Outcome { outcome: ToolOutcome::Denied, result: ToolResult::text(text) };
+            }
+            Kept::Late => return Outcome::cancelled(),
         }
         match plan.tool.as_str() {
             "ask" => return self.ask_person(&plan).await,

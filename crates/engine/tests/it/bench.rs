@@ -8,7 +8,7 @@ use domain::content::{Input, Role};
 use domain::event::{Body, Cause, Event, Finish, Outcome};
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
-use domain::port::{Grounds, OpenConsent, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
+use domain::port::{Grounds, Kept, OpenConsent, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tools::policy::Allowance;
 use tools::sandbox::Guard;
 use tools::{Tool, Toolbox};
 
@@ -52,7 +51,6 @@ pub(crate) struct Plan {
     pub(crate) policy: Policy,
     pub(crate) config: Config,
     pub(crate) guard: Option<Guard>,
-    pub(crate) allow: Vec<Allowance>,
 }
 
 impl Plan {
@@ -64,16 +62,11 @@ impl Plan {
             policy: Policy::default(),
             config: Config::default(),
             guard: None,
-            allow: Vec::new(),
         }
     }
 
     pub(crate) fn guard(self, guard: Guard) -> Plan {
         Plan { guard: Some(guard), ..self }
-    }
-
-    pub(crate) fn allow(self, allow: Vec<Allowance>) -> Plan {
-        Plan { allow, ..self }
     }
 
     pub(crate) fn tool(mut self, tool: impl Tool + 'static) -> Plan {
@@ -108,6 +101,8 @@ pub(crate) struct Bench {
     orders: mpsc::Sender<Order>,
     reports: mpsc::Receiver<Reported>,
     cancelling: bool,
+    /// Why nothing can be written down, if nothing can.
+    unwritten: Option<String>,
     /// What the next asks are closed with, without being told to.
     pub(crate) closings: Vec<Closing>,
     /// Answers of the agent that came while a turn was under way.
@@ -150,8 +145,7 @@ impl Bench {
         }
         let data = dir.path().join("data");
         let models = Arc::new(Only(model.clone()));
-        let setup =
-            Setup { models, toolbox, data, guard: plan.guard, config: plan.config, allow: plan.allow };
+        let setup = Setup { models, toolbox, data, guard: plan.guard, config: plan.config };
         tokio::spawn(Agent::new(setup, reports).run(ordered));
         let mut bench = Bench {
             model,
@@ -165,6 +159,7 @@ impl Bench {
             orders,
             reports: reported,
             cancelling: false,
+            unwritten: None,
             closings: Vec::new(),
             settled: Vec::new(),
             dir,
@@ -306,6 +301,18 @@ impl Bench {
         self.order(Order::Cancel { session, run }).await;
     }
 
+    /// From here on nothing can be written down, or it can again.
+    pub(crate) async fn store_fails(&mut self, why: Option<&str>) {
+        self.unwritten = why.map(str::to_owned);
+        let (session, why) = (self.session.clone(), self.unwritten.clone());
+        self.order(Order::StoreFails { session, why }).await;
+    }
+
+    /// The same, in the moment of the next report: nobody has told the agent yet.
+    pub(crate) fn store_fails_now(&mut self, why: &str) {
+        self.unwritten = Some(why.to_owned());
+    }
+
     pub(crate) async fn close(&mut self, ask: AskId, closing: Closing) {
         self.emit(Body::AskClosed { ask, closing: closing.clone() });
         let session = self.session.clone();
@@ -357,7 +364,11 @@ impl Bench {
             other => panic!("unexpected {other:?}"),
         };
         if let Some(ack) = ack {
-            let _ = ack.send(kept);
+            let _ = ack.send(match (kept, &self.unwritten) {
+                (false, _) => Kept::Late,
+                (true, Some(why)) => Kept::InMemory(why.clone()),
+                (true, None) => Kept::Safely,
+            });
         }
         if let Some(ask) = asked.filter(|_| !self.closings.is_empty()) {
             let closing = self.closings.remove(0);
@@ -438,7 +449,7 @@ impl Bench {
                 other => panic!("unexpected {other:?}"),
             }
             if let Some(ack) = ack {
-                let _ = ack.send(true);
+                let _ = ack.send(Kept::Safely);
             }
         }
     }

@@ -242,3 +242,101 @@ async fn rules_that_cannot_be_read_are_told() {
     let told = |signal: &domain::signal::Signal| matches!(signal, domain::signal::Signal::Notify { text, .. } if text.contains("allows nothing"));
     assert!(bench.signals.iter().any(told), "{:?}", bench.signals);
 }
+
+const FULL: &str = "no space left";
+
+/// The questions that were put, as far as they name what a yes means now.
+fn risks(bench: &Bench) -> Vec<bool> {
+    let asked = bench.events.iter().filter_map(|event| match &event.body {
+        Body::AskOpened(ask) => Some(ask),
+        _ => None,
+    });
+    let names = |ask: &domain::ask::Ask| match &ask.kind {
+        AskKind::Consent(consent) => {
+            let words = consent.assessment.reasons.join("; ");
+            words.contains("could run twice") && words.contains(FULL)
+        }
+        _ => false,
+    };
+    asked.map(names).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_that_could_not_be_written_does_nothing_and_is_asked_for_again_with_its_risk() {
+    for (second, runs) in [(allow(Scope::Always), true), (deny(Some("then not")), false)] {
+        let mut bench = Bench::new(WRITE);
+        bench.prompt("write f").await;
+        bench.until(opened).await;
+        let first = bench.state.asks[0].id;
+        // The disk is full while the person thinks.
+        bench.store_fails(Some(FULL)).await;
+        bench.close(first, allow(Scope::Session)).await;
+        while bench.state.asks.is_empty() {
+            assert_eq!(bench.take_some(1).await, None);
+        }
+        assert_eq!(bench.get("f"), None, "the first yes did nothing");
+        assert_eq!(risks(&bench), [false, true]);
+        let again = bench.state.asks[0].clone();
+        let AskKind::Consent(consent) = &again.kind else { panic!() };
+        assert_eq!(consent.rule, None, "nothing can be allowed beyond this once");
+        assert!(again.id != first);
+        bench.close(again.id, second).await;
+        assert_eq!(bench.finish().await, TurnEnd::Done);
+        assert_eq!(bench.get("f").is_some(), runs);
+        // Neither yes is remembered.
+        let mut next = Bench::at(bench.dir, Plan::script(WRITE));
+        next.prompt("write f").await;
+        next.until(opened).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_nothing_can_be_written_everything_that_changes_something_is_asked_and_looking_goes_on() {
+    let script = r#"
+        model tool ls {} | tool write {"path":"f","content":"x"}
+        ---
+        model text "went on"
+        ---
+        model tool write {"path":"g","content":"x"}
+        ---
+        model text "went on"
+        "#;
+    let mut bench = Bench::with(Plan { policy: Policy::Full, ..Plan::script(script) });
+    bench.store_fails(Some(FULL)).await;
+    bench.closings = vec![allow(Scope::Once)];
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!(risks(&bench), [true], "looking was not asked for, writing was, in spite of the mode");
+    assert!(bench.get("f").is_some());
+    bench.store_fails(None).await;
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!(risks(&bench), [true], "it works again: the mode counts");
+    assert!(bench.get("g").is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_person_it_is_denied_with_that_reason() {
+    for closing in [Closing::Unattended, Closing::Expired] {
+        let mut bench = Bench::with(Plan { policy: Policy::Full, ..Plan::script(WRITE) });
+        bench.store_fails(Some(FULL)).await;
+        bench.closings = vec![closing];
+        assert_eq!(bench.run("write").await, TurnEnd::Done);
+        assert_eq!(bench.get("f"), None);
+        let told = bench.told().last().unwrap().clone();
+        assert!(told.contains(FULL) && told.contains("could run twice"), "{told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_that_could_not_be_written_in_the_last_moment_does_not_happen() {
+    let mut bench = Bench::new(WRITE);
+    bench.prompt("write f").await;
+    bench.until(opened).await;
+    let ask = bench.state.asks[0].id;
+    bench.close(ask, allow(Scope::Once)).await;
+    bench.until(|body| matches!(body, Body::ToolDecided { .. })).await;
+    bench.store_fails_now(FULL);
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(bench.get("f"), None);
+    let told = bench.told().last().unwrap().clone();
+    assert!(told.contains("Not run") && told.contains(FULL), "{told}");
+}

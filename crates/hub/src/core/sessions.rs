@@ -213,7 +213,6 @@ impl Core {
             self.notice(id, Level::Warning, &Failure::new("store_damage", damage.message));
         }
         self.emit_all(id, recovery.bodies);
-        self.leave_sandboxed(id);
         if let Some(open) = recovery.resumable {
             let asks = self.live(id)?.state.asks.iter();
             let consents = asks.filter_map(|ask| match &ask.kind {
@@ -229,19 +228,6 @@ impl Core {
             }
         }
         Ok(())
-    }
-
-    /// A session whose mode cannot be had here asks instead, and says so.
-    fn leave_sandboxed(&mut self, id: &SessionId) {
-        let Some(why) = self.setup.no_sandbox.clone() else { return };
-        if self.live(id).is_ok_and(|live| live.state.settings.policy == Policy::Sandboxed) {
-            self.emit(id, Body::PolicyChosen { policy: Policy::Ask });
-            self.notice(
-                id,
-                Level::Warning,
-                &Failure::new("no_sandbox", format!("{why}; this session asks instead")),
-            );
-        }
     }
 
     pub(super) fn close_session(
@@ -271,13 +257,13 @@ impl Core {
         } else if !shelf.holds(session)? {
             return Err(no_session(session.as_str()));
         }
+        shelf.delete(session)?;
         let uis: Vec<UiId> = self.uis.keys().copied().collect();
         for other in uis {
             self.detach(other, session);
         }
         self.sessions.remove(session);
         self.out.push(Out::Order(Order::Forget { session: session.clone() }));
-        self.out.push(Out::Delete(session.clone()));
         self.done(ui, ticket)
     }
 

@@ -1,13 +1,17 @@
 //! Keeps what happened: one append per session and round. A store that fails does not stop the conversation: it goes on in memory,
 //! says so, and what could not be written is tried again.
+//!
+//! Invariant: [`Keeper::trouble`] names every session of which something that happened is not on disk for want of a working store, from
+//! the round in which that was found; the engine is told before anything else of that round.
 
 use super::files::Cabinet;
-use super::{Log, Trouble};
-use crate::core::Core;
+use super::{Log, Shell};
+use crate::core::{Core, In};
 use crate::shelf::Shelf;
 use domain::command::{ExportFormat, History, Refusal};
 use domain::event::{Body, Event};
 use domain::ids::{Seq, SessionId};
+use domain::port::{Order, Report};
 use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use domain::state::State;
@@ -18,6 +22,9 @@ use store::{Durability, Listing, Opened, Store, StoreError};
 /// Events of one session that may wait for a store that fails; past it the session stays in memory only.
 const MAX_UNSAVED: usize = 100_000;
 
+/// The field of the status line that says why the conversation is not saved, while it is not. A UI without a person goes by it.
+pub const UNSAVED: &str = "unsaved";
+
 /// A session of fewer events is read from its log as quickly as from a snapshot.
 const WORTH_SNAPSHOT: u64 = 1_024;
 
@@ -27,18 +34,26 @@ pub(super) struct Keeper {
     keeps: bool,
     waiting: BTreeMap<SessionId, Vec<Event>>,
     open: BTreeSet<SessionId>,
-    failing: BTreeSet<SessionId>,
+    /// Sessions that cannot be written now, and why.
+    failing: BTreeMap<SessionId, String>,
+    /// Sessions whose UIs know that nothing is kept.
+    warned: BTreeSet<SessionId>,
 }
 
 impl Keeper {
     pub(super) fn new(store: Box<dyn Store>, cabinet: Cabinet, keeps: bool) -> Keeper {
-        let (waiting, open, failing) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        Keeper { store, cabinet, keeps, waiting, open, failing }
+        let (waiting, open, failing) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Keeper { store, cabinet, keeps, waiting, open, failing, warned: BTreeSet::new() }
     }
 
     /// Whether the store wants to be tended, or something waits for it to work again.
     pub(super) fn is_busy(&self) -> bool {
         !self.open.is_empty() || !self.failing.is_empty()
+    }
+
+    /// Why what happens in this session is in memory only, if it is.
+    pub(super) fn trouble(&self, session: &SessionId) -> Option<&str> {
+        self.failing.get(session).map(String::as_str)
     }
 
     pub(super) fn add(&mut self, session: SessionId, event: Arc<Event>) {
@@ -53,6 +68,12 @@ impl Keeper {
     /// Writes what waits. A session in which nothing was said yet is not worth keeping.
     pub(super) fn commit(&mut self, core: &Core, log: &Log) -> Vec<Trouble> {
         let mut troubles = Vec::new();
+        if let Some(why) = self.store.forgets() {
+            for session in self.waiting.keys().filter(|session| !self.warned.contains(*session)) {
+                troubles.push(Trouble { session: session.clone(), what: What::Forgets(why.to_owned()) });
+            }
+            self.warned.extend(self.waiting.keys().cloned());
+        }
         for (session, events) in &mut self.waiting {
             let worth = self.open.contains(session) || events.iter().any(|event| is_said(&event.body));
             if events.is_empty() || !worth {
@@ -71,39 +92,41 @@ impl Keeper {
                     {
                         log(&format!("snapshot of {session}: {why}"));
                     }
-                    if self.failing.remove(session) {
-                        troubles.push(recovered(session));
+                    if self.failing.remove(session).is_some() {
+                        troubles.push(Trouble { session: session.clone(), what: What::Works });
                     }
                 }
-                Err(why) => {
-                    log(&format!("store: {session}: {why}"));
-                    if self.failing.insert(session.clone()) {
-                        troubles.push(failed(session, &why));
-                    }
-                }
+                Err(why) => troubles.extend(failed(&mut self.failing, session, &why, log)),
             }
         }
         self.waiting.retain(|_, events| !events.is_empty());
         troubles
     }
 
-    pub(super) fn tend(&mut self, log: &Log) {
-        if !self.open.is_empty()
-            && let Err(why) = self.store.tend()
-        {
-            log(&format!("store: {why}"));
+    /// Lets the store write what it holds back; a store that cannot fails for the sessions that it was to write.
+    pub(super) fn tend(&mut self, log: &Log) -> Vec<Trouble> {
+        if self.open.is_empty() {
+            return Vec::new();
         }
-    }
-
-    pub(super) fn delete(&mut self, session: &SessionId, log: &Log) {
-        self.waiting.remove(session);
-        self.failing.remove(session);
-        if self.open.remove(session) {
-            let _ = self.store.close(session);
-        }
-        match self.store.delete(session) {
-            Ok(()) | Err(StoreError::Unknown(_)) => {}
-            Err(why) => log(&format!("store: {why}")),
+        match self.store.tend() {
+            Ok(()) => {
+                let waits = |session: &SessionId| self.waiting.contains_key(session);
+                let well: Vec<SessionId> = self.failing.keys().filter(|s| !waits(s)).cloned().collect();
+                well.into_iter()
+                    .map(|session| {
+                        self.failing.remove(&session);
+                        Trouble { session, what: What::Works }
+                    })
+                    .collect()
+            }
+            Err(why) => {
+                let one = match &why {
+                    StoreError::NotOpen(session) => Some(session.clone()),
+                    _ => None,
+                };
+                let hit = self.open.iter().filter(|session| one.as_ref().is_none_or(|one| one == *session));
+                hit.flat_map(|session| failed(&mut self.failing, session, &why, log)).collect()
+            }
         }
     }
 
@@ -158,17 +181,61 @@ fn with_waiting(mut history: History, waiting: &[Event], max_runs: usize, max_ev
     history
 }
 
-fn failed(session: &SessionId, why: &StoreError) -> Trouble {
-    let text = format!(
-        "Not saved: {why} ({}). The conversation goes on in memory and will be written when that works again.",
-        why.hint()
-    );
-    Trouble { session: session.clone(), signal: Signal::Notify { level: Level::Error, text } }
+/// Notes that a session cannot be written; told only when it is news.
+fn failed(
+    failing: &mut BTreeMap<SessionId, String>,
+    session: &SessionId,
+    why: &StoreError,
+    log: &Log,
+) -> Option<Trouble> {
+    let (reason, hint) = (why.to_string(), why.hint());
+    let known = failing.insert(session.clone(), reason.clone());
+    if known.as_ref() != Some(&reason) {
+        log(&format!("store: {session}: {reason}"));
+    }
+    known.is_none().then(|| Trouble { session: session.clone(), what: What::Fails { reason, hint } })
 }
 
-fn recovered(session: &SessionId) -> Trouble {
-    let text = "Saved again: everything is written.".to_owned();
-    Trouble { session: session.clone(), signal: Signal::Notify { level: Level::Success, text } }
+/// What the UIs of a session and the engine must know of the store.
+pub(super) struct Trouble {
+    session: SessionId,
+    what: What,
+}
+
+enum What {
+    /// The session cannot be written.
+    Fails { reason: String, hint: &'static str },
+    /// It can again.
+    Works,
+    /// There is no store on disk: nothing will be there the next time.
+    Forgets(String),
+}
+
+impl Shell {
+    /// The engine first: what it is told next must not be done as if it were written down.
+    pub(super) fn tell_trouble(&mut self, trouble: Trouble) {
+        let Trouble { session, what } = trouble;
+        let (level, text, failing) = match what {
+            What::Fails { reason, hint } => {
+                let text = format!(
+                    "Not saved: {reason} ({hint}). The conversation goes on in memory and will be written when that works again."
+                );
+                (Level::Error, text, Some(Some(reason)))
+            }
+            What::Works => (Level::Success, "Saved again: everything is written.".to_owned(), Some(None)),
+            What::Forgets(why) => {
+                (Level::Warning, format!("Nothing of this conversation will be kept: {why}"), None)
+            }
+        };
+        if let Some(why) = failing {
+            self.orders.push_front(Order::StoreFails { session: session.clone(), why: why.clone() });
+            let text = why.map(|why| format!("not saved: {why}"));
+            let signal = Signal::Status { key: UNSAVED.to_owned(), text };
+            self.decide(In::Report(Report::Signal { session: session.clone(), signal }));
+        }
+        let signal = Signal::Notify { level, text };
+        self.decide(In::Report(Report::Signal { session, signal }));
+    }
 }
 
 impl Shelf for Keeper {
@@ -226,6 +293,17 @@ impl Shelf for Keeper {
             ExportFormat::Html => export::html(state),
             ExportFormat::Jsonl => export::jsonl(session, state, &self.events(session, state)),
         })
+    }
+
+    fn delete(&mut self, session: &SessionId) -> Result<(), Refusal> {
+        match self.store.delete(session) {
+            Ok(()) | Err(StoreError::Unknown(_)) => {}
+            Err(why) => return Err(why.to_refusal()),
+        }
+        self.waiting.remove(session);
+        self.failing.remove(session);
+        self.open.remove(session);
+        Ok(())
     }
 
     fn save_file(

@@ -144,6 +144,7 @@ impl Shell {
             Order::Cancel { .. }
             | Order::Turn(_)
             | Order::SteerWaits { .. }
+            | Order::StoreFails { .. }
             | Order::PolicyChanged { .. }
             | Order::Forget { .. } => {}
         }

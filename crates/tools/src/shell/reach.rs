@@ -4,7 +4,6 @@
 
 use super::Word;
 use crate::place::Workplace;
-use crate::policy::allow::STEERS;
 use domain::ask::Risk;
 use std::path::{Component, Path, PathBuf};
 
@@ -39,7 +38,7 @@ impl Leads {
             Leads::Inside => format!("{verb} {}", word.raw),
             Leads::Unknown => format!("{verb} {}, which is only known when it runs", word.raw),
             Leads::Outside => format!("{verb} {}, outside the workspace", word.raw),
-            Leads::Steering => format!("{verb} {}, which {STEERS}", word.raw),
+            Leads::Steering => format!("{verb} {}, which steers what programs do here", word.raw),
         }
     }
 }
@@ -207,7 +206,7 @@ impl<'a> Reach<'a> {
             match path {
                 Some(path) if self.place.inside(&path) => {
                     if let Some(part) = self.place.steering(&path) {
-                        let reason = format!("changes `{part}`, which {STEERS}");
+                        let reason = format!("changes `{part}`, which steers what programs do here");
                         return Written::Steering(reason);
                     }
                     last = Some(path);

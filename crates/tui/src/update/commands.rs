@@ -72,10 +72,7 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         },
         Does::Policy => match given.as_deref().map(policy) {
             Some(Some(policy)) => model.send(Want::Word("policy set"), Command::SetPolicy { policy }, fx),
-            Some(None) => {
-                let names = Policy::ALL.map(Policy::name).join(", ");
-                model.toast(Level::Info, format!("modes: {names}"));
-            }
+            Some(None) => model.toast(Level::Info, "modes: read-only, ask, auto-edit, full"),
             None => lists::open(model, Of::Policies, fx),
         },
         Does::Mode => mode(model, argument, fx),
@@ -128,10 +125,11 @@ fn set_model(model: &mut Model, name: &str, fx: &mut Vec<Fx>) {
 
 fn policy(name: &str) -> Option<Policy> {
     match name {
-        "readonly" => Some(Policy::ReadOnly),
-        "edit" => Some(Policy::AutoEdit),
-        "sandbox" => Some(Policy::Sandboxed),
-        name => Policy::named(name),
+        "read-only" | "readonly" => Some(Policy::ReadOnly),
+        "ask" => Some(Policy::Ask),
+        "auto-edit" | "edit" => Some(Policy::AutoEdit),
+        "full" => Some(Policy::Full),
+        _ => None,
     }
 }
 

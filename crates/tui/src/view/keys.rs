@@ -34,11 +34,10 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
     (
         "When a tool wants to run",
         &[
-            ("Tab", "goes to the question, and back to what you write"),
             ("y", "yes, once"),
-            ("s", "yes, for this session: the rule that is shown"),
+            ("s", "yes, for this session"),
             ("a", "yes, always: the rule that is shown"),
-            ("n", "no, and stop"),
+            ("n", "no"),
             ("r", "no, and tell the model why"),
             ("v", "view all of it"),
         ],

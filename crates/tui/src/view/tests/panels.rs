@@ -111,7 +111,9 @@ fn questions_further_on() {
         let choice = |id: &str| Choice { id: id.into(), label: format!("the {id}"), detail: None };
         let choices = ["apple", "pear", "plum", "pineapple"].map(choice).to_vec();
         ask(stage, 9, "Which fruit?", AskKind::Choose { message: String::new(), choices, many: true });
-        stage.ui.keys("<space><down><down><space>pl");
+        stage.ui.keys("<space><down><down>");
+        stage.ui.keys("<tab>");
+        stage.ui.keys("pl");
     });
     check("consent_reason", 20, |stage| {
         stage.run("clean up");
