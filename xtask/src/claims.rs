@@ -27,7 +27,8 @@ pub(crate) fn findings(pages: &[Page], sources: &[Page]) -> Vec<String> {
 
 fn is_sentence(code: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    code.chars().all(plain) && code.matches('_').count() >= UNDERSCORES
+    let begins = code.starts_with(|c: char| c.is_ascii_lowercase());
+    begins && code.chars().all(plain) && code.matches('_').count() >= UNDERSCORES
 }
 
 /// The functions of a source file that are tests.

@@ -30,8 +30,32 @@ pub enum Policy {
     Ask,
     /// Edits inside the workspace run too.
     AutoEdit,
-    /// Everything runs.
+    /// Commands run too, inside the sandbox; leaving it is asked.
+    Sandboxed,
+    /// Everything that stays inside the sandbox runs.
     Full,
+}
+
+impl Policy {
+    /// All modes, the strictest first.
+    pub const ALL: [Policy; 5] =
+        [Policy::ReadOnly, Policy::Ask, Policy::AutoEdit, Policy::Sandboxed, Policy::Full];
+
+    /// The name that a person reads and types.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::ReadOnly => "read-only",
+            Policy::Ask => "ask",
+            Policy::AutoEdit => "auto-edit",
+            Policy::Sandboxed => "sandboxed",
+            Policy::Full => "full",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn named(name: &str) -> Option<Policy> {
+        Policy::ALL.into_iter().find(|policy| policy.name() == name)
+    }
 }
 
 /// A session in a list.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tools::policy::Rules;
+use tools::policy::{Allowance, Rules};
 use tools::sandbox::Guard;
 use tools::{Toolbox, Workplace};
 
@@ -37,6 +37,8 @@ pub struct Setup {
     pub guard: Option<Guard>,
     /// What the person has set.
     pub config: Config,
+    /// What was allowed when the program was started.
+    pub allow: Vec<Allowance>,
 }
 
 /// Our agent.
@@ -238,7 +240,7 @@ impl Agent {
                 asked: Asked::default(),
                 steered: Steered::default(),
                 place,
-                grants: Grants::new(brief.policy, rules, self.changes.clone()),
+                grants: Grants::new(brief.policy, rules.with(&self.setup.allow), self.changes.clone()),
                 trouble,
                 under_way: None,
             };

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tools::policy::Mode;
 
 /// Percent of the window at which a conversation is compacted.
 pub const COMPACT_AT: u8 = 80;
@@ -18,6 +19,8 @@ const MAX_DEADLINE_S: u64 = 600;
 pub struct Config {
     /// The model to use where nobody named one, as `provider/name`.
     pub model: Option<String>,
+    /// The mode of new sessions where nobody named one.
+    pub policy: Option<Mode>,
     /// Percent of the window at which a conversation is compacted.
     pub compact_at: u8,
     /// Commands that answer [`domain::command::Command::Extension`], by name.
@@ -36,6 +39,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             model: None,
+            policy: None,
             compact_at: COMPACT_AT,
             extensions: BTreeMap::new(),
             fetch: Fetching::default(),
@@ -122,6 +126,7 @@ pub enum ConfigError {
 #[derive(Debug, Deserialize)]
 struct Wanted {
     model: Option<String>,
+    policy: Option<String>,
     compact_at: Option<u8>,
     #[serde(default)]
     extensions: BTreeMap<String, WantedExtension>,
@@ -142,6 +147,7 @@ impl Config {
     ///
     /// ```toml
     /// model = "anthropic/claude-sonnet-4-5"
+    /// policy = "ask"
     /// compact_at = 80
     /// [extensions.weather]
     /// command = ["weather-json", "--short"]
@@ -162,12 +168,15 @@ impl Config {
             let why = format!("{compact_at} is no percentage between 10 and 100");
             return Err(ConfigError::Value { key: "compact_at".to_owned(), why });
         }
+        let policy = wanted.policy.as_deref().map(str::parse::<Mode>).transpose();
+        let policy =
+            policy.map_err(|why| ConfigError::Value { key: "policy".to_owned(), why: why.to_string() })?;
         let mut extensions = BTreeMap::new();
         for (name, entry) in wanted.extensions {
             extensions.insert(name.clone(), extension(&name, entry)?);
         }
         let (model, fetch, sandbox) = (wanted.model, wanted.fetch, wanted.sandbox.checked()?);
-        Ok(Config { model, compact_at, extensions, fetch, sandbox, home: None, settings: None })
+        Ok(Config { model, policy, compact_at, extensions, fetch, sandbox, home: None, settings: None })
     }
 
     /// Where instructions and skills are looked for.

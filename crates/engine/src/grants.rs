@@ -44,6 +44,7 @@ impl Grants {
             Policy::ReadOnly => Mode::ReadOnly,
             Policy::Ask => Mode::Ask,
             Policy::AutoEdit => Mode::AutoEdit,
+            Policy::Sandboxed => Mode::Sandboxed,
             Policy::Full => Mode::Full,
         };
         let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).all();

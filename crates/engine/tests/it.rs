@@ -28,5 +28,8 @@ mod stand_in;
 #[path = "it/storm.rs"]
 mod storm;
 #[cfg(test)]
+#[path = "it/table.rs"]
+mod table;
+#[cfg(test)]
 #[path = "it/turns.rs"]
 mod turns;

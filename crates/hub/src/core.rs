@@ -20,6 +20,7 @@ use domain::event::{Body, Event, Failure, Outcome};
 use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, Millis, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
+use domain::session::Policy;
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::ToolRun;
@@ -55,7 +56,9 @@ pub struct Setup {
     /// Project root of new sessions.
     pub project: String,
     /// How tools get their consent in new sessions.
-    pub policy: domain::session::Policy,
+    pub policy: Policy,
+    /// Why mode `sandboxed` cannot be had here, if so.
+    pub no_sandbox: Option<String>,
     /// A number no other process starts with, for session ids.
     pub salt: u64,
 }
@@ -407,6 +410,9 @@ impl Core {
                 Ok(())
             }
             Command::SetPolicy { policy } => {
+                if let (Policy::Sandboxed, Some(why)) = (policy, &self.setup.no_sandbox) {
+                    return Err(Refusal::new(RefusalKind::Unsupported, why.clone()));
+                }
                 self.emit(&session, Body::PolicyChosen { policy });
                 self.out.push(Out::Order(Order::PolicyChanged { session, policy }));
                 self.done(ui, ticket)

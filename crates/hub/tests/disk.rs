@@ -109,7 +109,14 @@ struct Bench {
 }
 
 fn setup() -> Setup {
-    Setup { engine: Engine::Driven, cwd: "/w".into(), project: "/w".into(), policy: Policy::Ask, salt: 1 }
+    Setup {
+        engine: Engine::Driven,
+        cwd: "/w".into(),
+        project: "/w".into(),
+        policy: Policy::Ask,
+        no_sandbox: None,
+        salt: 1,
+    }
 }
 
 impl Bench {

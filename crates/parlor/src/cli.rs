@@ -1,7 +1,9 @@
 //! What can be typed. Help texts teach: each says what happens and shows an example.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use domain::session::Policy;
 use std::path::PathBuf;
+use tools::policy::Allowance;
 
 /// Said when there is neither a terminal nor a prompt.
 pub(crate) const WHAT_IT_IS: &str = "\
@@ -64,6 +66,9 @@ pub(crate) struct Common {
     /// Keep nothing on disk.
     #[arg(long, global = true, env = "PARLOR_EPHEMERAL")]
     pub(crate) ephemeral: bool,
+    /// What is allowed from the start.
+    #[arg(skip)]
+    pub(crate) allow: Vec<Allowance>,
 }
 
 /// What tools may do without asking.
@@ -75,8 +80,22 @@ pub(crate) enum PolicyMode {
     Ask,
     /// Edit files of the project; everything else is asked.
     AutoEdit,
-    /// Everything but what is critical.
+    /// Run commands too, inside the sandbox; leaving it is asked. Only where the kernel can hold them there.
+    Sandboxed,
+    /// All that stays inside the sandbox; the network, leaving it and what cannot be undone are asked.
     Full,
+}
+
+impl From<PolicyMode> for Policy {
+    fn from(mode: PolicyMode) -> Policy {
+        match mode {
+            PolicyMode::ReadOnly => Policy::ReadOnly,
+            PolicyMode::Ask => Policy::Ask,
+            PolicyMode::AutoEdit => Policy::AutoEdit,
+            PolicyMode::Sandboxed => Policy::Sandboxed,
+            PolicyMode::Full => Policy::Full,
+        }
+    }
 }
 
 /// What a UI may do.
@@ -180,9 +199,13 @@ pub(crate) struct Run {
     /// Print every event as one JSON line, and a last line with the result.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Tools that may run without asking, by name; `all` for every tool.
-    #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
-    pub(crate) allow: Vec<String>,
+    /// Tools that may run without asking, by name.
+    ///
+    /// `bash` runs commands inside the sandbox, `bash:network` also those that ask for the network, `bash:free` also those that ask to
+    /// leave the sandbox; `mcp__SERVER__TOOL` is a tool of an MCP server. None of these covers what cannot be undone, what steers
+    /// programs or what is written outside: only `all` does, which says yes to everything that would be asked.
+    #[arg(long, value_delimiter = ',', value_name = "TOOL,…", value_parser = allowance)]
+    pub(crate) allow: Vec<Allowance>,
     /// Give up after this many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
@@ -300,6 +323,15 @@ fn resumed(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// A tool that may run without asking, as typed.
+fn allowance(text: &str) -> Result<Allowance, String> {
+    let toolbox = tools::Toolbox::standard();
+    let mut names: Vec<&str> = toolbox.names().collect();
+    // They come with settings and skills; naming one that is not there allows nothing.
+    names.extend(["fetch", "skill"]);
+    Allowance::parse(text, &names).map_err(|why| why.to_string())
+}
+
 fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "true"));
     if name.is_empty() {
@@ -326,6 +358,20 @@ mod tests {
         let said = read(&["--resume", "ab12", "run", "hi"]).unwrap();
         assert!(matches!(said.sub, Some(Sub::Run(_))) && said.common.resume == Some(Some("ab12".to_owned())));
         assert!(read(&["--resume", "run", "hi"]).is_err());
+    }
+
+    #[test]
+    fn what_is_allowed_must_be_there() {
+        let read = |word: &str| Cli::try_parse_from(["parlor", "run", "--allow", word, "hi"]);
+        for word in ["bash", "bash:network", "bash:free", "write,edit", "fetch", "skill", "all", "mcp__a__b"]
+        {
+            assert!(read(word).is_ok(), "{word}");
+        }
+        for word in ["bsah", "bash:fre", "write,bsah", "mcp__a", "ALL"] {
+            let why = read(word).unwrap_err();
+            assert_eq!(why.exit_code(), 2, "{word}");
+            assert!(why.to_string().contains("bash, bash:free, bash:network"), "{why}");
+        }
     }
 
     #[test]

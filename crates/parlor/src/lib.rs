@@ -34,6 +34,9 @@ use std::process::ExitCode;
 /// Most text taken from a pipe as a prompt.
 const MAX_PIPED: u64 = 10 * 1024 * 1024;
 
+/// The exit code of a command line that cannot be followed.
+const WRONG_USAGE: u8 = 2;
+
 /// Runs the program.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
@@ -41,6 +44,12 @@ pub fn main() -> ExitCode {
         return guard(&args.collect::<Vec<_>>());
     }
     let cli = Cli::parse_from(serve::habits::our_words(std::env::args_os().collect()));
+    if let (None | Some(Sub::Run(_) | Sub::Serve(_)), Some(why)) =
+        (&cli.sub, stack::refuse_mode(cli.common.policy, tools::sandbox::confines()))
+    {
+        exit::complain(&format!("error: {why}\n\nhint: with --policy ask you are asked before each command"));
+        return ExitCode::from(WRONG_USAGE);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(why) => return say_error(&anyhow::anyhow!("cannot start: {why}")),

@@ -5,7 +5,7 @@ use crate::exit::{self, Exit};
 use crate::stack;
 use anyhow::Context;
 use dialects::role::Answers;
-use domain::ask::{Answer, Ask, AskKind, Scope};
+use domain::ask::{Answer, Ask, AskKind};
 use domain::command::{Command, PromptOptions, Receipt, Target};
 use domain::content::{Input, Part, TextKind};
 use domain::event::{Body, Event, Outcome};
@@ -18,13 +18,15 @@ use hub::{Hub, LocalPort};
 use std::io::Read;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tools::policy::Allowance;
 
 const PROMPT: Ticket = Ticket(1);
 const ANSWER: Ticket = Ticket(2);
 const CANCEL: Ticket = Ticket(3);
 
 /// Runs one prompt on our own agent.
-pub(crate) async fn run(common: Common, run: Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
+    common.allow.clone_from(&run.allow);
     let prompt = match run.prompt.join(" ") {
         dash if dash == "-" => {
             let mut text = String::new();
@@ -201,27 +203,25 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// Nobody is here: only what was allowed on the command line gets a yes.
+    /// Nobody is here: what was allowed on the command line would not have been asked.
     async fn asked(&mut self, ask: &Ask) -> anyhow::Result<()> {
         let AskKind::Consent(consent) = &ask.kind else {
             self.needs_input = true;
             return Ok(());
         };
-        let allowed = self.run.allow.iter().any(|name| name == "all" || *name == consent.name);
-        let answer = if let Some(why) = self.unsaved.as_ref().filter(|_| allowed) {
-            // What was allowed when it was typed was allowed once: without a record of it, a crash could make it twice.
-            self.denied = true;
-            self.aside(&format!("denied: {} ({why}: after a crash it could run twice)", ask.title));
-            let reason =
-                format!("{why}: after a crash it could run twice, and nobody is here to decide that");
-            Answer::Deny { reason: Some(reason) }
-        } else if allowed {
-            Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) }
-        } else {
-            self.denied = true;
-            self.aside(&format!("denied: {} (allow it with --allow {})", ask.title, consent.name));
-            Answer::Deny { reason: Some("nobody is here to allow it in this headless run".to_owned()) }
+        self.denied = true;
+        let reason = match &self.unsaved {
+            Some(why) => {
+                self.aside(&format!("denied: {} ({why}: after a crash it could run twice)", ask.title));
+                format!("{why}: after a crash it could run twice, and nobody is here to decide that")
+            }
+            None => {
+                let needed = Allowance::for_consent(consent);
+                self.aside(&format!("denied: {} (allow it with --allow {needed})", ask.title));
+                "nobody is here to allow it in this headless run".to_owned()
+            }
         };
+        let answer = Answer::Deny { reason: Some(reason) };
         self.port.command(ANSWER, Target::Current, Command::Answer { ask: ask.id, answer }).await?;
         Ok(())
     }

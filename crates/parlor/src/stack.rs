@@ -14,7 +14,8 @@ use std::sync::Arc;
 use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
 use tools::Toolbox;
-use tools::sandbox::{Guard, came_from_command};
+use tools::policy::Allowance;
+use tools::sandbox::{Guard, came_from_command, confines};
 
 /// The hidden first argument that makes this program the guard of a child.
 pub const GUARD: &str = "__guard";
@@ -54,7 +55,9 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
     let cwd = working_directory(common)?;
     let store = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &cwd)?;
-    let hub = assemble_with(Arc::new(source), store, &cwd, &data, policy(common), config, log);
+    let policy = policy(common, &config, &log);
+    let allow = common.allow.clone();
+    let hub = assemble_with(Arc::new(source), store, &cwd, &data, policy, (config, allow), log);
     Ok(Own { hub, model, cwd, start })
 }
 
@@ -67,25 +70,25 @@ pub fn assemble_in(
     policy: Policy,
     log: Log,
 ) -> Hub {
-    assemble_with(models, store, cwd, data, policy, engine::Config::default(), log)
+    assemble_with(models, store, cwd, data, policy, (engine::Config::default(), Vec::new()), log)
 }
 
-/// The same, with the person's settings.
+/// The same, with the person's settings and what is allowed from the start.
 fn assemble_with(
     models: Arc<dyn ModelSource>,
     store: Box<dyn Store>,
     cwd: &Path,
     data: &Path,
     policy: Policy,
-    config: engine::Config,
+    (config, allow): (engine::Config, Vec<Allowance>),
     log: Log,
 ) -> Hub {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
-    let (toolbox, guard) = (Toolbox::standard(), guard(&config));
-    let setup = engine::Setup { models, toolbox, data: data.to_owned(), guard, config };
+    let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard(&config));
+    let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
-    let files = Files { data: Some(data.to_owned()), allowed: places::save_dirs() };
+    let files = Files { data: Some(data), allowed: places::save_dirs() };
     let seat = EngineSeat::Driven(orders);
     let hub = Hub::start_with(hub_setup(Engine::Driven, cwd, policy), store, seat, files, log);
     let feeding = hub.clone();
@@ -126,6 +129,7 @@ fn hub_setup(engine: Engine, cwd: &Path, policy: Policy) -> Setup {
         cwd: cwd.display().to_string(),
         project: project.display().to_string(),
         policy,
+        no_sandbox: confines().err(),
         salt: u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos()),
     }
 }
@@ -167,11 +171,38 @@ fn start_with(common: &Common, store: &dyn Store, cwd: &Path) -> anyhow::Result<
     Ok(Some(Command::OpenSession { session }))
 }
 
-fn policy(common: &Common) -> Policy {
-    match common.policy {
-        None | Some(PolicyMode::Ask) => Policy::Ask,
-        Some(PolicyMode::ReadOnly) => Policy::ReadOnly,
-        Some(PolicyMode::AutoEdit) => Policy::AutoEdit,
-        Some(PolicyMode::Full) => Policy::Full,
+/// The mode of new sessions. What the command line asks for was looked at by [`refuse_mode`]; settings that ask for what cannot be had
+/// cost nothing but that.
+fn policy(common: &Common, config: &engine::Config, log: &Log) -> Policy {
+    if let Some(mode) = common.policy {
+        return mode.into();
+    }
+    let set = config.policy.and_then(|mode| Policy::named(mode.name())).unwrap_or_default();
+    match (set, confines()) {
+        (Policy::Sandboxed, Err(why)) => {
+            log(&format!("warning: {why}; commands are asked for"));
+            Policy::default()
+        }
+        (set, _) => set,
+    }
+}
+
+/// Why the mode that was asked for cannot be had, if so.
+pub(crate) fn refuse_mode(wanted: Option<PolicyMode>, confines: Result<(), String>) -> Option<String> {
+    confines.err().filter(|_| wanted == Some(PolicyMode::Sandboxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_that_the_kernel_cannot_keep_is_refused_with_the_reason() {
+        let cannot = || Err("no Landlock".to_owned());
+        assert_eq!(refuse_mode(Some(PolicyMode::Sandboxed), cannot()), Some("no Landlock".to_owned()));
+        assert_eq!(refuse_mode(Some(PolicyMode::Sandboxed), Ok(())), None);
+        for mode in [None, Some(PolicyMode::Ask), Some(PolicyMode::Full)] {
+            assert_eq!(refuse_mode(mode, cannot()), None);
+        }
     }
 }

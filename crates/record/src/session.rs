@@ -23,6 +23,7 @@ enum PolicyMirror {
     ReadOnly,
     Ask,
     AutoEdit,
+    Sandboxed,
     Full,
 }
 

@@ -126,6 +126,17 @@ fn a_tag_that_is_not_known_is_named_and_a_field_is_ignored() {
 }
 
 #[test]
+fn a_mode_that_is_not_known_is_named() {
+    for policy in domain::session::Policy::ALL {
+        let chosen = Body::PolicyChosen { policy };
+        assert_eq!(decode::<Body>(&encode(&chosen)), Ok(chosen));
+    }
+    let error = decode::<Body>(r#"{"policy_chosen":{"policy":"reckless"}}"#).unwrap_err();
+    assert!(error.to_string().contains("unknown variant `reckless`"), "{error}");
+    assert!(error.to_string().contains("sandboxed"), "it says what is known: {error}");
+}
+
+#[test]
 fn a_session_id_with_a_path_is_not_read() {
     assert!(decode::<SessionId>(r#""sess-../../etc/passwd""#).is_err());
     assert_eq!(decode::<SessionId>(r#""sess-12345678""#), Ok(SessionId::parse("sess-12345678").unwrap()));

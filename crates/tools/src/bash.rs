@@ -3,6 +3,8 @@
 mod child;
 mod jobs;
 mod output;
+mod steered;
+mod tries;
 
 pub use child::GRACE;
 pub use jobs::{BashJobs, JobReport, JobState, Jobs, MAX_JOBS, MAX_RUNNING};
@@ -11,8 +13,9 @@ pub use output::{KEPT, MAX_FILES, MAX_SPILL};
 use crate::args::{Args, COMMAND};
 use crate::digest;
 use crate::place::Workplace;
+use crate::policy::allow::RUNS_IN;
 use crate::shell;
-use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError};
+use crate::tool::{BoxFuture, Deed, Leaves, Outcome, Plan, Port, Spec, Tool, ToolError};
 use child::{End, Leave, Running, Sink};
 use domain::ask::{Assessment, Preview, Risk};
 use domain::content::Json;
@@ -23,6 +26,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use steered::Steered;
+pub(crate) use tries::Tries;
 
 /// Time limit unless the call says otherwise, in seconds.
 pub const DEFAULT_TIMEOUT: u64 = 120;
@@ -32,6 +37,8 @@ pub const MAX_TIMEOUT: u64 = 600;
 pub const MAX_LINE: usize = 64 * 1024;
 
 const NAME: &str = "bash";
+/// Longest reason that a person is shown, in characters.
+const MAX_REASON: usize = 400;
 
 /// Runs a command line.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +48,9 @@ struct Wanted<'a> {
     line: &'a str,
     timeout: Duration,
     background: bool,
-    leave: Leave,
+    network: bool,
+    unsandboxed: bool,
+    reason: Option<&'a str>,
     workdir: Option<&'a str>,
 }
 
@@ -58,40 +67,47 @@ impl<'a> Wanted<'a> {
             );
         }
         let seconds = args.count_opt(&["timeout", "timeout_seconds"])?.unwrap_or(DEFAULT_TIMEOUT);
-        Ok(Wanted {
+        let wanted = Wanted {
             line,
             timeout: Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT)),
             background: args.flag(&["background", "run_in_background"])?,
-            leave: Leave {
-                network: args.flag(&["network"])?,
-                unsandboxed: args.flag(&["unsandboxed"])?,
-                looking: false,
-                git: false,
-            },
+            network: args.flag(&["network"])?,
+            unsandboxed: args.flag(&["unsandboxed"])?,
+            reason: args.text_opt(&["reason", "justification"])?.filter(|reason| !reason.trim().is_empty()),
             workdir: args.text_opt(&["workdir", "cwd"])?,
-        })
+        };
+        if (wanted.network || wanted.unsandboxed) && wanted.reason.is_none() {
+            return Err(args
+                .wrong("`network` and `unsandboxed` need a `reason`: the person reads it before deciding"));
+        }
+        Ok(wanted)
     }
 
     /// What the call asks for beside the command itself. It is no longer what a rule was given for.
-    fn more(&self, plan: &mut Plan, at: &Workplace) {
-        let mut asked = |reason: String| {
-            plan.raise(Risk::High, reason);
-            plan.read_only = false;
-            plan.rule = None;
-            plan.deed = Deed::Other;
-        };
-        if self.leave.unsandboxed {
-            asked("runs outside of the sandbox".to_owned());
+    fn more(&self, plan: &mut Plan, at: &Workplace) -> Leaves {
+        let outside = !at.inside(at.workdir());
+        if self.unsandboxed {
+            plan.raise(Risk::High, "runs outside of the sandbox");
         }
-        if self.leave.network {
-            asked("asks for the network".to_owned());
+        if self.network {
+            plan.raise(Risk::High, "asks for the network");
         }
-        if !at.inside(at.workdir()) {
-            asked(format!("runs in {}, outside the workspace", at.workdir().display()));
+        if outside {
+            plan.raise(Risk::High, format!("{RUNS_IN}{}, outside the workspace", at.workdir().display()));
         }
         if self.background {
             plan.raise(Risk::Low, "goes on in the background");
         }
+        if self.unsandboxed || self.network {
+            let reason: String = self.reason.unwrap_or_default().trim().chars().take(MAX_REASON).collect();
+            let reason: String = reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            plan.assessment.reasons.push(format!("the model's reason: {reason}"));
+            if let Some(last) = at.tries().of(self.line, at.workdir()) {
+                plan.assessment.reasons.push("inside the sandbox it failed; its last lines were:".to_owned());
+                plan.assessment.reasons.extend(last.iter().map(|line| format!("| {line}")));
+            }
+        }
+        Leaves { network: self.network, free: self.unsandboxed || outside }
     }
 
     fn place(&self, place: &Workplace) -> Result<Workplace, ToolError> {
@@ -110,8 +126,9 @@ impl Tool for Bash {
                 "Run a command line in bash. No stdin, no terminal. Output past {} KB is cut in the middle and kept in \
                  a file. The time limit is {DEFAULT_TIMEOUT} s unless `timeout` (at most {MAX_TIMEOUT}) says otherwise. \
                  What must go on running (servers, watchers) needs `background`; everything else ends with the command. \
-                 Commands may write in the workspace and temp only and have no network: `network` and `unsandboxed` \
-                 ask the person for more.",
+                 Commands run in a sandbox: they write only in the workspace and temp, files that steer programs (.git, \
+                 CI, editor and agent settings) stay as they are, and there is no network. When a command fails for \
+                 that, call it again with `network` or `unsandboxed` and a `reason`: the person is asked.",
                 KEPT / 1024
             ),
             schema: json!({
@@ -122,7 +139,8 @@ impl Tool for Bash {
                     "workdir": {"type": "string", "description": "Where to run; the working directory if left out"},
                     "background": {"type": "boolean", "description": "Go on without waiting; see bash_jobs"},
                     "network": {"type": "boolean", "description": "It needs the network"},
-                    "unsandboxed": {"type": "boolean", "description": "It must write outside the workspace"}
+                    "unsandboxed": {"type": "boolean", "description": "It must do what the sandbox does not let it"},
+                    "reason": {"type": "string", "description": "Why it needs `network` or `unsandboxed`, for the person"}
                 },
                 "required": ["command"]
             }),
@@ -145,10 +163,11 @@ impl Tool for Bash {
             reasons: judgement.reasons.clone(),
             reversible: judgement.reversible,
         };
-        plan.read_only = judgement.read_only() && !wanted.background;
-        plan.rule = crate::policy::offer(&judgement);
-        plan.deed = Deed::Command(Box::new(judgement));
-        wanted.more(&mut plan, &at);
+        let leaves = wanted.more(&mut plan, &at);
+        let stays = leaves == Leaves::default();
+        plan.read_only = judgement.read_only() && !wanted.background && stays;
+        plan.rule = crate::policy::offer(&judgement).filter(|_| stays);
+        plan.deed = Deed::Command { judgement: Box::new(judgement), leaves };
         Ok(plan)
     }
 
@@ -157,34 +176,58 @@ impl Tool for Bash {
             if port.cancel.is_cancelled() {
                 return Outcome::cancelled();
             }
-            match start(&plan) {
+            let decided = Wanted::parse(&plan.args).and_then(|wanted| {
+                let leave = leave(&plan, &wanted)?;
+                Ok((wanted, leave))
+            });
+            let (wanted, leave) = match decided {
+                Ok(decided) => decided,
+                Err(error) => return Outcome::failed(error.to_string()),
+            };
+            let steered = Steered::before(plan.place.root(), wanted.line, leave).await;
+            match start(&plan, &wanted, leave) {
                 Err(error) => Outcome::failed(error.to_string()),
-                Ok((wanted, running)) if wanted.background => background(&plan.place, &wanted, running),
-                Ok((wanted, running)) => foreground(&plan.place, &wanted, running, port).await,
+                Ok(running) if wanted.background => background(&plan.place, &wanted, running, steered),
+                Ok(running) => {
+                    let outcome = foreground(&plan.place, &wanted, running, port.clone()).await;
+                    let outcome = steered::explain(outcome, &plan.place, wanted.leave);
+                    match steered {
+                        Some(steered) => steered.after(outcome, &port).await,
+                        None => outcome,
+                    }
+                }
             }
         })
     }
 }
 
-fn start(plan: &Plan) -> Result<(Wanted<'_>, Running), ToolError> {
-    let mut wanted = Wanted::parse(&plan.args)?;
-    // Whoever agreed to a line of git agreed that git writes its records.
-    wanted.leave.git = matches!(&plan.preview, Some(Preview::Command { inner, .. })
-        if inner.iter().any(|shown| shown == "git" || shown.starts_with("git ")));
-    wanted.leave.looking = matches!(&plan.deed, Deed::Command(judgement) if judgement.looks());
+/// What the command may do: no more than what was decided on, so it follows the plan and not the arguments alone.
+fn leave(plan: &Plan, wanted: &Wanted<'_>) -> Result<Leave, ToolError> {
+    let Deed::Command { judgement, leaves } = &plan.deed else {
+        return Err(ToolError::Stale { tool: NAME.into() });
+    };
+    Ok(Leave {
+        network: wanted.network,
+        unsandboxed: wanted.unsandboxed,
+        // Only what nobody is asked for: who agreed to a look elsewhere wants to see something.
+        looking: judgement.read_only() && *leaves == Leaves::default(),
+        git: judgement.repository,
+        steers: judgement.steering,
+    })
+}
+
+fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, ToolError> {
     if wanted.background && !plan.place.jobs().has_room() {
         let why = format!("{MAX_RUNNING} commands run in the background already: stop one with bash_jobs");
         return Err(ToolError::Args { tool: NAME.into(), why });
     }
     let at = wanted.place(&plan.place)?;
     let shell = Path::new("bash");
-    let running =
-        Running::start(wanted.line, at.workdir(), &plan.place, wanted.leave).map_err(ToolError::io(shell))?;
-    Ok((wanted, running))
+    Running::start(wanted.line, at.workdir(), &plan.place, leave).map_err(ToolError::io(shell))
 }
 
-fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running) -> Outcome {
-    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs()));
+fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered: Option<Steered>) -> Outcome {
+    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs()), steered);
     let text = format!("started as job-{id}: read it with bash_jobs");
     let json = Json::verbatim(json!({"job": format!("job-{id}")}).to_string());
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
@@ -196,8 +239,22 @@ async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, po
     let started = Instant::now();
     let end = running.watch(&mut sink, Some(wanted.timeout), &port.cancel).await;
     let output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    report(end, &output, wanted, started.elapsed())
+    let mut outcome = report(end, &output, wanted, started.elapsed());
+    if place.guard().is_some() && !wanted.unsandboxed {
+        let failed = (outcome.outcome == ToolOutcome::Failed).then(|| output.text());
+        if let Ok(at) = wanted.place(place) {
+            place.tries().note(wanted.line, at.workdir(), failed.as_deref());
+        }
+        if failed.is_some_and(|output| tries::sounds_refused(&output)) {
+            outcome.result.text.push_str(HOW_TO_ASK);
+        }
+    }
+    outcome
 }
+
+/// What the model reads when a command may have failed because of the sandbox. What was refused is not known.
+const HOW_TO_ASK: &str = "\n(It ran in the sandbox. If that is why it failed, call it again with `network` or `unsandboxed` set \
+                          and a `reason`: the person is asked and sees these last lines.)";
 
 fn report(end: End, output: &Output, wanted: &Wanted<'_>, took: Duration) -> Outcome {
     let mut text = output.text();

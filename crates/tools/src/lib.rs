@@ -36,7 +36,7 @@ pub use read::Read;
 pub use search::{Find, Grep};
 pub use todo::{ItemState, PlanItem, Todo};
 pub use tool::{
-    BoxFuture, Deed, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
+    BoxFuture, Deed, Leaves, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
 };
 pub use toolbox::Toolbox;
 pub use write::Write;

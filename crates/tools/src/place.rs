@@ -3,7 +3,7 @@
 //! Paths are resolved component by component with every symbolic link followed, also for files that do not exist yet,
 //! and compared by components, never as text. Clones share one memory of what was read.
 
-use crate::bash::Jobs;
+use crate::bash::{Jobs, Tries};
 use crate::sandbox::Guard;
 use crate::tool::ToolError;
 use std::collections::{HashMap, VecDeque};
@@ -27,6 +27,7 @@ pub struct Workplace {
     env: Arc<[(OsString, OsString)]>,
     seen: Arc<Mutex<Seen>>,
     jobs: Arc<Jobs>,
+    tries: Arc<Tries>,
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +53,7 @@ impl Workplace {
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
             jobs: Arc::default(),
+            tries: Arc::default(),
         })
     }
 
@@ -105,6 +107,16 @@ impl Workplace {
     /// What runs commands on our behalf; `None` means that they run unguarded.
     pub fn guard(&self) -> Option<&Guard> {
         self.guard.as_deref()
+    }
+
+    /// Whether commands are held inside the leash: there is a guard, and the kernel can.
+    pub fn confined(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.holds())
+    }
+
+    /// The commands that failed inside the leash.
+    pub(crate) fn tries(&self) -> &Tries {
+        &self.tries
     }
 
     /// The commands that run in the background.

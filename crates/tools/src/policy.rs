@@ -1,9 +1,11 @@
-//! Whether a planned call may run: policy modes and remembered rules. Pure; the files are in [`book`].
+//! Whether a planned call may run: policy modes and remembered rules. Pure; the modes are in [`table`], the files in [`book`].
 //!
-//! Invariants: a rule covers a command line only when it covers every command inside it and nothing is in doubt; nothing
-//! critical is ever covered by a rule or a mode. To look again at what is pending, decide again.
+//! Invariants: a rule covers a command line only when it covers every command inside it and nothing is in doubt; what is critical,
+//! steers programs or leaves the leash is never covered by a rule or a mode. To look again at what is pending, decide again.
 
+pub mod allow;
 pub mod book;
+pub mod table;
 
 use crate::shell::{Cover, Inner, Judgement, barred, rule_words};
 use crate::tool::{Deed, Plan, RuleOffer};
@@ -14,7 +16,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+pub use allow::{Allowance, NotAllowable};
 pub use book::{Rules, RulesError};
+use table::{Act, Say, acts};
 
 /// How much may happen without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -27,13 +31,15 @@ pub enum Mode {
     Ask,
     /// Looking and writing files of the workspace are free, commands are asked.
     AutoEdit,
-    /// Everything is free but what cannot be undone.
+    /// Commands run too, inside the leash; leaving it is asked. Only where the kernel can hold them there.
+    Sandboxed,
+    /// Whatever stays inside the leash is free, also tools of MCP servers and what git keeps.
     Full,
 }
 
 impl Mode {
     /// All modes, the strictest first.
-    pub const ALL: [Mode; 4] = [Mode::ReadOnly, Mode::Ask, Mode::AutoEdit, Mode::Full];
+    pub const ALL: [Mode; 5] = [Mode::ReadOnly, Mode::Ask, Mode::AutoEdit, Mode::Sandboxed, Mode::Full];
 
     /// The name in configs and on the command line.
     pub fn name(self) -> &'static str {
@@ -41,6 +47,7 @@ impl Mode {
             Mode::ReadOnly => "read-only",
             Mode::Ask => "ask",
             Mode::AutoEdit => "auto-edit",
+            Mode::Sandboxed => "sandboxed",
             Mode::Full => "full",
         }
     }
@@ -54,7 +61,7 @@ impl fmt::Display for Mode {
 
 /// The text is not a policy mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no policy mode: use read-only, ask, auto-edit or full")]
+#[error("`{0}` is no policy mode: use read-only, ask, auto-edit, sandboxed or full")]
 pub struct NotAMode(pub String);
 
 impl FromStr for Mode {
@@ -101,6 +108,9 @@ pub enum Matcher {
         /// The host, with its port where that is not the usual one.
         host: String,
     },
+    /// What was allowed when the program was started. Never kept.
+    #[serde(skip)]
+    Given(Allowance),
 }
 
 impl fmt::Display for Rule {
@@ -111,6 +121,7 @@ impl fmt::Display for Rule {
             Matcher::Exact { words } => write!(f, "run exactly `{}`", words.join(" ")),
             Matcher::Under { dir } => write!(f, "write files under {}", dir.display()),
             Matcher::Host { host } => write!(f, "fetch pages from {host}"),
+            Matcher::Given(allowance) => write!(f, "allowed from the start: {allowance}"),
         }
     }
 }
@@ -121,11 +132,16 @@ impl Rule {
         Rule { tool: Some(tool.to_owned()), matcher: Matcher::Whole }
     }
 
+    /// What a person allowed when the program was started.
+    pub fn given(allowance: Allowance) -> Rule {
+        Rule { tool: None, matcher: Matcher::Given(allowance) }
+    }
+
     fn covers_words(&self, said: &[String]) -> bool {
         match &self.matcher {
             Matcher::Prefix { words } => !words.is_empty() && said.starts_with(words) && !barred(said),
             Matcher::Exact { words } => said == words.as_slice(),
-            Matcher::Whole | Matcher::Under { .. } | Matcher::Host { .. } => false,
+            Matcher::Whole | Matcher::Under { .. } | Matcher::Host { .. } | Matcher::Given(_) => false,
         }
     }
 
@@ -151,57 +167,49 @@ pub enum Verdict {
 
 /// Decides on one plan. Call it again when the mode or the rules changed while it was pending.
 pub fn decide(mode: Mode, plan: &Plan, rules: &[Rule]) -> Verdict {
-    let risk = plan.assessment.risk;
-    if plan.read_only && risk == Risk::Low {
-        return Verdict::Allow(Decider::Policy);
+    // Without a leash that holds, running inside of it would be running free.
+    let held = mode != Mode::Sandboxed || plan.place.confined();
+    let mode = if held { mode } else { Mode::Ask };
+    match table::strictest(mode, plan) {
+        (Say::Free, _) => Verdict::Allow(Decider::Policy),
+        (Say::Denied, act) => Verdict::Deny(table::refusal(mode, act, &plan.tool)),
+        (Say::Asked, _) => match covering(plan, rules) {
+            Some(rule) => Verdict::Allow(Decider::Rule(rule)),
+            None => Verdict::Ask,
+        },
     }
-    if mode == Mode::ReadOnly && !plan.read_only {
-        return Verdict::Deny(format!(
-            "{} is not allowed in read-only mode: only look, or say what you would do",
-            plan.tool
-        ));
-    }
-    if risk == Risk::Critical {
-        return Verdict::Ask;
-    }
-    if let Some(rule) = covering(plan, rules) {
-        return Verdict::Allow(Decider::Rule(rule));
-    }
-    let free = match mode {
-        Mode::ReadOnly => false,
-        Mode::Ask => risk == Risk::Low,
-        Mode::AutoEdit => {
-            risk == Risk::Low || risk == Risk::Medium && matches!(plan.deed, Deed::Write { .. })
-        }
-        Mode::Full => true,
-    };
-    if free { Verdict::Allow(Decider::Policy) } else { Verdict::Ask }
 }
 
 /// The rules that cover a plan, in words.
 fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
+    let given = rules
+        .iter()
+        .find(|rule| matches!(&rule.matcher, Matcher::Given(allowance) if allowance.covers(plan)));
+    if let Some(rule) = given {
+        return Some(rule.to_string());
+    }
+    let never = [Act::Critical, Act::Steer, Act::Leave];
+    if acts(plan).iter().any(|act| never.contains(act)) {
+        return None;
+    }
     let whole = || {
         let rule = rules
             .iter()
             .find(|rule| rule.matcher == Matcher::Whole && rule.tool.as_ref() == Some(&plan.tool));
         rule.map(Rule::to_string)
     };
+    // What may replace more than text is asked each time, and an address that may carry data away or that leads inside.
+    let usual = plan.assessment.risk <= Risk::Medium;
     match &plan.deed {
-        Deed::Command(judgement) => cover_line(judgement, rules),
-        Deed::Write { path } => {
-            // What leaves the workspace or steers programs is asked each time.
-            if plan.assessment.risk > Risk::Medium {
-                return None;
-            }
+        Deed::Command { judgement, leaves } if !leaves.network => cover_line(judgement, rules),
+        Deed::Write { path } if usual => {
             rules.iter().find(|rule| rule.covers_file(path)).map(Rule::to_string).or_else(whole)
         }
-        // An address that may carry data away, or that leads inside, is asked each time.
-        Deed::Fetch { host } => {
-            let known = rules.iter().find(|rule| rule.covers_host(host));
-            known.filter(|_| plan.assessment.risk <= Risk::Medium).map(Rule::to_string)
+        Deed::Fetch { host } if usual => {
+            rules.iter().find(|rule| rule.covers_host(host)).map(Rule::to_string)
         }
-        Deed::Read => None,
-        Deed::Other => whole().filter(|_| plan.tool != "bash"),
+        Deed::Other => whole(),
+        Deed::Command { .. } | Deed::Write { .. } | Deed::Fetch { .. } | Deed::Read => None,
     }
 }
 

@@ -35,6 +35,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
+/// Whether this kernel can hold commands inside the leash, so that mode `sandboxed` can be had.
+///
+/// # Errors
+/// Why it cannot, in words for a person.
+pub fn confines() -> Result<(), String> {
+    static CONFINES: OnceLock<Result<(), String>> = OnceLock::new();
+    let cannot = |why: String| format!("mode sandboxed cannot be had here: {why}");
+    CONFINES.get_or_init(|| status().can_hold().map_err(cannot)).clone()
+}
+
 /// Characters of what a guard says why something cannot be done.
 const MAX_WORDS: usize = 200;
 
@@ -95,6 +105,11 @@ impl Guard {
     /// What the sandbox gives on this machine.
     pub fn status(&self) -> Status {
         status::without(self.always.lacks, self.namespaces())
+    }
+
+    /// Whether commands can be held well enough to run them unasked.
+    pub fn holds(&self) -> bool {
+        status::without(self.always.lacks, Ok(())).can_hold().is_ok()
     }
 
     /// Whether commands get a view of the file system of their own, or why not. Tried by a guard that enters one and ends.

@@ -4,6 +4,8 @@
 //! Found by a walk that goes down level by level and ends somewhere: what lies deeper than it got is not protected. Folders that hold
 //! what was installed or built are passed over: nobody opens them as a project of their own.
 
+pub(crate) mod compare;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 

@@ -39,7 +39,12 @@ pub enum Deed {
         path: PathBuf,
     },
     /// Runs a command line.
-    Command(Box<crate::shell::Judgement>),
+    Command {
+        /// What it would do.
+        judgement: Box<crate::shell::Judgement>,
+        /// What it wants beyond the leash.
+        leaves: Leaves,
+    },
     /// Asks another machine for a page.
     Fetch {
         /// The host, with its port where that is not the usual one.
@@ -47,6 +52,15 @@ pub enum Deed {
     },
     /// Anything else: only a rule for the whole tool can cover it.
     Other,
+}
+
+/// What a command wants beyond the leash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Leaves {
+    /// The network.
+    pub network: bool,
+    /// To run free of it, or to begin outside of the workspace.
+    pub free: bool,
 }
 
 /// The rules that "always" would add, in words.

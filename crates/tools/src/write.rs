@@ -5,6 +5,7 @@
 use crate::args::{Args, PATH};
 use crate::digest;
 use crate::place::Workplace;
+use crate::policy::allow::STEERS;
 use crate::policy::{Matcher, Rule};
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, blocking};
 use domain::ask::{Preview, Risk};
@@ -158,7 +159,7 @@ pub(crate) fn plan_change(
     if !place.inside(path) {
         plan.raise(Risk::High, format!("writes {}, outside the workspace", path.display()));
     } else if let Some(part) = place.steering(path) {
-        plan.raise(Risk::High, format!("changes `{part}`, which steers what programs do here"));
+        plan.raise(Risk::High, format!("changes `{part}`, which {STEERS}"));
     } else {
         plan.raise(Risk::Medium, if old.digest.is_some() { "changes a file" } else { "makes a file" });
         if let Some(dir) = path.parent() {

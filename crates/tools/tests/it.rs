@@ -25,5 +25,11 @@ mod sandbox;
 #[path = "it/slip.rs"]
 mod slip;
 #[cfg(test)]
+#[path = "it/steered.rs"]
+mod steered;
+#[cfg(test)]
+#[path = "it/table.rs"]
+mod table;
+#[cfg(test)]
 #[path = "it/tricks.rs"]
 mod tricks;

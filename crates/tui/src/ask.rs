@@ -1,24 +1,28 @@
 //! The question on the screen: one panel for every kind of ask, whatever dialect it came by.
 //!
-//! Invariants: the oldest open ask is shown and stays until it is closed; keys count only after a pause of [`GRACE_MS`] without
-//! typing since it came, so that a word being typed never answers it; an answer is bound to what was shown.
+//! Invariants: the oldest open ask is shown and stays until it is closed; a key counts only while the question has the keyboard
+//! (`keyboard.rs`), so that a word being typed never answers it; a key that answers is on the screen (`offers.rs`), and so is the
+//! rule that it makes; an answer is bound to what was shown.
 
+mod keyboard;
 mod keys;
+mod offers;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
 
 use crate::composer::Editor;
 use crate::fuzzy::rank;
+use crate::key::Key;
 use domain::ask::{Ask, AskKind};
 use domain::ids::{AskId, Millis};
 use std::collections::BTreeSet;
 
+pub use keyboard::{Answered, HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits, keyboard};
+pub(crate) use keyboard::{is_covered, is_unseen};
 pub use keys::Reply;
-pub use view::{Room, full, rows};
-
-/// How long nothing may be typed before keys answer.
-pub const GRACE_MS: u64 = 300;
+pub use offers::{Offer, Sees, of_page, row};
+pub use view::{Drawn, Full, Room, draw, full};
 
 /// What the person is doing with the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,15 +34,44 @@ pub enum Stage {
     Reason,
 }
 
+/// Where the person wants the keyboard to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Focus {
+    /// They have not said: with the question as soon as nothing is being written.
+    #[default]
+    Auto,
+    /// With the question: they moved there, or use it already.
+    Question,
+    /// With the composer: they moved there.
+    Composer,
+}
+
+/// An answer that waits a moment, because its key may be held down since the question before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// What the key means.
+    pub reply: Reply,
+    /// The key.
+    pub key: Key,
+    /// When it counts, unless the key comes again.
+    pub until: Millis,
+}
+
 /// The question on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskPanel {
     /// Which.
     pub id: AskId,
-    /// From when on keys count.
-    pub armed_at: Millis,
+    /// Since when it can be seen; `None` while nothing of it was drawn, or something covers it.
+    pub shown_at: Option<Millis>,
+    /// Whether no key came since the question before it was answered.
+    pub in_a_row: bool,
+    /// Where the person wants the keyboard to be.
+    pub focus: Focus,
     /// Whether it was answered and the runtime has not said so yet.
     pub answered: bool,
+    /// An answer that waits a moment.
+    pub held: Option<Held>,
     /// What the person is doing with it.
     pub stage: Stage,
     /// The text being written: an answer, a reason, a filter.
@@ -50,8 +83,8 @@ pub struct AskPanel {
 }
 
 impl AskPanel {
-    /// The panel of an ask that comes now.
-    pub fn open(ask: &Ask, now: Millis) -> AskPanel {
+    /// The panel of an ask that comes now; `before` is how the last question was answered, if no key came since.
+    pub fn open(ask: &Ask, now: Millis, before: Option<Answered>) -> AskPanel {
         let text = match &ask.kind {
             AskKind::Text { default: Some(text), .. } => text.clone(),
             AskKind::Edit { prefill, .. } => prefill.clone(),
@@ -59,10 +92,15 @@ impl AskPanel {
                 String::new()
             }
         };
+        // Who moved to a question and answered it is still there for the next one, when it follows at once.
+        let stays = before.is_some_and(|before| before.moved && now.since(before.at) < QUIET_MS);
         AskPanel {
             id: ask.id,
-            armed_at: Millis(now.0 + GRACE_MS),
+            shown_at: None,
+            in_a_row: before.is_some(),
+            focus: if stays { Focus::Question } else { Focus::Auto },
             answered: false,
+            held: None,
             stage: Stage::Menu,
             editor: Editor::with(text),
             cursor: 0,
@@ -70,9 +108,33 @@ impl AskPanel {
         }
     }
 
-    /// Whether keys count.
-    pub fn is_armed(&self, now: Millis) -> bool {
-        now >= self.armed_at
+    /// The runtime did not take the answer: the question is open again, as if it had just come.
+    pub fn reopen(&mut self) {
+        self.answered = false;
+        self.shown_at = None;
+        self.in_a_row = false;
+    }
+
+    /// When it was long enough on the screen for a key to be meant for it; `None` while it cannot be seen.
+    pub fn seen_at(&self) -> Option<Millis> {
+        let after = if self.in_a_row { ROW_MS } else { SEEN_MS };
+        self.shown_at.map(|at| Millis(at.0 + after))
+    }
+
+    /// Whether there is a field on the screen in which the person writes.
+    pub fn has_field(&self, ask: &Ask) -> bool {
+        match &ask.kind {
+            AskKind::Consent(_) => self.stage == Stage::Reason,
+            AskKind::Confirm { .. } => false,
+            AskKind::Choose { choices, .. } => self.has_filter(choices.len()),
+            AskKind::Text { .. } | AskKind::Edit { .. } => true,
+        }
+    }
+
+    /// Whether a list of so many choices shows its filter.
+    fn has_filter(&self, choices: usize) -> bool {
+        const FEW: usize = 7;
+        !self.editor.is_empty() || choices > FEW
     }
 
     /// The choices that fit the filter, by their place in the list.

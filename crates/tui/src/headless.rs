@@ -35,10 +35,13 @@ impl Headless {
         headless
     }
 
-    /// Feeds a message.
+    /// Feeds a message. The screen is drawn at once.
     pub fn feed(&mut self, msg: Msg) {
         update(&mut self.model, Msg::Tick(self.now), &mut self.fx);
         update(&mut self.model, msg, &mut self.fx);
+        if crate::ask::is_unseen(&self.model) {
+            update(&mut self.model, Msg::Drawn, &mut self.fx);
+        }
     }
 
     /// Feeds news.

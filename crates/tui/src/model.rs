@@ -1,6 +1,6 @@
 //! The model: all that the UI knows. It changes only in `update`; `view` draws it.
 
-use crate::ask::AskPanel;
+use crate::ask::{Answered, AskPanel};
 use crate::complete::Completion;
 use crate::composer::{Editor, History};
 use crate::keymap::Keymap;
@@ -103,6 +103,10 @@ pub struct Screen {
     pub selected: Option<CellKey>,
     /// The question on the screen.
     pub ask: Option<AskPanel>,
+    /// When a key came last that was not meant for a question.
+    pub typed_at: Option<Millis>,
+    /// The key that answered the last question, while no other came.
+    pub last_answer: Option<Answered>,
     /// The question whose answer is being written in the person's own editor.
     pub edited: Option<AskId>,
     /// What stands over everything.
@@ -238,6 +242,8 @@ impl Model {
             flipped: HashSet::new(),
             selected: None,
             ask: None,
+            typed_at: None,
+            last_answer: None,
             edited: None,
             overlay: None,
             toasts: VecDeque::new(),

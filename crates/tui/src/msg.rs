@@ -51,6 +51,10 @@ pub enum Msg {
     Resize(u16, u16),
     /// It is now this late. Comes before anything that depends on time, and when a wake was asked for.
     Tick(Millis),
+    /// A frame is on the screen. Comes only when a question waits for it.
+    Drawn,
+    /// The terminal was someone else's for a while and is ours again.
+    Back,
     /// From the runtime.
     News(News),
     /// What the person wrote in their own editor; `None` when it could not be run.

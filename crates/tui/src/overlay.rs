@@ -2,7 +2,6 @@
 
 use crate::key::{Code, Key};
 use crate::picker::Picker;
-use crate::row::Row;
 
 /// What stands over everything.
 #[derive(Debug)]
@@ -63,8 +62,8 @@ impl Pager {
     }
 
     /// The first row that can be shown, given how many there are and how many fit.
-    pub fn clamp(&self, rows: &[Row], fits: usize) -> usize {
-        self.top.min(rows.len().saturating_sub(fits))
+    pub fn clamp(&self, rows: usize, fits: usize) -> usize {
+        self.top.min(rows.saturating_sub(fits))
     }
 }
 
@@ -74,7 +73,6 @@ mod tests {
 
     #[test]
     fn a_page_scrolls_and_any_other_key_leaves_it() {
-        let rows = vec![Row::empty(); 30];
         for (keys, top) in [
             (&["down"][..], Some(1)),
             (&["up"], Some(0)),
@@ -88,7 +86,7 @@ mod tests {
         ] {
             let mut pager = Pager::new("Page", Content::Keys);
             let kept = keys.iter().all(|key| pager.key(key.parse().unwrap(), 10));
-            assert_eq!(kept.then(|| pager.clamp(&rows, 10)), top, "{keys:?}");
+            assert_eq!(kept.then(|| pager.clamp(30, 10)), top, "{keys:?}");
         }
     }
 
@@ -98,6 +96,6 @@ mod tests {
         for key in ["end", "down", "pagedown", "space", "d"] {
             pager.key(key.parse().unwrap(), usize::MAX);
         }
-        assert_eq!(pager.clamp(&[], 10), 0);
+        assert_eq!(pager.clamp(0, 10), 0);
     }
 }

@@ -14,6 +14,7 @@ mod terminal;
 
 pub use gallery::Decoded;
 
+use crate::ask;
 use crate::keymap::Keymap;
 use crate::model::{About, Model, Note};
 use crate::msg::{Begin, Fx, Msg, Outgoing};
@@ -247,11 +248,11 @@ impl Shell {
                 biased;
                 () = signals.next() => self.exit = Some(ExitReason::Signal),
                 read = input.next() => match read {
-                    Some(Input::Msg(msg)) => {
+                    Some(Input::Msg(msg, at)) => {
                         if let Msg::Resize(columns, rows) = *msg {
                             self.resize((columns, rows));
                         }
-                        self.take(*msg);
+                        self.take_at(at, *msg);
                         self.typed = true;
                     }
                     Some(Input::Cursor(cursor)) => self.located(cursor),
@@ -312,8 +313,13 @@ impl Shell {
     }
 
     fn take(&mut self, msg: Msg) {
+        self.take_at(now(), msg);
+    }
+
+    /// Takes in what came at this time.
+    fn take_at(&mut self, at: Millis, msg: Msg) {
         let mut fx = Vec::new();
-        update(&mut self.model, Msg::Tick(now()), &mut fx);
+        update(&mut self.model, Msg::Tick(at), &mut fx);
         update(&mut self.model, msg, &mut fx);
         self.dirty = true;
         self.perform(fx);
@@ -349,6 +355,7 @@ impl Shell {
             return Ok(());
         }
         match self.screen.draw(&self.model, &mut self.cache, &self.terminal)? {
+            Drawn::Done if ask::is_unseen(&self.model) => self.take(Msg::Drawn),
             Drawn::Done => {}
             Drawn::Lost => self.resized_at = Some(Instant::now()),
         }

@@ -14,7 +14,10 @@ mod scenes;
 mod shell;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod typing;
 
+use crate::ask::{Keyboard, keyboard};
 use crate::key::{Code, Key};
 use crate::model::Model;
 use crate::msg::{Fx, MouseAct, Msg};
@@ -28,6 +31,8 @@ use std::time::Duration;
 
 /// Lines per turn of the wheel.
 const WHEEL: i64 = 3;
+/// From how far back on the clock of the system was set, and nobody just read a key late.
+const CLOCK_STEP_MS: u64 = 60_000;
 /// How often the spinner turns while a run is under way.
 const SPIN_MS: u64 = 125;
 
@@ -35,6 +40,8 @@ const SPIN_MS: u64 = 125;
 pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
     match msg {
         Msg::Tick(now) => tick(model, now),
+        Msg::Drawn => asks::drawn(model),
+        Msg::Back => asks::back(model),
         Msg::Key(key) => keys::press(model, key, fx),
         Msg::Paste(text) => prompt::paste(model, &text, fx),
         Msg::Mouse(mouse) => match mouse.act {
@@ -76,7 +83,12 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
 }
 
 fn tick(model: &mut Model, now: Millis) {
+    // A key is told with the time at which it was read, which may be a little earlier than what came in meanwhile.
+    let back = model.screen.now.since(now) > CLOCK_STEP_MS;
     model.screen.now = now;
+    if back {
+        asks::clock_went_back(model);
+    }
     model.screen.toasts.retain(|toast| toast.until > now);
     model.screen.quit_until = model.screen.quit_until.filter(|until| *until > now);
     model.screen.all_until = model.screen.all_until.filter(|until| *until > now);
@@ -119,8 +131,11 @@ fn wake(model: &Model, fx: &mut Vec<Fx>) {
     for until in [model.screen.quit_until, model.screen.all_until].into_iter().flatten() {
         at(until.since(now).max(1));
     }
-    if let Some(ask) = model.screen.ask.as_ref().filter(|ask| !ask.is_armed(now)) {
-        at(ask.armed_at.since(now).max(1));
+    if let Keyboard::Soon(Some(from)) = keyboard(model) {
+        at(from.since(now).max(1));
+    }
+    if let Some(held) = model.screen.ask.as_ref().and_then(|panel| panel.held.as_ref()) {
+        at(held.until.since(now).max(1));
     }
     if let Some(ms) = next {
         fx.push(Fx::Wake(Duration::from_millis(ms)));

@@ -12,9 +12,9 @@ mod welcome;
 
 pub(crate) use bottom::policy_word;
 pub(crate) use inline::{Inline, InlineFrame};
-pub(crate) use over::{list_area, page_rows};
+pub(crate) use over::{list_area, page_offers, page_size};
 
-use crate::ask::Room;
+use crate::ask::{Keyboard, Offer, Room, keyboard};
 use crate::cell::Look;
 use crate::composer::lay_out;
 use crate::keymap::Action;
@@ -123,8 +123,15 @@ fn ask_height(model: &Model, left: u16) -> u16 {
     // On a small screen the question may take all of it: nobody should answer what they cannot see.
     let most = if left <= SMALL { left } else { left.saturating_sub(LEAST_TRANSCRIPT) };
     let most = usize::from(most).saturating_sub(1);
-    let (rows, _) = crate::ask::rows(panel, ask, model.screen.now, look(model), room(model, most));
-    u16::try_from(rows.len() + 1).unwrap_or(u16::MAX).min(left)
+    let drawn = crate::ask::draw(model, panel, ask, look(model), room(model, most));
+    u16::try_from(drawn.rows.len() + 1).unwrap_or(u16::MAX).min(left)
+}
+
+/// The keys that the question tells, as it stands on the screen.
+pub(crate) fn offered(model: &Model) -> Vec<Offer> {
+    let Some((panel, ask)) = shown_ask(model) else { return Vec::new() };
+    let high = usize::from(areas(model).ask.height.saturating_sub(1));
+    crate::ask::draw(model, panel, ask, look(model), room(model, high)).offers
 }
 
 fn room(model: &Model, rows: usize) -> Room {
@@ -159,6 +166,7 @@ pub fn view(model: &Model, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> O
     let caret = chrome(model, cache, areas, buf);
     match &model.screen.overlay {
         Some(overlay) => over::view(overlay, model, area, buf, &mut cache.links),
+        None if keyboard(model) == Keyboard::Question => caret,
         None => hints::search_caret(model, areas.middle).or(caret),
     }
 }
@@ -176,10 +184,10 @@ fn chrome(model: &Model, cache: &mut Cache, areas: Areas, buf: &mut Buffer) -> O
         let inner = Rect { y: areas.ask.y + 1, height: areas.ask.height.saturating_sub(1), ..areas.ask };
         bottom::rule("question", model, areas.ask, buf, &mut cache.links);
         let high = usize::from(inner.height);
-        let (rows, at) = crate::ask::rows(panel, ask, model.screen.now, look(model), room(model, high));
-        paste_rows(&rows, inner, buf, &mut cache.links);
-        if panel.is_armed(model.screen.now) && !panel.answered {
-            caret = at.map(|(row, column)| {
+        let drawn = crate::ask::draw(model, panel, ask, look(model), room(model, high));
+        paste_rows(&drawn.rows, inner, buf, &mut cache.links);
+        if keyboard(model) == Keyboard::Question {
+            caret = drawn.caret.map(|(row, column)| {
                 let x = inner.x + 1 + u16::try_from(column).unwrap_or(0);
                 let y = inner.y + u16::try_from(row).unwrap_or(0);
                 Position::new(x.min(inner.right().saturating_sub(1)), y)

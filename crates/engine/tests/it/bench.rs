@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tools::policy::Allowance;
 use tools::sandbox::Guard;
 use tools::{Tool, Toolbox};
 
@@ -51,6 +52,7 @@ pub(crate) struct Plan {
     pub(crate) policy: Policy,
     pub(crate) config: Config,
     pub(crate) guard: Option<Guard>,
+    pub(crate) allow: Vec<Allowance>,
 }
 
 impl Plan {
@@ -62,11 +64,16 @@ impl Plan {
             policy: Policy::default(),
             config: Config::default(),
             guard: None,
+            allow: Vec::new(),
         }
     }
 
     pub(crate) fn guard(self, guard: Guard) -> Plan {
         Plan { guard: Some(guard), ..self }
+    }
+
+    pub(crate) fn allow(self, allow: Vec<Allowance>) -> Plan {
+        Plan { allow, ..self }
     }
 
     pub(crate) fn tool(mut self, tool: impl Tool + 'static) -> Plan {
@@ -145,7 +152,8 @@ impl Bench {
         }
         let data = dir.path().join("data");
         let models = Arc::new(Only(model.clone()));
-        let setup = Setup { models, toolbox, data, guard: plan.guard, config: plan.config };
+        let setup =
+            Setup { models, toolbox, data, guard: plan.guard, config: plan.config, allow: plan.allow };
         tokio::spawn(Agent::new(setup, reports).run(ordered));
         let mut bench = Bench {
             model,

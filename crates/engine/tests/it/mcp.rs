@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The example server, which cargo builds beside the tests.
-fn echo() -> PathBuf {
+pub(crate) fn echo() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     let path = exe.parent().unwrap().parent().unwrap().join("examples/mcp_echo");
     assert!(path.exists(), "{} is missing: run `cargo build -p engine --examples`", path.display());
     path
 }
 
-fn child(mode: &str) -> Value {
+pub(crate) fn child(mode: &str) -> Value {
     json!({"command": echo(), "args": [mode]})
 }
 
@@ -52,7 +52,7 @@ async fn servers(bench: &mut Bench) -> Vec<ServerEntry> {
 }
 
 /// Looks until the only server is as wanted.
-async fn until(bench: &mut Bench, wanted: impl Fn(&ServerState) -> bool) -> ServerEntry {
+pub(crate) async fn until(bench: &mut Bench, wanted: impl Fn(&ServerState) -> bool) -> ServerEntry {
     let start = Instant::now();
     loop {
         let entry = servers(bench).await.remove(0);

@@ -41,7 +41,14 @@ pub(crate) fn lanes(dialect: Dialect) -> &'static [Lane] {
 }
 
 fn setup(engine: Engine) -> Setup {
-    Setup { engine, cwd: "/w".into(), project: "/w".into(), policy: Policy::default(), salt: 1 }
+    Setup {
+        engine,
+        cwd: "/w".into(),
+        project: "/w".into(),
+        policy: Policy::default(),
+        no_sandbox: None,
+        salt: 1,
+    }
 }
 
 /// Nothing is logged: what a peer says here is known.

@@ -23,7 +23,7 @@ impl Core {
             | Command::EditQueued { .. }
             | Command::DropQueued { .. }
             | Command::Stats => false,
-            Command::SetPolicy { .. } | Command::CloseSession => false,
+            Command::CloseSession => false,
             Command::SetLeaf { .. } => self.abilities.branch,
             _ => true,
         }

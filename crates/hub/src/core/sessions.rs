@@ -213,6 +213,7 @@ impl Core {
             self.notice(id, Level::Warning, &Failure::new("store_damage", damage.message));
         }
         self.emit_all(id, recovery.bodies);
+        self.leave_sandboxed(id);
         if let Some(open) = recovery.resumable {
             let asks = self.live(id)?.state.asks.iter();
             let consents = asks.filter_map(|ask| match &ask.kind {
@@ -228,6 +229,19 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// A session whose mode cannot be had here asks instead, and says so.
+    fn leave_sandboxed(&mut self, id: &SessionId) {
+        let Some(why) = self.setup.no_sandbox.clone() else { return };
+        if self.live(id).is_ok_and(|live| live.state.settings.policy == Policy::Sandboxed) {
+            self.emit(id, Body::PolicyChosen { policy: Policy::Ask });
+            self.notice(
+                id,
+                Level::Warning,
+                &Failure::new("no_sandbox", format!("{why}; this session asks instead")),
+            );
+        }
     }
 
     pub(super) fn close_session(

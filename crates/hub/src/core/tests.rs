@@ -19,14 +19,25 @@ use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use std::time::Duration;
 use store::Opened;
 
+/// Holds nothing but one session in mode `sandboxed`.
 struct NoShelf;
+
+const SANDBOXED: &str = "sess-5a4db0ed";
 
 impl Shelf for NoShelf {
     fn delete(&mut self, _: &SessionId) -> Result<(), Refusal> {
         Ok(())
     }
-    fn open(&mut self, _: &SessionId) -> Result<Option<Opened>, Refusal> {
-        Ok(None)
+    fn open(&mut self, id: &SessionId) -> Result<Option<Opened>, Refusal> {
+        if id.as_str() != SANDBOXED {
+            return Ok(None);
+        }
+        let mut state = State::new();
+        let opened = Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None };
+        for body in [opened, Body::PolicyChosen { policy: Policy::Sandboxed }] {
+            state.apply(Millis(1), &body).expect("lawful");
+        }
+        Ok(Some(Opened { state, damage: None }))
     }
     fn holds(&self, _: &SessionId) -> Result<bool, Refusal> {
         Ok(false)
@@ -67,13 +78,12 @@ const OTHER: UiId = UiId(2);
 
 impl Bench {
     fn new() -> Bench {
-        let setup = Setup {
-            engine: Engine::Driven,
-            cwd: "/w".into(),
-            project: "/w".into(),
-            policy: Policy::Ask,
-            salt: 7,
-        };
+        Bench::with(Engine::Driven, None)
+    }
+
+    fn with(engine: Engine, no_sandbox: Option<String>) -> Bench {
+        let (cwd, project, policy) = ("/w".into(), "/w".into(), Policy::Ask);
+        let setup = Setup { engine, cwd, project, policy, no_sandbox, salt: 7 };
         let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
         bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
         bench
@@ -452,4 +462,44 @@ fn commands_for_two_sessions_do_not_put_each_other_off() {
         }
     }
     assert_eq!((settled, waiting.len()), (2, 0));
+}
+
+#[test]
+fn a_mode_that_cannot_be_had_here_is_refused_with_the_reason() {
+    let wanted = || Command::SetPolicy { policy: Policy::Sandboxed };
+    let mut bench = Bench::new();
+    assert!(bench.command(TERMINAL, wanted()).is_ok());
+    assert_eq!(bench.state().settings.policy, Policy::Sandboxed);
+    let mut bench = Bench::with(Engine::Driven, Some("no Landlock in this kernel".into()));
+    let refusal = bench.command(TERMINAL, wanted()).unwrap_err();
+    assert_eq!(refusal.kind, RefusalKind::Unsupported);
+    assert!(refusal.to_string().contains("no Landlock"), "{refusal}");
+    assert_eq!(bench.state().settings.policy, Policy::Ask);
+    assert!(bench.command(TERMINAL, Command::SetPolicy { policy: Policy::Full }).is_ok());
+}
+
+#[test]
+fn a_session_that_was_sandboxed_elsewhere_asks_and_says_so() {
+    let open = || Command::OpenSession { session: SessionId::parse(SANDBOXED).expect("an id") };
+    let mut bench = Bench::new();
+    bench.command(TERMINAL, open()).expect("opened");
+    assert_eq!(bench.state().settings.policy, Policy::Sandboxed);
+    let mut bench = Bench::with(Engine::Driven, Some("no Landlock in this kernel".into()));
+    bench.command(TERMINAL, open()).expect("opened");
+    assert_eq!(bench.state().settings.policy, Policy::Ask);
+    let told = format!("{:?}", bench.state().entries);
+    assert!(told.contains("no Landlock in this kernel; this session asks instead"), "{told}");
+}
+
+#[test]
+fn the_mode_of_a_foreign_runtime_is_its_own() {
+    let mut bench = Bench::with(Engine::Followed, None);
+    bench.arrive(OTHER, Answers::ALL, Standing::Controller);
+    let command = Command::SetPolicy { policy: Policy::Full };
+    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(50), target: Target::Current, command });
+    let consulted = |out: &Out| {
+        matches!(out, Out::Order(Order::Consult { command: Command::SetPolicy { policy: Policy::Full }, .. }))
+    };
+    assert!(bench.outs.iter().any(consulted), "it is asked, not told that it is so: {:?}", bench.outs);
+    assert_eq!(bench.state().settings.policy, Policy::Ask);
 }

@@ -6,7 +6,6 @@ use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Part, Role, TextKind};
 use domain::event::{Body, Cause, Finish, Leaving, Outcome};
 use domain::queue::{Mode, QueueKind};
-use domain::session::Policy;
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome};
 
@@ -16,7 +15,7 @@ pub fn brief(body: &Body) -> String {
         Body::SessionOpened { cwd, .. } => format!("session-opened {cwd:?}"),
         Body::Renamed { title } => format!("renamed {title:?}"),
         Body::ModelChosen { model } => format!("model {model}"),
-        Body::PolicyChosen { policy } => format!("policy {}", policy_word(*policy)),
+        Body::PolicyChosen { policy } => format!("policy {}", policy.name()),
         Body::ToolsChosen { tools } => match tools {
             Some(tools) => format!("tools {}", tools.join(",")),
             None => "tools all".to_owned(),
@@ -297,14 +296,5 @@ fn level_word(level: Level) -> &'static str {
         Level::Success => "success",
         Level::Warning => "warning",
         Level::Error => "error",
-    }
-}
-
-fn policy_word(policy: Policy) -> &'static str {
-    match policy {
-        Policy::ReadOnly => "read-only",
-        Policy::Ask => "ask",
-        Policy::AutoEdit => "auto-edit",
-        Policy::Full => "full",
     }
 }

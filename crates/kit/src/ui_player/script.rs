@@ -5,7 +5,7 @@
 //! answer allow | allow session | allow always | deny ["reason"] | yes | no | choose a,b | enter "text" | dismiss
 //! list-sessions [all] [N] ["search"]     history ID [RUNS] [EVENTS]     open-session ID     new-session ["cwd"]
 //! close-session   clear-session   rename-session "title"   delete-session ID   branch-session   leaf ENTRY|none
-//! list-models [PROVIDER]   set-model [PROVIDER/]NAME   set-policy read-only|ask|auto-edit|full
+//! list-models [PROVIDER]   set-model [PROVIDER/]NAME   set-policy read-only|ask|auto-edit|sandboxed|full
 //! list-servers   list-skills   list-tools   set-tools a,b|all   stats   context "cwd" ["note"]
 //! queue-mode steer|follow-up one-at-a-time|all   extension NAME {json}
 //! ```
@@ -166,13 +166,10 @@ fn mode(text: &str) -> Result<Mode, String> {
 }
 
 fn policy(text: &str) -> Result<Policy, String> {
-    match text {
-        "read-only" => Ok(Policy::ReadOnly),
-        "ask" => Ok(Policy::Ask),
-        "auto-edit" => Ok(Policy::AutoEdit),
-        "full" => Ok(Policy::Full),
-        other => Err(format!("`{other}` is no policy; it is read-only, ask, auto-edit or full")),
-    }
+    Policy::named(text).ok_or_else(|| {
+        let names = Policy::ALL.map(Policy::name).join(", ");
+        format!("`{text}` is no policy; there are {names}")
+    })
 }
 
 fn list(text: &str) -> Vec<String> {

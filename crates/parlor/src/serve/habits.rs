@@ -6,6 +6,7 @@
 use crate::cli::{Common, PolicyMode};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use tools::policy::Allowance;
 
 /// What was said, as settings of ours.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(crate) struct Habits {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) model: Option<String>,
     pub(crate) policy: Option<PolicyMode>,
+    /// What is allowed from the start.
+    pub(crate) allow: Vec<Allowance>,
     /// Options of the dialect.
     pub(crate) options: Vec<(String, String)>,
     /// What was passed over.
@@ -37,7 +40,10 @@ pub(crate) fn read(rest: &[String]) -> Habits {
             "--" => {}
             "--cwd" | "--workdir" => habits.cwd = value().map(PathBuf::from),
             "--model" => habits.model = value().map(|model| model.replacen(':', "/", 1)),
-            "--approval-mode" => habits.policy = value().and_then(|mode| approval(&mode)),
+            "--approval-mode" => {
+                let (policy, allow) = value().and_then(|mode| approval(&mode)).unzip();
+                (habits.policy, habits.allow) = (policy, allow.unwrap_or_default());
+            }
             "--no-ui" => habits.options.push(("no-ui".to_owned(), "true".to_owned())),
             "--debug" => habits.options.push(("debug".to_owned(), "true".to_owned())),
             "--system-prompt" | "--base-url" | "--session-file" => {
@@ -68,12 +74,16 @@ pub(crate) fn our_words(args: Vec<OsString>) -> Vec<OsString> {
     program.into_iter().chain(serve).chain(words).collect()
 }
 
-/// codelia's words for how much runs without asking.
-fn approval(mode: &str) -> Option<PolicyMode> {
+/// codelia's words for how much runs without asking. Full access is the person's word for commands inside the sandbox, for the network
+/// and for leaving it; what cannot be undone is asked all the same.
+fn approval(mode: &str) -> Option<(PolicyMode, Vec<Allowance>)> {
     match mode {
-        "minimal" => Some(PolicyMode::Ask),
-        "trusted" => Some(PolicyMode::AutoEdit),
-        "full-access" => Some(PolicyMode::Full),
+        "minimal" => Some((PolicyMode::Ask, Vec::new())),
+        "trusted" => Some((PolicyMode::AutoEdit, Vec::new())),
+        "full-access" => {
+            let commands = Allowance::Tool("bash".to_owned());
+            Some((PolicyMode::Full, vec![commands, Allowance::Network, Allowance::Free]))
+        }
         _ => None,
     }
 }
@@ -82,7 +92,11 @@ impl Habits {
     /// Puts what was said into our settings, where nothing was said our way.
     pub(crate) fn settle(&mut self, common: &mut Common) {
         common.cwd = common.cwd.take().or(self.cwd.take());
-        common.policy = common.policy.or(self.policy);
+        // A mode that was said our way is the whole of it.
+        if common.policy.is_none() {
+            common.policy = self.policy;
+            common.allow = std::mem::take(&mut self.allow);
+        }
     }
 }
 
@@ -125,7 +139,14 @@ mod tests {
     #[test]
     fn codelias_approval_mode_is_a_policy() {
         assert_eq!(read(&words("--approval-mode trusted")).policy, Some(PolicyMode::AutoEdit));
-        assert_eq!(read(&words("--approval-mode=full-access")).policy, Some(PolicyMode::Full));
+        assert!(read(&words("--approval-mode trusted")).allow.is_empty());
+        let full = read(&words("--approval-mode=full-access"));
+        assert_eq!(full.policy, Some(PolicyMode::Full));
+        let given: Vec<String> = full.allow.iter().map(Allowance::to_string).collect();
+        assert_eq!(given, ["bash", "bash:network", "bash:free"]);
+        let mut common = Common { policy: Some(PolicyMode::ReadOnly), ..Common::default() };
+        read(&words("--approval-mode=full-access")).settle(&mut common);
+        assert!(common.policy == Some(PolicyMode::ReadOnly) && common.allow.is_empty());
         assert_eq!(read(&words("--approval-mode odd")).policy, None);
     }
 }

@@ -102,7 +102,14 @@ pub(crate) async fn runtime(dialect: Dialect, cwd: &Path) -> Peer {
 pub(crate) async fn ui(dialect: Dialect) -> Peer {
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
-    let setup = Setup { engine, cwd: "/".into(), project: "/".into(), policy: Policy::default(), salt: 1 };
+    let setup = Setup {
+        engine,
+        cwd: "/".into(),
+        project: "/".into(),
+        policy: Policy::default(),
+        no_sandbox: None,
+        salt: 1,
+    };
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), size: None, session: None };
     let (ours, theirs) = pipes(dialect);
     let seat = RemoteSeat { role: dialect.ui_role(), link: link(lanes(dialect), ours), hello, lossless };

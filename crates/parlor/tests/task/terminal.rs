@@ -63,6 +63,50 @@ fn the_task_through_a_local_server_without_a_key() {
 }
 
 #[test]
+fn words_being_typed_allow_nothing_and_tab_goes_to_the_question_and_back() {
+    let (project, server) = (Project::new(), Server::start(Wire::OpenAiChat, story::mend()));
+    let before = project.sum();
+    let mut terminal = Terminal::start(&mut project.parlor(Wire::OpenAiChat, &server, &[]));
+    terminal.shows(&[Wire::OpenAiChat.model()]);
+    // The person goes on typing before the question can be there.
+    terminal.send("mend sum.sh until the test passes\ryou");
+    terminal.shows(&["question", "edit sum.sh", "Tab to answer; your text stays"]);
+    // A pause between two words is as long as the clock on the screen takes to go on.
+    for (word, typed) in [(" you", "> you you"), (" you", "> you you you")] {
+        terminal.a_second_passes();
+        terminal.send(word);
+        terminal.shows(&[typed, "Tab to answer; your text stays"]);
+    }
+    assert_eq!(project.sum(), before, "no word that was typed allowed it");
+    terminal.send("\x1b[200~yes\x1b[201~");
+    terminal.shows(&["> you you youyes"]);
+    terminal.send("\t");
+    terminal.asks(&["y once", "> you you youyes"]);
+    terminal.send("\t");
+    terminal.shows(&["Tab to answer"]);
+    terminal.send("y\t");
+    terminal.asks(&["y once", "> you you youyesy"]);
+    assert_eq!(project.sum(), before);
+    terminal.send("y");
+    terminal.shows(&["sh test.sh", "> you you youyesy"]);
+    assert!(project.sum().contains('*'), "what was allowed is done");
+}
+
+#[test]
+fn a_key_held_down_answers_one_question() {
+    let (project, server) = (Project::new(), Server::start(Wire::OpenAiChat, story::mend()));
+    let mut terminal = asked(&project, &server, Wire::OpenAiChat);
+    terminal.asks(&["edit sum.sh"]);
+    terminal.send("yyyyyyyy");
+    terminal.asks(&["sh test.sh"]);
+    // It repeats in the next one: the keys come faster than a finger can.
+    terminal.send("yyyyyyyy");
+    terminal.a_second_passes();
+    terminal.asks(&["sh test.sh", "y once"]);
+    assert!(!terminal.said("FAILED: 2 and 3 made 6"), "the command was not run");
+}
+
+#[test]
 fn one_key_stops_a_model_that_says_nothing_more() {
     let (project, server) =
         (Project::new(), Server::start(Wire::Anthropic, vec![Say::stall("I begin, and")]));

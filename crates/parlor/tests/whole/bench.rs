@@ -119,7 +119,14 @@ pub(crate) fn wire(lanes: &[Lane], pipes: Vec<DuplexStream>) -> LinkIo {
 pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
-    let setup = Setup { engine, cwd: "/".into(), project: "/".into(), policy: Policy::default(), salt: 1 };
+    let setup = Setup {
+        engine,
+        cwd: "/".into(),
+        project: "/".into(),
+        policy: Policy::default(),
+        no_sandbox: None,
+        salt: 1,
+    };
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), size: None, session: None };
     let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless };
     let log = Arc::new(|line: &str| eprintln!("front: {line}"));

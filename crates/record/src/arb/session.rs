@@ -20,7 +20,7 @@ pub fn model_ref() -> BoxedStrategy<ModelRef> {
 
 /// Policy modes.
 pub fn policy() -> BoxedStrategy<Policy> {
-    one_of(&[Policy::ReadOnly, Policy::Ask, Policy::AutoEdit, Policy::Full])
+    one_of(&Policy::ALL)
 }
 
 /// Queues.

@@ -5,6 +5,7 @@
 //! the command's whole family, and is never ended before it.
 
 use super::output::{Live, Output};
+use super::steered::names;
 use crate::place::Workplace;
 use crate::sandbox::Leash;
 use crate::steering::{self, Commits};
@@ -47,6 +48,8 @@ pub(crate) struct Leave {
     pub(crate) looking: bool,
     /// Change git's own records.
     pub(crate) git: bool,
+    /// Change files that steer programs, those which the line names.
+    pub(crate) steers: bool,
 }
 
 /// How watching a command ended.
@@ -122,7 +125,7 @@ impl Running {
     pub(crate) fn start(line: &str, cwd: &Path, place: &Workplace, leave: Leave) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
         let scratch = if leave.looking { Some(scratch()?) } else { None };
-        let mut command = shell(place, leave, scratch.as_ref().map(TempDir::path));
+        let mut command = shell(place, leave, line, scratch.as_ref().map(TempDir::path));
         command
             .arg("-c")
             .arg(line)
@@ -235,7 +238,7 @@ fn scratch() -> io::Result<TempDir> {
     tempfile::Builder::new().prefix("parlor-look-").tempdir()
 }
 
-fn shell(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Command {
+fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) -> Command {
     let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
         .into_iter()
         .find(|path| Path::new(path).exists());
@@ -253,10 +256,15 @@ fn shell(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Command {
                 },
                 None => {
                     let commits = if leave.git { Commits::Agreed } else { Commits::Not };
-                    let (locked, pinned) = match leave.unsandboxed || guard.namespaces().is_err() {
+                    let (mut locked, pinned) = match leave.unsandboxed || guard.namespaces().is_err() {
                         true => Default::default(),
                         false => steering::locks(&root, commits),
                     };
+                    if leave.steers {
+                        let below =
+                            |path: &Path| path.strip_prefix(&root).is_ok_and(|path| names(line, path));
+                        locked.retain(|path| !below(path));
+                    }
                     Leash {
                         writable: vec![root],
                         readable: vec![outputs],

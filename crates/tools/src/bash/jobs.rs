@@ -2,6 +2,7 @@
 
 use super::child::{End, Running, Sink};
 use super::output::{Live, Output};
+use super::steered::Steered;
 use crate::args::Args;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError};
@@ -95,7 +96,13 @@ impl Jobs {
     }
 
     /// Takes a started command over; gives its number.
-    pub(crate) fn adopt(&self, line: &str, running: Running, output: Output) -> u64 {
+    pub(crate) fn adopt(
+        &self,
+        line: &str,
+        running: Running,
+        output: Output,
+        steered: Option<Steered>,
+    ) -> u64 {
         let output = Arc::new(Mutex::new(output));
         let stop = CancellationToken::new();
         let (tell, state) = watch::channel((JobState::Running, None));
@@ -106,6 +113,12 @@ impl Jobs {
                 End::Exited(status) => JobState::Exited(status.code()),
                 End::TimedOut | End::Cancelled => JobState::Stopped,
             };
+            if let Some(steered) = steered
+                && let Some(told) = steered.after_all().await
+            {
+                let mut output = sink.output.lock().unwrap_or_else(PoisonError::into_inner);
+                output.push(format!("\n{told}\n").as_bytes());
+            }
             tell.send_replace((state, Some(Instant::now())));
         });
         let mut book = self.lock();

@@ -3,7 +3,7 @@
 //! Never inside the project, so that nothing in a repository can allow itself anything. A file that cannot be understood
 //! allows nothing and is not overwritten.
 
-use super::{Matcher, Rule};
+use super::{Allowance, Matcher, Rule};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -56,6 +56,7 @@ pub struct Rules {
     file: PathBuf,
     kept: Vec<Rule>,
     session: Vec<Rule>,
+    given: Vec<Rule>,
 }
 
 impl Rules {
@@ -70,7 +71,8 @@ impl Rules {
     pub fn none(data: &Path, project: &Path) -> Rules {
         let name = crate::digest::hex(project.as_os_str().as_encoded_bytes());
         let file = data.join("rules").join(format!("{name}.json"));
-        Rules { project: project.to_owned(), file, kept: Vec::new(), session: Vec::new() }
+        let (kept, session, given) = (Vec::new(), Vec::new(), Vec::new());
+        Rules { project: project.to_owned(), file, kept, session, given }
     }
 
     /// Reads the project's rules once more: another session may have changed them. What holds stays when that fails.
@@ -79,9 +81,16 @@ impl Rules {
         Ok(())
     }
 
+    /// The same with what was allowed when the program was started.
+    #[must_use]
+    pub fn with(mut self, given: &[Allowance]) -> Rules {
+        self.given = given.iter().cloned().map(Rule::given).collect();
+        self
+    }
+
     /// All rules that hold now.
     pub fn all(&self) -> Vec<Rule> {
-        self.kept.iter().chain(&self.session).cloned().collect()
+        self.given.iter().chain(&self.kept).chain(&self.session).cloned().collect()
     }
 
     /// The rules that are kept for the project.

@@ -16,29 +16,37 @@ const MAX_INDEX: u64 = 64 * 1024 * 1024;
 const REPOSITORY: [u8; 4] = 0o160_000_u32.to_be_bytes();
 
 /// A command that only looks, with the letters it may have: those that stand alone, and those whose value follows.
-struct Look(&'static str, &'static str, &'static str);
+pub(super) struct Look {
+    pub(super) verb: &'static str,
+    pub(super) flags: &'static str,
+    pub(super) valued: &'static str,
+}
 
-const LOOKS: &[Look] = &[
-    Look("status", "sbvz", "u"),
-    Look("log", "abcdDgimpqrRstuvwWzEFP", "nUSGLlIBCM"),
-    Look("diff", "abcdDimpqrRstuvwWz", "USGlIBCM"),
-    Look("show", "abcdDimpqrRstuvwWz", "nUSGLlIBCM"),
-    Look("rev-list", "gimprtvzEF", "n"),
-    Look("shortlog", "snec", "w"),
-    Look("blame", "lterfnswbcp", "LSMC"),
-    Look("rev-parse", "q", ""),
-    Look("ls-files", "cdmoisukvtz", "x"),
-    Look("ls-tree", "rtdlz", ""),
-    Look("describe", "", ""),
-    Look("cat-file", "ptse", ""),
-    Look("merge-base", "a", ""),
-    Look("name-rev", "", ""),
-    Look("grep", "acEFGhHiIlLnopPqrvwWz", "ABCem"),
-    Look("show-ref", "dsqh", ""),
+const fn look(verb: &'static str, flags: &'static str, valued: &'static str) -> Look {
+    Look { verb, flags, valued }
+}
+
+pub(super) const LOOKS: &[Look] = &[
+    look("status", "sbvz", "u"),
+    look("log", "abcdDgimpqrRstuvwWzEFP", "nUSGLlIBCM"),
+    look("diff", "abcdDimpqrRstuvwWz", "USGlIBCM"),
+    look("show", "abcdDimpqrRstuvwWz", "nUSGLlIBCM"),
+    look("rev-list", "gimprtvzEF", "n"),
+    look("shortlog", "snec", "w"),
+    look("blame", "lterfnswbcp", "LSMC"),
+    look("rev-parse", "q", ""),
+    look("ls-files", "cdmoisukvtz", "x"),
+    look("ls-tree", "rtdlz", ""),
+    look("describe", "", ""),
+    look("cat-file", "ptse", ""),
+    look("merge-base", "a", ""),
+    look("name-rev", "", ""),
+    look("grep", "acEFGhHiIlLnopPqrvwWz", "ABCem"),
+    look("show-ref", "dsqh", ""),
 ];
 
 /// Long options of those commands.
-const LONG: &[&str] = &[
+pub(super) const LONG: &[&str] = &[
     "--abbrev",
     "--abbrev-commit",
     "--abbrev-ref",
@@ -243,9 +251,10 @@ pub(super) fn looks(args: &[&str]) -> bool {
         return true;
     }
     let Some((verb, rest)) = args.split_first() else { return false };
-    let Some(Look(_, flags, valued)) = LOOKS.iter().find(|look| look.0 == *verb) else { return false };
+    let Some(look) = LOOKS.iter().find(|look| look.verb == *verb) else { return false };
     let options = rest.iter().take_while(|arg| **arg != "--");
-    let sedate = options.filter(|arg| arg.starts_with('-')).all(|arg| known(arg, flags, valued, LONG));
+    let sedate =
+        options.filter(|arg| arg.starts_with('-')).all(|arg| known(arg, look.flags, look.valued, LONG));
     // The format `%G?` runs `gpg`.
     let signs = rest.iter().any(|arg| arg.contains("%G"));
     // In the working tree it reads through links that stand where a directory was.

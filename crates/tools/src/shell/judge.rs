@@ -149,6 +149,8 @@ impl Judge<'_> {
         };
         if !bare.simple.words.is_empty() {
             self.words(bare, &mut inner);
+        } else if let Some(doubt) = self.looks.other_wrapper(bare) {
+            self.never(&mut inner, Risk::High, doubt);
         }
         if let Some(reason) = self.variables(bare) {
             self.never(&mut inner, Risk::High, reason);
@@ -241,6 +243,7 @@ impl Judge<'_> {
         if look == Look::Inside {
             return;
         }
+        self.out.repository |= name == "git" && !matches!(look, Look::Outside(_));
         (inner.looks, inner.cover) = (false, known_words(&words));
         match look {
             Look::Inside => {}
@@ -305,7 +308,6 @@ impl Judge<'_> {
         } else {
             (Risk::High, format!("`{name}` may do anything"))
         };
-        self.out.repository |= name == "git";
         if risk >= Risk::High {
             self.out.reversible = false;
         }

@@ -128,8 +128,11 @@ impl<'a> Looks<'a> {
             Kind::Looker(looker) => looker.builtin,
             Kind::Program | Kind::Version => false,
         };
+        if let Some(doubt) = self.other_wrapper(bare) {
+            return Some(doubt);
+        }
         let said = bare.simple.words.first().and_then(|word| word.text.as_deref()).unwrap_or(name);
-        let mut names: Vec<&str> = bare.around.wrappers.iter().map(String::as_str).collect();
+        let mut names = Vec::new();
         if !builtin || bare.around.run_by_program || said != base(said) {
             names.push(said);
         }
@@ -137,14 +140,23 @@ impl<'a> Looks<'a> {
             // Scripts, nowadays, that run it.
             names.push("grep");
         }
-        let doubt = names.into_iter().find_map(|name| match self.programs.look_up(name) {
-            Program::Sure => None,
-            Program::Doubtful(why) => Some(why),
-        });
+        let doubt = names.into_iter().find_map(|name| self.doubt(name));
         let chooses = matches!(kind, Kind::Version) && !self.programs.is_systems(said);
         doubt.or_else(|| {
             chooses.then(|| format!("`{name}` is not the system's own: it may obey files of the project"))
         })
+    }
+
+    /// Why another program than the known one would run around a command, if that is so.
+    pub(super) fn other_wrapper(&self, bare: &Bare) -> Option<String> {
+        bare.around.wrappers.iter().find_map(|name| self.doubt(name))
+    }
+
+    fn doubt(&self, name: &str) -> Option<String> {
+        match self.programs.look_up(name) {
+            Program::Sure => None,
+            Program::Doubtful(why) => Some(why),
+        }
     }
 
     /// Where a word of a command that looks leads, when that is not in the workspace.

@@ -4,6 +4,7 @@
 
 use super::Word;
 use crate::place::Workplace;
+use crate::policy::allow::STEERS;
 use domain::ask::Risk;
 use std::path::{Component, Path, PathBuf};
 
@@ -38,7 +39,7 @@ impl Leads {
             Leads::Inside => format!("{verb} {}", word.raw),
             Leads::Unknown => format!("{verb} {}, which is only known when it runs", word.raw),
             Leads::Outside => format!("{verb} {}, outside the workspace", word.raw),
-            Leads::Steering => format!("{verb} {}, which steers what programs do here", word.raw),
+            Leads::Steering => format!("{verb} {}, which {STEERS}", word.raw),
         }
     }
 }
@@ -206,7 +207,7 @@ impl<'a> Reach<'a> {
             match path {
                 Some(path) if self.place.inside(&path) => {
                     if let Some(part) = self.place.steering(&path) {
-                        let reason = format!("changes `{part}`, which steers what programs do here");
+                        let reason = format!("changes `{part}`, which {STEERS}");
                         return Written::Steering(reason);
                     }
                     last = Some(path);

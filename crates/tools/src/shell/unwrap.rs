@@ -83,10 +83,11 @@ fn unwrap(mut bare: Bare, depth: usize, found: &mut Found) {
                 found.doubts.push("a shell runs a line that is completed when it runs".to_owned());
             }
             let around = Around { run_by_program: false, ..bare.around.clone() };
+            let before = found.commands.len();
             read(&line, &around, depth + 1, found);
-            // The redirections and variables around the shell count too.
+            // The redirections and variables around the shell count too, and the shell itself when there is nothing in it.
             bare.simple.words.clear();
-            if bare.simple != Simple::default() {
+            if bare.simple != Simple::default() || found.commands.len() == before {
                 found.commands.push(bare);
             }
         }

@@ -409,7 +409,8 @@ fn modes_decide_what_is_free() {
         (Mode::ReadOnly, [false, false, false, true, false, false]),
         (Mode::Ask, [false, false, false, true, false, false]),
         (Mode::AutoEdit, [true, false, false, true, false, false]),
-        (Mode::Full, [true, true, true, true, true, true]),
+        (Mode::Sandboxed, [false, false, false, true, false, false]),
+        (Mode::Full, [true, false, false, true, true, true]),
     ];
     for (mode, expected) in table {
         let plans = [&write, &outside, &hook, &read, &far, &build];
@@ -433,7 +434,7 @@ fn more_than_a_rule_was_given_for_is_asked() {
     let room = Room::new();
     let rules = [prefix(&["cargo", "test"]), Rule::whole("bash")];
     for more in [json!({"network": true}), json!({"unsandboxed": true}), json!({"workdir": "/tmp"})] {
-        let mut args = json!({"command": "cargo test"});
+        let mut args = json!({"command": "cargo test", "reason": "a test"});
         args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         assert_eq!(decide(Mode::Ask, &room.plan("bash", &args).unwrap(), &rules), Verdict::Ask, "{args}");
     }

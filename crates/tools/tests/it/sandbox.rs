@@ -10,12 +10,12 @@ use std::process::{Command, Stdio};
 use tokio::time::timeout;
 use tools::sandbox::{Guard, Leash, status};
 
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let here = std::env::current_exe().unwrap();
     here.ancestors().nth(2).unwrap().join("examples/guard")
 }
 
-fn guarded() -> Room {
+pub(crate) fn guarded() -> Room {
     let room = Room::new();
     let place = room.place.clone().guarded(Guard::new(&program(), &["__guard"]));
     Room { place, ..room }
@@ -251,4 +251,35 @@ async fn pipes_that_a_command_closes_are_closed() {
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
+}
+
+#[tokio::test]
+async fn the_model_learns_how_to_ask_and_the_person_sees_why() {
+    let room = guarded();
+    let outside = tempfile::tempdir_in(std::env::home_dir().unwrap()).unwrap();
+    let line = format!("echo before; echo x > {}/x", outside.path().display());
+    let first = room.call("bash", json!({"command": line})).await;
+    if !status().files {
+        return;
+    }
+    assert_eq!(first.outcome, ToolOutcome::Failed);
+    assert!(first.result.text.contains("`unsandboxed` set and a `reason`"), "{}", first.result.text);
+    // Without a reason nobody is bothered.
+    let why = room.plan("bash", &json!({"command": line, "unsandboxed": true})).unwrap_err();
+    assert!(why.contains("need a `reason`"), "{why}");
+    let asks = json!({"command": line, "unsandboxed": true, "reason": "it\u{1b}[2J must\nlie there"});
+    let reasons = room.plan("bash", &asks).unwrap().assessment.reasons;
+    assert!(reasons.contains(&"the model's reason: it [2J must lie there".to_owned()), "{reasons:?}");
+    let last = reasons.iter().position(|reason| reason.contains("its last lines were")).unwrap();
+    assert_eq!(reasons[last + 1], "| before");
+    assert!(
+        reasons[last + 2].starts_with("| ") && reasons[last + 2].contains("ermission denied"),
+        "{reasons:?}"
+    );
+    // Another command has its own lines, and so has another folder.
+    let other = json!({"command": "ls", "unsandboxed": true, "reason": "x"});
+    assert!(!room.plan("bash", &other).unwrap().assessment.reasons.iter().any(|line| line.starts_with("| ")));
+    // A failure that has nothing to do with it is left alone.
+    let plain = room.failed("bash", json!({"command": "echo no; exit 3"})).await;
+    assert_eq!(plain, "no\n(exit code 3)");
 }

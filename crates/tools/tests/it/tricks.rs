@@ -268,6 +268,10 @@ fn a_name_is_worth_nothing_where_the_project_brings_its_own_program() {
         "exec echo x",
         "sh -c 'time echo x'",
         "sh -c 'builtin ls'",
+        // A shell with nothing to do is a program all the same.
+        "bash -c ''",
+        "bash -c '# ls'",
+        "sh -c 'x=1'",
         "git status",
         "git --version",
         "node --version",

@@ -1,6 +1,7 @@
-//! What a key means to the question on the screen.
+//! What a key means to the question on the screen. A letter means something only while it stands in the line of keys.
 
-use super::{AskPanel, Stage};
+use super::offers::takes;
+use super::{AskPanel, Offer, Stage};
 use crate::composer::Editor;
 use crate::key::{Code, Key};
 use domain::ask::{Answer, Ask, AskKind, Consent, Scope};
@@ -20,39 +21,49 @@ pub enum Reply {
     Stop,
     /// A word about what this key cannot do here.
     Word(&'static str),
+    /// The key is none of this question's: the person begins to write.
+    Writes,
 }
 
 impl AskPanel {
-    /// Does what the key means.
-    pub fn key(&mut self, ask: &Ask, key: Key) -> Reply {
+    /// Does what the key means, given the keys that are on the screen.
+    pub fn key(&mut self, ask: &Ask, key: Key, offers: &[Offer]) -> Reply {
         match (&ask.kind, self.stage) {
             (AskKind::Consent(_), Stage::Reason) => self.reason_key(key),
-            (AskKind::Consent(consent), Stage::Menu) => self.consent_key(ask, consent, key),
-            (AskKind::Confirm { danger, .. }, _) => confirm_key(*danger, key),
+            (AskKind::Consent(consent), Stage::Menu) => self.consent_key(ask, consent, key, offers),
+            (AskKind::Confirm { .. }, _) => confirm_key(key, offers),
             (AskKind::Choose { many, .. }, _) => self.choose_key(ask, *many, key),
-            (AskKind::Text { multiline, .. }, _) => self.text_key(*multiline, key),
-            (AskKind::Edit { .. }, _) => self.text_key(true, key),
+            (AskKind::Text { multiline, secret, .. }, _) => self.text_key(*multiline, *secret, key),
+            (AskKind::Edit { .. }, _) => self.text_key(true, false, key),
         }
     }
 
-    fn consent_key(&mut self, ask: &Ask, consent: &Consent, key: Key) -> Reply {
+    fn consent_key(&mut self, ask: &Ask, consent: &Consent, key: Key, offers: &[Offer]) -> Reply {
         let allow = |scope| Reply::Answer(Answer::Allow { scope, digest: Some(consent.digest.clone()) });
         match key.code {
-            Code::Char('y' | 'Y') => allow(Scope::Once),
-            Code::Char('s' | 'S') => allow(Scope::Session),
-            Code::Char('a' | 'A') if consent.rule.is_some() => allow(Scope::Always),
-            Code::Char('a' | 'A') => Reply::Word("there is no rule to remember for this; y or s allow it"),
-            Code::Char('n' | 'N') => Reply::Answer(Answer::Deny { reason: None }),
-            Code::Char('r' | 'R') if consent.takes_reason => {
+            Code::Esc if ask.run.is_some() => return Reply::Stop,
+            Code::Esc => return Reply::Answer(Answer::Dismissed),
+            _ => {}
+        }
+        match key.typed() {
+            Some('y') if takes(offers, key) => allow(Scope::Once),
+            Some('s') if takes(offers, key) => allow(Scope::Session),
+            Some('a') if takes(offers, key) => allow(Scope::Always),
+            Some('n') if takes(offers, key) => Reply::Answer(Answer::Deny { reason: None }),
+            Some('r') if takes(offers, key) => {
                 self.stage = Stage::Reason;
                 self.editor = Editor::default();
                 Reply::Nothing
             }
-            Code::Char('r' | 'R') => Reply::Word("this runtime takes no reason; n denies"),
-            Code::Char('v' | 'V' | 'f' | 'F') => Reply::Full,
-            Code::Esc if ask.run.is_some() => Reply::Stop,
-            Code::Esc => Reply::Answer(Answer::Dismissed),
-            _ => Reply::Word("y allows once, n denies; the keys are on the last line of the question"),
+            Some('v') if takes(offers, key) => Reply::Full,
+            Some('s' | 'a') if consent.rule.is_none() => {
+                Reply::Word("there is no rule to remember for this; y allows it once")
+            }
+            Some('s' | 'a') => Reply::Word("the rule does not fit on the screen here; v shows it"),
+            Some('y') => Reply::Word("this does not fit on the screen here; v shows it"),
+            Some('r') => Reply::Word("this runtime takes no reason; n denies"),
+            Some(c) if c != ' ' => Reply::Writes,
+            _ => Reply::Word("the keys of the question are in its last line"),
         }
     }
 
@@ -84,11 +95,9 @@ impl AskPanel {
         match key.code {
             Code::Up => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
             Code::Down => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
-            Code::PageUp => self.cursor = self.cursor.saturating_sub(10),
-            Code::PageDown => self.cursor = (self.cursor + 10).min(last),
             Code::Esc if !self.editor.is_empty() => self.editor = Editor::default(),
             Code::Esc => return Reply::Answer(Answer::Dismissed),
-            Code::Tab | Code::Char(' ') if many => {
+            Code::Char(' ') if many => {
                 if let Some(at) = under
                     && !self.taken.remove(&at)
                 {
@@ -98,9 +107,12 @@ impl AskPanel {
             Code::Enter => {
                 let taken: Vec<usize> =
                     if many { self.taken.iter().copied().collect() } else { under.into_iter().collect() };
-                let taken = if taken.is_empty() { under.into_iter().collect() } else { taken };
                 if taken.is_empty() {
-                    return Reply::Word("nothing fits the filter; Esc clears it");
+                    return Reply::Word(if many && under.is_some() {
+                        "nothing is taken yet: Space takes a line, Esc gives no answer"
+                    } else {
+                        "nothing fits the filter; Esc clears it"
+                    });
                 }
                 let ids = taken.iter().filter_map(|at| choices.get(*at)).map(|c| c.id.clone()).collect();
                 return Reply::Answer(Answer::Chosen(ids));
@@ -114,11 +126,14 @@ impl AskPanel {
         Reply::Nothing
     }
 
-    fn text_key(&mut self, multiline: bool, key: Key) -> Reply {
+    fn text_key(&mut self, multiline: bool, secret: bool, key: Key) -> Reply {
         match key.code {
             Code::Esc => return Reply::Answer(Answer::Dismissed),
-            Code::Char('g') if multiline && key.ctrl => return Reply::Editor,
+            Code::Char('g') if multiline && !secret && key.ctrl => return Reply::Editor,
             Code::Enter if multiline && (key.alt || key.shift) => self.editor.insert("\n"),
+            Code::Enter if key.alt || key.shift => {
+                return Reply::Word("one line is asked for; Enter answers");
+            }
             Code::Enter => return Reply::Answer(Answer::Entered(self.editor.unfolded())),
             _ => {
                 self.editor.key(key);
@@ -128,13 +143,16 @@ impl AskPanel {
     }
 }
 
-fn confirm_key(danger: bool, key: Key) -> Reply {
-    match key.code {
-        Code::Char('y' | 'Y') => Reply::Answer(Answer::Confirmed(true)),
-        Code::Char('n' | 'N') => Reply::Answer(Answer::Confirmed(false)),
-        Code::Enter if danger => Reply::Word("press y to do it, n not to"),
-        Code::Enter => Reply::Answer(Answer::Confirmed(true)),
-        Code::Esc => Reply::Answer(Answer::Dismissed),
+fn confirm_key(key: Key, offers: &[Offer]) -> Reply {
+    if key.code == Code::Esc {
+        return Reply::Answer(Answer::Dismissed);
+    }
+    match key.typed() {
+        Some('y') if takes(offers, key) => Reply::Answer(Answer::Confirmed(true)),
+        Some('n') if takes(offers, key) => Reply::Answer(Answer::Confirmed(false)),
+        Some('v') if takes(offers, key) => Reply::Full,
+        Some('y') => Reply::Word("this does not fit on the screen here; v shows it"),
+        Some(c) if c != ' ' => Reply::Writes,
         _ => Reply::Word("y is yes, n is no"),
     }
 }

@@ -1,7 +1,7 @@
 //! What keys answer, for every kind of ask.
 
 use super::*;
-use crate::key::Key;
+use crate::key::{Code, Key};
 use domain::ask::{ActionDigest, Answer, Assessment, Choice, Consent, Risk, Scope};
 use domain::content::Json;
 use domain::ids::{RunId, ToolRunId};
@@ -39,12 +39,16 @@ fn text(default: Option<&str>) -> AskKind {
     }
 }
 
+/// Everything is in sight.
+const ALL: Sees = Sees { subject: true, rule: true, cut: false, short: false };
+
 fn press(kind: AskKind, keys: &[&str]) -> Reply {
     let ask = ask(kind);
-    let mut panel = AskPanel::open(&ask, Millis(0));
+    let mut panel = AskPanel::open(&ask, Millis(0), None);
     let mut last = Reply::Nothing;
     for key in keys {
-        last = panel.key(&ask, key.parse::<Key>().unwrap());
+        let offers = offers::of_question(&panel, &ask, ALL, false);
+        last = panel.key(&ask, key.parse::<Key>().unwrap(), &offers);
     }
     last
 }
@@ -61,7 +65,7 @@ fn each_key_gives_its_answer() {
     let confirm = |danger| AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger };
     let cases: Vec<(AskKind, &[&str], Reply)> = vec![
         (consent(None), &["y"], allowed(Scope::Once)),
-        (consent(None), &["s"], allowed(Scope::Session)),
+        (consent(Some("ls")), &["s"], allowed(Scope::Session)),
         (consent(Some("ls")), &["a"], allowed(Scope::Always)),
         (consent(None), &["n"], denied(None)),
         (consent(None), &["r", "u", "s", "e", "space", "l", "s", "enter"], denied(Some("use ls"))),
@@ -69,7 +73,6 @@ fn each_key_gives_its_answer() {
         (consent(None), &["v"], Reply::Full),
         (consent(None), &["esc"], Reply::Stop),
         (confirm(false), &["y"], Reply::Answer(Answer::Confirmed(true))),
-        (confirm(false), &["enter"], Reply::Answer(Answer::Confirmed(true))),
         (confirm(true), &["n"], Reply::Answer(Answer::Confirmed(false))),
         (choose(false), &["down", "enter"], chosen(&["g"])),
         (choose(false), &["b", "l", "enter"], chosen(&["b"])),
@@ -83,18 +86,90 @@ fn each_key_gives_its_answer() {
     }
 }
 
+/// Every key there is that is not text in a field: plain, with control, with alt.
+fn all_keys() -> Vec<Key> {
+    let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain([' ', '.', 'é']).map(Code::Char);
+    let named = [
+        Code::Enter,
+        Code::Tab,
+        Code::BackTab,
+        Code::Backspace,
+        Code::Delete,
+        Code::Esc,
+        Code::Up,
+        Code::Down,
+    ];
+    let more = [Code::Left, Code::Right, Code::Home, Code::End, Code::PageUp, Code::PageDown, Code::F(1)];
+    let held = [(false, false), (true, false), (false, true), (true, true)];
+    let codes = letters.chain(named).chain(more);
+    codes.flat_map(|code| held.map(|(ctrl, alt)| Key { code, ctrl, alt, shift: false })).collect()
+}
+
 #[test]
-fn keys_that_answer_nothing_say_so() {
-    let confirm = AskKind::Confirm { message: "?".into(), yes: None, no: None, danger: true };
-    assert!(matches!(press(consent(None), &["a"]), Reply::Word(_)));
-    assert!(matches!(press(consent(None), &["enter"]), Reply::Word(_)));
-    assert!(matches!(press(confirm, &["enter"]), Reply::Word(_)));
+fn no_key_answers_that_is_not_in_the_line_of_keys() {
+    let confirm = |danger| AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger };
+    let none = Sees { subject: false, rule: false, ..ALL };
+    for kind in [consent(Some("ls")), consent(None), confirm(false), confirm(true)] {
+        for sees in [ALL, Sees { rule: false, ..ALL }, none, Sees { short: true, ..ALL }] {
+            let ask = ask(kind.clone());
+            for key in all_keys() {
+                let mut panel = AskPanel::open(&ask, Millis(0), None);
+                let offers = offers::of_question(&panel, &ask, sees, false);
+                let listed = offers.iter().any(|offer| key.to_string() == offer.key);
+                let reply = panel.key(&ask, key, &offers);
+                let does = matches!(reply, Reply::Answer(_) | Reply::Stop | Reply::Full)
+                    || panel.stage == Stage::Reason;
+                assert!(
+                    listed || key.code == Code::Esc || !does,
+                    "{key} does something: {reply:?} to {offers:?}"
+                );
+                assert!(
+                    does || !listed || key.code == Code::Tab,
+                    "{key} is listed and does nothing: {offers:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn enter_answers_only_where_what_it_answers_is_seen() {
+    let confirm = |danger| AskKind::Confirm { message: "?".into(), yes: None, no: None, danger };
+    for kind in [consent(None), consent(Some("ls")), confirm(true), confirm(false), choose(true)] {
+        assert!(matches!(press(kind.clone(), &["enter"]), Reply::Word(_)), "{kind:?}");
+    }
+    assert!(matches!(press(consent(None), &["r", "enter"]), Reply::Word(_)));
     assert!(matches!(press(choose(false), &["z", "z", "enter"]), Reply::Word(_)));
+    assert!(matches!(press(text(None), &["alt-enter"]), Reply::Word(_)));
+}
+
+#[test]
+fn keys_that_are_off_say_why() {
+    let ask = ask(consent(Some("ls")));
+    let mut panel = AskPanel::open(&ask, Millis(0), None);
+    let offers = offers::of_question(&panel, &ask, Sees { rule: false, ..ALL }, false);
+    for letter in ['s', 'a'] {
+        let Reply::Word(word) = panel.key(&ask, Key::char(letter), &offers) else { panic!("{letter}") };
+        assert!(word.contains("v shows it"), "{word}");
+    }
+    assert!(matches!(press(consent(None), &["a"]), Reply::Word(word) if word.contains("no rule")));
+}
+
+#[test]
+fn a_secret_is_not_written_in_an_editor_that_keeps_it_in_a_file() {
+    let secret = AskKind::Text {
+        message: "?".into(),
+        placeholder: None,
+        default: None,
+        secret: true,
+        multiline: true,
+    };
+    assert_eq!(press(secret, &["ctrl-g"]), Reply::Nothing);
 }
 
 #[test]
 fn every_answer_fits_its_ask() {
-    for (kind, key) in [(consent(None), "y"), (choose(true), "enter"), (text(None), "enter")] {
+    for (kind, key) in [(consent(None), "y"), (choose(false), "enter"), (text(None), "enter")] {
         let Reply::Answer(answer) = press(kind.clone(), &[key]) else { panic!("no answer") };
         assert!(kind.accepts(&answer));
     }

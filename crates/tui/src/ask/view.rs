@@ -1,16 +1,22 @@
 //! The question as rows: what is asked, what would happen, how dangerous it is, and the keys that answer.
 
-use super::{AskPanel, Stage};
+use super::offers::{self, Offer, Sees};
+use super::{AskPanel, Keyboard, Stage, keyboard};
 use crate::cell::{Look, summary};
 use crate::clean::{clean, clean_line};
 use crate::diff;
+use crate::model::Model;
 use crate::row::{Piece, Row, fit, width, wrap, wrap_text};
 use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview, Risk};
 use domain::ids::Millis;
+use std::ops::Range;
 
 /// Rows of a title at most.
 const MAX_TITLE: usize = 3;
+
+/// Rows of what would happen, and rows of grounds, that stay in sight beside the rule.
+const MIN_TOLD: usize = 2;
 
 /// Where the caret stands in the rows: row and column.
 type CaretAt = Option<(usize, usize)>;
@@ -24,77 +30,96 @@ pub struct Room {
     pub scarce: bool,
 }
 
-/// The rows of the panel and the caret. The last rows always tell the keys.
-pub fn rows(panel: &AskPanel, ask: &Ask, now: Millis, look: Look, on: Room) -> (Vec<Row>, CaretAt) {
+/// The panel, drawn.
+#[derive(Debug)]
+pub struct Drawn {
+    /// Its rows; the last ones tell the keys.
+    pub rows: Vec<Row>,
+    /// The caret, while the question has the keyboard.
+    pub caret: CaretAt,
+    /// The keys that it tells.
+    pub offers: Vec<Offer>,
+}
+
+/// All of a question, for the page that shows it.
+#[derive(Debug)]
+pub struct Full {
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// Which of them spell out the rule that `s` and `a` would make.
+    pub rule: Range<usize>,
+}
+
+/// Draws the panel.
+pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Look, on: Room) -> Drawn {
     let high = on.rows;
+    let keyboard = keyboard(model);
     let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
-    drawing.title(ask, now);
-    let foot = keys(panel, ask, look, on.scarce);
-    let room = high.saturating_sub(drawing.rows.len() + foot.len());
-    match (&ask.kind, panel.stage) {
-        (AskKind::Consent(consent), Stage::Menu) => drawing.consent(consent, room),
-        (AskKind::Consent(consent), Stage::Reason) => {
-            if room > 2 {
-                drawing.consent(consent, room - 1);
-            }
-            drawing.field("why not: ", &panel.editor, Shown::Plain);
-        }
-        (AskKind::Confirm { message, danger, .. }, _) => {
-            let role = if *danger { Role::Warn } else { Role::Text };
-            drawing.message(message, role, room);
-        }
-        (AskKind::Choose { message, choices, many }, _) => {
-            drawing.message(message, Role::Text, room / 3);
-            if !panel.editor.is_empty() || choices.len() > 7 {
-                drawing.field("filter: ", &panel.editor, Shown::Plain);
-            }
-            let room = high.saturating_sub(drawing.rows.len() + foot.len());
-            drawing.choices(panel, ask, *many, room);
-        }
-        (AskKind::Text { message, placeholder, secret, .. }, _) => {
-            drawing.message(message, Role::Text, room.saturating_sub(1));
-            let shown = if *secret { Shown::Secret } else { Shown::Plain };
-            drawing.field("> ", &panel.editor, shown);
-            if let (true, Some(hint)) = (panel.editor.is_empty(), placeholder) {
-                let hint = look.piece(clean_line(hint), Role::Dim);
-                drawing.rows.last_mut().into_iter().for_each(|row| row.pieces.push(hint.clone()));
-            }
-        }
-        (AskKind::Edit { message, .. }, _) => {
-            drawing.message(message, Role::Text, 2);
-            let room = high.saturating_sub(drawing.rows.len() + foot.len());
-            drawing.edit(&panel.editor, room);
-        }
+    let told = drawing.told(ask);
+    drawing.title(ask, model.screen.now);
+    let draft = !model.screen.composer.is_empty();
+    let list = |sees: Sees| offers::of_question(panel, ask, sees, draft);
+    let keys = |sees: Sees| offers::row(&list(sees), look, on.scarce);
+    let all = Sees { subject: true, rule: true, cut: false, short: on.scarce };
+    let needed = |title: usize, sees: Sees| title + told.body.len().min(1) + keys(sees).len();
+    if needed(drawing.rows.len(), Sees { rule: false, ..all }) > high {
+        drawing.short_title(ask);
     }
-    drawing.rows.truncate(high.saturating_sub(foot.len()));
+    let title = drawing.rows.len();
+    let rule = drawing.rule(ask).filter(|rule| {
+        panel.stage == Stage::Menu && title + told.least() + rule.len() + keys(all).len() <= high
+    });
+    let mut sees = Sees { rule: rule.is_some(), ..all };
+    sees.cut = title + told.body.len() + keys(sees).len() > high;
+    sees.subject = needed(title, sees) <= high;
+    let rule = rule.filter(|_| sees.subject).unwrap_or_default();
+    let offers = match keyboard {
+        Keyboard::Question => list(sees),
+        Keyboard::Composer => Vec::new(),
+        Keyboard::Soon(_) | Keyboard::Waits(_) => offers::of_waiting(ask, keyboard),
+    };
+    let mut foot = match panel.answered {
+        true => vec![Row::of("answered; waiting for the runtime…", look.theme.style(Role::Dim))],
+        false => offers::row(&offers, look, on.scarce),
+    };
+    // Nothing moves when the keyboard does.
+    foot.resize(foot.len().max(keys(sees).len()), Row::empty());
+    drawing.body(panel, ask, told, high.saturating_sub(title + rule.len() + foot.len()));
+    drawing.rows.truncate(high.saturating_sub(foot.len() + rule.len()));
+    drawing.rows.extend(rule);
     drawing.rows.extend(foot);
-    drawing.caret = drawing.caret.filter(|(row, _)| *row < drawing.rows.len());
-    (drawing.rows, drawing.caret)
+    let caret = drawing.caret.filter(|(row, _)| *row < drawing.rows.len());
+    Drawn { rows: drawing.rows, caret: caret.filter(|_| keyboard == Keyboard::Question), offers }
 }
 
 /// Everything about the question, for the full view.
-pub fn full(ask: &Ask, look: Look) -> Vec<Row> {
+pub fn full(ask: &Ask, look: Look) -> Full {
     let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
-    if let AskKind::Consent(consent) = &ask.kind {
-        let (word, role) = risk_word(consent.assessment.risk);
-        drawing.rows.push(Row::of(word, look.theme.style(role)));
-        drawing.consent(consent, usize::MAX);
-        if let Some(rule) = &consent.rule {
-            let text = format!("“always” would allow: {}", clean_line(rule));
-            drawing.rows.extend(wrap_text(&text, look.columns, look.theme.style(Role::Text)));
+    let mut rule = 0..0;
+    match &ask.kind {
+        AskKind::Consent(consent) => {
+            let (words, role) = risk_words(consent);
+            drawing.rows.extend(wrap_text(&words, look.columns, look.theme.style(role)));
+            let words = drawing.rule(ask).unwrap_or_default();
+            rule = drawing.rows.len()..drawing.rows.len() + words.len();
+            drawing.rows.extend(words);
+            let told = drawing.told(ask);
+            drawing.consent(told, usize::MAX);
+            drawing.rows.push(Row::empty());
+            drawing.rows.push(Row::of("arguments", look.theme.style(Role::Accent)));
+            let pretty = serde_json::from_str::<serde_json::Value>(consent.args.as_str())
+                .and_then(|value| serde_json::to_string_pretty(&value))
+                .unwrap_or_else(|_| consent.args.as_str().to_owned());
+            drawing.rows.extend(wrap_text(&clean(&pretty), look.columns, look.theme.style(Role::Dim)));
         }
-        drawing.rows.push(Row::empty());
-        drawing.rows.push(Row::of("arguments", look.theme.style(Role::Accent)));
-        let pretty = serde_json::from_str::<serde_json::Value>(consent.args.as_str())
-            .and_then(|value| serde_json::to_string_pretty(&value))
-            .unwrap_or_else(|_| consent.args.as_str().to_owned());
-        drawing.rows.extend(wrap_text(&clean(&pretty), look.columns, look.theme.style(Role::Dim)));
+        AskKind::Confirm { .. } => drawing.rows = drawing.told(ask).body,
+        AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {}
     }
-    drawing.rows
+    Full { rows: drawing.rows, rule }
 }
 
 /// Risk as a word and a role.
-pub(crate) fn risk_word(risk: Risk) -> (&'static str, Role) {
+fn risk_word(risk: Risk) -> (&'static str, Role) {
     match risk {
         Risk::Low => ("low risk", Role::Ok),
         Risk::Medium => ("medium risk", Role::Accent),
@@ -103,10 +128,31 @@ pub(crate) fn risk_word(risk: Risk) -> (&'static str, Role) {
     }
 }
 
+/// The same, and whether it can be undone.
+fn risk_words(consent: &Consent) -> (String, Role) {
+    let (word, role) = risk_word(consent.assessment.risk);
+    let lasts = !consent.assessment.reversible && consent.assessment.risk > Risk::Low;
+    (format!("{word}{}", if lasts { " · cannot be undone" } else { "" }), role)
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Shown {
     Plain,
     Secret,
+}
+
+/// What a question is about, as rows: what would happen, and why that is dangerous.
+#[derive(Default)]
+struct Told {
+    body: Vec<Row>,
+    grounds: Vec<Row>,
+}
+
+impl Told {
+    /// Rows that must be in sight beside the rule.
+    fn least(&self) -> usize {
+        self.body.len().min(MIN_TOLD) + self.grounds.len().min(MIN_TOLD)
+    }
 }
 
 struct Drawing<'a> {
@@ -118,15 +164,25 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
+    /// The title in one row, for the smallest screens: how dangerous it is goes before what it is called.
+    fn short_title(&mut self, ask: &Ask) {
+        let mut pieces = vec![self.look.piece("? ", Role::Warn)];
+        if let AskKind::Consent(consent) = &ask.kind {
+            let (word, role) = risk_word(consent.assessment.risk);
+            pieces.push(self.look.piece(format!("{word}  "), role));
+        }
+        let used: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
+        let room = self.look.columns.saturating_sub(used);
+        pieces.push(self.look.piece(fit(&clean_line(&ask.title), room), Role::Heading));
+        self.rows = vec![Row::from(pieces)];
+    }
+
     fn title(&mut self, ask: &Ask, now: Millis) {
         let mut pieces = vec![self.look.piece("? ", Role::Warn)];
         let mut tail = Vec::new();
         if let AskKind::Consent(consent) = &ask.kind {
-            let (word, role) = risk_word(consent.assessment.risk);
-            tail.push(self.look.piece(format!("  {word}"), role));
-            if !consent.assessment.reversible && consent.assessment.risk > Risk::Low {
-                tail.push(self.look.piece(" · cannot be undone", role));
-            }
+            let (words, role) = risk_words(consent);
+            tail.push(self.look.piece(format!("  {words}"), role));
         }
         if let Some(deadline) = ask.deadline {
             let left = deadline.since(now) / 1_000;
@@ -139,6 +195,79 @@ impl Drawing<'_> {
         self.rows.extend(rows.into_iter().take(MAX_TITLE));
     }
 
+    /// What stands between the title and the keys.
+    fn body(&mut self, panel: &AskPanel, ask: &Ask, told: Told, room: usize) {
+        let end = self.rows.len() + room;
+        match (&ask.kind, panel.stage) {
+            (AskKind::Consent(_), Stage::Menu) => self.consent(told, room),
+            (AskKind::Consent(_), Stage::Reason) => {
+                if room > 2 {
+                    self.consent(told, room - 1);
+                }
+                self.field("why not: ", &panel.editor, Shown::Plain);
+            }
+            (AskKind::Confirm { .. }, _) => self.cut(told.body, room),
+            (AskKind::Choose { message, choices, many }, _) => {
+                self.message(message, Role::Text, room / 3);
+                if panel.has_filter(choices.len()) {
+                    self.field("filter: ", &panel.editor, Shown::Plain);
+                }
+                self.choices(panel, ask, *many, end.saturating_sub(self.rows.len()));
+            }
+            (AskKind::Text { message, placeholder, secret, .. }, _) => {
+                self.message(message, Role::Text, room.saturating_sub(1));
+                let shown = if *secret { Shown::Secret } else { Shown::Plain };
+                self.field("> ", &panel.editor, shown);
+                if let (true, Some(hint)) = (panel.editor.is_empty(), placeholder) {
+                    let hint = self.look.piece(clean_line(hint), Role::Dim);
+                    self.rows.last_mut().into_iter().for_each(|row| row.pieces.push(hint.clone()));
+                }
+            }
+            (AskKind::Edit { message, .. }, _) => {
+                self.message(message, Role::Text, 2);
+                self.edit(&panel.editor, end.saturating_sub(self.rows.len()));
+            }
+        }
+    }
+
+    /// The rule that `s` and `a` would make, all of it.
+    fn rule(&self, ask: &Ask) -> Option<Vec<Row>> {
+        let AskKind::Consent(consent) = &ask.kind else { return None };
+        let words = [
+            self.look.piece("s and a allow: ", Role::Dim),
+            self.look.piece(clean_line(consent.rule.as_deref()?), Role::Text),
+        ];
+        Some(wrap(&words, self.look.columns, &Piece::default(), &self.look.piece("  ", Role::Text)))
+    }
+
+    /// What a consent or a confirm is about.
+    fn told(&self, ask: &Ask) -> Told {
+        match &ask.kind {
+            AskKind::Consent(consent) => self.consent_told(consent),
+            AskKind::Confirm { message, .. } if message.trim().is_empty() || message.trim() == self.title => {
+                Told::default()
+            }
+            AskKind::Confirm { message, danger, .. } => {
+                let style = self.look.theme.style(if *danger { Role::Warn } else { Role::Text });
+                let body = wrap_text(clean(message).trim_end(), self.look.columns, style);
+                Told { body, grounds: Vec::new() }
+            }
+            AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => Told::default(),
+        }
+    }
+
+    /// As many of the rows as there is room for, and how many there are besides.
+    fn cut(&mut self, mut rows: Vec<Row>, room: usize) {
+        let room = room.max(1);
+        if rows.len() > room {
+            let hidden = rows.len() - (room - 1);
+            rows.truncate(room - 1);
+            let word = format!("… {hidden} more lines: v shows all");
+            rows.push(Row::of(word, self.look.theme.style(Role::Warn)));
+        }
+        self.rows.extend(rows);
+    }
+
     fn message(&mut self, text: &str, role: Role, most: usize) {
         if !text.trim().is_empty() && text.trim() != self.title {
             let style = self.look.theme.style(role);
@@ -147,7 +276,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn consent(&mut self, consent: &Consent, room: usize) {
+    fn consent_told(&self, consent: &Consent) -> Told {
         let mut body = Vec::new();
         let columns = self.look.columns;
         match &consent.preview {
@@ -178,16 +307,14 @@ impl Drawing<'_> {
         for reason in &consent.assessment.reasons {
             grounds.extend(wrap(&[self.look.piece(clean_line(reason), Role::Dim)], columns, &first, &rest));
         }
+        Told { body, grounds }
+    }
+
+    fn consent(&mut self, told: Told, room: usize) {
+        let Told { body, mut grounds } = told;
         // The preview gives way before the grounds do: why it is dangerous must never be scrolled out of sight.
         grounds.truncate(room.saturating_sub(1).max(1));
-        let room = room.saturating_sub(grounds.len()).max(1);
-        if body.len() > room {
-            let hidden = body.len() - (room - 1);
-            body.truncate(room - 1);
-            let word = format!("… {hidden} more lines: v shows all");
-            body.push(Row::of(word, self.look.theme.style(Role::Warn)));
-        }
-        self.rows.extend(body);
+        self.cut(body, room.saturating_sub(grounds.len()));
         self.rows.extend(grounds);
     }
 
@@ -261,81 +388,4 @@ fn from_column(text: &str, column: usize) -> String {
         used += crate::row::grapheme_width(grapheme);
     }
     out
-}
-
-fn keys(panel: &AskPanel, ask: &Ask, look: Look, short: bool) -> Vec<Row> {
-    if panel.answered {
-        return vec![Row::of("answered; waiting for the runtime…", look.theme.style(Role::Dim))];
-    }
-    let mut keys: Vec<(&str, String)> = Vec::new();
-    // Short words stay with their key when the line breaks.
-    let joined = |what: &str| if what.len() <= 14 { what.replace(' ', "\u{a0}") } else { what.to_owned() };
-    let mut say = |key: &'static str, what: &str| keys.push((key, joined(&clean_line(what))));
-    match (&ask.kind, panel.stage) {
-        (AskKind::Consent(consent), Stage::Menu) if short => {
-            say("y", "once");
-            say("s", "session");
-            if consent.rule.is_some() {
-                say("a", "always");
-            }
-            say("n", "no");
-            if consent.takes_reason {
-                say("r", "why");
-            }
-            say("v", "view all");
-            say("Esc", "stop");
-        }
-        (AskKind::Consent(consent), Stage::Menu) => {
-            say("y", "once");
-            say("s", "this session");
-            if let Some(rule) = &consent.rule {
-                say("a", &format!("always: {rule}"));
-            }
-            say("n", "no");
-            if consent.takes_reason {
-                say("r", "no, because…");
-            }
-            say("v", "view all");
-            say("Esc", if ask.run.is_some() { "stop the run" } else { "close" });
-        }
-        (AskKind::Consent(_), Stage::Reason) => {
-            say("Enter", "deny; the model goes on with this reason");
-            say("Esc", "back");
-        }
-        (AskKind::Confirm { yes, no, .. }, _) => {
-            say("y", yes.as_deref().unwrap_or("yes"));
-            say("n", no.as_deref().unwrap_or("no"));
-            say("Esc", "no answer");
-        }
-        (AskKind::Choose { many, .. }, _) => {
-            say("↑↓", "move");
-            if *many {
-                say("Space", "take");
-            }
-            say("type", "filter");
-            say("Enter", "answer");
-            say("Esc", "no answer");
-        }
-        (AskKind::Text { multiline, .. }, _) => {
-            say("Enter", "answer");
-            if *multiline {
-                say("Alt-Enter", "new line");
-                say("Ctrl-G", "your editor");
-            }
-            say("Esc", "no answer");
-        }
-        (AskKind::Edit { .. }, _) => {
-            say("Enter", "answer");
-            say("Alt-Enter", "new line");
-            say("Ctrl-G", "your editor");
-            say("Esc", "no answer");
-        }
-    }
-    let mut pieces = Vec::new();
-    for (key, what) in keys {
-        pieces.push(look.piece(key, Role::Accent));
-        pieces.push(look.piece(format!("\u{a0}{what}{}", if short { " " } else { "   " }), Role::Dim));
-    }
-    let none = Piece::default();
-    wrap(&pieces, look.columns, &none, &none)
 }

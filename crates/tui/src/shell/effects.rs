@@ -115,6 +115,7 @@ impl Shell {
         input.resume();
         let (columns, rows) = self.terminal.size();
         self.take(Msg::Resize(columns, rows));
+        self.take(Msg::Back);
         if let Some(msg) = msg {
             self.take(msg);
         }

@@ -8,6 +8,7 @@ use crate::msg::{Mouse, MouseAct, Msg};
 use crossterm::event::{
     self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
+use domain::ids::Millis;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -39,8 +40,8 @@ pub(super) struct InputThread {
 /// What the thread read.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// Something the person or the terminal did.
-    Msg(Box<Msg>),
+    /// Something the person or the terminal did, and when: a frame may take long, and a key typed meanwhile is not meant for it.
+    Msg(Box<Msg>, Millis),
     /// The terminal told the row and column of its cursor, from 0; or kept silent.
     Cursor(Option<(u16, u16)>),
 }
@@ -107,7 +108,7 @@ fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), locate: &Atom
         }
         let Ok(event) = event::read() else { return };
         if let Some(msg) = translate(event)
-            && send.blocking_send(Input::Msg(Box::new(msg))).is_err()
+            && send.blocking_send(Input::Msg(Box::new(msg), super::now())).is_err()
         {
             return;
         }

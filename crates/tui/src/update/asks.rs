@@ -1,17 +1,23 @@
-//! Which question stands on the screen, and what comes of its answers.
+//! Which question stands on the screen, who has the keyboard, and what comes of its answers.
 
-use crate::ask::{AskPanel, GRACE_MS, Reply};
-use crate::key::Key;
+use crate::ask::{self, Answered, AskPanel, Focus, HELD_MS, Held, Keyboard, Reply, Stage, Waits, keyboard};
+use crate::key::{Code, Key};
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
+use crate::view;
 use domain::command::Command;
 use domain::ids::Millis;
 use domain::signal::Level;
 
 /// Puts the oldest open ask on the screen; one that is over goes.
 pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
-    if let Some(panel) = &model.screen.ask {
+    release(model, fx);
+    let covered = ask::is_covered(model);
+    if let Some(panel) = &mut model.screen.ask {
+        if covered {
+            panel.shown_at = None;
+        }
         if model.world.state().ask(panel.id).is_some() {
             return;
         }
@@ -27,11 +33,48 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
             );
         }
     }
-    let now = model.screen.now;
+    let (now, before) = (model.screen.now, model.screen.last_answer);
     if let Some(ask) = model.world.state().asks.first() {
         let title = ask.title.clone();
-        model.screen.ask = Some(AskPanel::open(ask, now));
+        model.screen.ask = Some(AskPanel::open(ask, now, before));
         model.ring(&title, fx);
+    }
+}
+
+/// A frame is on the screen: what it shows can be seen from now on.
+pub(super) fn drawn(model: &mut Model) {
+    if ask::is_unseen(model) {
+        let now = model.screen.now;
+        model.screen.ask.iter_mut().for_each(|panel| panel.shown_at = Some(now));
+    }
+}
+
+/// The terminal is ours again: nobody saw the question meanwhile, but for the one whose answer they were writing.
+pub(super) fn back(model: &mut Model) {
+    let edited = model.screen.edited;
+    if let Some(panel) = model.screen.ask.as_mut().filter(|panel| edited != Some(panel.id)) {
+        panel.shown_at = None;
+        panel.in_a_row = false;
+        writes(model);
+    }
+}
+
+/// The clock went back: what was is taken for now, so that nobody waits for a time that is long gone.
+pub(super) fn clock_went_back(model: &mut Model) {
+    let now = model.screen.now;
+    model.screen.typed_at = model.screen.typed_at.map(|at| at.min(now));
+    model.screen.last_answer = None;
+    if let Some(panel) = &mut model.screen.ask {
+        panel.shown_at = panel.shown_at.map(|at| at.min(now));
+    }
+}
+
+/// The person writes: what they say to the question next, they say when they are done.
+pub(super) fn writes(model: &mut Model) {
+    model.screen.typed_at = Some(model.screen.now);
+    model.screen.last_answer = None;
+    if let Some(panel) = model.screen.ask.as_mut().filter(|panel| panel.focus == Focus::Question) {
+        panel.focus = Focus::Auto;
     }
 }
 
@@ -48,26 +91,125 @@ pub(super) fn written(model: &mut Model, text: &str) {
     }
 }
 
-/// Gives the key to the question; `false` when there is none or its keys do not count yet.
-pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
+/// Whether the key is held down since it answered a question. It means nothing then, and takes back what it meant a moment ago.
+pub(super) fn is_held_down(model: &mut Model, key: Key) -> bool {
     let now = model.screen.now;
-    let Some(panel) = model.screen.ask.as_mut() else { return false };
-    if !panel.is_armed(now) {
-        // Someone is typing: the question waits for a pause.
-        panel.armed_at = Millis(now.0 + GRACE_MS);
+    let Some(last) = model.screen.last_answer.as_mut() else { return false };
+    if last.key != key || now.since(last.at) >= HELD_MS {
         return false;
     }
-    let (world, id) = (&model.world, panel.id);
-    let Some(ask) = world.state().ask(id).filter(|_| !panel.answered) else { return false };
-    match panel.key(ask, key) {
-        Reply::Nothing => {}
+    last.at = now;
+    model.screen.ask.iter_mut().for_each(|panel| panel.held = None);
+    true
+}
+
+/// Gives the answer whose key was not held down after all. Any other key tells so at once.
+pub(super) fn let_go(model: &mut Model, fx: &mut Vec<Fx>) {
+    if let Some(held) = model.screen.ask.as_mut().and_then(|panel| panel.held.take()) {
+        answer(model, held.reply, fx);
+    }
+}
+
+/// The same, when enough time has passed.
+fn release(model: &mut Model, fx: &mut Vec<Fx>) {
+    let now = model.screen.now;
+    if model.screen.ask.as_ref().and_then(|panel| panel.held.as_ref()).is_some_and(|held| held.until <= now) {
+        let_go(model, fx);
+    }
+}
+
+/// Gives the key to the question; `false` when there is none or it does not have the keyboard.
+pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
+    let keyboard = keyboard(model);
+    if key == Key::plain(Code::Tab) {
+        return moves(model, keyboard);
+    }
+    if keyboard != Keyboard::Question {
+        return false;
+    }
+    let offers = view::offered(model);
+    let Some(panel) = model.screen.ask.as_mut() else { return false };
+    let Some(ask) = model.world.state().ask(panel.id) else { return false };
+    let unused = panel.focus == Focus::Auto;
+    let reply = panel.key(ask, key, &offers);
+    match reply {
+        // Who has not used the question yet and begins with another letter writes a prompt.
+        Reply::Writes if unused => return false,
+        Reply::Writes => {
+            model.toast(Level::Info, "the keys of the question are in its last line; Tab goes back");
+        }
+        reply => {
+            panel.focus = Focus::Question;
+            take(model, reply, key, unused, fx);
+        }
+    }
+    true
+}
+
+/// Tab: moves the keyboard to the question, and back to where the person writes.
+fn moves(model: &mut Model, keyboard: Keyboard) -> bool {
+    let now = model.screen.now;
+    let Some(panel) = model.screen.ask.as_mut() else { return false };
+    match keyboard {
+        Keyboard::Question => panel.focus = Focus::Composer,
+        // Nobody moves to what they cannot have seen: this Tab is meant for something else.
+        Keyboard::Waits(Waits::Text | Waits::Reading | Waits::Left) | Keyboard::Soon(Some(_))
+            if panel.seen_at().is_some_and(|at| at <= now) =>
+        {
+            panel.focus = Focus::Question;
+            model.screen.search = None;
+            model.screen.selected = None;
+        }
+        Keyboard::Waits(_) | Keyboard::Soon(_) | Keyboard::Composer => return false,
+    }
+    true
+}
+
+/// A key on the page that shows all of the question; `false` when it is none of the page's.
+pub(super) fn page_key(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
+    if matches!(key.code, Code::Esc | Code::Char('v' | 'q')) {
+        model.screen.overlay = None;
+        return;
+    }
+    let offers = view::page_offers(model);
+    let Some(panel) = model.screen.ask.as_mut().filter(|panel| !panel.answered) else { return };
+    let Some(ask) = model.world.state().ask(panel.id) else { return };
+    match panel.key(ask, key, &offers) {
+        Reply::Writes | Reply::Full | Reply::Editor | Reply::Word(_) => {}
+        reply => {
+            if reply != Reply::Nothing || panel.stage == Stage::Reason {
+                model.screen.overlay = None;
+            }
+            take(model, reply, key, false, fx);
+        }
+    }
+}
+
+/// Does what came of a key, or waits a moment with it when the key may be held down.
+fn take(model: &mut Model, reply: Reply, key: Key, by_itself: bool, fx: &mut Vec<Fx>) {
+    let now = model.screen.now;
+    let again = model.screen.last_answer.is_some_and(|last| last.key == key);
+    let answers = matches!(reply, Reply::Answer(_) | Reply::Stop);
+    model.screen.last_answer = answers.then_some(Answered { key, at: now, moved: !by_itself });
+    match model.screen.ask.as_mut().filter(|_| answers && again) {
+        Some(panel) => panel.held = Some(Held { reply, key, until: Millis(now.0 + HELD_MS) }),
+        None => answer(model, reply, fx),
+    }
+}
+
+fn answer(model: &mut Model, reply: Reply, fx: &mut Vec<Fx>) {
+    let Some(panel) = model.screen.ask.as_mut() else { return };
+    let id = panel.id;
+    match reply {
+        Reply::Nothing | Reply::Writes => {}
         Reply::Answer(answer) => {
             panel.answered = true;
             model.send(Want::Answer, Command::Answer { ask: id, answer }, fx);
         }
         Reply::Full => {
-            let title = crate::clean::clean_line(&ask.title);
-            model.screen.overlay = Some(Overlay::Pager(Pager::new(title, Content::Ask)));
+            let title = model.world.state().ask(id).map(|ask| crate::clean::clean_line(&ask.title));
+            let page = Pager::new(title.unwrap_or_default(), Content::Ask);
+            model.screen.overlay = Some(Overlay::Pager(page));
         }
         Reply::Editor => {
             fx.push(Fx::OpenEditor(panel.editor.unfolded()));
@@ -80,5 +222,4 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
         }
         Reply::Word(word) => model.toast(Level::Info, word),
     }
-    true
 }

@@ -14,14 +14,15 @@ fn sign(current: bool) -> &'static str {
 
 pub(super) fn policies(current: Policy) -> Vec<Item> {
     [
-        ("read-only", Policy::ReadOnly, "nothing that changes anything"),
-        ("ask", Policy::Ask, "reading runs; everything else is asked"),
-        ("auto-edit", Policy::AutoEdit, "edits in this folder run too; commands are asked"),
-        ("full", Policy::Full, "everything runs unasked: only where nothing can be lost"),
+        (Policy::ReadOnly, "nothing that changes anything"),
+        (Policy::Ask, "reading runs; everything else is asked"),
+        (Policy::AutoEdit, "edits in this folder run too; commands are asked"),
+        (Policy::Sandboxed, "commands run too, inside the sandbox; leaving it is asked"),
+        (Policy::Full, "all that stays inside the sandbox runs: only where nothing can be lost"),
     ]
     .into_iter()
-    .map(|(name, policy, about)| Item {
-        label: name.to_owned(),
+    .map(|(policy, about)| Item {
+        label: policy.name().to_owned(),
         detail: about.to_owned(),
         stands: Stands::Policy(policy),
         sign: sign(policy == current),

@@ -72,7 +72,10 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         },
         Does::Policy => match given.as_deref().map(policy) {
             Some(Some(policy)) => model.send(Want::Word("policy set"), Command::SetPolicy { policy }, fx),
-            Some(None) => model.toast(Level::Info, "modes: read-only, ask, auto-edit, full"),
+            Some(None) => {
+                let names = Policy::ALL.map(Policy::name).join(", ");
+                model.toast(Level::Info, format!("modes: {names}"));
+            }
             None => lists::open(model, Of::Policies, fx),
         },
         Does::Mode => mode(model, argument, fx),
@@ -125,11 +128,10 @@ fn set_model(model: &mut Model, name: &str, fx: &mut Vec<Fx>) {
 
 fn policy(name: &str) -> Option<Policy> {
     match name {
-        "read-only" | "readonly" => Some(Policy::ReadOnly),
-        "ask" => Some(Policy::Ask),
-        "auto-edit" | "edit" => Some(Policy::AutoEdit),
-        "full" => Some(Policy::Full),
-        _ => None,
+        "readonly" => Some(Policy::ReadOnly),
+        "edit" => Some(Policy::AutoEdit),
+        "sandbox" => Some(Policy::Sandboxed),
+        name => Policy::named(name),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::prompt::{self, Manner};
 use super::reading::{self, Stops};
 use super::{asks, commands, completion, lists, shell};
+use crate::ask::{Keyboard, keyboard};
 use crate::composer::lay_out;
 use crate::key::{Code, Key};
 use crate::keymap::{Action, Does};
@@ -11,25 +12,52 @@ use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Of;
 use crate::transcript::{Scroll, scroll_by};
-use crate::view::{areas, composer_columns, page_rows};
+use crate::view::{areas, composer_columns, page_size};
 use domain::ids::Millis;
 use domain::signal::Level;
 
+/// Whom a key was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// The question, or a look around while it has the keyboard.
+    Question,
+    /// Anything else: the person writes, reads or chooses.
+    Else,
+}
+
 pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
+    if asks::is_held_down(model, key) {
+        return;
+    }
+    asks::let_go(model, fx);
+    if route(model, key, fx) == For::Else {
+        asks::writes(model);
+    }
+}
+
+fn route(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> For {
+    let asked = keyboard(model) == Keyboard::Question;
+    let looks = if asked { For::Question } else { For::Else };
     let does = model.screen.keymap.does(key);
     if everywhere(model, key, does, fx) {
-        return;
+        return looks;
     }
     model.screen.quit_until = None;
     if key.code != Code::Esc {
         model.screen.all_until = None;
     }
-    let Some(key) = model.screen.keymap.edits(key) else { return };
-    if over(model, key, fx) || scrolls(model, does) {
-        return;
+    let Some(key) = model.screen.keymap.edits(key) else { return looks };
+    if let Some(over) = over(model, key, fx) {
+        return over;
     }
-    if asks::press(model, key, fx) || reading::search_key(model, key) || reading::press(model, key, fx) {
-        return;
+    if scrolls(model, does) {
+        return if model.screen.selected.is_some() { For::Else } else { looks };
+    }
+    if asks::press(model, key, fx) {
+        return For::Question;
+    }
+    if reading::search_key(model, key) || reading::press(model, key, fx) {
+        return For::Else;
     }
     if model.screen.selected.take().is_some() {
         model.screen.scroll = Scroll::Tail;
@@ -38,6 +66,7 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
         compose(model, key, does, fx);
         completion::refresh(model, fx);
     }
+    For::Else
 }
 
 /// Keys that mean the same everywhere.
@@ -77,28 +106,31 @@ fn set_aside(model: &mut Model, fx: &mut Vec<Fx>) {
     prompt::put_away(model, text, fx);
 }
 
-fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
+/// Gives the key to what stands over everything; tells whom it was for.
+fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> Option<For> {
     let page = usize::from(model.screen.size.1.saturating_sub(3));
     match &mut model.screen.overlay {
         Some(Overlay::Pager(pager)) => {
-            if !pager.key(key, page) {
+            let content = pager.content.clone();
+            if pager.key(key, page) {
+                // Past the end it stands still, so that the next key up moves at once.
+                let (rows, fits) = page_size(&content, model);
+                if let Some(Overlay::Pager(pager)) = &mut model.screen.overlay {
+                    pager.top = pager.clamp(rows, fits);
+                }
+            } else if content == Content::Ask {
+                asks::page_key(model, key, fx);
+            } else {
                 model.screen.overlay = None;
-                return true;
             }
-            // Past the end it stands still, so that the next key up moves at once.
-            let (content, fits) = (pager.content.clone(), usize::from(model.screen.size.1.saturating_sub(2)));
-            let rows = page_rows(&content, model);
-            if let Some(Overlay::Pager(pager)) = &mut model.screen.overlay {
-                pager.top = pager.clamp(&rows, fits);
-            }
-            true
+            Some(if content == Content::Ask { For::Question } else { For::Else })
         }
         Some(Overlay::Picker(picker)) => {
             let picked = picker.key(key, page);
             lists::picked(model, picked, fx);
-            true
+            Some(For::Else)
         }
-        None => false,
+        None => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! News from the runtime.
 
 use super::{completion, lists, prompt};
+use crate::ask::AskPanel;
 use crate::clean::clean_line;
 use crate::keymap::Action;
 use crate::model::{Model, Want};
@@ -80,7 +81,7 @@ fn unheard(model: &mut Model) {
     for want in std::mem::take(&mut model.screen.pending).into_values().rev() {
         match want {
             Want::Said(text) => prompt::give_back(model, &text),
-            Want::Answer => model.screen.ask.iter_mut().for_each(|panel| panel.answered = false),
+            Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
             Want::List(_) => model.screen.overlay = None,
             Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
         }
@@ -191,7 +192,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
         (Err(refusal), want) => {
             match want {
                 Want::Said(text) => prompt::give_back(model, &text),
-                Want::Answer => model.screen.ask.iter_mut().for_each(|panel| panel.answered = false),
+                Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
                 Want::List(_) => model.screen.overlay = None,
                 Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
             }

@@ -1,6 +1,7 @@
 //! Prompts on their way: said, queued, steered, stopped, given back.
 
 use super::shell;
+use crate::ask::{Focus, Keyboard, keyboard};
 use crate::model::{Model, TWICE_MS, Want};
 use crate::msg::{Begin, Fx};
 use crate::picker::Of;
@@ -24,16 +25,24 @@ pub(super) enum Manner {
     Steer,
 }
 
-/// Pasted text goes where the person writes.
+/// Pasted text goes where the person writes: into a field of the question only when its caret can be seen there, never answering it.
 pub(super) fn paste(model: &mut Model, text: &str, fx: &mut Vec<Fx>) {
-    let now = model.screen.now;
-    let armed = model.screen.ask.as_mut().filter(|ask| ask.is_armed(now) && !ask.answered);
-    match armed {
-        Some(panel) => panel.editor.paste(text),
-        None => match picture_path(text) {
-            Some(path) => fx.push(Fx::Attach(Some(path))),
-            None => model.screen.composer.paste(text),
-        },
+    super::asks::let_go(model, fx);
+    let asked = keyboard(model) == Keyboard::Question && model.screen.overlay.is_none();
+    let state = model.world.state();
+    let field = model
+        .screen
+        .ask
+        .as_mut()
+        .filter(|panel| asked && state.ask(panel.id).is_some_and(|ask| panel.has_field(ask)));
+    if let Some(panel) = field {
+        panel.focus = Focus::Question;
+        return panel.editor.paste(text);
+    }
+    super::asks::writes(model);
+    match picture_path(text) {
+        Some(path) => fx.push(Fx::Attach(Some(path))),
+        None => model.screen.composer.paste(text),
     }
 }
 

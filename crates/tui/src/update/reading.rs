@@ -1,7 +1,7 @@
 //! Reading: the selection that walks over cells, folding, branching from a message, searching.
 
 use super::commands::put_on_clipboard;
-use super::lists;
+use super::{asks, lists};
 use crate::cell;
 use crate::composer::Editor;
 use crate::key::{Code, Key};
@@ -167,6 +167,7 @@ fn click(model: &mut Model, area: Rect, row: u16) {
         fold(model, key);
     } else {
         model.screen.selected = Some(key);
+        asks::writes(model);
     }
 }
 

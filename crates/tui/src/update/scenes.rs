@@ -225,7 +225,7 @@ fn a_long_answer_can_be_written_in_the_own_editor() {
     let kind = AskKind::Edit { message: String::new(), prefill: "old".into() };
     let ask = Ask { id: AskId(9), run: Some(RunId(1)), title: "improve it".into(), kind, deadline: None };
     stage.happen(Body::AskOpened(ask));
-    stage.ui.wait(500);
+    stage.ui.wait(crate::ask::SEEN_MS);
     stage.ui.keys("<ctrl-g>");
     assert!(stage.ui.fx.contains(&Fx::OpenEditor("old".into())));
     stage.ui.feed(Msg::FromEditor(Some("new\n".into())));

@@ -1,6 +1,7 @@
 //! What keys and news do, driven without a terminal.
 
 use crate::Headless;
+use crate::ask::SEEN_MS;
 use crate::model::TWICE_MS;
 use crate::msg::Fx;
 use domain::ask::{Answer, Ask, AskKind, Closing};
@@ -78,13 +79,30 @@ impl Stage {
         }
     }
 
-    fn ask(&mut self, id: u64) {
+    pub(crate) fn ask(&mut self, id: u64) {
         self.ask_for(id, AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger: false });
     }
 
-    fn ask_for(&mut self, id: u64, kind: AskKind) {
+    pub(crate) fn ask_for(&mut self, id: u64, kind: AskKind) {
         let (id, run, title) = (AskId(id), Some(RunId(1)), format!("Question {id}"));
         self.happen(Body::AskOpened(Ask { id, run, title, kind, deadline: None }));
+    }
+
+    /// Asks whether a tool may run.
+    pub(crate) fn consent(&mut self, id: u64, rule: Option<&str>) {
+        let (tool, message) = (ToolRunId(id + 1_000), MessageId(5));
+        self.happen(Body::ToolProposed { tool, message, name: "bash".into(), args: Json::empty() });
+        let mut kind = crate::ask::tests::consent(rule);
+        if let AskKind::Consent(consent) = &mut kind {
+            consent.tool = tool;
+        }
+        self.ask_for(id, kind);
+    }
+
+    /// The runtime says that the question is answered.
+    pub(crate) fn close(&mut self, id: u64, answer: Answer) {
+        let closing = Closing::Answered { answer, by: None };
+        self.happen(Body::AskClosed { ask: AskId(id), closing });
     }
 
     pub(crate) fn commands(&mut self) -> Vec<Command> {
@@ -152,29 +170,6 @@ fn a_refused_prompt_comes_back_with_the_reason() {
 }
 
 #[test]
-fn a_question_takes_keys_only_after_a_pause_and_the_next_waits_its_turn() {
-    let mut stage = Stage::new(80, 24);
-    stage.run("go");
-    stage.ask(10);
-    stage.ask(11);
-    stage.ui.keys("y");
-    assert_eq!(stage.ui.model.screen.composer.text(), "y");
-    stage.ui.wait(299);
-    stage.ui.keys("n");
-    stage.ui.wait(300);
-    stage.ui.keys("y");
-    let answer = Answer::Confirmed(true);
-    assert_eq!(stage.commands(), [Command::Answer { ask: AskId(10), answer: answer.clone() }]);
-    stage.happen(Body::AskClosed { ask: AskId(10), closing: Closing::Answered { answer, by: None } });
-    stage.ui.keys("y");
-    assert_eq!(stage.commands(), [], "the second question must not take a key meant for the first");
-    stage.ui.wait(400);
-    stage.ui.keys("n");
-    let answer = Answer::Confirmed(false);
-    assert_eq!(stage.commands(), [Command::Answer { ask: AskId(11), answer }]);
-}
-
-#[test]
 fn a_question_that_is_over_vanishes_with_a_word() {
     let mut stage = Stage::new(80, 24);
     stage.run("go");
@@ -189,10 +184,8 @@ fn a_question_that_is_over_vanishes_with_a_word() {
 fn who_stops_the_run_is_not_told_that_its_question_is_over() {
     let mut stage = Stage::new(80, 24);
     stage.run("go");
-    let (tool, message) = (ToolRunId(3), MessageId(5));
-    stage.happen(Body::ToolProposed { tool, message, name: "bash".into(), args: Json::empty() });
-    stage.ask_for(10, crate::ask::tests::consent(None));
-    stage.ui.wait(400);
+    stage.consent(10, None);
+    stage.ui.wait(SEEN_MS);
     stage.ui.keys("<esc>");
     assert_eq!(stage.commands(), [Command::Cancel { run: Some(RunId(1)), reason: None }]);
     stage.happen(Body::AskClosed { ask: AskId(10), closing: Closing::Withdrawn });

@@ -1,6 +1,7 @@
 //! Below the transcript: what goes on, the composer, the status line.
 
 use super::{composer_columns, hints, look};
+use crate::ask::{Keyboard, keyboard};
 use crate::cell::{count, duration, level_role};
 use crate::clean::clean_line;
 use crate::composer::lay_out;
@@ -227,13 +228,17 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
     let high = usize::from(area.height.saturating_sub(1));
     let top = laid.caret.row.saturating_sub(high.saturating_sub(1));
     let theme = model.screen.theme;
+    // Who does not have the keyboard does not look like it.
+    let idle = keyboard(model) == Keyboard::Question;
+    let (sign_role, text_role) = if idle { (Role::Dim, Role::Dim) } else { (Role::Accent, Role::Text) };
     for (line, (from, to)) in laid.rows.iter().enumerate().skip(top).take(high) {
         let y = area.y + 1 + u16::try_from(line - top).unwrap_or(0);
         let sign = if line == 0 { "> " } else { "  " };
-        let mut row = Row::of(sign, theme.style(Role::Accent));
-        row.pieces.push(Piece::new(&text[*from..*to], theme.style(Role::Text)));
+        let mut row = Row::of(sign, theme.style(sign_role));
+        row.pieces.push(Piece::new(&text[*from..*to], theme.style(text_role)));
         if text.is_empty() {
-            let ghost = model.screen.suggestion.as_ref().map(|text| format!("{text}   (Tab takes it)"));
+            let ghost = model.screen.suggestion.as_ref().filter(|_| model.screen.ask.is_none());
+            let ghost = ghost.map(|text| format!("{text}   (Tab takes it)"));
             let hint = ghost.unwrap_or_else(|| placeholder(model));
             let hint = fit(&hint, composer_columns(model));
             row.pieces.push(Piece::new(hint, theme.style(Role::Dim)));
@@ -246,7 +251,7 @@ pub(super) fn composer(model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
 }
 
 fn placeholder(model: &Model) -> String {
-    if model.screen.ask.as_ref().is_some_and(|panel| !panel.answered) {
+    if keyboard(model) == Keyboard::Question {
         "the question above has the keys".to_owned()
     } else if model.world.is_running() {
         "type to queue what comes next".to_owned()
@@ -339,6 +344,7 @@ pub(crate) fn policy_word(policy: Policy) -> (&'static str, Role) {
         Policy::ReadOnly => ("read-only", Role::Ok),
         Policy::Ask => ("asks first", Role::Ok),
         Policy::AutoEdit => ("edits freely", Role::Warn),
-        Policy::Full => ("does everything unasked", Role::Bad),
+        Policy::Sandboxed => ("runs in the sandbox", Role::Warn),
+        Policy::Full => ("asks only to leave the sandbox", Role::Bad),
     }
 }

@@ -34,10 +34,11 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
     (
         "When a tool wants to run",
         &[
+            ("Tab", "goes to the question, and back to what you write"),
             ("y", "yes, once"),
-            ("s", "yes, for this session"),
+            ("s", "yes, for this session: the rule that is shown"),
             ("a", "yes, always: the rule that is shown"),
-            ("n", "no"),
+            ("n", "no, and stop"),
             ("r", "no, and tell the model why"),
             ("v", "view all of it"),
         ],

@@ -1,6 +1,7 @@
 //! What stands over everything, drawn: the pager and the picker.
 
 use super::{keys, look, paste_rows, shown_ask};
+use crate::ask::{self, Full, Offer, Sees};
 use crate::cell::{Look, ago, level_role};
 use crate::model::Model;
 use crate::overlay::{Content, Overlay, Pager};
@@ -9,6 +10,7 @@ use crate::row::{Links, Piece, Row, draw, fit, width, wrap, wrap_text};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use std::ops::Range;
 
 pub(super) fn view(
     overlay: &Overlay,
@@ -32,30 +34,71 @@ pub(super) fn view(
     }
 }
 
-/// All rows of a page.
-pub(crate) fn page_rows(content: &Content, model: &Model) -> Vec<Row> {
+/// A page with its foot.
+struct Page {
+    rows: Vec<Row>,
+    /// Which rows spell out the rule of a question.
+    rule: Range<usize>,
+    /// Rows of the foot besides the first.
+    foot: usize,
+}
+
+fn page_of(content: &Content, model: &Model) -> Page {
     let look = look(model);
+    let plain = |rows| Page { rows, rule: 0..0, foot: 0 };
     match content {
-        Content::Keys => keys::rows(&model.screen.keymap, look),
-        Content::Commands => keys::commands(look, &model.world.seen().abilities),
-        Content::Status => super::facts::rows(model),
-        Content::Notices => notices(model),
-        Content::Ask => shown_ask(model).map(|(_, ask)| crate::ask::full(ask, look)).unwrap_or_default(),
+        Content::Keys => plain(keys::rows(&model.screen.keymap, look)),
+        Content::Commands => plain(keys::commands(look, &model.world.seen().abilities)),
+        Content::Status => plain(super::facts::rows(model)),
+        Content::Notices => plain(notices(model)),
+        Content::Ask => {
+            let Some((_, asked)) = shown_ask(model) else { return plain(Vec::new()) };
+            let Full { rows, rule } = ask::full(asked, look);
+            // As many rows as all the keys take, so that nothing moves when some of them go.
+            let all = Sees { subject: true, rule: true, cut: false, short: true };
+            Page { rows, rule, foot: ask::row(&ask::of_page(asked, all), look, true).len() }
+        }
     }
 }
 
+/// Rows of a page, and how many of them fit on the screen.
+pub(crate) fn page_size(content: &Content, model: &Model) -> (usize, usize) {
+    let page = page_of(content, model);
+    (page.rows.len(), usize::from(model.screen.size.1).saturating_sub(2 + page.foot))
+}
+
+/// The keys on the page that shows all of the question.
+pub(crate) fn page_offers(model: &Model) -> Vec<Offer> {
+    let Some(Overlay::Pager(pager)) = &model.screen.overlay else { return Vec::new() };
+    let Some((_, asked)) = shown_ask(model) else { return Vec::new() };
+    let page = page_of(&pager.content, model);
+    let (rows, fits) = page_size(&pager.content, model);
+    let top = pager.clamp(rows, fits);
+    let rule = page.rule.start >= top && page.rule.end <= top + fits && !page.rule.is_empty();
+    ask::of_page(asked, Sees { subject: fits > 0, rule, cut: false, short: true })
+}
+
 fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
-    let rows = page_rows(&pager.content, model);
-    let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
-    let top = pager.clamp(&rows, usize::from(inner.height));
+    let page = page_of(&pager.content, model);
+    let below = u16::try_from(page.foot).unwrap_or(u16::MAX);
+    let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2 + below), ..area };
+    let rows = page.rows;
+    let top = pager.clamp(rows.len(), usize::from(inner.height));
     head(&pager.title, model, area, buf, links);
     paste_rows(&rows[top.min(rows.len())..], inner, buf, links);
     let last = (top + usize::from(inner.height)).min(rows.len());
-    let place = if rows.len() > usize::from(inner.height) {
-        format!("{last} of {} lines · Esc closes · ↑↓ PgUp PgDn scroll", rows.len())
-    } else {
-        "any key closes".to_owned()
+    let long = rows.len() > usize::from(inner.height);
+    let place = match (long, &pager.content) {
+        (true, Content::Ask) => format!("{last} of {} lines · ↑↓ PgUp PgDn scroll", rows.len()),
+        (false, Content::Ask) => String::new(),
+        (true, _) => format!("{last} of {} lines · Esc closes · ↑↓ PgUp PgDn scroll", rows.len()),
+        (false, _) => "any key closes".to_owned(),
     };
+    if pager.content == Content::Ask {
+        let keys = ask::row(&page_offers(model), look(model), true);
+        let under = Rect { y: inner.bottom(), height: below, ..area };
+        paste_rows(&keys, under, buf, links);
+    }
     foot(&place, model, area, buf, links);
 }
 

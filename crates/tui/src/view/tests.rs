@@ -1,5 +1,6 @@
 //! Screens with their styles, at 40, 80 and 120 columns. `UPDATE_EXPECT=1 cargo test -p tui` writes them anew.
 
+mod keyboard;
 mod panels;
 
 use crate::msg::Msg;
@@ -18,8 +19,13 @@ use expect_test::expect_file;
 
 /// Draws a scene at each width and holds it against its file.
 fn check(name: &str, rows: u16, scene: impl Fn(&mut Stage)) {
+    check_at(name, &[(40, rows), (80, rows), (120, rows)], scene);
+}
+
+/// Draws a scene at each size and holds it against its file.
+fn check_at(name: &str, sizes: &[(u16, u16)], scene: impl Fn(&mut Stage)) {
     let mut all = String::new();
-    for columns in [40, 80, 120] {
+    for &(columns, rows) in sizes {
         let mut stage = Stage::new(columns, rows);
         scene(&mut stage);
         let (_, caret) = stage.ui.draw();
@@ -48,7 +54,7 @@ const DIFF: &str = "@@ -1,3 +1,4 @@\n use std::io;\n-fn answer() -> u32 { 41 }\n
 fn ask(stage: &mut Stage, id: u64, title: &str, kind: AskKind) {
     let ask = Ask { id: AskId(id), run: Some(RunId(1)), title: title.into(), kind, deadline: None };
     stage.happen(Body::AskOpened(ask));
-    stage.ui.wait(500);
+    stage.ui.wait(crate::ask::SEEN_MS);
 }
 
 fn consent(tool: ToolRunId, preview: Preview, risk: Risk) -> AskKind {

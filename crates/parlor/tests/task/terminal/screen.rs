@@ -49,18 +49,29 @@ impl Terminal {
     /// Waits until the screen shows all of this at once.
     #[track_caller]
     pub(crate) fn shows(&mut self, texts: &[&str]) {
-        self.until(texts, |screen| texts.iter().all(|text| screen.contents().contains(text)));
+        self.until(texts, |screen| texts.iter().all(|text| contents(screen).contains(text)));
     }
 
     /// Waits until a question shows all of this and its keys count: until then the cursor stands in the line for prompts.
     #[track_caller]
     pub(crate) fn asks(&mut self, texts: &[&str]) {
         self.until(texts, |screen| {
-            let contents = screen.contents();
+            let contents = contents(screen);
             screen.hide_cursor()
                 && contents.contains("question")
                 && texts.iter().all(|text| contents.contains(text))
         });
+    }
+
+    /// Waits until the clock of the run that waits for an answer has gone on.
+    #[track_caller]
+    pub(crate) fn a_second_passes(&mut self) {
+        let clock = |screen: &vt100::Screen| {
+            let contents = screen.contents();
+            contents.lines().find(|line| line.contains("waiting for your answer")).map(str::to_owned)
+        };
+        let now = clock(self.screen.screen());
+        self.until(&["the clock goes on"], |screen| clock(screen).is_some_and(|later| Some(later) != now));
     }
 
     /// Whether the program ended well.
@@ -114,6 +125,11 @@ impl Terminal {
         }
         count > 0
     }
+}
+
+/// What the screen shows, every blank as a blank.
+fn contents(screen: &vt100::Screen) -> String {
+    screen.contents().replace('\u{a0}', " ")
 }
 
 impl Drop for Terminal {

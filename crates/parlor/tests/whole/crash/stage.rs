@@ -18,6 +18,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Appended, Durability, Found, Listing, Opened, SqliteStore, Store, StoreError};
+use tools::policy::Allowance;
 use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, Toolbox, Workplace};
 
 /// The tool that runs without asking.
@@ -95,11 +96,18 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
         data: place.join("data"),
         guard: None,
         config: engine::Config::default(),
+        allow: vec![Allowance::Tool(TALLY.to_owned())],
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let cwd = place.display().to_string();
-    let setup =
-        Setup { engine: Engine::Driven, cwd: cwd.clone(), project: cwd, policy: Policy::Ask, salt: 1 };
+    let setup = Setup {
+        engine: Engine::Driven,
+        cwd: cwd.clone(),
+        project: cwd,
+        policy: Policy::Ask,
+        no_sandbox: None,
+        salt: 1,
+    };
     let hub = Hub::start(setup, store, EngineSeat::Driven(orders), Arc::new(|line| eprintln!("hub: {line}")));
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });

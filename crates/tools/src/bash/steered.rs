@@ -1,0 +1,102 @@
+//! A command and the files that steer programs: looked at before it, put back after it, and the person is asked.
+
+use super::child::Leave;
+use crate::place::Workplace;
+use crate::steering::compare::{PutBack, Seen, is_of_git};
+use crate::tool::{Outcome, Port, Question};
+use domain::ask::{Answer, AskKind, Closing};
+use domain::tool::ToolOutcome;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// What steered the workspace before a command ran in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Steered {
+    seen: Arc<Seen>,
+    line: Arc<str>,
+    leave: Leave,
+}
+
+impl Steered {
+    /// Looks, unless the command cannot write anyway.
+    pub(crate) async fn before(root: &Path, line: &str, leave: Leave) -> Option<Steered> {
+        if leave.looking {
+            return None;
+        }
+        let root = root.to_owned();
+        let seen = tokio::task::spawn_blocking(move || Seen::look(&root)).await.ok()?;
+        Some(Steered { seen: Arc::new(seen), line: line.into(), leave })
+    }
+
+    /// Looks again; what changed is put back already.
+    async fn put_back(self) -> Option<PutBack> {
+        let Steered { seen, line, leave } = self;
+        let agreed = move |path: &Path| {
+            names(&line, path) && leave.steers || leave.git && leave.unsandboxed && is_of_git(path)
+        };
+        tokio::task::spawn_blocking(move || seen.put_back(agreed)).await.ok().flatten()
+    }
+
+    /// After a command that the model waits for: the person may have what it wrote.
+    pub(crate) async fn after(self, mut outcome: Outcome, port: &Port) -> Outcome {
+        let line = self.line.clone();
+        let Some(back) = self.put_back().await else { return outcome };
+        let asked = outcome.outcome != ToolOutcome::Cancelled;
+        let closing = if asked { ask(&back, &line, port).await } else { None };
+        let told = match closing {
+            Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => back.keep(),
+            Some(Closing::Answered { .. }) => back.discard(),
+            _ => back.leave(),
+        };
+        if !outcome.result.text.ends_with('\n') {
+            outcome.result.text.push('\n');
+        }
+        outcome.result.text.push_str(&told);
+        outcome
+    }
+
+    /// After a command in the background: nobody waits, so nobody is asked.
+    pub(crate) async fn after_all(self) -> Option<String> {
+        Some(self.put_back().await?.leave())
+    }
+}
+
+async fn ask(back: &PutBack, line: &str, port: &Port) -> Option<Closing> {
+    let (answer, closing) = oneshot::channel();
+    let title = crate::tool::one_line(&format!("`{line}` changed files that steer programs"));
+    let (yes, no) = (Some("take its version".to_owned()), Some("leave them as they were".to_owned()));
+    let kind = AskKind::Confirm { message: back.question(), yes, no, danger: true };
+    port.asks.send(Question { title, kind, answer }).await.ok()?;
+    tokio::select! {
+        biased;
+        () = port.cancel.cancelled() => None,
+        closing = closing => closing.ok(),
+    }
+}
+
+/// What programs say when they get no terminal, in lower case.
+const NO_TERMINAL: &[&str] = &["pty", "ptys", "pseudo-terminal", "pseudo terminal", "/dev/ptmx"];
+/// What the model is told then.
+const HOW_TO_GET_ONE: &str = "\n(There are no pseudo-terminals in the sandbox here. If it needs one, call it again with `unsandboxed`: the person is asked.)";
+
+/// Tells the model what to ask for, when a command failed for want of a terminal that this kernel cannot give it.
+pub(crate) fn explain(mut outcome: Outcome, place: &Workplace, leave: Leave) -> Outcome {
+    let without = place.guard().is_some_and(|guard| guard.namespaces().is_err());
+    if outcome.outcome == ToolOutcome::Failed && without && !leave.unsandboxed {
+        let text = outcome.result.text.to_lowercase();
+        let words = |said: &str| {
+            text.split(|c: char| c.is_whitespace() || ",.:;'\"()".contains(c)).any(|word| word == said)
+        };
+        if NO_TERMINAL.iter().any(|said| words(said) || said.contains(' ') && text.contains(said)) {
+            outcome.result.text.push_str(HOW_TO_GET_ONE);
+        }
+    }
+    outcome
+}
+
+/// Whether a line that was shown and agreed to names the part of a path that steers.
+pub(crate) fn names(line: &str, path: &Path) -> bool {
+    let part = domain::steering::part(path.iter().filter_map(|name| name.to_str()));
+    part.is_some_and(|part| line.to_ascii_lowercase().contains(&part.to_ascii_lowercase()))
+}

@@ -1,0 +1,135 @@
+//! What a person allows before anything is asked: `parlor run --allow`, and the words by which other programs say the same.
+//!
+//! It holds for one process and is never written down. Invariant: only `all` covers what cannot be undone, what steers programs and
+//! what is written outside.
+
+use super::table::{Act, acts};
+use crate::tool::Plan;
+use domain::ask::{Consent, Risk};
+use serde_json::Value;
+use std::fmt;
+
+/// The word for everything.
+const ALL: &str = "all";
+const BASH: &str = "bash";
+const NETWORK: &str = "bash:network";
+const FREE: &str = "bash:free";
+/// How the names of tools of MCP servers begin; which there are is known only when the servers run.
+const SERVER: &str = "mcp__";
+
+/// Something that a person allows from the start.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Allowance {
+    /// Every call of this tool that stays inside: for `bash`, inside the leash.
+    Tool(String),
+    /// Commands, also those that ask for the network.
+    Network,
+    /// Commands, also those that ask to run free of the leash, which has the network too.
+    Free,
+    /// Whatever would be asked.
+    All,
+}
+
+/// The text names nothing that can be allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool `{said}`: allow {known}, a tool of an MCP server as mcp__SERVER__TOOL, or all")]
+pub struct NotAllowable {
+    /// What was said.
+    pub said: String,
+    /// What there is.
+    pub known: String,
+}
+
+impl Allowance {
+    /// Reads what a person wrote; `tools` are the names of the tools that there are.
+    pub fn parse(text: &str, tools: &[&str]) -> Result<Allowance, NotAllowable> {
+        match text {
+            ALL => Ok(Allowance::All),
+            NETWORK => Ok(Allowance::Network),
+            FREE => Ok(Allowance::Free),
+            name if tools.contains(&name) || is_servers(name) => Ok(Allowance::Tool(name.to_owned())),
+            other => {
+                let mut known = tools.to_vec();
+                known.extend([NETWORK, FREE]);
+                known.sort_unstable();
+                Err(NotAllowable { said: other.to_owned(), known: known.join(", ") })
+            }
+        }
+    }
+
+    /// Whether it covers all that the plan does.
+    pub fn covers(&self, plan: &Plan) -> bool {
+        let fits = |tool: &str, more: &[Act]| {
+            plan.tool == tool && acts(plan).iter().all(|act| INSIDE.contains(act) || more.contains(act))
+        };
+        match self {
+            Allowance::All => true,
+            Allowance::Free => fits(BASH, &[Act::Network, Act::Leave]),
+            Allowance::Network => fits(BASH, &[Act::Network]),
+            // Its only use is the network.
+            Allowance::Tool(name) if name == "fetch" => fits(name, &[Act::Network]),
+            Allowance::Tool(name) => fits(name, &[]),
+        }
+    }
+
+    /// The least that would cover what is asked, as far as the question tells: for whoever can be asked nothing more.
+    pub fn for_consent(consent: &Consent) -> Allowance {
+        let risk = consent.assessment.risk;
+        let flag = |name: &str| {
+            let args: Option<Value> = serde_json::from_str(consent.args.as_str()).ok();
+            args.is_some_and(|args| args.get(name).and_then(Value::as_bool) == Some(true))
+        };
+        let said = |words: &str| consent.assessment.reasons.iter().any(|reason| reason.contains(words));
+        match consent.name.as_str() {
+            _ if risk == Risk::Critical || said(STEERS) => Allowance::All,
+            "write" | "edit" if risk > Risk::Medium => Allowance::All,
+            BASH if flag("unsandboxed") || said(RUNS_IN) => Allowance::Free,
+            BASH if flag("network") => Allowance::Network,
+            name => Allowance::Tool(name.to_owned()),
+        }
+    }
+}
+
+/// What every reason says that is about a file which steers programs.
+pub(crate) const STEERS: &str = "steers what programs do here";
+/// How the reason begins that is about a command which begins outside of the workspace.
+pub(crate) const RUNS_IN: &str = "runs in ";
+
+/// What stays inside.
+const INSIDE: &[Act] =
+    &[Act::LookInside, Act::LookOutside, Act::Write, Act::Repository, Act::Command, Act::Server];
+
+fn is_servers(name: &str) -> bool {
+    let mut parts = name.strip_prefix(SERVER).unwrap_or_default().splitn(2, "__");
+    matches!((parts.next(), parts.next()), (Some(server), Some(tool)) if !server.is_empty() && !tool.is_empty())
+}
+
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Allowance::Tool(name) => name,
+            Allowance::Network => NETWORK,
+            Allowance::Free => FREE,
+            Allowance::All => ALL,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_names_nothing_is_refused_with_what_there_is() {
+        let tools = ["bash", "write"];
+        for word in ["bash", "write", "bash:network", "bash:free", "all", "mcp__files__read_file"] {
+            assert_eq!(Allowance::parse(word, &tools).unwrap().to_string(), word);
+        }
+        for word in
+            ["bsah", "", "Bash", "bash:", "bash:all", "mcp__", "mcp__x", "mcp____x", "write:free", "*"]
+        {
+            let why = Allowance::parse(word, &tools).unwrap_err().to_string();
+            assert!(why.contains("bash, bash:free, bash:network, write"), "{why}");
+        }
+    }
+}

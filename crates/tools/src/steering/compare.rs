@@ -1,0 +1,572 @@
+//! The files that steer programs before a command and after it: what changed is put back at once, and a person may have it again.
+//!
+//! Put back first and asked then: nothing that a command wrote there is obeyed by anybody, ours or not, before a person agreed, not even
+//! when we die meanwhile. What was written is not thrown away: it waits beside, under a name that steers nothing, until somebody said.
+//! Invariant: no link is followed on the way to a file; a workspace that was made to lead elsewhere is not written through.
+
+use super::{YARN, parts_of_git, places};
+use crate::digest;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, statat, symlinkat, unlinkat};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Files that are compared; past it the rest is not.
+const MAX_FILES: usize = 4096;
+/// Largest file whose content is kept to be put back.
+const MAX_IMAGE: u64 = 1024 * 1024;
+/// Bytes kept in all.
+const MAX_IMAGES: u64 = 16 * 1024 * 1024;
+/// How deep a folder that steers is looked into.
+const MAX_DEPTH: usize = 12;
+/// Names that a person is shown.
+const MAX_NAMED: usize = 20;
+/// Characters of what changed that a person is shown.
+const MAX_SHOWN: usize = 4000;
+/// What is put aside is called after what it was.
+const ASIDE: &str = ".held";
+
+/// What a file was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Image {
+    File { digest: String, mode: u32, bytes: Option<Vec<u8>> },
+    Link(PathBuf),
+    Odd,
+}
+
+impl Image {
+    fn same(&self, other: &Image) -> bool {
+        match (self, other) {
+            (Image::File { digest, mode, .. }, Image::File { digest: now, mode: new, .. }) => {
+                digest == now && mode == new
+            }
+            (one, other) => one == other,
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Image::File { bytes: Some(bytes), .. } => std::str::from_utf8(bytes).ok(),
+            Image::File { .. } | Image::Link(_) | Image::Odd => None,
+        }
+    }
+}
+
+/// What steers a workspace, as it was at one time. Paths are relative to its root.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    root: PathBuf,
+    places: BTreeSet<PathBuf>,
+    images: BTreeMap<PathBuf, Image>,
+    /// Whether there was more than is looked at.
+    cut: bool,
+    /// Seconds since 1970.
+    at: i64,
+}
+
+impl Seen {
+    /// Looks at what steers `root` now. Takes a while in a large workspace.
+    pub(crate) fn look(root: &Path) -> Seen {
+        let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let (found, cut) = places(root);
+        let mut seen = Seen {
+            root: root.to_owned(),
+            places: found
+                .iter()
+                .filter_map(|place| Some(place.strip_prefix(root).ok()?.to_owned()))
+                .collect(),
+            images: BTreeMap::new(),
+            cut,
+            at: i64::try_from(at.as_secs()).unwrap_or(i64::MAX),
+        };
+        let mut room = MAX_IMAGES;
+        for place in found {
+            for part in compared(&place) {
+                seen.add(&part, MAX_DEPTH, &mut room);
+            }
+        }
+        seen
+    }
+
+    fn add(&mut self, path: &Path, depth: usize, room: &mut u64) {
+        let (Ok(meta), Ok(name)) = (path.symlink_metadata(), path.strip_prefix(&self.root)) else { return };
+        if self.images.len() >= MAX_FILES || depth == 0 {
+            self.cut = true;
+            return;
+        }
+        if meta.is_dir() {
+            let mut entries: Vec<PathBuf> =
+                std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+            entries.sort();
+            for entry in entries {
+                self.add(&entry, depth - 1, room);
+            }
+            return;
+        }
+        let image = match meta.is_symlink() {
+            true => std::fs::read_link(path).map_or(Image::Odd, Image::Link),
+            false => file(path, room).unwrap_or(Image::Odd),
+        };
+        let name = name.to_owned();
+        self.images.insert(name, image);
+    }
+
+    /// Looks again, and puts back what changed but for what `agreed` says a person agreed to. `None` when nothing did.
+    pub(crate) fn put_back(&self, agreed: impl Fn(&Path) -> bool) -> Option<PutBack> {
+        let now = Seen::look(&self.root);
+        let mut changes: Vec<Change> = Vec::new();
+        let fresh = |path: &Path| {
+            // Where not everything was looked at before, only what is new for the file system counts as new.
+            let made = self.root.join(path).symlink_metadata().is_ok_and(|meta| meta.ctime() >= self.at - 1);
+            !(self.cut || now.cut) || made
+        };
+        let known = |place: &Path| {
+            self.images.range(place.to_owned()..).next().is_some_and(|(path, _)| path.starts_with(place))
+        };
+        for place in now.places.difference(&self.places).filter(|place| !known(place) && fresh(place)) {
+            changes.push(Change::new(place, What::Made, None));
+        }
+        for (path, image) in &now.images {
+            let whole =
+                changes.iter().any(|change| change.what == What::Made && path.starts_with(&change.path));
+            match self.images.get(path) {
+                _ if whole => {}
+                None if fresh(path) => changes.push(Change::new(path, What::Made, None)),
+                None => {}
+                Some(old) if old.same(image) => {}
+                Some(old) => changes.push(Change::new(path, What::Changed, shown(path, old, image))),
+            }
+        }
+        for path in self.images.keys().filter(|path| !now.images.contains_key(*path)) {
+            if self.root.join(path).symlink_metadata().is_err() || self.root.join(path).is_dir() {
+                changes.push(Change::new(path, What::Removed, None));
+            }
+        }
+        changes.retain(|change| !agreed(&change.path));
+        if changes.is_empty() {
+            return None;
+        }
+        // First everything that is in the way, also links that lead elsewhere, then what was there.
+        for change in &mut changes {
+            let image = self.images.get(&change.path);
+            if matches!(image, Some(Image::File { bytes: None, .. } | Image::Odd)) {
+                change.failed = Some("it is too large or too odd to be put back".to_owned());
+            } else if change.what != What::Removed {
+                change.put_aside(&self.root);
+            }
+        }
+        for change in changes.iter_mut().filter(|change| change.failed.is_none()) {
+            let image = self.images.get(&change.path);
+            if let Some(image) = image.filter(|_| change.what != What::Made)
+                && let Err(why) = restore(&self.root, &change.path, image)
+            {
+                change.failed = Some(format!("it cannot be put back: {why}"));
+            }
+        }
+        Some(PutBack { root: self.root.clone(), changes, cut: self.cut || now.cut })
+    }
+}
+
+/// The parts of a place that are compared: of version control only what makes it run something.
+fn compared(place: &Path) -> Vec<PathBuf> {
+    let name = place.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if !place.is_dir() || place.is_symlink() {
+        return vec![place.to_owned()];
+    }
+    match name.as_str() {
+        ".git" => parts_of_git(place),
+        ".hg" => vec![place.join("hgrc")],
+        ".jj" => vec![place.join("repo/config.toml")],
+        ".svn" => Vec::new(),
+        name if name == YARN.0 => YARN.1.iter().map(|part| place.join(part)).collect(),
+        _ => vec![place.to_owned()],
+    }
+}
+
+fn file(path: &Path, room: &mut u64) -> io::Result<Image> {
+    // A pipe in the place of a file must not keep us.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Ok(Image::Odd);
+    }
+    let mode = meta.permissions().mode() & 0o7777;
+    if meta.len() > MAX_IMAGE.min(*room) {
+        return Ok(Image::File { digest: digest::of_file(path)?.unwrap_or_default(), mode, bytes: None });
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_IMAGE).read_to_end(&mut bytes)?;
+    *room = room.saturating_sub(bytes.len() as u64);
+    Ok(Image::File { digest: digest::hex(&bytes), mode, bytes: Some(bytes) })
+}
+
+fn shown(path: &Path, old: &Image, new: &Image) -> Option<String> {
+    crate::write::diff(&path.display().to_string(), old.text()?, new.text()?)
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Made,
+    Changed,
+    Removed,
+}
+
+#[derive(Debug)]
+struct Change {
+    path: PathBuf,
+    what: What,
+    shown: Option<String>,
+    /// Where what the command wrote waits.
+    aside: Option<OsString>,
+    failed: Option<String>,
+}
+
+impl Change {
+    fn new(path: &Path, what: What, shown: Option<String>) -> Change {
+        Change { path: path.to_owned(), what, shown, aside: None, failed: None }
+    }
+
+    fn put_aside(&mut self, root: &Path) {
+        match put_aside(root, &self.path) {
+            Ok(aside) => self.aside = Some(aside),
+            Err(why) => self.failed = Some(format!("it cannot be moved away: {why}")),
+        }
+    }
+
+    fn words(&self) -> String {
+        let verb = match self.what {
+            What::Made => "made",
+            What::Changed => "changed",
+            What::Removed => "removed",
+        };
+        match &self.failed {
+            None => format!("{verb} {}", self.path.display()),
+            Some(why) => format!("{verb} {} ({why})", self.path.display()),
+        }
+    }
+}
+
+/// What was put back; what the command wrote waits beside it until one of these is called.
+#[derive(Debug)]
+pub(crate) struct PutBack {
+    root: PathBuf,
+    changes: Vec<Change>,
+    cut: bool,
+}
+
+impl PutBack {
+    /// For the person who decides.
+    pub(crate) fn question(&self) -> String {
+        let mut text = String::from("These files steer what programs do here. The command:\n");
+        text.push_str(&self.list());
+        let diffs: Vec<&str> = self.changes.iter().filter_map(|change| change.shown.as_deref()).collect();
+        let diffs = diffs.join("\n");
+        if !diffs.is_empty() {
+            let cut: String = diffs.chars().take(MAX_SHOWN).collect();
+            let _ =
+                write!(text, "\n{cut}{}", if cut.len() < diffs.len() { "\n(more is not shown)" } else { "" });
+        }
+        text.push_str("\nThey are as they were before. Shall the command's version be taken?");
+        text
+    }
+
+    fn list(&self) -> String {
+        let mut text = String::new();
+        for change in self.changes.iter().take(MAX_NAMED) {
+            let _ = writeln!(text, "- {}", change.words());
+        }
+        if self.changes.len() > MAX_NAMED {
+            let _ = writeln!(text, "- and {} more", self.changes.len() - MAX_NAMED);
+        }
+        if self.cut {
+            text.push_str("- there are more files here than are compared: others may have changed too\n");
+        }
+        text
+    }
+
+    /// The person wants what the command wrote.
+    pub(crate) fn keep(self) -> String {
+        let mut troubles = String::new();
+        for change in &self.changes {
+            if let Err(why) = take(&self.root, change) {
+                let _ = write!(troubles, "\n{}: {why}", change.path.display());
+            }
+        }
+        format!("(files that steer programs, kept by the person:\n{}){troubles}", self.list())
+    }
+
+    /// The person does not want it.
+    pub(crate) fn discard(self) -> String {
+        let mut troubles = String::new();
+        for change in &self.changes {
+            if let Some(aside) = &change.aside
+                && let Err(why) = remove(&self.root, &change.path, aside)
+            {
+                let _ = write!(troubles, "\n{}: {why}", aside.display());
+            }
+        }
+        format!(
+            "(files that steer programs were put back as they were; the person did not agree:\n{}){troubles}",
+            self.list()
+        )
+    }
+
+    /// Nobody said: what the command wrote stays beside.
+    pub(crate) fn leave(self) -> String {
+        let beside =
+            self.changes.iter().filter_map(|change| Some(change.path.with_file_name(change.aside.as_ref()?)));
+        let beside: Vec<String> = beside.take(MAX_NAMED).map(|path| path.display().to_string()).collect();
+        let where_to = if beside.is_empty() {
+            String::new()
+        } else {
+            format!("what was written is in {}\n", beside.join(", "))
+        };
+        format!(
+            "(files that steer programs were put back as they were, nobody was there to agree:\n{}{where_to})",
+            self.list()
+        )
+    }
+}
+
+/// The folder of a file, reached from the root without following a link; made where it is missing.
+fn folder(root: &Path, path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut here = openat(CWD, root, flags, Mode::empty())?;
+    for name in path.parent().into_iter().flat_map(Path::iter) {
+        here = match openat(&here, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
+            Err(rustix::io::Errno::NOENT) => {
+                mkdirat(&here, name, Mode::from_raw_mode(0o777))?;
+                openat(&here, name, flags | OFlags::NOFOLLOW, Mode::empty())?
+            }
+            opened => opened?,
+        };
+    }
+    Ok(here)
+}
+
+fn name(path: &Path) -> io::Result<&std::ffi::OsStr> {
+    path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+fn put_aside(root: &Path, path: &Path) -> io::Result<OsString> {
+    let folder = folder(root, path)?;
+    for number in 1..=MAX_NAMED {
+        let mut aside = name(path)?.to_owned();
+        aside.push(ASIDE);
+        if number > 1 {
+            aside.push(format!("-{number}"));
+        }
+        if statat(&folder, &aside, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            renameat(&folder, name(path)?, &folder, &aside)?;
+            return Ok(aside);
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn restore(root: &Path, path: &Path, image: &Image) -> io::Result<()> {
+    let folder = folder(root, path)?;
+    match image {
+        Image::Link(target) => Ok(symlinkat(target, &folder, name(path)?)?),
+        Image::File { bytes: Some(bytes), mode, .. } => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut file = File::from(openat(&folder, name(path)?, flags, Mode::from_raw_mode(0o600))?);
+            file.write_all(bytes)?;
+            file.set_permissions(std::fs::Permissions::from_mode(*mode))
+        }
+        Image::File { .. } | Image::Odd => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// Takes what the command made of a file after all.
+fn take(root: &Path, change: &Change) -> io::Result<()> {
+    if change.failed.is_some() && change.aside.is_none() {
+        return Ok(());
+    }
+    let folder = folder(root, &change.path)?;
+    match &change.aside {
+        Some(aside) => Ok(renameat(&folder, aside, &folder, name(&change.path)?)?),
+        None => Ok(unlinkat(&folder, name(&change.path)?, AtFlags::empty())?),
+    }
+}
+
+fn remove(root: &Path, path: &Path, aside: &std::ffi::OsStr) -> io::Result<()> {
+    let folder = folder(root, path)?;
+    match unlinkat(&folder, aside, AtFlags::empty()) {
+        Err(rustix::io::Errno::ISDIR | rustix::io::Errno::PERM) => {
+            std::fs::remove_dir_all(Path::new(&format!("/proc/self/fd/{}", folder.as_raw_fd())).join(aside))
+        }
+        done => Ok(done?),
+    }
+}
+
+/// Whether a path of a repository belongs to git's own folder.
+pub(crate) fn is_of_git(path: &Path) -> bool {
+    path.iter().any(|part| part.eq_ignore_ascii_case(".git"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Bench {
+        _dir: tempfile::TempDir,
+        root: PathBuf,
+    }
+
+    impl Bench {
+        fn new() -> Bench {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().canonicalize().unwrap().join("work");
+            std::fs::create_dir(&root).unwrap();
+            let bench = Bench { _dir: dir, root };
+            bench.put("AGENTS.md", "be kind\n");
+            bench.put(".git/hooks/pre-commit", "old\n");
+            bench.put(".git/index", "index");
+            bench.put(".github/workflows/ci.yml", "run: test\n");
+            bench.put("src/main.rs", "fn main() {}\n");
+            bench
+        }
+
+        fn put(&self, name: &str, text: &str) {
+            let path = self.root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+
+        fn get(&self, name: &str) -> Option<String> {
+            std::fs::read_to_string(self.root.join(name)).ok()
+        }
+
+        /// Changes, makes and removes files that steer, and others.
+        fn meddle(&self) {
+            self.put("AGENTS.md", "be evil\n");
+            self.put(".git/hooks/pre-commit", "evil\n");
+            self.put(".git/index", "new index");
+            self.put("deep/.envrc", "evil\n");
+            self.put(".vscode/tasks.json", "evil\n");
+            self.put("src/main.rs", "fn main() { work() }\n");
+            std::fs::remove_file(self.root.join(".github/workflows/ci.yml")).unwrap();
+        }
+
+        fn is_as_before(&self) {
+            assert_eq!(self.get("AGENTS.md").as_deref(), Some("be kind\n"));
+            assert_eq!(self.get(".git/hooks/pre-commit").as_deref(), Some("old\n"));
+            assert_eq!(self.get(".github/workflows/ci.yml").as_deref(), Some("run: test\n"));
+            assert_eq!((self.get("deep/.envrc"), self.get(".vscode/tasks.json")), (None, None));
+            assert_eq!(self.get(".git/index").as_deref(), Some("new index"));
+            assert_eq!(self.get("src/main.rs").as_deref(), Some("fn main() { work() }\n"));
+        }
+    }
+
+    #[test]
+    fn what_a_command_changed_of_what_steers_is_put_back_before_anybody_is_asked() {
+        let bench = Bench::new();
+        let before = Seen::look(&bench.root);
+        assert!(before.put_back(|_| false).is_none());
+        bench.meddle();
+        let back = before.put_back(|_| false).unwrap();
+        bench.is_as_before();
+        let question = back.question();
+        for words in [
+            "changed AGENTS.md",
+            "made .vscode\n",
+            "made deep/.envrc",
+            "removed .github/workflows/ci.yml",
+            "-be kind\n+be evil",
+        ] {
+            assert!(question.contains(words), "{words}: {question}");
+        }
+        assert!(!question.contains("main.rs") && !question.contains("index"), "{question}");
+    }
+
+    #[test]
+    fn a_person_may_have_it_or_not() {
+        let bench = Bench::new();
+        let before = Seen::look(&bench.root);
+        bench.meddle();
+        before.put_back(|_| false).unwrap().keep();
+        assert_eq!(bench.get("AGENTS.md").as_deref(), Some("be evil\n"));
+        assert_eq!(bench.get(".vscode/tasks.json").as_deref(), Some("evil\n"));
+        assert_eq!(bench.get(".github/workflows/ci.yml"), None);
+        assert!(before.put_back(|_| false).is_some(), "it is still not as it was");
+
+        let bench = Bench::new();
+        let before = Seen::look(&bench.root);
+        bench.meddle();
+        before.put_back(|_| false).unwrap().discard();
+        bench.is_as_before();
+        let names = std::fs::read_dir(&bench.root).unwrap().flatten().map(|entry| entry.file_name());
+        assert!(names.into_iter().all(|name| !name.to_string_lossy().contains(ASIDE)));
+    }
+
+    #[test]
+    fn where_nobody_says_it_waits_beside_under_a_name_that_steers_nothing() {
+        let bench = Bench::new();
+        let before = Seen::look(&bench.root);
+        bench.meddle();
+        bench.put("AGENTS.md.held", "somebody's own");
+        let told = before.put_back(|_| false).unwrap().leave();
+        assert!(told.contains("AGENTS.md.held-2") && told.contains(".vscode.held"), "{told}");
+        bench.is_as_before();
+        assert_eq!(bench.get("AGENTS.md.held-2").as_deref(), Some("be evil\n"));
+        assert_eq!(bench.get(".vscode.held/tasks.json").as_deref(), Some("evil\n"));
+        assert_eq!(bench.get("AGENTS.md.held").as_deref(), Some("somebody's own"));
+        let steering = Seen::look(&bench.root).places;
+        assert!(
+            steering.iter().all(|place| !place.to_string_lossy().contains(ASIDE)),
+            "what waits steers: {steering:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link_that_a_command_left() {
+        let bench = Bench::new();
+        let outside = bench.root.parent().unwrap().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        let before = Seen::look(&bench.root);
+        std::fs::rename(bench.root.join(".github"), bench.root.join("moved")).unwrap();
+        std::os::unix::fs::symlink(&outside, bench.root.join(".github")).unwrap();
+        before.put_back(|_| false).unwrap().leave();
+        assert_eq!(bench.get(".github/workflows/ci.yml").as_deref(), Some("run: test\n"));
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+        // The same with a folder above, which is no file that steers: nothing is put back, and nothing leaves the workspace.
+        bench.put("deep/.npmrc", "old");
+        let before = Seen::look(&bench.root);
+        std::fs::rename(bench.root.join("deep"), bench.root.join("gone")).unwrap();
+        std::os::unix::fs::symlink(&outside, bench.root.join("deep")).unwrap();
+        let told = before.put_back(|_| false).unwrap().leave();
+        assert!(told.contains("cannot be put back"), "{told}");
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_was_agreed_to_stays_and_what_is_too_large_is_said() {
+        let bench = Bench::new();
+        bench.put(".npmrc", &"x".repeat(usize::try_from(MAX_IMAGE).unwrap() + 1));
+        let before = Seen::look(&bench.root);
+        bench.put("AGENTS.md", "agreed");
+        assert!(before.put_back(|path| path == Path::new("AGENTS.md")).is_none());
+        bench.put(".npmrc", "small");
+        let back = before.put_back(|path| path == Path::new("AGENTS.md")).unwrap();
+        assert!(back.question().contains("too large"), "{}", back.question());
+        assert_eq!(bench.get(".npmrc").as_deref(), Some("small"));
+        assert_eq!(bench.get("AGENTS.md").as_deref(), Some("agreed"));
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_keeps_nobody() {
+        let bench = Bench::new();
+        let pipe = bench.root.join(".envrc");
+        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        let before = Seen::look(&bench.root);
+        assert_eq!(before.images[Path::new(".envrc")], Image::Odd);
+    }
+}
