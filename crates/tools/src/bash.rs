@@ -190,7 +190,7 @@ impl Tool for Bash {
                 Ok(running) if wanted.background => background(&plan.place, &wanted, running, steered),
                 Ok(running) => {
                     let outcome = foreground(&plan.place, &wanted, running, port.clone()).await;
-                    let outcome = steered::explain(outcome, &plan.place, wanted.leave);
+                    let outcome = steered::explain(outcome, &plan.place, leave);
                     match steered {
                         Some(steered) => steered.after(outcome, &port).await,
                         None => outcome,
