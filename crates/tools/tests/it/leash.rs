@@ -531,3 +531,49 @@ fn older_kernels_give_less_and_say_so() {
         other.wait().unwrap();
     }
 }
+
+#[test]
+fn other_ways_to_run_or_write_end_on_the_same_leash() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        let (secret, note) = (bench.path(".ssh/id"), bench.path("notes/today"));
+        let in_memory = format!(
+            r##"perl -e '$n = "x"; $f = syscall({}, $n, 0); open(M, ">&=", $f); syswrite(M, "#!/bin/sh\ncat {secret}\n"); exec("/proc/self/fd/$f") or exit 9'"##,
+            libc::SYS_memfd_create
+        );
+        for line in [
+            in_memory,
+            format!("exec 3< {note}; echo x > /proc/self/fd/3"),
+            format!("exec 3< {note}; echo x > /dev/fd/3"),
+            format!("setsid -w sh -c 'cat {secret}'"),
+            format!(
+                "(sh -c '(cat {secret}; echo $? > code) &'); while ! test -s code; do :; done; exit $(cat code)"
+            ),
+            format!("unshare -r cat {secret}"),
+            format!("unshare -rm chroot / cat {secret}"),
+            format!("env -i LD_PRELOAD=/nowhere.so cat {secret}"),
+        ] {
+            let said = bench.line(&line);
+            assert!(said.code != Some(0) && !said.text.contains("SECRET"), "{line} {said:?}");
+        }
+        assert_eq!(std::fs::read_to_string(&note).unwrap(), "plain");
+    }
+}
+
+#[test]
+fn abstract_sockets_of_other_programs_cannot_be_reached_where_the_kernel_can() {
+    use std::os::linux::net::SocketAddrExt as _;
+    for bench in
+        Bench::all().into_iter().filter(|bench| bench.status().landlock.is_some_and(|version| version >= 6))
+    {
+        let name = format!("parlor-test-{}-{}", std::process::id(), bench.path(""));
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
+        let line = format!(
+            r#"perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack("S a*", AF_UNIX, "\0{name}")) or exit 1'"#
+        );
+        for (leash, reached) in [(bench.leash(), false), (Leash { free: true, ..bench.leash() }, true)] {
+            let said = bench.run(&leash, &line);
+            assert_eq!(said.code == Some(0), reached, "{said:?}");
+        }
+    }
+}
