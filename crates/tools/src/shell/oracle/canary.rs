@@ -32,7 +32,11 @@ pub(super) struct Canary {
     path: std::cell::RefCell<String>,
     watch: std::cell::OnceCell<(rustix::fd::OwnedFd, BTreeMap<PathBuf, String>)>,
     watchdog: Watchdog,
+    _alone: std::sync::MutexGuard<'static, ()>,
 }
+
+/// One project at a time in a process: a child that another thread starts holds open for a moment what is just being written here.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// Ends what does not end by itself.
 #[derive(Default)]
@@ -76,7 +80,8 @@ impl Canary {
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let (place, path) = (std::cell::OnceCell::new(), SYSTEM.to_owned().into());
         let watch = std::cell::OnceCell::new();
-        let canary = Canary { dir, place, path, watch, watchdog: Watchdog::new() };
+        let alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let canary = Canary { dir, place, path, watch, watchdog: Watchdog::new(), _alone: alone };
         canary.lay_out();
         canary
     }
