@@ -109,3 +109,31 @@ fn no_free_line_runs_a_program_of_the_project() {
     let ran = run_free(&canary, (0..MADE * times / 8).map(|_| generator.line()), RUN * times / 4);
     assert!(ran > RUN / 40, "{ran}: what the shell does itself is free all the same");
 }
+
+/// Lines that once were free and did harm. None is free now; were one free again, it would be run and seen.
+const ONCE_FREE: &[&str] = &[
+    "cat commands | xargs -I{} sh -c 'echo {}'",
+    "cat commands | xargs -n1 -I % env bash -c 'echo %'",
+    "strings @args",
+    "strings @list",
+    "strings @*",
+    "echo x | uniq - b.txt",
+    "echo x | xxd - b.txt",
+    "sh -c 'cat .*/outside/secret.txt'",
+    "echo ../outside/*",
+    "x='../outside/*'; echo $x",
+    "echo $(cat glob)",
+    "for x in ../outside/*; do echo \"$x\"; done",
+    "git grep -h CANARY",
+    "git describe --dirty --always",
+    "hexdump -flink a.txt",
+    "ls -LR",
+    "md5sum -c sums",
+];
+
+#[test]
+fn lines_that_once_did_harm_are_not_run_or_do_none() {
+    let canary = Canary::new();
+    canary.make_repository();
+    assert_eq!(run_free(&canary, ONCE_FREE.iter().map(|line| (*line).to_owned()), usize::MAX), 0);
+}
