@@ -2,7 +2,8 @@
 //! traps. Afterwards nothing has changed, nothing was opened for writing, and no secret was said.
 //!
 //! Lines come from the tables (each option of each program) and from a generator over the reader's grammar. The seed is fixed: a failure
-//! can be repeated. With `PARLOR_SLOW` there are many more lines, and `strace` tells of files that were opened for writing elsewhere.
+//! can be repeated. With `PARLOR_SLOW` there are many more lines, and `strace`, where it is installed, tells of
+//! files that were opened for writing elsewhere.
 
 mod canary;
 mod generator;

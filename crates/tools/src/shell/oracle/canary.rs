@@ -246,7 +246,7 @@ impl Canary {
     /// Runs a line that was judged free and looks whether it was.
     pub(super) fn run(&self, line: &str) {
         let (inotify, _) = self.watch.get_or_init(|| (watch(&self.root()), tree(&self.root())));
-        let traced = super::slowly().then(|| self.root().join("tmp/trace"));
+        let traced = (super::slowly() && super::is_here("strace")).then(|| self.root().join("tmp/trace"));
         let mut command = self.prepared(if traced.is_some() { "strace" } else { "/bin/bash" });
         if let Some(trace) = &traced {
             command
