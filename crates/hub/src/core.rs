@@ -120,6 +120,8 @@ pub enum In {
     },
     /// What the runtime behind us can do.
     Abilities(Abilities),
+    /// The program ends: what is under way is closed, so that nobody takes it for going on.
+    Ending,
     /// Time has passed.
     Tick,
 }
@@ -295,6 +297,7 @@ impl Core {
             In::Mirror { session, state, board } => self.mirror(session, *state, board),
             In::MirrorEvent { session, event } => self.mirror_event(&session, event),
             In::Abilities(abilities) => self.can(abilities),
+            In::Ending => self.end_all(),
             In::Tick => self.tick(),
         }
         std::mem::take(&mut self.out)

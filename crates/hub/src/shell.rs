@@ -96,6 +96,7 @@ enum Inbox {
     Idle(oneshot::Sender<()>),
     Farewell(UiId, oneshot::Sender<()>),
     Present(oneshot::Sender<Vec<LiveSession>>),
+    End(oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
 
@@ -287,6 +288,14 @@ impl Hub {
         present.await.map_err(|_| Stopped)
     }
 
+    /// Ends every run in the record, tells the UIs, and closes their links once that is written. For a program that is told to stop.
+    pub async fn end(&self) {
+        let (done, ended) = oneshot::channel();
+        if self.inbox.send(Inbox::End(done)).await.is_ok() {
+            let _ = ended.await;
+        }
+    }
+
     /// Keeps what is not kept yet and stops.
     pub async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
@@ -373,17 +382,29 @@ impl Shell {
             };
             let Some(first) = first else { break };
             let mut next = Some(first);
-            let mut stopped = None;
+            let (mut stopped, mut ended) = (None, None);
             for _ in 0..ROUND {
                 let Some(message) = next.take().or_else(|| messages.try_recv().ok()) else { break };
                 if let Inbox::Stop(done) = message {
                     stopped = Some(done);
                     break;
                 }
+                if let Inbox::End(done) = message {
+                    self.work.push_back(In::Ending);
+                    ended = Some(done);
+                    break;
+                }
                 self.message(message);
             }
             self.time_passed();
             self.settle_round().await;
+            if let Some(done) = ended {
+                for ui in self.seats.keys().copied().collect::<Vec<_>>() {
+                    self.leave(ui);
+                }
+                self.settle_round().await;
+                let _ = done.send(());
+            }
             if let Some(done) = stopped {
                 self.keeper.close(&self.core, &self.log);
                 let _ = done.send(());
@@ -439,7 +460,7 @@ impl Shell {
             Inbox::Present(asking) => {
                 let _ = asking.send(self.core.present());
             }
-            Inbox::Stop(_) => {}
+            Inbox::End(_) | Inbox::Stop(_) => {}
         }
         while let Some(input) = self.work.pop_front() {
             self.decide(input);

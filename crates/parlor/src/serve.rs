@@ -47,6 +47,8 @@ pub(crate) fn wire(text: &str) -> Result<Wire, String> {
 const DRAIN: Duration = Duration::from_secs(10);
 /// How long the last line of a runtime that drains may take to be written.
 const LAST_LINE: Duration = Duration::from_millis(300);
+/// The same on stdout, where it is known when they are written.
+const LAST_LINES: Duration = Duration::from_secs(2);
 
 impl Wire {
     /// Whether its document wants what is under way finished before the program ends.
@@ -116,16 +118,19 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let exit = tokio::select! {
         served = &mut serving => served.map(|()| Exit::Done),
         () = told_to_stop() => {
-            if serve.dialect.iter().any(|wire| wire.drains()) {
-                // The UI is told what is under way to its end, and the last line of it may still be on its way out.
-                let quiet = async {
+            let drains = serve.dialect.iter().any(|wire| wire.drains());
+            // The UI is told what is under way to its end where its document wants that. What still runs then ends in the record and
+            // for every UI, and the last lines go out.
+            let quiet = async {
+                if drains {
                     let _ = tokio::time::timeout(DRAIN, own.hub.idle()).await;
-                    tokio::time::sleep(LAST_LINE).await;
-                };
-                tokio::select! {
-                    _ = &mut serving => {}
-                    () = quiet => {}
                 }
+                own.hub.end().await;
+                tokio::time::sleep(if serve.stdio { LAST_LINES } else { LAST_LINE }).await;
+            };
+            tokio::select! {
+                _ = &mut serving => {}
+                () = quiet => {}
             }
             Ok(Exit::Done)
         }
@@ -263,18 +268,29 @@ impl Host {
     }
 }
 
-/// SIGTERM or Ctrl-C.
+/// SIGTERM, Ctrl-C, or the terminal is gone.
 pub(crate) async fn told_to_stop() {
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
+    use tokio::signal::unix::SignalKind;
     tokio::select! {
-        () = terminate => {}
-        _ = tokio::signal::ctrl_c() => {}
+        () = told(SignalKind::terminate()) => {}
+        () = told(SignalKind::interrupt()) => {}
+        // Who starts a program with `nohup` wants it to outlive the terminal.
+        () = told(SignalKind::hangup()), if !ignores_hangup() => {}
     }
+}
+
+async fn told(kind: tokio::signal::unix::SignalKind) {
+    match tokio::signal::unix::signal(kind) {
+        Ok(mut signal) => {
+            signal.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Whether this program was started with SIGHUP switched off.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

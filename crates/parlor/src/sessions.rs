@@ -122,7 +122,13 @@ impl Desk {
     fn show(&self, show: &Show) -> anyhow::Result<Exit> {
         let id = self.named(show.id.as_deref())?;
         let summary = self.store.summary(&id).map_err(|why| told(&why))?;
-        let opened = self.store.load(&id).map_err(|why| told(&why))?;
+        let mut opened = self.store.load(&id).map_err(|why| told(&why))?;
+        if !summary.running {
+            // Nobody runs it: it is shown as it will be when it is opened.
+            for body in store::recover(&opened.state).bodies {
+                let _ = opened.state.apply(opened.state.updated_at, &body);
+            }
+        }
         if show.report.json {
             exit::say(&tell::show_json(&summary, &opened.state));
         } else {

@@ -148,6 +148,28 @@ fn two_stores_never_write_one_session() {
     assert_eq!(first.open(&session()).unwrap().state.settings.title.as_deref(), Some("mine"));
 }
 
+/// Two writers that the file takes for one owner, as after a restored image of a machine: only the later one writes.
+#[test]
+fn a_writer_whose_fence_is_lower_writes_nothing() {
+    let directory = kept(None);
+    let mut early = SqliteStore::at(directory.path()).unwrap();
+    let state = early.open(&session()).unwrap().state;
+    let more = following(&state, [Body::Renamed { title: "early".into() }]);
+    // The same owner has taken the session once more.
+    sql(directory.path(), "UPDATE leases SET fence = fence + 1");
+    let refused = early.append(&session(), &more, Durability::Now);
+    assert!(matches!(refused, Err(StoreError::NotOpen(_))), "{refused:?}");
+    assert_eq!(early.summary(&session()).unwrap().title, "fix the failing bridge");
+
+    let mut late = SqliteStore::at(directory.path()).unwrap();
+    sql(directory.path(), "UPDATE leases SET host = 'elsewhere', expires = 1");
+    late.open(&session()).unwrap();
+    let mut again = SqliteStore::at(directory.path()).unwrap();
+    assert!(matches!(again.open(&session()), Err(StoreError::Busy { .. })));
+    late.append(&session(), &more, Durability::Now).unwrap();
+    assert_eq!(late.events(&session(), state.seq, 10).unwrap(), more);
+}
+
 #[test]
 fn tending_writes_what_waits_and_notices_a_lost_lease() {
     let directory = kept(None);

@@ -219,6 +219,22 @@ impl Core {
         self.wake();
     }
 
+    /// Closes every run, since the program ends: in the record, and so for every UI, before anybody's link is closed.
+    pub(super) fn end_all(&mut self) {
+        let open =
+            self.sessions.iter().filter_map(|(id, live)| Some((id.clone(), live.state.open_run()?.id)));
+        for (session, run) in open.collect::<Vec<_>>() {
+            self.out.push(Out::Order(Order::Cancel { session: session.clone(), run }));
+            let outcome = closed_by_hub(false);
+            let bodies = match self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) {
+                Some(canon) => canon.close(outcome.clone()),
+                None => Vec::new(),
+            };
+            self.emit_all(&session, bodies);
+            self.end_run(&session, outcome);
+        }
+    }
+
     /// Closes a cancelled run whose engine does not end it.
     pub(super) fn force_cancel(&mut self, session: &SessionId) {
         let due = self.sessions.get(session).and_then(|live| live.cancel_by).is_some_and(|by| by <= self.now);

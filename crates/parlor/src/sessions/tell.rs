@@ -4,6 +4,7 @@ mod tree;
 
 use super::paint::{self, Paint, ago, cut, pad};
 use domain::content::Part;
+use domain::event::Finish;
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
 use domain::state::{Entry, EntryKind, Message, State};
@@ -159,8 +160,10 @@ fn show_entry(out: &mut String, state: &State, entry: &Entry, now: Millis, paint
             for part in &message.parts {
                 show_part(out, state, part, paint);
             }
-            if message.finish.is_none() {
-                put(out, format_args!("{}", paint.dim("(under way)")));
+            match message.finish {
+                None => put(out, format_args!("{}", paint.dim("(under way)"))),
+                Some(Finish::Interrupted) => put(out, format_args!("{}", paint.dim("(cut off)"))),
+                Some(_) => {}
             }
         }
         EntryKind::Compaction(compaction) => {

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
 mod full_disk;
+mod stop;
 #[path = "../release/talk.rs"]
 mod talk;
 
