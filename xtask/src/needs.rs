@@ -57,6 +57,13 @@ pub(crate) const FOR_TEST: &[Part] = &[
         rights: Rights::Root,
     },
     Part {
+        name: "strace",
+        why: "it shows that what is acknowledged was synced before",
+        probe: &["strace", "-o", "/dev/null", "true"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "strace"]],
+        rights: Rights::Root,
+    },
+    Part {
         name: "npm",
         why: "an MCP server of other people is tried, and it comes from there",
         probe: &["npm", "--version"],

@@ -5,6 +5,7 @@
 
 mod full_disk;
 mod stop;
+mod sync;
 #[path = "../release/talk.rs"]
 mod talk;
 
@@ -63,6 +64,10 @@ impl World {
             .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(begin))
             .count()
     }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn stderr(output: &Output) -> String {

@@ -1,0 +1,38 @@
+//! What was acknowledged is on disk first: the system calls of the built program, in their order. A kill cannot show a missing sync, for
+//! the kernel still has what was written.
+
+use crate::World;
+use crate::talk::Native;
+use serde_json::json;
+
+/// The calls that matter, with the files that they are about.
+const CALLS: &str = "trace=fdatasync,fsync,write,writev,pwrite64";
+
+#[test]
+fn a_receipt_is_written_only_after_the_log_is_synced() {
+    let world = World::new();
+    world.script("model text \"Hello.\"\n");
+    let (trace, parlor) = (world.path("trace").display().to_string(), crate::PARLOR);
+    let words = ["-f", "-y", "-s", "300", "-e", CALLS, "-o", &trace, parlor, "serve", "--dialect", "native"];
+    let words = [&words[..], &["--stdio", "--model", "scripted/model.txt"]].concat();
+    let mut ui = Native::start(world.command("strace".as_ref(), &words));
+    ui.new_session("sess-00000000abcd", "synced");
+    let prompt = json!({"prompt": {"input": {"text": "remember this"}}});
+    ui.command(Some("sess-00000000abcd"), &prompt);
+    ui.leave();
+
+    let trace = std::fs::read_to_string(world.path("trace")).unwrap();
+    let (mut written, mut synced, mut receipts) = (false, false, 0);
+    for line in trace.lines() {
+        let of_log = line.contains("sessions.db-wal>");
+        if of_log && line.contains("pwrite64(") {
+            (written, synced) = (true, false);
+        } else if of_log && (line.contains("fdatasync(") || line.contains("fsync(")) {
+            synced = written;
+        } else if line.contains("write") && line.contains("settled") && line.contains("started") {
+            receipts += 1;
+            assert!(written && synced, "told before it was on disk: {line}");
+        }
+    }
+    assert_eq!(receipts, 1, "{trace}");
+}
