@@ -118,7 +118,7 @@ pub(crate) fn guard(config: &engine::Config) -> Option<Guard> {
 
 /// What stands before a program that is watched over and not limited; nothing in tests, where this program is another.
 pub(crate) fn watching() -> Vec<OsString> {
-    guard().map(|guard| guard.watching(TERM_GRACE)).unwrap_or_default()
+    guard(&engine::Config::default()).map(|guard| guard.watching(TERM_GRACE)).unwrap_or_default()
 }
 
 /// Whether whoever connects may be a UI: not what came from a command that an agent runs, which would answer for the person.
