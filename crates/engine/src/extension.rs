@@ -1,17 +1,18 @@
 //! Extensions: the person's own commands that answer in JSON. One process per question: JSON on stdin, JSON on stdout.
 //!
-//! An extension runs with a cleaned environment in its own process group, which ends with the deadline at the latest.
+//! An extension runs with a cleaned environment, in a session without a terminal (where there is a guard), and ends with the deadline
+//! at the latest.
 
 use crate::config::Extension;
 use domain::command::{Refusal, RefusalKind};
 use domain::content::Json;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
-use tools::sandbox::{Guard, Leash};
+use tools::sandbox::{Guard, Leash, handed_on};
 
 /// Longest answer, in bytes.
 const MAX_ANSWER: u64 = 10 * 1024 * 1024;
@@ -111,6 +112,12 @@ async fn answer(
     Ok(Json::verbatim(String::from(Box::<str>::from(json))))
 }
 
+/// What it knows of our environment.
+fn variables(guarded: bool) -> Vec<(OsString, OsString)> {
+    let cleaned = tools::env::cleaned(std::env::vars_os());
+    if guarded { handed_on(cleaned).collect() } else { cleaned }
+}
+
 fn start(program: &str, args: &[String], cwd: &Path, guard: Option<&Guard>) -> std::io::Result<Child> {
     let mut command: Command = match guard {
         // The person wrote the command down for themselves: it is watched, not limited.
@@ -123,7 +130,7 @@ fn start(program: &str, args: &[String], cwd: &Path, guard: Option<&Guard>) -> s
         .args(args)
         .current_dir(cwd)
         .env_clear()
-        .envs(tools::env::cleaned(std::env::vars_os()))
+        .envs(variables(guard.is_some()))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

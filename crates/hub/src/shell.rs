@@ -437,6 +437,7 @@ impl Shell {
                 self.start_with(ui, start);
                 self.seats.insert(ui, Seat::local(news));
                 let _ = number.send(ui);
+                self.tell_lost(ui);
             }
             Inbox::LocalCommand(ui, ticket, target, command) => {
                 self.work.push_back(In::Command { ui, ticket, target, command });

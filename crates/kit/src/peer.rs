@@ -8,6 +8,7 @@ use crate::player::Lane;
 use link::LinkError;
 use link::child::{Bytes, Child, Exit, Launch};
 use link::unix::events_path;
+use std::ffi::OsString;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ pub enum Place {
         command: Vec<String>,
         /// Where it is started.
         cwd: Option<PathBuf>,
+        /// What stands before it and watches over it, as [`Launch::guard`] says; without one it keeps our session.
+        guard: Vec<OsString>,
     },
     /// It listens there already.
     Socket(PathBuf),
@@ -99,16 +102,17 @@ impl Peer {
     pub async fn runtime(place: &Place, carrier: Carrier) -> Result<Peer, PeerError> {
         match place {
             Place::Socket(path) => Ok(Peer::over(connect(path, carrier).await?, None, Held::default())),
-            Place::Command { command, cwd } if has(command, SOCKET) => {
+            Place::Command { command, cwd, guard } if has(command, SOCKET) => {
                 let dir = own_dir()?;
                 let path = dir.path().join("s");
                 let command = filled(command, SOCKET, &path.to_string_lossy());
-                let Bytes { stdin, stdout: _, child } = launch(&command, cwd.as_deref()).start_bytes()?;
+                let Bytes { stdin, stdout: _, child } =
+                    launch(&command, cwd.as_deref(), guard).start_bytes()?;
                 let lanes = connect(&path, carrier).await?;
                 Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
             }
             Place::Command { .. } if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
-            Place::Command { command, cwd } => Peer::on_stdio(command, cwd.as_deref()),
+            Place::Command { command, cwd, guard } => Peer::on_stdio(command, cwd.as_deref(), guard),
         }
     }
 
@@ -118,18 +122,18 @@ impl Peer {
     /// # Errors
     /// When it cannot be started or does not come.
     pub async fn ui(place: &Place, carrier: Carrier, relay: &[String]) -> Result<Peer, PeerError> {
-        let (command, cwd) = match place {
+        let (command, cwd, guard) = match place {
             Place::Socket(path) => {
                 let lanes = Listening::bind(path, carrier)?.accept().await?;
                 return Ok(Peer::over(lanes, None, Held::default()));
             }
-            Place::Command { command, cwd } => (command, cwd.as_deref()),
+            Place::Command { command, cwd, guard } => (command, cwd.as_deref(), guard),
         };
         if !has(command, SOCKET) && !has(command, RUNTIME) {
             if carrier == Carrier::Two {
                 return Err(PeerError::NeedsSocket);
             }
-            return Peer::on_stdio(command, cwd);
+            return Peer::on_stdio(command, cwd, guard);
         }
         let dir = own_dir()?;
         let path = dir.path().join("s");
@@ -144,7 +148,7 @@ impl Peer {
                 words.push(word.replace(RUNTIME, &format!("{} {path}", relay.join(" "))));
             }
         }
-        let Bytes { stdin, stdout: _, child } = launch(&words, cwd).start_bytes()?;
+        let Bytes { stdin, stdout: _, child } = launch(&words, cwd, guard).start_bytes()?;
         let lanes = match listening.accept().await {
             Ok(lanes) => lanes,
             Err(why) => {
@@ -155,8 +159,8 @@ impl Peer {
         Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
     }
 
-    fn on_stdio(command: &[String], cwd: Option<&Path>) -> Result<Peer, PeerError> {
-        let Bytes { stdin, stdout, child } = launch(command, cwd).start_bytes()?;
+    fn on_stdio(command: &[String], cwd: Option<&Path>, guard: &[OsString]) -> Result<Peer, PeerError> {
+        let Bytes { stdin, stdout, child } = launch(command, cwd, guard).start_bytes()?;
         let lane = Lane { number: 0, read: Box::new(stdout), write: Box::new(stdin) };
         Ok(Peer::over(vec![lane], Some(child), Held::default()))
     }
@@ -246,8 +250,8 @@ impl Peer {
     }
 }
 
-fn launch(command: &[String], cwd: Option<&Path>) -> Launch {
-    Launch { cwd: cwd.map(Path::to_owned), ..Launch::new(command) }
+fn launch(command: &[String], cwd: Option<&Path>, guard: &[OsString]) -> Launch {
+    Launch { cwd: cwd.map(Path::to_owned), guard: guard.to_vec(), ..Launch::new(command) }
 }
 
 fn has(command: &[String], word: &str) -> bool {

@@ -4,9 +4,9 @@
 //! down, and when the handle is dropped; a group is never signalled after its leader has been reaped, so that no
 //! stranger with a reused id is hit; stderr is always drained, so that a talkative program never stalls.
 //!
-//! If we are killed outright, none of this runs: the program then sees the end of its stdin, which every dialect over
-//! stdio takes as the end. For programs that do not, [`Launch::guard`] puts a guard program in front of the command
-//! that ends it with us (for instance by the parent-death signal, which needs code that this crate forbids itself).
+//! Without a guard the program keeps our session: it can open our terminal, and what leaves its group outlives it. If we are killed
+//! outright, it only sees the end of its stdin, which every dialect over stdio takes as the end. [`Launch::guard`] puts a guard program
+//! in front of the command that does better; a program that is not trusted needs one.
 
 mod again;
 mod process;
@@ -15,9 +15,9 @@ mod stderr;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,9 +49,9 @@ const STDERR_GRACE: Duration = Duration::from_millis(500);
 pub struct Launch {
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// A guard program and its arguments, put in front of the command. It leads the process group; it must leave the
-    /// command in that group, hand it its own stdin, stdout and stderr, pass on its exit, and end it when our process
-    /// is gone.
+    /// A guard program and its arguments, put in front of the command. It leads the process group, alone: it starts the command in a
+    /// session of its own, hands it stdin, stdout and stderr, exits with its code (128 and the signal, as a shell), and ends everything
+    /// that came from it when the command exits, when our process is gone, at SIGTERM after a grace time, and at SIGINT at once.
     pub guard: Vec<OsString>,
     /// Added to our environment.
     pub env: Vec<(OsString, OsString)>,
@@ -81,10 +81,14 @@ impl Launch {
     /// [`Child::shutdown`] then cannot close stdin: drop it first. Must be called within a tokio runtime.
     pub fn start_bytes(self) -> Result<Bytes, LinkError> {
         let mut words = self.guard.iter().chain(&self.command);
-        let program = words.next().filter(|_| !self.command.is_empty()).ok_or(LinkError::NoCommand)?;
+        let first = words.next().filter(|_| !self.command.is_empty()).ok_or(LinkError::NoCommand)?;
+        let program = self.command.first().unwrap_or(first);
         let failed = |source| LinkError::Spawn { program: program.to_string_lossy().into_owned(), source };
-
-        let mut command = Command::new(program);
+        if !self.guard.is_empty() && !self.is_there(program) {
+            // A guard could only tell by its exit.
+            return Err(failed(std::io::ErrorKind::NotFound.into()));
+        }
+        let mut command = Command::new(first);
         command.args(words).envs(self.env.iter().map(|(key, value)| (key, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         self.env_remove.iter().for_each(|key| {
@@ -96,7 +100,7 @@ impl Launch {
         let mut child = command.spawn().map_err(failed)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         // From here on the group is watched, so that an early return below ends it.
-        let process = Process::watch(child).map_err(failed)?;
+        let process = Process::watch(child, !self.guard.is_empty()).map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(failed(std::io::ErrorKind::BrokenPipe.into()));
         };
@@ -108,6 +112,17 @@ impl Launch {
         let mut tasks = Tasks::new();
         tasks.spawn(stderr::drain(stderr, tail.clone(), self.on_stderr));
         Ok(Bytes { stdin, stdout, child: Child { process, tail, tasks, outgoing: None } })
+    }
+
+    /// Whether there is such a program, where the system would look for it.
+    fn is_there(&self, program: &OsStr) -> bool {
+        let here = self.cwd.clone().unwrap_or_default();
+        if Path::new(program).components().count() > 1 {
+            return here.join(program).exists();
+        }
+        let given = self.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+        let path = given.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| here.join(folder).join(program).exists())
     }
 }
 
@@ -122,7 +137,7 @@ pub struct Bytes {
     pub child: Child,
 }
 
-/// The running program. Dropping it kills its whole group.
+/// The running program. Dropping it ends its whole group, or its guard with all that came from it.
 #[derive(Debug)]
 pub struct Child {
     process: Process,
@@ -132,7 +147,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// Its process id, which is also the id of its group.
+    /// Its process id, or its guard's, which is also the id of the group.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
@@ -155,7 +170,8 @@ impl Child {
     }
 
     /// Ends it: what waits is written and stdin closed, then after [`STDIN_GRACE`] SIGTERM, after [`TERM_GRACE`]
-    /// SIGKILL, to the whole group. Gives how it ended and the last lines of its stderr.
+    /// SIGKILL, to the whole group (a guard is told to end all at once, and has [`TERM_GRACE`] for it). Gives how it ended and the last
+    /// lines of its stderr.
     pub async fn shutdown(self) -> (Exit, Vec<String>) {
         self.shutdown_within(STDIN_GRACE, TERM_GRACE).await
     }
@@ -176,7 +192,10 @@ impl Child {
                 match self.wait_at_most(term_grace).await {
                     Some(exit) => exit,
                     None => {
-                        self.process.signal_group(Signal::KILL);
+                        self.process.end_at_once();
+                        if self.wait_at_most(TERM_GRACE).await.is_none() {
+                            self.process.signal_group(Signal::KILL);
+                        }
                         self.process.wait().await
                     }
                 }

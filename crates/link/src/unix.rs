@@ -1,7 +1,8 @@
 //! Unix stream sockets: listening, accepting, connecting; one socket, or two for a dialect with a lane for events.
 //!
 //! Invariants: a socket is never reachable with a wider mode than 0600; a live socket is never stolen; only a socket we
-//! bound is removed at the end; processes of other users are not talked to, in either direction.
+//! bound is removed at the end; processes of other users are not talked to, in either direction. Who connected is known by a handle
+//! of the kernel's where there is one (Linux 6.5), not by a number that another process may have by now.
 
 mod bind;
 
@@ -10,12 +11,14 @@ mod tests;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::getuid;
+use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::lane_io::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
 use crate::{Lane, LinkError};
@@ -29,13 +32,27 @@ const CONNECT_PAUSE: Duration = Duration::from_millis(50);
 /// Pause after accepting failed for want of resources.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// How long somebody who is refused may take to read why.
+pub const REFUSED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Who is at the other end, as the system says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Peer {
     /// Its user.
     pub uid: u32,
-    /// Its process, where the system tells.
-    pub pid: Option<i32>,
+    /// The process that connected. Another one may talk over the connection: one that inherited it.
+    pub process: PeerProcess,
+}
+
+/// The process that connected.
+#[derive(Debug)]
+pub enum PeerProcess {
+    /// This very one, whatever happens to its number.
+    Held(i32, OwnedFd),
+    /// The one that had this number when it connected; this system has no handles.
+    Named(i32),
+    /// It is gone, or of a world whose processes we cannot see.
+    Gone,
 }
 
 /// A listening socket. Dropping it removes the socket file, if it is still ours.
@@ -97,6 +114,18 @@ impl Accepted {
     /// The connection as one more lane of a link.
     pub fn add_to(self, wiring: Wiring, lane: Lane) -> Wiring {
         add(wiring, lane, self.stream)
+    }
+
+    /// Says this line and closes the connection once the other side has closed its own, so that it has time to read, but after
+    /// [`REFUSED_WITHIN`] at the latest.
+    pub async fn refuse(mut self, line: String) {
+        let refusing = async {
+            self.stream.write_all(format!("{line}\n").as_bytes()).await?;
+            self.stream.shutdown().await?;
+            // What it says is not heard.
+            tokio::io::copy(&mut self.stream, &mut tokio::io::sink()).await
+        };
+        let _ = timeout(REFUSED_WITHIN, refusing).await;
     }
 }
 
@@ -178,7 +207,24 @@ fn add(wiring: Wiring, lane: Lane, stream: UnixStream) -> Wiring {
 
 fn peer_of(stream: &UnixStream) -> io::Result<Peer> {
     let cred = stream.peer_cred()?;
-    Ok(Peer { uid: cred.uid(), pid: cred.pid() })
+    let process = cred.pid().filter(|pid| *pid > 0).map_or(PeerProcess::Gone, |pid| process_of(stream, pid));
+    Ok(Peer { uid: cred.uid(), process })
+}
+
+#[cfg(target_os = "linux")]
+fn process_of(stream: &UnixStream, pid: i32) -> PeerProcess {
+    use nix::errno::Errno;
+    use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
+    match getsockopt(stream, PeerPidfd) {
+        Ok(handle) => PeerProcess::Held(pid, handle),
+        Err(Errno::ENOPROTOOPT) => PeerProcess::Named(pid),
+        Err(_) => PeerProcess::Gone,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn process_of(_: &UnixStream, pid: i32) -> PeerProcess {
+    PeerProcess::Named(pid)
 }
 
 /// The connection failed, not the listener.

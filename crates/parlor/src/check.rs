@@ -3,6 +3,7 @@
 pub(crate) mod relay;
 
 use crate::exit::{self, Exit};
+use crate::stack;
 use anyhow::Context;
 use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
 use kit::peer::{Peer, Place};
@@ -148,7 +149,7 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     let reach = |cwd: PathBuf| {
         let place = match &asked.socket {
             Some(path) => Place::Socket(path.clone()),
-            None => Place::Command { command: command.clone(), cwd: Some(cwd) },
+            None => Place::Command { command: command.clone(), cwd: Some(cwd), guard: stack::watching() },
         };
         let (carrier, tested, relay) = (suite.carrier, suite.tested, relay.clone());
         let reaching = async move {

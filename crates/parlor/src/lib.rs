@@ -54,6 +54,9 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(why) => return say_error(&anyhow::anyhow!("cannot start: {why}")),
     };
+    // What loses its guard is ours, and is ended.
+    #[cfg(target_os = "linux")]
+    runtime.spawn(tools::sandbox::inherit());
     let exit = runtime.block_on(dispatch(cli));
     // What still runs is abandoned: everything worth keeping is on disk.
     runtime.shutdown_background();

@@ -5,12 +5,13 @@
 
 use crate::exit::{self, Exit};
 use crate::serve::told_to_stop;
+use crate::stack;
 use anyhow::Context;
 use kit::notation::{Heads, Side};
 use kit::recorder::{MAX_KEPT, Recorder};
+use link::child::{self, Bytes, Launch};
 use link::{Watcher, Way};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,36 +53,38 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
     };
     let recorder = open(&path, record.dialect.name())?;
     exit::complain(&format!("recording to {}", path.display()));
-    let mut child = tokio::process::Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .with_context(|| format!("cannot start {program}"))?;
-    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        anyhow::bail!("{program} has no stdin or stdout");
+    let launch = Launch {
+        guard: stack::watching(),
+        on_stderr: Some(Box::new(exit::complain)),
+        ..Launch::new([program].into_iter().chain(arguments))
     };
+    let Bytes { stdin, stdout, mut child } = launch.start_bytes()?;
     let said = tokio::spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
     let heard = copy(stdout, tokio::io::stdout(), Ear::new(recorder.clone(), Side::Runtime));
-    let over = async {
-        heard.await;
-        child.wait().await
-    };
-    tokio::pin!(over);
-    let status = tokio::select! {
-        status = &mut over => Some(status?),
-        () = told_to_stop() => {
-            // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
-            said.abort();
-            tokio::time::timeout(GRACE, &mut over).await.ok().transpose()?
+    let ended = {
+        let over = async {
+            heard.await;
+            child.wait().await
+        };
+        tokio::pin!(over);
+        tokio::select! {
+            ended = &mut over => Some(ended),
+            () = told_to_stop() => {
+                // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
+                said.abort();
+                tokio::time::timeout(GRACE, &mut over).await.ok()
+            }
         }
     };
     recorder.finish();
-    match status.and_then(|status| status.code()) {
-        Some(0) => Ok(Exit::Done),
-        Some(code) => std::process::exit(code),
-        None => Ok(Exit::Cancelled),
+    match ended {
+        Some(child::Exit::Code(0)) => Ok(Exit::Done),
+        Some(child::Exit::Code(code)) => std::process::exit(code),
+        Some(child::Exit::Signal(_) | child::Exit::Unknown) => Ok(Exit::Cancelled),
+        None => {
+            child.shutdown_within(Duration::ZERO, GRACE).await;
+            Ok(Exit::Cancelled)
+        }
     }
 }
 

@@ -62,6 +62,11 @@ enum Program {
     Restarted(Restarted),
 }
 
+/// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
+fn watched(command: Vec<String>) -> Launch {
+    Launch { guard: stack::watching(), ..Launch::new(command) }
+}
+
 impl Front {
     /// Reaches the runtime and puts a hub in front of it.
     pub(crate) async fn open(
@@ -80,13 +85,13 @@ impl Front {
                  start the program, then name its socket instead of the command"
             ),
             Place::Command(command) if dialect == Dialect::Lemon => {
-                let launch = move || Launch::new(command.clone());
+                let launch = move || watched(command.clone());
                 let code = dialects::lemon::EXIT_RESTART;
                 let (link, program) = start_again_on(code, launch, Lane::MAIN, Limits::default())?;
                 (link, Some(Program::Restarted(program)))
             }
             Place::Command(command) => {
-                let (link, child) = Launch::new(command).start(Lane::MAIN, Limits::default())?;
+                let (link, child) = watched(command).start(Lane::MAIN, Limits::default())?;
                 (link, Some(Program::Once(child)))
             }
         };

@@ -3,6 +3,7 @@
 use crate::check::{TestedRole, relay};
 use crate::exit::{self, Exit};
 use crate::remote::Place as Typed;
+use crate::stack;
 use anyhow::Context;
 use dialects::Dialect;
 use kit::loosen::loosen;
@@ -57,7 +58,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     };
     let place = match typed {
         Typed::Socket(path) => Place::Socket(path),
-        Typed::Command(command) => Place::Command { command, cwd: None },
+        Typed::Command(command) => Place::Command { command, cwd: None, guard: stack::watching() },
     };
     let carrier = carrier(&transcript);
     let (tested, mut peer) = match replay.role {

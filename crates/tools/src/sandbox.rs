@@ -11,6 +11,9 @@
 mod calls;
 mod family;
 mod guard;
+mod handed;
+#[cfg(target_os = "linux")]
+mod heirs;
 mod kinship;
 #[cfg(target_os = "linux")]
 mod landlocked;
@@ -18,7 +21,11 @@ mod leash;
 mod limiter;
 mod limits;
 #[cfg(target_os = "linux")]
+mod mark;
+#[cfg(target_os = "linux")]
 mod private;
+#[cfg(target_os = "linux")]
+mod processes;
 #[cfg(target_os = "linux")]
 mod reading;
 #[cfg(target_os = "linux")]
@@ -26,7 +33,10 @@ mod secrets;
 mod status;
 
 pub use guard::{GuardError, run_guard};
-pub use kinship::came_from_command;
+pub use handed::handed_on;
+#[cfg(target_os = "linux")]
+pub use heirs::inherit;
+pub use kinship::{NotAdmitted, may_enter};
 pub use leash::{Lacks, Leash};
 pub use status::{Status, status};
 
@@ -34,6 +44,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// Whether this kernel can hold commands inside the leash, so that mode `sandboxed` can be had.
 ///
@@ -133,14 +144,28 @@ impl Guard {
         Err(words.lines().next().unwrap_or("the guard did not start").chars().take(MAX_WORDS).collect())
     }
 
-    /// A command that runs `program` on `leash`; the caller adds arguments and pipes, and puts it in its own process group.
-    /// The process that spawns it must be this one: its death is what the guard waits for.
+    /// A command that runs `program` on `leash`; the caller adds arguments, pipes and the environment (see [`handed_on`]), and puts it in
+    /// its own process group. The process that spawns it must be this one: its death is what the guard waits for.
     pub fn command(&self, program: &OsStr, leash: &Leash) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.lead).arg("--parent").arg(std::process::id().to_string());
-        command.args(self.complete(leash).arguments());
-        command.arg("--").arg(program);
+        command.args(self.words(None, leash)).arg(program);
         command
+    }
+
+    /// The words in front of a command that is watched and not limited, with the time that it may take to end once it is asked to.
+    pub fn watching(&self, grace: Duration) -> Vec<OsString> {
+        let leash = Leash { free: true, network: true, ..Leash::default() };
+        std::iter::once(self.program.clone().into()).chain(self.words(Some(grace), &leash)).collect()
+    }
+
+    /// All that stands between our program and the command.
+    fn words(&self, grace: Option<Duration>, leash: &Leash) -> Vec<OsString> {
+        let mut words = self.lead.clone();
+        words.extend(["--parent".into(), std::process::id().to_string().into()]);
+        words.extend(grace.iter().flat_map(|grace| ["--grace".into(), grace.as_millis().to_string().into()]));
+        words.extend(self.complete(leash).arguments());
+        words.push("--".into());
+        words
     }
 
     /// The leash with what holds for every command, and with the places that only we know for sure.

@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tools::Port;
-use tools::sandbox::{Guard, Leash};
+use tools::sandbox::{Guard, Leash, handed_on};
 use tools::steering::Commits;
 
 /// How long a server may take to start and to tell its tools. Programs that are fetched first take their time.
@@ -340,13 +340,19 @@ fn start(
         .args(args)
         .current_dir(&ground.project)
         .env_clear()
-        .envs(tools::env::cleaned(std::env::vars_os()))
-        .envs(env)
+        .envs(variables(env, ground.guard.is_some()))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
     child.spawn()
+}
+
+/// What a server knows: of our environment what is no secret, and what its entry says.
+fn variables(entry: &std::collections::BTreeMap<String, String>, guarded: bool) -> Vec<(OsString, OsString)> {
+    let mut all = tools::env::cleaned(std::env::vars_os());
+    all.extend(entry.iter().map(|(name, value)| (name.into(), value.into())));
+    if guarded { handed_on(all).collect() } else { all }
 }
 
 /// Drains stderr, so that a talkative server never waits, and keeps its last words.

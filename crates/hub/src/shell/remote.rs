@@ -27,8 +27,8 @@ pub(super) struct Remote {
     session: Option<SessionId>,
     abilities: Option<Abilities>,
     lossless: bool,
-    /// What a lossless runtime shows, folded to know when it drifts from us.
-    lost: bool,
+    /// Why it is gone, once it is.
+    lost: Option<String>,
     empty: State,
     no_names: Names,
 }
@@ -53,7 +53,7 @@ impl Remote {
             session: None,
             abilities: None,
             lossless,
-            lost: false,
+            lost: None,
             empty: State::new(),
             no_names: Names::default(),
         }
@@ -111,9 +111,10 @@ impl Shell {
 
     fn remote_lost(&mut self, why: &str) {
         let Some(remote) = &mut self.remote else { return };
-        if std::mem::replace(&mut remote.lost, true) {
+        if remote.lost.is_some() {
             return;
         }
+        remote.lost = Some(why.to_owned());
         let session = remote.session.clone();
         if let Some(session) = session {
             self.decide(In::Report(Report::Said { session: session.clone(), fact: Fact::new(Said::Lost) }));
@@ -125,6 +126,14 @@ impl Shell {
             self.decide(input);
         }
         self.tell_link(&LinkState::Lost(why.to_owned()));
+    }
+
+    /// A UI that comes after the runtime went is told so: nothing else would come to it.
+    pub(super) fn tell_lost(&mut self, ui: UiId) {
+        let lost = self.remote.as_ref().and_then(|remote| remote.lost.clone());
+        if let Some(why) = lost {
+            self.tell(ui, Tell::Link(LinkState::Lost(why)));
+        }
     }
 
     fn tell_link(&mut self, state: &LinkState) {

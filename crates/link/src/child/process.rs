@@ -32,6 +32,23 @@ impl Exit {
     }
 }
 
+/// What a shell and a guard add to a signal to make it an exit code.
+const SIGNALLED: i32 = 128;
+/// The last signal there is.
+const LAST_SIGNAL: i32 = 64;
+
+impl Exit {
+    /// How the program ended whose guard ended so.
+    fn behind_a_guard(self) -> Exit {
+        match self {
+            Exit::Code(code) if code > SIGNALLED && code <= SIGNALLED + LAST_SIGNAL => {
+                Exit::Signal(code - SIGNALLED)
+            }
+            other => other,
+        }
+    }
+}
+
 impl From<ExitStatus> for Exit {
     fn from(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
@@ -52,10 +69,12 @@ impl fmt::Display for Exit {
     }
 }
 
-/// The handle. Dropping it kills the group; the thread then reaps the leader.
+/// The handle. Dropping it ends the group; the thread then reaps the leader.
 #[derive(Debug)]
 pub(super) struct Process {
     group: Arc<Group>,
+    /// Its leader is a guard, which ends what it guards before itself.
+    guarded: bool,
     exit: watch::Receiver<Option<Exit>>,
 }
 
@@ -67,14 +86,14 @@ struct Group {
 
 impl Process {
     /// Takes over a child that leads its own group.
-    pub(super) fn watch(mut child: process::Child) -> io::Result<Self> {
+    pub(super) fn watch(mut child: process::Child, guarded: bool) -> io::Result<Self> {
         let group = Arc::new(Group { id: Pid::from_child(&child), reaped: Mutex::new(false) });
         let (sender, exit) = watch::channel(None);
-        let process = Self { group: group.clone(), exit };
+        let process = Self { group: group.clone(), guarded, exit };
         // If no thread can be had, `process` is dropped and with it the group.
         thread::Builder::new().name("link-reaper".into()).spawn(move || {
             let exit = group.reap(&mut child);
-            sender.send_replace(Some(exit));
+            sender.send_replace(Some(if guarded { exit.behind_a_guard() } else { exit }));
         })?;
         Ok(process)
     }
@@ -98,9 +117,15 @@ impl Process {
     }
 }
 
+impl Process {
+    pub(super) fn end_at_once(&self) {
+        self.group.signal(if self.guarded { Signal::INT } else { Signal::KILL });
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
-        self.group.signal(Signal::KILL);
+        self.end_at_once();
     }
 }
 

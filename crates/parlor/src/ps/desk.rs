@@ -5,7 +5,8 @@
 //! leaves is found by its process id and removed by whoever looks next. A desk that cannot be opened costs only the finding.
 
 use crate::serve::Host;
-use crate::{exit, places, stack};
+use crate::stack::Refusals;
+use crate::{exit, places};
 use anyhow::Context;
 use dialects::Dialect;
 use dialects::role::Lane;
@@ -167,10 +168,9 @@ where
     V: Future<Output = ()> + Send + 'static,
 {
     let mut visitors = JoinSet::new();
+    let mut refusals = Refusals::default();
     while let Ok(accepted) = door.accept().await {
-        if !stack::may_enter(accepted.peer) {
-            continue;
-        }
+        let Ok(accepted) = refusals.admit(accepted) else { continue };
         while visitors.try_join_next().is_some() {}
         if visitors.len() < MAX_VISITORS {
             visitors.spawn(visit(accepted.into_link(Lane::MAIN, Limits::default())));

@@ -2,7 +2,8 @@
 //! connection is a UI of its own.
 
 use super::{Host, Wire};
-use crate::{exit, stack};
+use crate::exit;
+use crate::stack::Refusals;
 use dialects::Dialect;
 use dialects::role::Lane;
 use domain::ids::UiId;
@@ -54,6 +55,7 @@ impl Door {
     /// Lets everybody in, for as long as somebody waits for it.
     pub(super) async fn attend(self) -> Infallible {
         let mut inside = JoinSet::new();
+        let mut refusals = Refusals::default();
         let mut number = 0;
         loop {
             let second = async {
@@ -74,10 +76,13 @@ impl Door {
                     continue;
                 }
             };
-            if !stack::may_enter(accepted.peer) {
-                exit::complain("refused: a command that an agent runs wants to be a UI");
-                continue;
-            }
+            let accepted = match refusals.admit(accepted) {
+                Ok(accepted) => accepted,
+                Err(why) => {
+                    exit::complain(&format!("refused a UI: {why}"));
+                    continue;
+                }
+            };
             while inside.try_join_next().is_some() {}
             if inside.len() >= MAX_CONNECTIONS {
                 exit::complain("refused: too many connections");

@@ -42,7 +42,7 @@ fn words(line: &str) -> Vec<String> {
 /// Runs a suite on the program.
 async fn check(suite: &Suite, command: &str, wishes: &Wishes) -> CheckReport {
     let reach = |cwd: PathBuf| {
-        let place = Place::Command { command: words(command), cwd: Some(cwd) };
+        let place = Place::Command { command: words(command), cwd: Some(cwd), guard: Vec::new() };
         let (carrier, tested) = (suite.carrier, suite.tested);
         let reaching = async move {
             match tested {

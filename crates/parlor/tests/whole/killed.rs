@@ -2,10 +2,13 @@
 //!
 //! The runtime is our own, behind codelia's wire; its link is cut after a number of bytes, over the whole length of what it says.
 
-use crate::bench::{Conversation, Cut};
+use crate::bench::{self, Conversation, Cut};
 use dialects::Dialect;
+use dialects::role::{Answers, Lane};
 use domain::event::{Body, Outcome};
 use domain::grammar::check_all;
+use domain::port::{LinkState, News};
+use hub::core::Standing;
 
 /// Where the link is cut: this many places, spread over the whole conversation.
 const CUTS: usize = 100;
@@ -35,4 +38,21 @@ fn a_run_that_is_killed_at_any_moment_leaves_a_grammatical_stream() {
             });
         }
     });
+}
+
+#[tokio::test]
+async fn whoever_comes_after_the_runtime_went_is_told_so() {
+    let (near, far) = tokio::io::duplex(1024);
+    let hub = bench::front(Dialect::Native, bench::wire(&[Lane::MAIN], vec![near]));
+    drop(far);
+    for name in ["there when it went", "later"] {
+        let mut ui = hub.attach(name, Standing::Controller, Answers::ALL, None).await.unwrap();
+        loop {
+            let news = ui.news.recv().await.expect("the hub runs");
+            if matches!(news, News::Link(LinkState::Lost(_))) {
+                break;
+            }
+        }
+    }
+    hub.stop().await;
 }

@@ -7,11 +7,11 @@
 use super::output::{Live, Output};
 use super::steered::names;
 use crate::place::Workplace;
-use crate::sandbox::Leash;
+use crate::sandbox::{Leash, handed_on};
 use crate::steering::{self, Commits};
 use domain::tool::Progress;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -131,9 +131,7 @@ impl Running {
             .arg(line)
             .current_dir(cwd)
             .env_clear()
-            .envs(place.env().iter().map(|(name, value)| (name, value)))
-            .envs(crate::env::LOOKING.iter().copied().filter(|_| leave.looking))
-            .envs(scratch.iter().flat_map(|own| TEMP_NAMES.map(|name| (name, own.path()))))
+            .envs(variables(place, leave, scratch.as_ref().map(TempDir::path)))
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer)
@@ -236,6 +234,15 @@ async fn room(progress: Option<&mpsc::Sender<Progress>>) -> Option<mpsc::Permit<
 
 fn scratch() -> io::Result<TempDir> {
     tempfile::Builder::new().prefix("parlor-look-").tempdir()
+}
+
+/// What the command knows: of our environment what is no secret, and where it may write when it only looks.
+fn variables(place: &Workplace, leave: Leave, scratch: Option<&Path>) -> Vec<(OsString, OsString)> {
+    let mut all = place.env().to_vec();
+    let looking = crate::env::LOOKING.iter().filter(|_| leave.looking);
+    all.extend(looking.map(|(name, value)| (name.into(), value.into())));
+    all.extend(scratch.iter().flat_map(|own| TEMP_NAMES.map(|name| (name.into(), own.into()))));
+    if place.guard().is_some() { handed_on(all).collect() } else { all }
 }
 
 fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) -> Command {

@@ -113,17 +113,9 @@ fn everybody(signal: Signal) {
 
 #[cfg(target_os = "linux")]
 mod listed {
+    use super::super::processes::{self, Seen};
     use rustix::process::{Pid, Signal, getpid, getsid, kill_process, kill_process_group};
     use std::collections::{BTreeSet, HashMap, HashSet};
-
-    /// One process as it was when we looked.
-    #[derive(Debug, Clone, Copy)]
-    struct Seen {
-        pid: i32,
-        dead: bool,
-        group: i32,
-        session: i32,
-    }
 
     /// Signals whoever came from this process.
     pub(super) fn signal(signal: Signal) {
@@ -144,23 +136,9 @@ mod listed {
     }
 
     fn kin() -> Vec<Seen> {
-        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
         let mut children: HashMap<i32, Vec<Seen>> = HashMap::new();
-        for entry in entries.flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
-                continue;
-            };
-            let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-            // The name, in parentheses, may hold anything, also spaces and parentheses.
-            let Some((_, rest)) = stat.rsplit_once(')') else { continue };
-            let fields: Vec<&str> = rest.split_whitespace().take(4).collect();
-            let number = |at: usize| fields.get(at).and_then(|field| field.parse::<i32>().ok());
-            if let (Some(state), Some(parent), Some(group), Some(session)) =
-                (fields.first(), number(1), number(2), number(3))
-            {
-                let dead = matches!(*state, "Z" | "X");
-                children.entry(parent).or_default().push(Seen { pid, dead, group, session });
-            }
+        for one in processes::everybody() {
+            children.entry(one.parent).or_default().push(one);
         }
         let mut found = Vec::new();
         let mut seen = HashSet::new();

@@ -159,19 +159,23 @@ impl Duty {
         let_go_of_pipes().map_err(system("let go of the command's pipes"))?;
         let gone = parent.gone();
         tokio::pin!(gone);
-        let (code, asked) = loop {
+        let mut code = None;
+        let mut reap = || {
+            let Reaped { head, alone } = family.reap();
+            code = code.or(head);
+            (code.is_some(), alone)
+        };
+        let asked = loop {
             tokio::select! {
-                _ = deaths.recv() => if let Reaped { head: Some(code), .. } = family.reap() {
-                    break (code, Asked::AtOnce);
-                },
-                () = &mut gone => break (STOPPED, Asked::Politely),
-                asked = stop.asked() => break (STOPPED, asked),
+                _ = deaths.recv() => if let (true, _) = reap() { break Asked::AtOnce },
+                () = &mut gone => break Asked::Politely,
+                asked = stop.asked() => break asked,
             }
         };
         if asked == Asked::Politely {
             family.signal(rustix::process::Signal::TERM);
             let over = Instant::now() + self.grace;
-            while !family.reap().alone {
+            while let (_, false) = reap() {
                 tokio::select! {
                     () = sleep_until(over) => break,
                     // Looked at again now and then: a death may come between the look and the wait.
@@ -183,16 +187,16 @@ impl Duty {
         for _ in 0..MAX_ROUNDS {
             family.signal(rustix::process::Signal::KILL);
             let _ = timeout(ROUND, deaths.recv()).await;
-            if family.reap().alone {
+            if let (_, true) = reap() {
                 break;
             }
         }
-        Ok(code)
+        Ok(code.unwrap_or(STOPPED))
     }
 }
 
-/// The exit code of a command that was stopped.
-const STOPPED: i32 = 128 + rustix::process::Signal::TERM.as_raw();
+/// The exit code of a command that does not die, whatever we do.
+const STOPPED: i32 = 128 + rustix::process::Signal::KILL.as_raw();
 
 impl Order {
     fn parse(args: &[OsString]) -> Result<Order, GuardError> {

@@ -250,7 +250,7 @@ async fn pipes_that_a_command_closes_are_closed() {
     assert!(child.try_wait().unwrap().is_none(), "its pipe ended before it");
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
         .unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(child.wait().unwrap().code(), Some(137));
 }
 
 #[tokio::test]

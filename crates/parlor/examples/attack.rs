@@ -1,0 +1,153 @@
+//! What a hostile command does: the program that the tests in `tests/hostile` let an agent run. It says what it got and ends with 0
+//! when it got something, with 1 when it was stopped.
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+use rustix::process::{Pid, ioctl_tiocsctty, setsid};
+use std::io::{BufRead, BufReader, Error, Result, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+/// How long a runtime may take to greet.
+const GREETING: Duration = Duration::from_secs(10);
+
+const HELLO: &[u8] =
+    b"{\"hello\":{\"protocol\":1,\"name\":\"evil\",\"version\":\"0\",\"capabilities\":[\"answers\"]}}\n";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let got = match words.as_slice() {
+        ["enter", path] => UnixStream::connect(path).and_then(greeted),
+        ["lower-and-enter", path] => lower_and_enter(path),
+        ["enter-and-die", path, tries] => enter_and_die(path, tries.parse().unwrap_or(1)),
+        ["connect-on-stdin", path] => connect_on_stdin(path),
+        ["trace", pid] => trace(pid),
+        ["read-memory", pid] => read_memory(pid),
+        ["on-terminal", program, rest @ ..] => Err(on_terminal(program, rest)),
+        _ => Err(Error::other("what attack?")),
+    };
+    match got {
+        Ok(said) => {
+            say(&said);
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            say(&format!("stopped: {why}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Greets as a UI of the native wire does; an error when nobody greets back.
+fn greeted(mut stream: UnixStream) -> Result<String> {
+    stream.set_read_timeout(Some(GREETING))?;
+    // Whoever refuses may have closed already, and what it said can still be read.
+    let _ = stream.write_all(HELLO);
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    if line.starts_with("{\"hello\"") {
+        Ok("let in".to_owned())
+    } else {
+        Err(Error::other(line.trim().to_owned()))
+    }
+}
+
+/// Children connect sockets that they share with us and are gone before the runtime looks who they are. Says `died` by a file of that
+/// name, so that a test can keep the runtime from looking until then.
+fn enter_and_die(path: &str, tries: usize) -> Result<String> {
+    let mut connections = Vec::new();
+    let mut zombies = Vec::new();
+    for attempt in 0..tries {
+        let shared: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["connect-on-stdin", path])
+            .stdin(Stdio::from(shared.try_clone()?))
+            .stdout(Stdio::null())
+            .spawn()?;
+        // Gone without a trace every other time, else still there as a zombie.
+        if attempt % 2 == 0 {
+            child.wait()?;
+        } else {
+            while !std::fs::read_to_string(format!("/proc/{}/stat", child.id()))?.contains(") Z ") {
+                std::thread::yield_now();
+            }
+            zombies.push(child);
+        }
+        connections.push(UnixStream::from(shared));
+    }
+    std::fs::write("died", "")?;
+    let mut entered = 0;
+    let mut words = String::new();
+    for connection in connections {
+        match greeted(connection) {
+            Ok(_) => entered += 1,
+            Err(why) if words.is_empty() => words = why.to_string(),
+            Err(_) => {}
+        }
+    }
+    for mut zombie in zombies {
+        zombie.wait()?;
+    }
+    let told = format!("let in {entered} of {tries} times; {words}");
+    if entered > 0 { Ok(told) } else { Err(Error::other(told)) }
+}
+
+/// Has a lower limit than whoever listens, as every command has, but not one that the sandbox gave it.
+fn lower_and_enter(path: &str) -> Result<String> {
+    let limit = rustix::process::Rlimit { current: Some(1_000_000), maximum: Some(1_000_000) };
+    rustix::process::setrlimit(rustix::process::Resource::Rttime, limit)?;
+    greeted(UnixStream::connect(path)?)
+}
+
+fn connect_on_stdin(path: &str) -> Result<String> {
+    connect(std::io::stdin(), &SocketAddrUnix::new(path)?)?;
+    Ok("connected".to_owned())
+}
+
+fn process(pid: &str) -> Result<Pid> {
+    pid.parse().ok().and_then(Pid::from_raw).ok_or_else(|| Error::other("no such process"))
+}
+
+#[cfg(target_os = "linux")]
+fn trace(pid: &str) -> Result<String> {
+    let pid = nix::unistd::Pid::from_raw(process(pid)?.as_raw_nonzero().get());
+    nix::sys::ptrace::attach(pid)?;
+    Ok("traced".to_owned())
+}
+
+#[cfg(target_os = "linux")]
+fn read_memory(pid: &str) -> Result<String> {
+    use std::os::unix::fs::FileExt;
+    let pid = process(pid)?.as_raw_nonzero().get();
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let start = maps.split('-').next().and_then(|text| u64::from_str_radix(text, 16).ok());
+    let mut bytes = [0; 4];
+    std::fs::File::open(format!("/proc/{pid}/mem"))?.read_exact_at(&mut bytes, start.unwrap_or(0))?;
+    Ok(format!("read {bytes:?}"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn trace(_: &str) -> Result<String> {
+    Err(Error::other("there is no way here"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn read_memory(_: &str) -> Result<String> {
+    Err(Error::other("there is no way here"))
+}
+
+/// Becomes a program whose controlling terminal is its stdin, as a terminal emulator starts a shell. Not an attack.
+fn on_terminal(program: &str, args: &[&str]) -> Error {
+    let taken = setsid().and_then(|_| ioctl_tiocsctty(std::io::stdin()));
+    match taken {
+        Ok(()) => Command::new(program).args(args).exec(),
+        Err(why) => why.into(),
+    }
+}

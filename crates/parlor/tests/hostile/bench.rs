@@ -1,0 +1,308 @@
+//! What the hostile tests share: a world with a project, a home and things that nobody may touch; the program in it, as one user or
+//! another; and a person at the native wire who answers questions.
+//!
+//! Always: a world lies outside of temp, where the sandbox lets everybody write; no variable of ours reaches the program; everything
+//! that was started is ended and every folder removed with its value.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long anything may take on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// An ordinary user that owns nothing, on every machine.
+const NOBODY: u32 = 65534;
+/// Where root keeps worlds: outside of temp, not in a home that others cannot enter.
+const ROOTS: &[&str] = &["/var/lib", "/opt", "/run"];
+
+/// Runs a test as each user that we can be.
+pub(crate) fn as_each_user(test: impl Fn(&World)) {
+    test(&World::new(None));
+    if rustix::process::getuid().is_root() {
+        test(&World::new(Some(NOBODY)));
+    }
+}
+
+/// A place on disk with everything in it that an attack could want.
+pub(crate) struct World {
+    dir: TempDir,
+    /// Whom the program runs as; `None` is us.
+    user: Option<u32>,
+    parlor: PathBuf,
+    /// Keeps a copy of the program that the user can read.
+    _programs: TempDir,
+}
+
+impl World {
+    pub(crate) fn new(user: Option<u32>) -> World {
+        let base = match rustix::process::getuid().is_root() {
+            true => ROOTS.iter().map(PathBuf::from).find(|base| base.is_dir()).unwrap(),
+            false => std::env::home_dir().unwrap(),
+        };
+        let dir = tempfile::Builder::new().prefix("parlor-hostile-").tempdir_in(base).unwrap();
+        let programs = tempfile::tempdir().unwrap();
+        for path in [dir.path(), programs.path()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let parlor = reachable(Path::new(env!("CARGO_BIN_EXE_parlor")), programs.path());
+        let world = World { dir, user, parlor, _programs: programs };
+        for folder in ["project", "home", "data", "config", "run", "outside"] {
+            fs::create_dir(world.path(folder)).unwrap();
+            fs::set_permissions(world.path(folder), fs::Permissions::from_mode(0o700)).unwrap();
+            world.give(folder);
+        }
+        world.put("project/a.txt", "alpha\nbeta\n");
+        world.put("outside/canary", "alive\n");
+        world
+    }
+
+    /// Something in it: `project/…`, `home/…`, `outside/…`, `data`, `config`, `run`.
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.dir.path().join(below)
+    }
+
+    /// Writes a file that belongs to the user.
+    pub(crate) fn put(&self, below: &str, text: &str) {
+        fs::write(self.path(below), text).unwrap();
+        self.give(below);
+    }
+
+    /// What a file holds; nothing when there is none.
+    pub(crate) fn get(&self, below: &str) -> String {
+        fs::read_to_string(self.path(below)).unwrap_or_default()
+    }
+
+    /// The program that attacks (`examples/attack.rs`), laid into the project; how a command calls it.
+    pub(crate) fn attack(&self) -> String {
+        let beside = std::env::current_exe().unwrap();
+        let program = beside.ancestors().nth(2).unwrap().join("examples/attack");
+        let copied = fs::copy(program, self.path("project/attack"));
+        copied.expect(
+            "`cargo build -p parlor --example attack` builds what a test of all of parlor builds by itself",
+        );
+        self.give("project/attack");
+        self.path("project/attack").display().to_string()
+    }
+
+    fn give(&self, below: &str) {
+        if self.user.is_some() {
+            chown(self.path(below), self.user, self.user).unwrap();
+        }
+    }
+
+    /// A program in this world, as its user.
+    pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.path("project"))
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path("home"))
+            .env("PARLOR_DATA_DIR", self.path("data"))
+            .env("PARLOR_CONFIG_DIR", self.path("config"))
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env("TERM", "xterm-256color")
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    /// The program under test, with the model that does what it is told.
+    pub(crate) fn parlor(&self, args: &[&str]) -> Command {
+        let mut command = self.program(&self.parlor);
+        command.args(["--model", "offline"]).args(args);
+        command
+    }
+
+    /// What a program of the person's own says, on either way out.
+    pub(crate) fn outside(&self, program: &str, args: &[&str]) -> String {
+        let Output { stdout, stderr, .. } = self.program(program).args(args).output().unwrap();
+        format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))
+    }
+
+    /// `parlor serve` on a socket in this world.
+    pub(crate) fn serve(&self, args: &[&str]) -> Serving {
+        let socket = self.path("run/hostile.sock");
+        let mut command = self.parlor(args);
+        command.args(["serve", "--dialect", "native", "--socket"]).arg(&socket);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let serving = Serving { child, socket };
+        wait_until("it listens", || serving.socket.exists());
+        serving
+    }
+
+    /// A person's UI on a socket, with a new session.
+    pub(crate) fn ui(&self, socket: &Path) -> Ui {
+        let mut ui = Ui::new(self.relay(socket));
+        ui.command(json!({"new_session": {}}));
+        ui
+    }
+
+    /// A process of the world's user that carries its stdin and stdout to a socket: nobody else may connect.
+    fn relay(&self, socket: &Path) -> Child {
+        let mut command = self.parlor(&["__relay"]);
+        command.arg(socket).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+}
+
+/// A program where every user can start it: itself, or a copy.
+fn reachable(program: &Path, copies: &Path) -> PathBuf {
+    let others = |path: &Path| fs::metadata(path).is_ok_and(|meta| meta.mode() & 0o005 == 0o005);
+    if program.ancestors().take_while(|path| !path.as_os_str().is_empty()).all(others) {
+        return program.to_owned();
+    }
+    // Its name is what makes it guard its commands.
+    let copy = copies.join("parlor");
+    fs::copy(program, &copy).unwrap();
+    copy
+}
+
+/// Waits for something that another process does.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !done() {
+        assert!(Instant::now() < end, "never: {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// Whether a process is there and does something: one that only waits to be reaped does not.
+pub(crate) fn alive(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')))
+}
+
+/// A runtime that serves the native wire.
+pub(crate) struct Serving {
+    pub(crate) child: Child,
+    pub(crate) socket: PathBuf,
+}
+
+impl Serving {
+    /// Stops it as a terminal does with Ctrl-Z, or lets it go on.
+    pub(crate) fn pause(&self, paused: bool) {
+        let signal = if paused { rustix::process::Signal::STOP } else { rustix::process::Signal::CONT };
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// The socket by which every serving process can be found, beside the one it was told.
+    pub(crate) fn desk(&self, world: &World) -> PathBuf {
+        let desk = world.path("data/run").join(format!("{}.sock", self.child.id()));
+        wait_until("it can be found", || desk.exists());
+        desk
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A person at the native wire.
+pub(crate) struct Ui {
+    relay: Child,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+    input: ChildStdin,
+    ticket: u64,
+}
+
+impl Drop for Ui {
+    fn drop(&mut self) {
+        let _ = self.relay.kill();
+        let _ = self.relay.wait();
+    }
+}
+
+/// One tool run as the person saw it.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    /// What it gave back.
+    pub(crate) text: String,
+    /// `done`, `failed`, `denied`, …
+    pub(crate) outcome: String,
+    /// What was asked before it ran, if anything.
+    pub(crate) asked: Option<Value>,
+}
+
+impl Ui {
+    fn new(mut relay: Child) -> Ui {
+        let lines = BufReader::new(relay.stdout.take().unwrap()).lines();
+        let input = relay.stdin.take().unwrap();
+        let mut ui = Ui { relay, lines, input, ticket: 0 };
+        ui.send(
+            &json!({"hello": {"protocol": 1, "name": "person", "version": "0", "capabilities": ["answers"]}}),
+        );
+        let greeting = ui.next();
+        assert!(greeting.get("hello").is_some(), "the person is not let in: {greeting}");
+        ui
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.input.write_all(format!("{message}\n").as_bytes()).unwrap();
+    }
+
+    pub(crate) fn command(&mut self, what: Value) {
+        self.ticket += 1;
+        self.send(&json!({"command": {"ticket": self.ticket, "what": what}}));
+    }
+
+    fn next(&mut self) -> Value {
+        let line = self.lines.next().expect("the runtime is gone").unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// The model runs a command line; every question is answered with `yes`.
+    pub(crate) fn bash(&mut self, line: &str, yes: bool) -> Ran {
+        self.call("bash", &json!({"command": line}), yes)
+    }
+
+    /// The model calls a tool; every question is answered with `yes`. Gives what became of it when the run is over.
+    pub(crate) fn call(&mut self, tool: &str, args: &Value, yes: bool) -> Ran {
+        self.begin(tool, args);
+        self.end(yes)
+    }
+
+    /// The model is told to call a tool.
+    pub(crate) fn begin(&mut self, tool: &str, args: &Value) {
+        let text = format!("call {tool} {args}");
+        self.command(json!({"prompt": {"input": {"text": text}}}));
+    }
+
+    /// What became of the tool that was begun.
+    pub(crate) fn end(&mut self, yes: bool) -> Ran {
+        let mut ran = Ran { text: String::new(), outcome: String::new(), asked: None };
+        loop {
+            let message = self.next();
+            let body = &message["event"]["event"]["body"];
+            if let Some(ask) = body.get("ask_opened") {
+                let answer = match (ask["kind"].get("consent"), yes) {
+                    (Some(consent), true) => json!({"allow": {"scope": "once", "digest": consent["digest"]}}),
+                    (Some(_), false) => json!({"deny": {}}),
+                    (None, _) => json!("dismissed"),
+                };
+                self.command(json!({"answer": {"ask": ask["id"], "answer": answer}}));
+                ran.asked = Some(ask.clone());
+            }
+            if let Some(ended) = body.get("tool_ended") {
+                ran.text = ended["result"]["text"].as_str().unwrap_or_default().to_owned();
+                ran.outcome = ended["outcome"].as_str().unwrap_or_default().to_owned();
+            }
+            if body.get("run_ended").is_some() {
+                return ran;
+            }
+        }
+    }
+}

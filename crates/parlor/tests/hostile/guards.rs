@@ -1,0 +1,69 @@
+//! A command against the process that watches over it: killing it, tracing it, reading it, getting away from it.
+
+use crate::bench::{alive, as_each_user, wait_until};
+
+/// Whether this kernel keeps signals inside of the sandbox.
+fn kernel_keeps_signals() -> bool {
+    tools::sandbox::status().landlock.is_some_and(|version| version >= 6)
+}
+
+#[test]
+fn a_command_cannot_kill_or_stop_its_guard_nor_parlor() {
+    as_each_user(|world| {
+        let serving = world.serve(&["--policy", "full"]);
+        let mut ui = world.ui(&serving.socket);
+        let parlor = serving.child.id();
+        for victim in ["$PPID", &parlor.to_string()] {
+            for signal in ["KILL", "STOP", "TERM", "INT", "HUP"] {
+                if kernel_keeps_signals() {
+                    let ran = ui.bash(&format!("kill -{signal} {victim} && echo hit"), true);
+                    assert!(ran.text.contains("not permitted") && !ran.text.contains("hit"), "{ran:?}");
+                }
+            }
+        }
+        assert_eq!(ui.bash("echo still here", true).text, "still here\n");
+    });
+}
+
+#[test]
+fn a_command_cannot_trace_or_read_its_guard_nor_parlor() {
+    as_each_user(|world| {
+        let attack = world.attack();
+        let serving = world.serve(&["--policy", "full"]);
+        let mut ui = world.ui(&serving.socket);
+        if tools::sandbox::status().landlock.is_none() {
+            return;
+        }
+        let parlor = serving.child.id().to_string();
+        for victim in ["$PPID", &parlor] {
+            for way in ["trace", "read-memory"] {
+                let ran = ui.bash(&format!("{attack} {way} {victim}"), true);
+                assert!(ran.text.contains("stopped: "), "{way} {victim}: {ran:?}");
+            }
+            for line in [
+                format!("cat /proc/{victim}/environ"),
+                format!("ls -l /proc/{victim}/fd/"),
+                format!("head -c 1 /proc/{victim}/fd/0"),
+                format!("nsenter --target {victim} --mount --user true"),
+            ] {
+                let ran = ui.bash(&format!("{line} && echo got it"), true);
+                assert!(ran.outcome == "failed" && !ran.text.contains("got it"), "{line}: {ran:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn nothing_outlives_its_command_by_a_double_fork_or_another_session() {
+    as_each_user(|world| {
+        let serving = world.serve(&["--policy", "full"]);
+        let mut ui = world.ui(&serving.socket);
+        let survivor = "(setsid --fork sh -c 'echo $$ > survivor; exec sleep 1000' &); until test -s survivor; do :; done";
+        for line in [survivor, &format!("{survivor}; kill -9 $PPID"), &format!("{survivor}; kill -9 $$")] {
+            let _ = std::fs::remove_file(world.path("project/survivor"));
+            ui.bash(line, true);
+            let pid: i32 = world.get("project/survivor").trim().parse().unwrap();
+            wait_until("the survivor is gone", || !alive(pid));
+        }
+    });
+}

@@ -1,0 +1,21 @@
+//! A hostile suite: a model, a command, a UI or a repository that means harm, against the built program. Each test names what was
+//! tried; it ends in "stopped", or in a sentence of docs/security.md.
+//!
+//! Every test runs as whoever runs the tests and, when that is root, as an ordinary user too (`bench::as_each_user`).
+
+#![cfg(target_os = "linux")]
+
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod children;
+#[cfg(test)]
+mod guards;
+#[cfg(test)]
+mod peers;
+#[cfg(test)]
+#[path = "../task/terminal/screen.rs"]
+#[allow(dead_code, reason = "shared with the tests of the task, which use more of it")]
+mod screen;
+#[cfg(test)]
+mod terminals;
