@@ -203,11 +203,21 @@ impl AskKind {
         }
     }
 
-    /// The answer as it may be kept: what a secret field holds is never stored.
-    pub fn keepable(&self, answer: Answer) -> Answer {
+    /// The answer to `ask` as it may be kept: what a secret field holds is never stored, a mark stands in its place.
+    pub fn keepable(&self, ask: AskId, answer: Answer) -> Answer {
         match (self, answer) {
-            (AskKind::Text { secret: true, .. }, Answer::Entered(_)) => Answer::Entered(String::new()),
+            (AskKind::Text { secret: true, .. }, Answer::Entered(_)) => {
+                Answer::Entered(crate::secret::mark(ask))
+            }
             (_, answer) => answer,
+        }
+    }
+
+    /// What was typed into a field that asks for a secret.
+    pub fn secret_in<'a>(&self, answer: &'a Answer) -> Option<&'a str> {
+        match (self, answer) {
+            (AskKind::Text { secret: true, .. }, Answer::Entered(text)) => Some(text),
+            _ => None,
         }
     }
 }

@@ -27,7 +27,7 @@ impl State {
                 Refusal::new(RefusalKind::Invalid, "this is not an answer to the question that was shown");
             return Err(refusal.hint("look at the question again; it is still open"));
         }
-        Ok(Closing::Answered { answer: open.kind.keepable(answer.clone()), by })
+        Ok(Closing::Answered { answer: open.kind.keepable(ask, answer.clone()), by })
     }
 
     /// The asks whose time has run out.
@@ -99,6 +99,7 @@ mod tests {
     fn what_was_typed_into_a_secret_field_is_not_kept() {
         let closing =
             with_asks(1, true).close_with(AskId(1), &Answer::Entered("hunter2".into()), None).unwrap();
-        assert_eq!(closing, Closing::Answered { answer: Answer::Entered(String::new()), by: None });
+        let kept = Answer::Entered("[secret 1: not kept]".into());
+        assert_eq!(closing, Closing::Answered { answer: kept, by: None });
     }
 }

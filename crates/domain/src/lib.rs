@@ -17,6 +17,7 @@ pub mod grammar;
 pub mod ids;
 pub mod port;
 pub mod queue;
+pub mod secret;
 pub mod session;
 pub mod signal;
 pub mod state;

@@ -54,6 +54,7 @@ impl ServerHandler for Echo {
             tool("save", reads()),
             tool("fork", reads()),
             tool("form", reads()),
+            tool("login", reads()),
             tool("steps", reads()),
             tool("wipe", Some(ToolAnnotations::default().destructive(true))),
         ];
@@ -97,12 +98,14 @@ impl ServerHandler for Echo {
                     Err(why) => CallToolResult::error(vec![ContentBlock::text(why.to_string())]),
                 }
             }
-            "form" => {
+            "form" | "login" => {
                 let schema = json!({"type": "object", "required": ["name", "size"], "properties": {
                     "name": {"type": "string", "title": "Your name"},
                     "size": {"type": "integer"},
                     "sure": {"type": "boolean"},
                 }});
+                let login = json!({"type": "object", "properties": {"password": {"type": "string"}}});
+                let schema = if request.name == "login" { login } else { schema };
                 let params = json!({"mode": "form", "message": "Who are you?", "requestedSchema": schema});
                 let params = serde_json::from_value(params).unwrap();
                 let filled = context.peer.create_elicitation(params).await;

@@ -181,6 +181,7 @@ impl Agent {
         seat.grants.set_policy(brief.policy);
         let trouble = seat.trouble.take();
         let (asked, steered) = (seat.asked.clone(), seat.steered.clone());
+        let secrets = seat.secrets.clone();
         let (place, grants) = (seat.place.clone(), seat.grants.clone());
         // Before the turn begins: its asks may be answered with the very next order.
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
@@ -197,6 +198,8 @@ impl Agent {
             grants,
             asked,
             steered,
+            secrets,
+            asking: None,
             cancel,
             port: port.clone(),
             compact_at: self.setup.config.compact_at,
@@ -241,6 +244,7 @@ impl Agent {
                 steered: Steered::default(),
                 place,
                 grants: Grants::new(brief.policy, rules.with(&self.setup.allow), self.changes.clone()),
+                secrets: self.seats.get(&brief.session).map(|seat| seat.secrets.clone()).unwrap_or_default(),
                 trouble,
                 under_way: None,
             };

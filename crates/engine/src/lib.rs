@@ -17,6 +17,7 @@ pub mod mcp;
 mod place;
 mod port;
 mod seat;
+mod secrets;
 mod skills;
 mod turn;
 mod usage;

@@ -2,6 +2,7 @@
 
 use crate::grants::Grants;
 use crate::port::Unwritten;
+use crate::secrets::Known;
 use domain::ask::Closing;
 use domain::command::Refusal;
 use domain::ids::{AskId, RunId};
@@ -74,6 +75,7 @@ pub(crate) struct Seat {
     pub(crate) steered: Steered,
     pub(crate) place: Workplace,
     pub(crate) grants: Grants,
+    pub(crate) secrets: Known,
     /// Something the person must hear with the next turn.
     pub(crate) trouble: Option<String>,
     pub(crate) under_way: Option<(RunId, CancellationToken)>,

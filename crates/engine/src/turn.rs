@@ -12,12 +12,14 @@ use crate::mcp::{Project, Servers};
 use crate::place::Look;
 use crate::port::Port;
 use crate::seat::{Asked, ModelSource, Steered};
+use crate::secrets::Known;
 use crate::skills::{SkillTool, Skills};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::content::Role;
 use domain::event::{Body, Failure, Trigger};
 use domain::ids::{AskId, EntryId, StepId};
 use domain::port::{TurnBrief, TurnEnd};
+use domain::session::ModelRef;
 use domain::signal::Level;
 use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
@@ -39,6 +41,9 @@ pub(crate) struct Turn {
     pub(crate) grants: Grants,
     pub(crate) asked: Asked,
     pub(crate) steered: Steered,
+    pub(crate) secrets: Known,
+    /// The model that is asked, once it is known.
+    pub(crate) asking: Option<ModelRef>,
     pub(crate) cancel: CancellationToken,
     pub(crate) port: Port,
     /// Percent of the window at which the conversation is compacted.
@@ -80,6 +85,8 @@ impl Turn {
                 return TurnEnd::Failed(failure);
             }
         };
+        let name = model.name();
+        self.asking = Some(ModelRef { provider: name.provider.clone(), name: name.name.clone() });
         let (system, skills) = self.brief_model().await;
         let servers = self.start_servers().await;
         let mut own = self.toolbox.clone();
@@ -259,14 +266,16 @@ impl Turn {
             .into_iter()
             .map(|spec| ToolSpec { name: spec.name, description: spec.description, schema: spec.schema })
             .collect();
-        Request {
+        let mut request = Request {
             system: Some(progress.system.clone()),
             messages: progress.context.messages(),
             tools,
             max_tokens: self.brief.options.max_tokens.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
             temperature: self.brief.options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
             ..Request::default()
-        }
+        };
+        self.secrets.open(&mut request, self.asking.as_ref());
+        request
     }
 
     /// Reads what stands before the conversation; the skills that are there come back with it.
@@ -294,7 +303,7 @@ impl Turn {
     async fn start_step(&self, model: &dyn Model) -> StepId {
         let step = StepId::mint(&self.brief.ids);
         let name = model.name();
-        let model = domain::session::ModelRef { provider: name.provider.clone(), name: name.name.clone() };
+        let model = ModelRef { provider: name.provider.clone(), name: name.name.clone() };
         self.port.emit(Body::StepStarted { turn: self.brief.turn, step, model: Some(model) }).await;
         step
     }

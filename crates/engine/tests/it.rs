@@ -19,6 +19,8 @@ mod extension;
 #[path = "it/mcp.rs"]
 mod mcp;
 #[cfg(test)]
+#[path = "it/secrets.rs"]
+mod secrets;
 #[path = "it/skills.rs"]
 mod skills;
 #[cfg(test)]

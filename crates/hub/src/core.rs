@@ -9,6 +9,7 @@ mod book;
 mod follow;
 mod present;
 mod runs;
+mod secrets;
 mod sessions;
 
 use crate::shelf::Shelf;
@@ -20,6 +21,7 @@ use domain::event::{Body, Event, Failure, Outcome};
 use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, Millis, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
+use domain::secret::{Secrets, Veil};
 use domain::session::Policy;
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
@@ -203,6 +205,11 @@ pub(crate) struct Live {
     cancel_by: Option<Millis>,
     ui_context: UiContext,
     grammar: Option<Grammar>,
+    /// What was typed into questions for secrets.
+    secrets: Secrets,
+    veil: Veil,
+    /// The last event of a lossless runtime, while it may end in the beginning of a secret.
+    waiting: Option<Arc<Event>>,
 }
 
 #[derive(Debug)]
@@ -485,8 +492,11 @@ impl Core {
 
     /// Something happened.
     fn emit(&mut self, session: &SessionId, body: Body) {
-        let before = self.sessions.get(session).map_or(Millis(0), |live| live.state.updated_at);
-        self.emit_at(session, self.now.max(before), body);
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        let (before, bodies) = (live.state.updated_at, live.masked(body));
+        for body in bodies {
+            self.emit_at(session, self.now.max(before), body);
+        }
     }
 
     /// Something happened at this time: the only place where a session changes.
@@ -494,7 +504,7 @@ impl Core {
         let Some(live) = self.sessions.get_mut(session) else { return };
         let event = Event { seq: live.state.seq.next(), at, body };
         if let Err(why) = live.state.fold(&event) {
-            self.out.push(Out::Log(format!("dropped in {session}: {why}: {:?}", event.body)));
+            self.log(session, format!("dropped in {session}: {why}: {:?}", event.body));
             self.accepted = false;
             return;
         }
@@ -536,6 +546,7 @@ impl Core {
 
     fn signal(&mut self, session: &SessionId, signal: Signal) {
         let Some(live) = self.sessions.get_mut(session) else { return };
+        let signal = live.secrets.mask_signal(signal);
         live.board.take(&signal);
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
@@ -586,6 +597,9 @@ impl Live {
             cancel_by: None,
             ui_context: UiContext::default(),
             grammar,
+            secrets: Secrets::default(),
+            veil: Veil::default(),
+            waiting: None,
         }
     }
 

@@ -97,13 +97,13 @@ fn fields(message: &str, schema: &Value) -> Option<Vec<Field>> {
     let required =
         |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let read = |(name, field): (&String, &Value)| {
-        let (reads, kind) = question(message, field, required(name))?;
+        let (reads, kind) = question(message, name, field, required(name))?;
         Some(Field { name: shown(name), kind, reads, required: required(name) })
     };
     properties.iter().map(read).collect()
 }
 
-fn question(message: &str, field: &Value, required: bool) -> Option<(Reads, AskKind)> {
+fn question(message: &str, name: &str, field: &Value, required: bool) -> Option<(Reads, AskKind)> {
     let mut lines = vec![message];
     lines.extend(["title", "description"].into_iter().filter_map(|key| field[key].as_str()));
     if !required {
@@ -115,12 +115,14 @@ fn question(message: &str, field: &Value, required: bool) -> Option<(Reads, AskK
         Value::Null => None,
         other => Some(other.to_string()),
     };
+    let secret = is_secret(name, field);
     let text = |reads| {
         let kind = AskKind::Text {
             message: message.clone(),
             placeholder: None,
-            default,
-            secret: false,
+            // A default that is shown is no secret, and one that is hidden would be sent unseen.
+            default: default.filter(|_| !secret),
+            secret,
             multiline: false,
         };
         Some((reads, kind))
@@ -139,6 +141,30 @@ fn question(message: &str, field: &Value, required: bool) -> Option<(Reads, AskK
         }
         _ => None,
     }
+}
+
+/// Words in the name or the title of a field that ask for a secret. Forms should not, and servers do.
+const TELLING: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "secret",
+    "credential",
+    "apikey",
+    "accesskey",
+    "privatekey",
+];
+
+/// Whether what is typed into a field is a secret: the form says so, or its name does.
+fn is_secret(name: &str, field: &Value) -> bool {
+    let said = field["format"] == "password" || field["writeOnly"] == true;
+    let telling = |words: &str| {
+        let plain: String = words.chars().filter(char::is_ascii_alphanumeric).collect();
+        let plain = plain.to_ascii_lowercase();
+        plain == "pin" || plain.ends_with("token") || TELLING.iter().any(|word| plain.contains(word))
+    };
+    said || telling(name) || field["title"].as_str().is_some_and(telling)
 }
 
 /// The values of an enumeration with their titles, in any of the ways there are to write one.
@@ -234,6 +260,24 @@ mod tests {
         for (at, answer, want) in table {
             assert_eq!(fields[at].read(&answer), want, "{answer:?}");
         }
+    }
+
+    #[test]
+    fn fields_for_secrets_are_hidden() {
+        let secret = |name: &str, field: Value| {
+            let schema = json!({"properties": {name: field}});
+            matches!(fields("m", &schema).unwrap()[0].kind, AskKind::Text { secret: true, default: None, .. })
+        };
+        let plain = || json!({"type": "string", "default": "x"});
+        for name in ["password", "db_password", "API key", "api-key", "githubToken", "PIN", "clientSecret"] {
+            assert!(secret(name, plain()), "{name}");
+        }
+        for name in ["name", "tokens", "spinning", "keyboard"] {
+            assert!(!secret(name, plain()), "{name}");
+        }
+        assert!(secret("x", json!({"type": "string", "format": "password"})));
+        assert!(!secret("x", json!({"type": "integer", "title": "Your pins"})));
+        assert!(secret("x", json!({"type": "string", "title": "Pass phrase"})));
     }
 
     #[test]

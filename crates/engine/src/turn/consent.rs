@@ -143,7 +143,7 @@ impl Turn {
         }
         let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.clone());
         match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
-            Ok(Ok(plan)) => Planned::Ready(tool, Box::new(plan)),
+            Ok(Ok(plan)) => Planned::Ready(tool, Box::new(self.secrets.without_rule(plan))),
             Ok(Err(why)) => Planned::Impossible(why.to_string()),
             Err(_) => Planned::Impossible("The tool broke while it looked at its arguments.".to_owned()),
         }
@@ -174,6 +174,7 @@ impl Turn {
         match decided {
             Decided::Run(start) => {
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
+                let outcome = self.secrets.mask(outcome);
                 (self.end(call.id, outcome).await, false)
             }
             Decided::Not(outcome) => (self.end(call.id, outcome).await, false),

@@ -2,7 +2,7 @@
 
 use super::Turn;
 use super::consent::could_run_twice;
-use domain::ask::{Ask, Closing};
+use domain::ask::{Ask, AskKind, Closing};
 use domain::event::{Body, PlanItem, PlanState};
 use domain::ids::{AskId, ToolRunId};
 use domain::port::Kept;
@@ -40,6 +40,7 @@ impl Drop for Running {
 /// A tool's question that the person has before them.
 struct Open {
     id: AskId,
+    kind: AskKind,
     waiting: oneshot::Receiver<Closing>,
     answer: oneshot::Sender<Closing>,
 }
@@ -52,6 +53,14 @@ async fn ended(open: &mut Option<Open>) -> Option<Closing> {
             closing = &mut open.waiting => closing.ok(),
             () = open.answer.closed() => None,
         },
+    }
+}
+
+/// What was typed into a question for a secret.
+fn typed<'a>(kind: &AskKind, closing: &'a Closing) -> Option<&'a str> {
+    match closing {
+        Closing::Answered { answer, .. } => kind.secret_in(answer),
+        Closing::Withdrawn | Closing::Expired | Closing::Unattended => None,
     }
 }
 
@@ -119,14 +128,17 @@ impl Turn {
         let (id, run) = (AskId::mint(&self.brief.ids), Some(self.brief.run));
         let waiting = self.asked.wait_for(id);
         let Question { title, kind, answer } = question;
-        let asked = Body::AskOpened(Ask { id, run, title, kind, deadline: None });
-        self.port.emit_kept(asked).await.then_some(Open { id, waiting, answer })
+        let asked = Body::AskOpened(Ask { id, run, title, kind: kind.clone(), deadline: None });
+        self.port.emit_kept(asked).await.then_some(Open { id, kind, waiting, answer })
     }
 
     /// A question is over: answered, or withdrawn by the tool that asked.
     async fn close(&self, open: Open, closing: Option<Closing>) {
         match closing {
             Some(closing) => {
+                if let Some(value) = typed(&open.kind, &closing) {
+                    self.secrets.for_server(open.id, value);
+                }
                 let _ = open.answer.send(closing);
             }
             None if self.cancel.is_cancelled() => {}
@@ -154,7 +166,11 @@ impl Turn {
             () = self.cancel.cancelled() => return Outcome::cancelled(),
             closing = waiting => closing.unwrap_or(Closing::Withdrawn),
         };
-        Outcome::done(ToolResult::text(tools::ask::report(&request, &closing)))
+        let text = match typed(&request.kind, &closing) {
+            Some(value) => self.secrets.for_model(id, value, self.asking.as_ref()),
+            None => tools::ask::report(&request, &closing),
+        };
+        Outcome::done(ToolResult::text(text))
     }
 
     /// The model's plan, for the UIs.

@@ -9,6 +9,7 @@ use domain::event::{Body, Cause, Event, Finish, Outcome};
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
 use domain::port::{Grounds, Kept, OpenConsent, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
+use domain::secret::{Secrets, Veil};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
@@ -112,6 +113,9 @@ pub(crate) struct Bench {
     unwritten: Option<String>,
     /// What the next asks are closed with, without being told to.
     pub(crate) closings: Vec<Closing>,
+    /// What was typed into questions for secrets, masked as the hub does.
+    secrets: Secrets,
+    veil: Veil,
     /// Answers of the agent that came while a turn was under way.
     pub(crate) settled: Vec<Result<Receipt, Refusal>>,
 }
@@ -170,6 +174,8 @@ impl Bench {
             unwritten: None,
             closings: Vec::new(),
             settled: Vec::new(),
+            secrets: Secrets::default(),
+            veil: Veil::default(),
             dir,
         };
         let cwd = bench.work().display().to_string();
@@ -200,6 +206,12 @@ impl Bench {
 
     /// Keeps an event; the laws are checked here.
     pub(crate) fn emit(&mut self, body: Body) {
+        for body in self.veil.pass(&self.secrets, body) {
+            self.keep(body);
+        }
+    }
+
+    fn keep(&mut self, body: Body) {
         let event = Event { seq: Seq(self.state.seq.0 + 1), at: Millis(self.state.seq.0 + 1), body };
         self.grammar.check(&event).unwrap_or_else(|broken| panic!("{broken:?} by {event:?}"));
         self.state.fold(&event).unwrap_or_else(|why| panic!("{why}: {event:?}"));
@@ -322,7 +334,17 @@ impl Bench {
     }
 
     pub(crate) async fn close(&mut self, ask: AskId, closing: Closing) {
-        self.emit(Body::AskClosed { ask, closing: closing.clone() });
+        let open = self.state.ask(ask).map(|open| open.kind.clone());
+        let kept = match (&closing, open) {
+            (Closing::Answered { answer, by }, Some(kind)) => {
+                if let Some(value) = kind.secret_in(answer) {
+                    self.secrets.keep(ask, value).unwrap();
+                }
+                Closing::Answered { answer: kind.keepable(ask, answer.clone()), by: by.clone() }
+            }
+            (closing, _) => closing.clone(),
+        };
+        self.emit(Body::AskClosed { ask, closing: kept });
         let session = self.session.clone();
         self.order(Order::AskClosed { session, ask, closing }).await;
     }

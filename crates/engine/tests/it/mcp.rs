@@ -338,6 +338,23 @@ async fn a_server_asks_the_person_field_by_field() {
 }
 
 #[tokio::test]
+async fn a_secret_in_a_form_goes_to_the_server_alone() {
+    let script = "model tool mcp__echo__login {}\n---\nmodel text \"ok\"";
+    let mut bench = ready(json!({"echo": child("")}), script).await;
+    bench.prompt("go").await;
+    let asked = question(&mut bench).await;
+    assert!(matches!(asked.kind, AskKind::Text { secret: true, .. }), "{asked:?}");
+    bench.close(asked.id, answered(Answer::Entered("hunter2".into()))).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    // The server says again what it got.
+    let mark = domain::secret::mark(asked.id);
+    assert!(bench.outcomes()[0].2.contains(&format!(r#""password":"{mark}""#)), "{:?}", bench.outcomes());
+    let told = bench.told().join("\n");
+    assert!(told.contains(&mark) && !told.contains("hunter2"), "the model does not read it: {told}");
+    assert!(!format!("{:?}", bench.events).contains("hunter2"));
+}
+
+#[tokio::test]
 async fn a_server_hears_no_and_silence() {
     let script = "model tool mcp__echo__form {}\n---\nmodel tool mcp__echo__form {}\n---\nmodel text \"ok\"";
     let mut bench = ready(json!({"echo": child("")}), script).await;

@@ -43,6 +43,7 @@ impl Core {
     ) -> Result<(), Refusal> {
         let by = self.by(ui);
         let closing = self.live(session)?.state.close_with(ask, &answer, by.clone())?;
+        self.learn(session, ask, &answer)?;
         let secret = Closing::Answered { answer, by };
         self.close_ask(session, ask, closing, Some(secret));
         self.done(ui, ticket)
@@ -75,7 +76,7 @@ impl Core {
             Closing::Expired if consent && self.setup.engine == Engine::Followed => {
                 denied("nobody answered in time")
             }
-            closing => closing,
+            closing => self.unmask_closing(session, closing),
         };
         self.out.push(super::Out::Order(Order::AskClosed { session: session.clone(), ask, closing }));
     }

@@ -1,5 +1,6 @@
 //! Foreign runtimes: commands are passed on, facts go through the canon, events of lossless wires are mirrored.
 
+use super::secrets::mask_state;
 use super::{Consulted, Core, Engine, Live, Out};
 use domain::command::{Command, Receipt, Refusal};
 use domain::event::{Body, Event, Leaving, Outcome};
@@ -42,6 +43,13 @@ impl Core {
             // The questions of a run that is being stopped must not be answered any more, whatever the runtime does.
             self.stop(&session, run);
         }
+        let command = match command {
+            Command::Answer { ask, answer } => {
+                self.learn(&session, ask, &answer)?;
+                Command::Answer { ask, answer: self.unmask_answer(&session, answer) }
+            }
+            command => command,
+        };
         let needs_context = matches!(command, Command::Compact { .. });
         let grounds = Box::new(self.grounds(&session, needs_context));
         self.next_ticket += 1;
@@ -71,7 +79,7 @@ impl Core {
 
     pub(super) fn consult_settled(&mut self, ticket: Ticket, with: Result<Receipt, Refusal>) {
         let Some(Consulted { ui, ticket, session, command }) = self.consulted.remove(&ticket) else { return };
-        let with = match with {
+        let with = match self.mask_settled(&session, with) {
             Ok(receipt) if self.setup.engine == Engine::Followed => {
                 return self.followed(ui, ticket, session, &command, receipt);
             }
@@ -214,7 +222,7 @@ impl Core {
             ticket: Ticket(self.next_ticket),
             session: session.clone(),
             command: Command::Prompt {
-                input: taken.input,
+                input: self.unmask_input(session, taken.input),
                 options: domain::command::PromptOptions::default(),
             },
             grounds: Box::default(),
@@ -224,7 +232,9 @@ impl Core {
 
     /// A lossless runtime showed a session: every UI here goes where it is.
     pub(super) fn mirror(&mut self, session: SessionId, state: State, board: Board) {
-        let mut live = Live::new(state, Engine::Mirrored);
+        let secrets = self.sessions.remove(&session).map(|live| live.secrets).unwrap_or_default();
+        let mut live = Live::new(mask_state(&secrets, state), Engine::Mirrored);
+        live.secrets = secrets;
         live.board = board;
         live.grammar = None;
         self.sessions.insert(session.clone(), live);
@@ -239,15 +249,17 @@ impl Core {
     }
 
     pub(super) fn mirror_event(&mut self, session: &SessionId, event: Arc<Event>) {
-        let Some(live) = self.sessions.get_mut(session) else { return };
-        match live.state.follow(&event) {
-            Ok(()) => {
-                self.publish(session, event.clone());
-                if let Body::AskOpened(ask) = &event.body {
-                    self.decline_mirrored(session, ask);
+        for event in self.masked_events(session, event) {
+            let Some(live) = self.sessions.get_mut(session) else { return };
+            match live.state.follow(&event) {
+                Ok(()) => {
+                    self.publish(session, event.clone());
+                    if let Body::AskOpened(ask) = &event.body {
+                        self.decline_mirrored(session, ask);
+                    }
                 }
+                Err(why) => self.log(session, format!("mirror of {session}: {why}")),
             }
-            Err(why) => self.out.push(Out::Log(format!("mirror of {session}: {why}"))),
         }
     }
 }
