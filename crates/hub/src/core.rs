@@ -34,6 +34,13 @@ pub use present::{AttachedUi, LiveSession};
 pub const CANCEL_GRACE_MS: u64 = 2_000;
 /// Most UIs attached at once.
 pub const MAX_UIS: usize = 256;
+/// Commands that may wait for an engine's answer.
+pub const MAX_CONSULTED: usize = 4096;
+/// Text and events of a session on a lossless wire that are kept, in bytes. Nothing can be left out of it without becoming another
+/// session, so past this the runtime is let go.
+pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
+/// Most of an event that is logged.
+const MAX_LOGGED: usize = 400;
 
 /// Who does the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,6 +193,8 @@ pub enum Out {
     Order(Order),
     /// Call with [`In::Tick`] at this time.
     Wake(Millis),
+    /// Let the foreign runtime go, with what the person is told.
+    LetGo(String),
     /// Take this input once everything before it has been told.
     Again(Box<In>),
     /// For the log.
@@ -203,6 +212,8 @@ pub(crate) struct Live {
     cancel_by: Option<Millis>,
     ui_context: UiContext,
     grammar: Option<Grammar>,
+    /// About how much a mirrored session holds.
+    mirrored: usize,
 }
 
 #[derive(Debug)]
@@ -494,7 +505,8 @@ impl Core {
         let Some(live) = self.sessions.get_mut(session) else { return };
         let event = Event { seq: live.state.seq.next(), at, body };
         if let Err(why) = live.state.fold(&event) {
-            self.out.push(Out::Log(format!("dropped in {session}: {why}: {:?}", event.body)));
+            let body: String = format!("{:?}", event.body).chars().take(MAX_LOGGED).collect();
+            self.out.push(Out::Log(format!("dropped in {session}: {why}: {body}")));
             self.accepted = false;
             return;
         }
@@ -536,6 +548,7 @@ impl Core {
 
     fn signal(&mut self, session: &SessionId, signal: Signal) {
         let Some(live) = self.sessions.get_mut(session) else { return };
+        let signal = signal.bounded();
         live.board.take(&signal);
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
@@ -586,6 +599,7 @@ impl Live {
             cancel_by: None,
             ui_context: UiContext::default(),
             grammar,
+            mirrored: 0,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Foreign runtimes: commands are passed on, facts go through the canon, events of lossless wires are mirrored.
 
-use super::{Consulted, Core, Engine, Live, Out};
-use domain::command::{Command, Receipt, Refusal};
+use super::{Consulted, Core, Engine, Live, MAX_CONSULTED, MAX_MIRRORED, Out};
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Event, Leaving, Outcome};
 use domain::fact::{Fact, Said};
 use domain::ids::{QueuedId, SessionId, UiId};
@@ -10,7 +10,11 @@ use domain::queue::QueueKind;
 use domain::session::RunSummary;
 use domain::signal::Board;
 use domain::state::State;
+use domain::weight::THING_BYTES;
 use std::sync::Arc;
+
+/// Why a runtime is let go that does not stop talking though nothing of it is kept any more.
+const FLOODED: &str = "it floods us: a million words and more in a row that belong to no run, or to one that is full. Start it again";
 
 impl Core {
     /// Whether a foreign runtime must be asked; the rest the hub supplies.
@@ -41,6 +45,11 @@ impl Core {
         {
             // The questions of a run that is being stopped must not be answered any more, whatever the runtime does.
             self.stop(&session, run);
+        }
+        if self.consulted.len() >= MAX_CONSULTED {
+            let refusal =
+                Refusal::new(RefusalKind::TooMany, format!("{MAX_CONSULTED} commands wait for an answer"));
+            return Err(refusal.hint("wait for the runtime, or start it again"));
         }
         let needs_context = matches!(command, Command::Compact { .. });
         let grounds = Box::new(self.grounds(&session, needs_context));
@@ -163,6 +172,9 @@ impl Core {
         let ends = matches!(fact.said, Said::RunEnded(_) | Said::Lost);
         let Some(canon) = self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) else { return };
         let bodies = canon.take(now, fact);
+        if canon.is_flooded() {
+            self.out.push(Out::LetGo(FLOODED.to_owned()));
+        }
         for body in bodies {
             match body {
                 Body::AskOpened(ask) => self.open_ask(session, ask),
@@ -225,6 +237,10 @@ impl Core {
     /// A lossless runtime showed a session: every UI here goes where it is.
     pub(super) fn mirror(&mut self, session: SessionId, state: State, board: Board) {
         let mut live = Live::new(state, Engine::Mirrored);
+        live.mirrored = live.state.weight();
+        if live.mirrored > MAX_MIRRORED {
+            return self.out.push(Out::LetGo(too_large()));
+        }
         live.board = board;
         live.grammar = None;
         self.sessions.insert(session.clone(), live);
@@ -242,6 +258,14 @@ impl Core {
         let Some(live) = self.sessions.get_mut(session) else { return };
         match live.state.follow(&event) {
             Ok(()) => {
+                live.mirrored += event.body.weight() + if event.body.adds() { THING_BYTES } else { 0 };
+                if live.mirrored > MAX_MIRRORED {
+                    // Counted from below: some of what was said took the place of something else.
+                    live.mirrored = live.state.weight();
+                    if live.mirrored > MAX_MIRRORED {
+                        return self.out.push(Out::LetGo(too_large()));
+                    }
+                }
                 self.publish(session, event.clone());
                 if let Body::AskOpened(ask) = &event.body {
                     self.decline_mirrored(session, ask);
@@ -250,4 +274,11 @@ impl Core {
             Err(why) => self.out.push(Out::Log(format!("mirror of {session}: {why}"))),
         }
     }
+}
+
+fn too_large() -> String {
+    let most = MAX_MIRRORED / (1024 * 1024);
+    format!(
+        "its session holds more than {most} MiB, which is more than can be shown here. Open it where it runs"
+    )
 }
