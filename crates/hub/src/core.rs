@@ -18,7 +18,7 @@ use domain::canon::Canon;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event, Failure, Outcome};
 use domain::grammar::Grammar;
-use domain::ids::{EntryId, Ids, Millis, RunId, SessionId, UiId};
+use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::session::Policy;
 use domain::signal::{Board, Level, Signal, UiContext};
@@ -39,6 +39,8 @@ pub const MAX_CONSULTED: usize = 4096;
 /// Text and events of a session on a lossless wire that are kept, in bytes. Nothing can be left out of it without becoming another
 /// session, so past this the runtime is let go.
 pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
+/// The longest message that a lossless runtime may stream, in bytes: no model writes more, and no screen can show it.
+pub const MAX_STREAMED: usize = 8 * 1024 * 1024;
 /// Most of an event that is logged.
 const MAX_LOGGED: usize = 400;
 
@@ -214,6 +216,8 @@ pub(crate) struct Live {
     grammar: Option<Grammar>,
     /// About how much a mirrored session holds.
     mirrored: usize,
+    /// The message that is being streamed there, and how much of it came.
+    streamed: Option<(MessageId, usize)>,
 }
 
 #[derive(Debug)]
@@ -600,6 +604,7 @@ impl Live {
             ui_context: UiContext::default(),
             grammar,
             mirrored: 0,
+            streamed: None,
         }
     }
 

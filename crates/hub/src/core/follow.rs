@@ -1,6 +1,6 @@
 //! Foreign runtimes: commands are passed on, facts go through the canon, events of lossless wires are mirrored.
 
-use super::{Consulted, Core, Engine, Live, MAX_CONSULTED, MAX_MIRRORED, Out};
+use super::{Consulted, Core, Engine, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Event, Leaving, Outcome};
 use domain::fact::{Fact, Said};
@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Why a runtime is let go that does not stop talking though nothing of it is kept any more.
 const FLOODED: &str = "it floods us: a million words and more in a row that belong to no run, or to one that is full. Start it again";
+
+/// Why a lossless runtime is let go that streams one message without end.
+const ENDLESS: &str = "it streams one message of more than 8 MiB, which nobody can read. Start it again";
 
 impl Core {
     /// Whether a foreign runtime must be asked; the rest the hub supplies.
@@ -259,6 +262,13 @@ impl Core {
         match live.state.follow(&event) {
             Ok(()) => {
                 live.mirrored += event.body.weight() + if event.body.adds() { THING_BYTES } else { 0 };
+                if let Body::MessageDelta { message, text, .. } = &event.body {
+                    let before = live.streamed.filter(|(of, _)| of == message).map_or(0, |(_, bytes)| bytes);
+                    live.streamed = Some((*message, before + text.len()));
+                    if before + text.len() > MAX_STREAMED {
+                        return self.out.push(Out::LetGo(ENDLESS.to_owned()));
+                    }
+                }
                 if live.mirrored > MAX_MIRRORED {
                     // Counted from below: some of what was said took the place of something else.
                     live.mirrored = live.state.weight();

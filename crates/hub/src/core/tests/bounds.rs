@@ -1,16 +1,16 @@
 //! What may pile up in a hub has an end: questions, commands that wait, inputs, and what a foreign runtime tells.
 
 use super::{Bench, NoShelf, TERMINAL};
-use crate::core::{Core, Engine, In, MAX_CONSULTED, MAX_MIRRORED, Out, Setup, Standing};
+use crate::core::{Core, Engine, In, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out, Setup, Standing};
 use dialects::role::Answers;
 use domain::ask::{Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
 use domain::canon::Bounds;
 use domain::command::{Command, RefusalKind, Target};
-use domain::content::{Input, TextKind};
+use domain::content::{Input, Role, TextKind};
 use domain::event::{Body, Event, Outcome};
 use domain::fact::{Fact, Said};
-use domain::ids::{AskId, EntryId, Millis, Seq, SessionId};
+use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId};
 use domain::port::{Order, Report, Ticket};
 use domain::queue::{MAX_QUEUED_BYTES, QueueKind};
 use domain::session::Policy;
@@ -132,6 +132,24 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
     }
     let mirror = In::Mirror { session, state: Box::new(state), board: Board::default() };
     assert!(lets_go(&core.step(Millis(1), mirror, &mut NoShelf)).is_some());
+}
+
+#[test]
+fn a_lossless_message_without_end_is_let_go_with_the_reason() {
+    let mut core = in_front(Engine::Mirrored);
+    let session = SessionId::from_number(1);
+    let (mut state, message) = (State::new(), MessageId(1));
+    let started = Body::MessageStarted { message, parent: None, role: Role::User, turn: None, step: None };
+    state.apply(Millis(1), &started).unwrap();
+    let mirror = In::Mirror { session: session.clone(), state: Box::new(state), board: Board::default() };
+    core.step(Millis(1), mirror, &mut NoShelf);
+    let text = "x".repeat(MAX_STREAMED / 8);
+    for number in 1..=9 {
+        let body = Body::MessageDelta { message, kind: TextKind::Text, text: text.clone() };
+        let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
+        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
+        assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("one message")), number > 8, "{number}");
+    }
 }
 
 #[test]
