@@ -110,7 +110,9 @@ impl NousUi {
             }
             Sent::Messages => {
                 let messages: Messages = serde_json::from_value(payload.clone()).unwrap_or_default();
-                if seen.state.entries.is_empty() {
+                // Told once a run is under way, the past would end it; its own words may be among them.
+                let quiet = !self.prompting() && !self.hearing.follows() && seen.state.open_run().is_none();
+                if quiet && seen.state.entries.is_empty() {
                     hearing::history(cx, &messages.messages);
                 }
             }
