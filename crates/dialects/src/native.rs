@@ -41,5 +41,7 @@ pub const HASH_EVERY: u64 = 256;
 pub const MAX_PENDING: usize = 1024;
 /// Most items of one replay.
 pub const MAX_REPLAY: usize = 4_000_000;
+/// Most bytes of one replay.
+pub const MAX_REPLAY_BYTES: usize = 128 * 1024 * 1024;
 /// How often one link asks for a session again because the two sides did not agree.
 pub const MAX_RESYNCS: u32 = 3;

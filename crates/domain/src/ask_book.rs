@@ -5,7 +5,7 @@ use crate::command::{Refusal, RefusalKind};
 use crate::ids::{AskId, Millis};
 use crate::state::State;
 
-/// Most asks that may be open in one session; a tool that would need one more is denied with a reason.
+/// Most asks that may be open in one session; one more is closed at once as unattended, and a tool that needed it is denied.
 pub const MAX_OPEN_ASKS: usize = 64;
 
 impl State {

@@ -1,9 +1,12 @@
 //! Canon: the one place that repairs what foreign runtimes leave out, say twice, or say too late.
 //!
 //! Facts come in any order; bodies go out that, numbered, keep every law of the grammar. Invariants: what is told has its parents
-//! open (they are opened when the wire forgot); what ends had its children ended; nothing comes for a run that has ended.
+//! open (they are opened when the wire forgot); what ends had its children ended; nothing comes for a run that has ended; what
+//! comes out of one session is bounded, whatever goes in.
 
+mod allowance;
 mod asks;
+pub mod cut;
 mod messages;
 mod tools;
 
@@ -11,11 +14,15 @@ use crate::content::Usage;
 use crate::event::{Body, Cause, Finish, Leaving, Outcome};
 use crate::fact::{Fact, Key, Said};
 use crate::ids::{AskId, EntryId, Ids, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
+use crate::signal::Level;
 use crate::state::State;
 use crate::tool::{ToolOutcome, ToolResult};
+use allowance::Allowance;
 use messages::OpenMessage;
 use std::collections::{BTreeMap, VecDeque};
 use tools::OpenTool;
+
+pub use allowance::Bounds;
 
 /// How many ended runs are remembered by key, to know what comes late.
 pub const MAX_ENDED_RUNS: usize = 256;
@@ -71,6 +78,8 @@ pub struct Canon {
     queued: Vec<crate::ids::QueuedId>,
     ended: VecDeque<Key>,
     next_cause: Option<Cause>,
+    allowance: Allowance,
+    now: Millis,
     out: Vec<Body>,
 }
 
@@ -84,6 +93,11 @@ struct OpenTurn {
 impl Canon {
     /// Begins where `state` stands; a run that is still open in it must be closed before (see [`State::close_run`]).
     pub fn new(ids: Ids, state: &State) -> Canon {
+        Canon::within(Bounds::USUAL, ids, state)
+    }
+
+    /// The same, with other bounds.
+    pub fn within(bounds: Bounds, ids: Ids, state: &State) -> Canon {
         Canon {
             ids,
             names: Names::default(),
@@ -97,6 +111,8 @@ impl Canon {
             queued: Vec::new(),
             ended: VecDeque::new(),
             next_cause: None,
+            allowance: Allowance::new(bounds),
+            now: Millis(0),
             out: Vec::new(),
         }
     }
@@ -133,16 +149,40 @@ impl Canon {
     }
 
     /// Takes what the peer said; gives what happened.
-    pub fn take(&mut self, _now: Millis, fact: Fact) -> Vec<Body> {
-        let late = fact.run.as_ref().is_some_and(|key| self.ended.contains(key));
-        if !late {
-            let names_run = !matches!(fact.said, Said::RunEnded(_) | Said::Lost);
-            if let (Some(key), true) = (&fact.run, names_run) {
-                self.adopt_run(key);
-            }
-            self.said(fact.run, fact.said);
+    pub fn take(&mut self, now: Millis, fact: Fact) -> Vec<Body> {
+        self.now = now;
+        let Fact { run, mut said } = fact;
+        if run.as_ref().is_some_and(|key| self.ended.contains(key)) {
+            self.allowance.late();
+            return Vec::new();
+        }
+        let open = self.run.as_ref().map(|(_, key)| key);
+        let of_open_run = open.is_some_and(|open| open.is_none() || run.is_none() || *open == run);
+        if !self.allowance.hears(&said, of_open_run) {
+            return Vec::new();
+        }
+        if !cut::names_fit(run.as_ref(), &said) {
+            self.allowance.leave_out();
+            return Vec::new();
+        }
+        let was_cut = cut::shorten(&mut said);
+        let names_run = !matches!(said, Said::RunEnded(_) | Said::Lost);
+        if let (Some(key), true) = (&run, names_run) {
+            self.adopt_run(key);
+        }
+        self.said(run, said);
+        if was_cut {
+            self.was_cut();
+        }
+        if let Some(words) = self.allowance.count(&self.out) {
+            self.remark(words);
         }
         std::mem::take(&mut self.out)
+    }
+
+    /// Whether the peer goes on and on though nothing more of it can be kept.
+    pub fn is_flooded(&self) -> bool {
+        self.allowance.is_flooded()
     }
 
     /// Ends whatever is open, for instance because the link is gone.
@@ -254,6 +294,23 @@ impl Canon {
         }
         self.run = Some((run, key));
         self.out.push(Body::RunStarted { run });
+        if let Some(words) = self.allowance.run_begins() {
+            self.remark(words);
+        }
+    }
+
+    /// Something was cut: says so, once in a run.
+    fn was_cut(&mut self) {
+        if let Some(words) = self.allowance.was_cut() {
+            self.remark(words);
+        }
+    }
+
+    /// A word of ours about what is left out.
+    fn remark(&mut self, text: String) {
+        let (entry, parent, run) = (EntryId(self.ids.next()), self.leaf, self.run());
+        let (level, code) = (Level::Warning, "too_much".to_owned());
+        self.out.push(Body::Noticed { entry, parent, run, level, code, text });
     }
 
     fn ensure_run(&mut self) -> RunId {
@@ -310,6 +367,9 @@ impl Canon {
             self.withdraw(ask, false);
         }
         self.end_turn(&outcome);
+        if let Some(words) = self.allowance.run_ends() {
+            self.remark(words);
+        }
         if outcome != Outcome::Done {
             let cleared = std::mem::take(&mut self.queued);
             self.out
@@ -318,7 +378,8 @@ impl Canon {
         self.run = None;
         self.next_cause = None;
         self.names.tools.clear();
-        self.names.runs.retain(|id, _| id.0 + MAX_ENDED_RUNS as u64 * 64 > run.0);
+        let oldest = RunId(run.0.saturating_sub(MAX_ENDED_RUNS as u64 * 64));
+        self.names.runs = self.names.runs.split_off(&oldest);
         if let Some(key) = key {
             self.ended.push_back(key);
             if self.ended.len() > MAX_ENDED_RUNS {

@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 
 /// Most inputs that may wait in one queue.
 pub const MAX_QUEUED: usize = 256;
+/// Most bytes of text and attachments that may wait in one session.
+pub const MAX_QUEUED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Which queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

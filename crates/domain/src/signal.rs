@@ -2,6 +2,7 @@
 //!
 //! The newest value of each lasting signal is kept on a [`Board`], so that a late UI sees the same screen.
 
+use crate::live::cut;
 use std::collections::BTreeMap;
 
 /// How loud a notice is.
@@ -71,6 +72,53 @@ pub enum Signal {
     },
 }
 
+/// Longest line of a signal, in bytes.
+pub const MAX_LINE: usize = 1024;
+/// Most lines of a widget.
+pub const MAX_LINES: usize = 64;
+/// Longest text of a notice or a suggestion.
+pub const MAX_NOTICE: usize = 4 * 1024;
+/// Longest text for the composer.
+pub const MAX_EDITOR_TEXT: usize = 64 * 1024;
+
+impl Signal {
+    /// Whether it takes the place of an earlier one: only the newest is worth telling.
+    pub fn replaces(&self, earlier: &Signal) -> bool {
+        match (self, earlier) {
+            (Signal::Status { key, .. }, Signal::Status { key: of, .. })
+            | (Signal::Widget { key, .. }, Signal::Widget { key: of, .. }) => key == of,
+            (Signal::Working(_), Signal::Working(_))
+            | (Signal::Title(_), Signal::Title(_))
+            | (Signal::EditorText(_), Signal::EditorText(_))
+            | (Signal::Suggestion { .. }, Signal::Suggestion { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// The same with everything cut to what a screen can show: many may wait for a UI, and the lasting ones are kept.
+    #[must_use]
+    pub fn bounded(mut self) -> Signal {
+        match &mut self {
+            Signal::Notify { text, .. } => cut(text, MAX_NOTICE),
+            Signal::Status { key, text } => {
+                cut(key, MAX_LINE) | text.as_mut().is_some_and(|text| cut(text, MAX_LINE))
+            }
+            Signal::Working(text) => text.as_mut().is_some_and(|text| cut(text, MAX_LINE)),
+            Signal::Widget { key, lines, .. } => {
+                lines.truncate(MAX_LINES);
+                lines.iter_mut().fold(cut(key, MAX_LINE), |any, line| cut(line, MAX_LINE) | any)
+            }
+            Signal::Title(title) => cut(title, MAX_LINE),
+            Signal::EditorText(text) => cut(text, MAX_EDITOR_TEXT),
+            Signal::Suggestion { text, source, context, .. } => {
+                let context = context.as_mut().is_some_and(|context| cut(context, MAX_NOTICE));
+                cut(text, MAX_NOTICE) | cut(source, MAX_LINE) | context
+            }
+        };
+        self
+    }
+}
+
 /// The lasting signals as they stand now.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Board {
@@ -90,29 +138,25 @@ pub const MAX_BOARD_KEYS: usize = 64;
 impl Board {
     /// Takes a signal in; true when the board changed.
     pub fn take(&mut self, signal: &Signal) -> bool {
-        let before = self.clone();
         match signal {
             Signal::Status { key, text: Some(text) } => {
-                if self.status.len() < MAX_BOARD_KEYS || self.status.contains_key(key) {
-                    self.status.insert(key.clone(), text.clone());
-                }
+                let room = self.status.len() < MAX_BOARD_KEYS || self.status.contains_key(key);
+                room && self.status.insert(key.clone(), text.clone()).as_ref() != Some(text)
             }
-            Signal::Status { key, text: None } => {
-                self.status.remove(key);
-            }
-            Signal::Widget { key, lines, .. } if lines.is_empty() => {
-                self.widgets.remove(key);
-            }
+            Signal::Status { key, text: None } => self.status.remove(key).is_some(),
+            Signal::Widget { key, lines, .. } if lines.is_empty() => self.widgets.remove(key).is_some(),
             Signal::Widget { key, lines, place } => {
-                if self.widgets.len() < MAX_BOARD_KEYS || self.widgets.contains_key(key) {
-                    self.widgets.insert(key.clone(), (*place, lines.clone()));
+                let room = self.widgets.len() < MAX_BOARD_KEYS || self.widgets.contains_key(key);
+                let widget = (*place, lines.clone());
+                room && self.widgets.get(key) != Some(&widget) && {
+                    self.widgets.insert(key.clone(), widget);
+                    true
                 }
             }
-            Signal::Working(text) => self.working.clone_from(text),
-            Signal::Title(title) => self.title = Some(title.clone()),
-            Signal::Notify { .. } | Signal::EditorText(_) | Signal::Suggestion { .. } => {}
+            Signal::Working(text) => std::mem::replace(&mut self.working, text.clone()) != *text,
+            Signal::Title(title) => self.title.replace(title.clone()).as_ref() != Some(title),
+            Signal::Notify { .. } | Signal::EditorText(_) | Signal::Suggestion { .. } => false,
         }
-        *self != before
     }
 
     /// The signals that draw this board from nothing.

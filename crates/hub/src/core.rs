@@ -19,7 +19,7 @@ use domain::canon::Canon;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event, Failure, Outcome};
 use domain::grammar::Grammar;
-use domain::ids::{EntryId, Ids, Millis, RunId, SessionId, UiId};
+use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
 use domain::session::Policy;
@@ -36,6 +36,15 @@ pub use present::{AttachedUi, LiveSession};
 pub const CANCEL_GRACE_MS: u64 = 2_000;
 /// Most UIs attached at once.
 pub const MAX_UIS: usize = 256;
+/// Commands that may wait for an engine's answer.
+pub const MAX_CONSULTED: usize = 4096;
+/// Text and events of a session on a lossless wire that are kept, in bytes. Nothing can be left out of it without becoming another
+/// session, so past this the runtime is let go.
+pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
+/// The longest message that a lossless runtime may stream, in bytes: no model writes more, and no screen can show it.
+pub const MAX_STREAMED: usize = 8 * 1024 * 1024;
+/// Most of an event that is logged.
+const MAX_LOGGED: usize = 400;
 
 /// Who does the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +197,8 @@ pub enum Out {
     Order(Order),
     /// Call with [`In::Tick`] at this time.
     Wake(Millis),
+    /// Let the foreign runtime go, with what the person is told.
+    LetGo(String),
     /// Take this input once everything before it has been told.
     Again(Box<In>),
     /// For the log.
@@ -210,6 +221,10 @@ pub(crate) struct Live {
     veil: Veil,
     /// The last event of a lossless runtime, while it may end in the beginning of a secret.
     waiting: Option<Arc<Event>>,
+    /// About how much a mirrored session holds.
+    mirrored: usize,
+    /// The message that is being streamed there, and how much of it came.
+    streamed: Option<(MessageId, usize)>,
 }
 
 #[derive(Debug)]
@@ -504,7 +519,8 @@ impl Core {
         let Some(live) = self.sessions.get_mut(session) else { return };
         let event = Event { seq: live.state.seq.next(), at, body };
         if let Err(why) = live.state.fold(&event) {
-            self.log(session, format!("dropped in {session}: {why}: {:?}", event.body));
+            let body: String = format!("{:?}", event.body).chars().take(MAX_LOGGED).collect();
+            self.log(session, format!("dropped in {session}: {why}: {body}"));
             self.accepted = false;
             return;
         }
@@ -546,7 +562,7 @@ impl Core {
 
     fn signal(&mut self, session: &SessionId, signal: Signal) {
         let Some(live) = self.sessions.get_mut(session) else { return };
-        let signal = live.secrets.mask_signal(signal);
+        let signal = live.secrets.mask_signal(signal).bounded();
         live.board.take(&signal);
         for (ui, seat) in &self.uis {
             if seat.seen.contains(session) {
@@ -600,6 +616,8 @@ impl Live {
             secrets: Secrets::default(),
             veil: Veil::default(),
             waiting: None,
+            mirrored: 0,
+            streamed: None,
         }
     }
 

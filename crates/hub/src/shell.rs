@@ -25,7 +25,7 @@ use seat::{Seat, Tell};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use store::Store;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 use wire::lines::Frame;
 
@@ -34,6 +34,10 @@ pub use keeper::UNSAVED;
 
 /// Messages that may wait for the hub; past it whoever sends has to wait.
 pub const INBOX: usize = 1024;
+/// Bytes of lines from all peers that may wait for the hub, in [`ROOM_UNIT`]s; past it whoever sends has to wait.
+const LINE_ROOM: usize = 16 * 1024;
+/// The unit in which room for lines is given; a line takes at least one.
+const ROOM_UNIT: usize = 1024;
 /// Most messages taken in one round, so that one commit carries many.
 const ROUND: usize = 256;
 /// News that may wait for a UI of ours in this process.
@@ -86,11 +90,11 @@ pub struct Guest {
 enum Inbox {
     Guest(Guest, oneshot::Sender<UiId>),
     Connected(UiId, Lane, Outgoing),
-    Incoming(UiId, Incoming),
+    Incoming(UiId, Incoming, Held),
     Local(LocalGuest),
     LocalCommand(UiId, Ticket, Target, Command),
     LocalLeft(UiId),
-    FromRemote(Incoming),
+    FromRemote(Incoming, Held),
     Reported(Reported),
     Drained(UiId),
     Idle(oneshot::Sender<()>),
@@ -99,6 +103,9 @@ enum Inbox {
     End(oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
+
+/// The room that a line takes while it waits for the hub.
+type Held = Option<OwnedSemaphorePermit>;
 
 struct LocalGuest {
     name: String,
@@ -113,6 +120,7 @@ struct LocalGuest {
 #[derive(Clone)]
 pub struct Hub {
     inbox: mpsc::Sender<Inbox>,
+    room: Arc<Semaphore>,
 }
 
 /// The hub is no longer there.
@@ -174,9 +182,9 @@ impl Hub {
         log: Log,
     ) -> Hub {
         let (inbox, messages) = mpsc::channel(INBOX);
-        let hub = Hub { inbox };
+        let hub = Hub { inbox, room: Arc::new(Semaphore::new(LINE_ROOM)) };
         let place = export::Place { cwd: setup.cwd.clone(), project: setup.project.clone() };
-        let keeper = Keeper::new(store, Cabinet::new(files, place), setup.engine != Engine::Mirrored);
+        let keeper = Keeper::new(store, Cabinet::new(files, place), setup.engine == Engine::Driven);
         let shell = Shell::new(setup, keeper, engine, log, hub.clone());
         tokio::spawn(shell.run(messages));
         hub
@@ -222,7 +230,7 @@ impl Hub {
     ) -> Result<(), Stopped> {
         self.inbox.send(Inbox::Connected(ui, lane, link.outgoing.clone())).await.map_err(|_| Stopped)?;
         for incoming in heard {
-            self.inbox.send(Inbox::Incoming(ui, incoming)).await.map_err(|_| Stopped)?;
+            self.hand_over(incoming, |incoming, held| Inbox::Incoming(ui, incoming, held)).await?;
         }
         let ours = link.outgoing.clone();
         loop {
@@ -235,10 +243,25 @@ impl Hub {
             if let Incoming::Closed { reason: link::Ending::Eof, .. } = &incoming {
                 self.farewell(ui, lane, &ours).await;
             }
-            self.inbox.send(Inbox::Incoming(ui, incoming)).await.map_err(|_| Stopped)?;
+            self.hand_over(incoming, |incoming, held| Inbox::Incoming(ui, incoming, held)).await?;
         }
         link.shutdown(LAST_WORDS).await;
         Ok(())
+    }
+
+    /// Gives what a peer said to the hub, once there is room for it.
+    async fn hand_over(
+        &self,
+        incoming: Incoming,
+        message: impl FnOnce(Incoming, Held) -> Inbox,
+    ) -> Result<(), Stopped> {
+        let units = match &incoming {
+            Incoming::Frame { frame, .. } => (frame.len() / ROOM_UNIT).clamp(1, LINE_ROOM),
+            Incoming::Closed { .. } => 1,
+        };
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        let held = self.room.clone().acquire_many_owned(units).await.ok();
+        self.inbox.send(message(incoming, held)).await.map_err(|_| Stopped)
     }
 
     /// Attaches a UI of this process.
@@ -321,6 +344,8 @@ struct Shell {
     work: VecDeque<In>,
     later: VecDeque<In>,
     acks: Vec<Awaited>,
+    /// Why the foreign runtime is to be let go.
+    let_go: Option<String>,
     /// Who waits for all runs to end.
     idle: Vec<oneshot::Sender<()>>,
     /// UIs that have said their last word and still listen.
@@ -333,7 +358,7 @@ impl Shell {
     fn new(setup: Setup, keeper: Keeper, engine: EngineSeat, log: Log, hub: Hub) -> Shell {
         let (engine, remote) = match engine {
             EngineSeat::Driven(orders) => (Some(orders), None),
-            EngineSeat::Remote(seat) => (None, Some(Remote::new(*seat, hub.inbox.clone()))),
+            EngineSeat::Remote(seat) => (None, Some(Remote::new(*seat, hub.clone()))),
         };
         Shell {
             core: Core::new(setup),
@@ -348,6 +373,7 @@ impl Shell {
             work: VecDeque::new(),
             later: VecDeque::new(),
             acks: Vec::new(),
+            let_go: None,
             idle: Vec::new(),
             farewells: Vec::new(),
             log,
@@ -429,7 +455,7 @@ impl Shell {
                 let _ = number.send(ui);
             }
             Inbox::Connected(ui, lane, outgoing) => self.connected(ui, lane, outgoing),
-            Inbox::Incoming(ui, incoming) => self.incoming(ui, incoming),
+            Inbox::Incoming(ui, incoming, _held) => self.incoming(ui, incoming),
             Inbox::Local(guest) => {
                 let ui = self.mint_ui();
                 let LocalGuest { name, standing, answers, start, news, number } = guest;
@@ -443,7 +469,7 @@ impl Shell {
                 self.work.push_back(In::Command { ui, ticket, target, command });
             }
             Inbox::LocalLeft(ui) => self.leave(ui),
-            Inbox::FromRemote(incoming) => self.heard_from_runtime(incoming),
+            Inbox::FromRemote(incoming, _held) => self.heard_from_runtime(incoming),
             Inbox::Reported((report, ack)) => {
                 let session = session_of(&report).cloned();
                 self.decide(In::Report(report));
@@ -465,6 +491,9 @@ impl Shell {
         }
         while let Some(input) = self.work.pop_front() {
             self.decide(input);
+        }
+        if let Some(why) = self.let_go.take() {
+            self.let_runtime_go(&why);
         }
     }
 
@@ -507,6 +536,7 @@ impl Shell {
                 Out::Settle { ui, ticket, with } => self.tell(ui, Tell::Settle(ticket, Box::new(with))),
                 Out::Order(order) => self.orders.push_back(order),
                 Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
+                Out::LetGo(why) => self.let_go = Some(why),
                 Out::Again(input) => self.later.push_back(*input),
                 Out::Log(line) => (self.log)(&line),
             }

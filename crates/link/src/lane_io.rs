@@ -17,8 +17,14 @@ use crate::Lane;
 use crate::outgoing::{self, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES, Outgoing};
 use crate::tasks::{Shutdown, Tasks};
 
-/// Frames read and not yet taken. Few, since each may be as long as a line may be; past it the peer has to wait.
+/// Frames read and not yet taken; past it the peer has to wait.
 pub const INCOMING_FRAMES: usize = 16;
+
+/// Frames that wait between two tasks which only hand them on.
+pub(crate) const FORWARDED_FRAMES: usize = 1;
+
+/// A frame of more bytes waits until everything before it was taken, so that at most one such is held.
+pub(crate) const LARGE_FRAME: usize = 64 * 1024;
 
 /// How much is read at once.
 pub(crate) const READ_BYTES: usize = 64 * 1024;
@@ -216,16 +222,56 @@ async fn read_lane(
             Err(error) => break Ending::ReadFailed(error.to_string()),
         }
         for frame in framer.by_ref() {
-            if incoming.send(Incoming::Frame { lane, frame }).await.is_err() {
+            if hand_over(&incoming, lane, frame).await.is_err() {
                 return;
             }
         }
     };
     while let Some(frame) = framer.finish() {
-        if incoming.send(Incoming::Frame { lane, frame }).await.is_err() {
+        if hand_over(&incoming, lane, frame).await.is_err() {
             return;
         }
     }
     let reason = broken.get().cloned().map_or(reason, Ending::WriteFailed);
     let _ = incoming.send(Incoming::Closed { lane, reason }).await;
+}
+
+/// Nobody listens any more.
+struct Unheard;
+
+async fn hand_over(incoming: &mpsc::Sender<Incoming>, lane: Lane, frame: Frame) -> Result<(), Unheard> {
+    let places = if frame.len() > LARGE_FRAME { INCOMING_FRAMES } else { 1 };
+    let mut room = incoming.reserve_many(places).await.map_err(|_| Unheard)?;
+    if let Some(place) = room.next() {
+        place.send(Incoming::Frame { lane, frame });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory;
+
+    #[tokio::test]
+    async fn large_lines_wait_one_at_a_time_and_none_is_lost() {
+        let (ours, mut theirs) = memory::pair(&[Lane::MAIN], Limits::default());
+        for number in 0..8 {
+            let line = format!("{number}{}", "x".repeat(2 * LARGE_FRAME));
+            ours.outgoing.try_send(Lane::MAIN, line).unwrap();
+        }
+        for number in 0..8 {
+            while theirs.incoming.is_empty() {
+                tokio::task::yield_now().await;
+            }
+            for _ in 0..1_000 {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(theirs.incoming.len(), 1);
+            let Some(Incoming::Frame { frame: Frame::Line(line), .. }) = theirs.incoming.recv().await else {
+                panic!()
+            };
+            assert!(line.starts_with(&number.to_string()));
+        }
+    }
 }

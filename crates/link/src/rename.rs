@@ -3,7 +3,7 @@
 use tokio::sync::mpsc;
 
 use crate::Lane;
-use crate::lane_io::{INCOMING_FRAMES, Incoming, LinkIo};
+use crate::lane_io::{FORWARDED_FRAMES, Incoming, LinkIo};
 
 impl Incoming {
     /// The same, on another lane.
@@ -20,7 +20,7 @@ impl LinkIo {
     /// The same link, its lanes all called `lane`; for a link of one lane. Must be called within a tokio runtime.
     #[must_use]
     pub fn renamed(mut self, lane: Lane) -> Self {
-        let (sender, incoming) = mpsc::channel(INCOMING_FRAMES);
+        let (sender, incoming) = mpsc::channel(FORWARDED_FRAMES);
         let mut source = std::mem::replace(&mut self.incoming, incoming);
         self.readers.spawn(async move {
             while let Some(next) = source.recv().await {

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use wire::lines::Frame;
 
 use crate::Lane;
-use crate::lane_io::{INCOMING_FRAMES, Incoming, LinkIo};
+use crate::lane_io::{FORWARDED_FRAMES, Incoming, LinkIo};
 
 /// Which way a line goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl LinkIo {
     /// The same link, with somebody who sees its lines. Must be called within a tokio runtime.
     #[must_use]
     pub fn watched(mut self, watcher: &Watcher) -> Self {
-        let (sender, incoming) = mpsc::channel(INCOMING_FRAMES);
+        let (sender, incoming) = mpsc::channel(FORWARDED_FRAMES);
         let mut source = std::mem::replace(&mut self.incoming, incoming);
         let seeing = watcher.clone();
         self.readers.spawn(async move {

@@ -234,7 +234,10 @@ impl<'a> Headless<'a> {
                 }
                 Exit::Failed
             }
-            Outcome::Interrupted | Outcome::Lost => Exit::Failed,
+            Outcome::Interrupted | Outcome::Lost => {
+                exit::complain("error: the runtime went away before the run was over");
+                Exit::Failed
+            }
             Outcome::Cancelled => Exit::Cancelled,
             Outcome::Done if self.needs_input => Exit::NeedsInput,
             Outcome::Done if self.denied => Exit::Denied,

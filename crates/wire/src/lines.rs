@@ -49,6 +49,19 @@ pub enum Frame {
     Unfinished(String),
 }
 
+impl Frame {
+    /// How many bytes it holds.
+    #[expect(clippy::len_without_is_empty, reason = "an empty line is a line; nobody asks")]
+    pub fn len(&self) -> usize {
+        match self {
+            Frame::Line(text) | Frame::Unfinished(text) => text.len(),
+            Frame::Overlong { head, .. } | Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => {
+                head.len()
+            }
+        }
+    }
+}
+
 /// Cuts a byte stream into [`Frame`]s.
 ///
 /// Push bytes, then take frames until `None` (which means: needs more bytes), and push again. At the end of the

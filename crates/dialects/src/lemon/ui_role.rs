@@ -31,6 +31,8 @@ pub const EXIT_RESTART: i32 = 75;
 const MAX_WAITING: usize = 256;
 /// Most questions that wait for us.
 const MAX_ASKED: usize = 256;
+/// Longest question: what can be chosen is kept until it is answered.
+const MAX_QUESTION: usize = 256 * 1024;
 /// A question waits so long at the server, which does not say so.
 const QUESTION_MS: u64 = 30_000;
 const HANDSHAKE: TimerKey = TimerKey(1);
@@ -178,7 +180,8 @@ impl LemonUi {
 
     fn asked(&mut self, cx: &mut Cx<'_>, request: UiRequest, line: &str) {
         let UiRequest { id, method, params } = request;
-        let question = lift::question(&method, &id, params).filter(|_| self.asked.len() < MAX_ASKED);
+        let question = lift::question(&method, &id, params)
+            .filter(|_| self.asked.len() < MAX_ASKED && line.len() <= MAX_QUESTION);
         let Some((title, kind, asked)) = question else {
             cx.drift(Drift::new("ui_request", format!("cannot ask {method}"), line));
             let error = Some(Some(format!("this UI cannot ask {method}").into()));

@@ -7,7 +7,9 @@ use super::runtime_role::cursor;
 use super::wire::{
     About, Attached, Complaint, Cursor, FromRuntime, FromUi, Hello as HelloLine, Settled, Wanted,
 };
-use super::{MAX_PENDING, MAX_REPLAY, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
+use super::{
+    MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION, capability,
+};
 use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use domain::command::{Command, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
@@ -27,6 +29,7 @@ pub struct NativeUi {
     pending: BTreeMap<Ticket, Option<Ticket>>,
     last_ticket: u64,
     coming: Option<Attached>,
+    coming_bytes: usize,
     /// What the state must hash to once it stands there.
     due: Option<Cursor>,
     resume: Option<Cursor>,
@@ -72,7 +75,8 @@ impl NativeUi {
         let Some(coming) = self.coming.as_mut().filter(|coming| coming.at.session == replay.session) else {
             return cx.drift(Drift::new("replay", "a piece of a replay that was not begun", ""));
         };
-        if coming.replay.len() + replay.items.len() > MAX_REPLAY {
+        self.coming_bytes += replay.items.iter().map(|(_, body)| body.weight()).sum::<usize>();
+        if coming.replay.len() + replay.items.len() > MAX_REPLAY || self.coming_bytes > MAX_REPLAY_BYTES {
             self.coming = None;
             let why = format!("session {} is too large to be shown here", replay.session);
             cx.effects.push(Effect::Close(Reason::Unusable(why)));
@@ -182,7 +186,7 @@ impl UiRole for NativeUi {
             FromRuntime::Hello(hello) => self.greeted(cx, hello),
             FromRuntime::Settled(settled) => self.settled(cx, settled),
             FromRuntime::Attached(attached) => self.attached(cx, seen, attached),
-            FromRuntime::AttachedBegin(attached) => self.coming = Some(attached),
+            FromRuntime::AttachedBegin(attached) => (self.coming, self.coming_bytes) = (Some(attached), 0),
             FromRuntime::Replay(replay) => self.piece(cx, replay),
             FromRuntime::AttachedEnd(named) => {
                 if let Some(coming) = self.coming.take_if(|coming| coming.at.session == named.session) {

@@ -29,6 +29,8 @@ const MAX_UNANSWERED: usize = 256;
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 /// Most events that wait for the answer to a prompt; past it they are heard at once.
 const MAX_EARLY: usize = 4096;
+/// The same in bytes.
+const MAX_EARLY_BYTES: usize = 4 * 1024 * 1024;
 /// Timers of commands begin here.
 const FIRST_COMMAND_TIMER: u64 = 1000;
 
@@ -44,6 +46,7 @@ pub struct NousUi {
     hearing: Hearing,
     /// Events that came while the answer to a prompt was out: they may be of its run, and the receipt goes first.
     early: Vec<String>,
+    early_bytes: usize,
 }
 
 impl NousUi {
@@ -107,7 +110,9 @@ impl NousUi {
             }
             Sent::Messages => {
                 let messages: Messages = serde_json::from_value(payload.clone()).unwrap_or_default();
-                if seen.state.entries.is_empty() {
+                // Told once a run is under way, the past would end it; its own words may be among them.
+                let quiet = !self.prompting() && !self.hearing.follows() && seen.state.open_run().is_none();
+                if quiet && seen.state.entries.is_empty() {
                     hearing::history(cx, &messages.messages);
                 }
             }
@@ -185,10 +190,11 @@ impl NousUi {
     }
 
     fn event(&mut self, cx: &mut Cx<'_>, text: String) {
-        if self.early.len() >= MAX_EARLY {
+        if self.early.len() >= MAX_EARLY || self.early_bytes > MAX_EARLY_BYTES {
             self.hear_early(cx);
         }
         if self.prompting() && !self.hearing.follows() {
+            self.early_bytes += text.len();
             self.early.push(text);
         } else {
             self.hearing.event(cx, &text);
@@ -196,6 +202,7 @@ impl NousUi {
     }
 
     fn hear_early(&mut self, cx: &mut Cx<'_>) {
+        self.early_bytes = 0;
         for line in std::mem::take(&mut self.early) {
             self.hearing.event(cx, &line);
         }

@@ -137,7 +137,7 @@ pub(super) struct MessageEntry {
     pub(super) turn_kind: Option<String>,
     #[serde(default)]
     pub(super) created_at: String,
-    /// Ours: the message is still being said.
+    /// Ours: the message is still being said, or was cut before its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) partial: bool,
     /// Ours: the tools it used.

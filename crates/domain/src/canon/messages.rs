@@ -1,10 +1,14 @@
 //! Messages of a foreign runtime: found by key or by being the open one; whole texts become deltas.
 
 use super::Canon;
+use super::cut::MAX_TEXT;
 use crate::content::{Part, Role, TextKind};
 use crate::event::{Body, Cause, Finish};
 use crate::fact::Key;
 use crate::ids::MessageId;
+
+/// Stands at the end of a message that was longer than it may be.
+const MARK: &str = "\n\n[cut here: the runtime said more than fits into one message]";
 
 /// A message under way.
 #[derive(Debug)]
@@ -14,6 +18,32 @@ pub(super) struct OpenMessage {
     role: Role,
     /// What was streamed so far, to find out what a repeated whole adds. Parts of other kinds are left out.
     streamed: Vec<(TextKind, String)>,
+    /// Bytes of text that it holds.
+    bytes: usize,
+    /// It holds as much as one message may; the rest is left out.
+    full: bool,
+}
+
+impl OpenMessage {
+    /// Cuts `text` to what still fits into the message, with a mark where it is cut; `false` when something is left out.
+    fn fit(&mut self, text: &mut String) -> bool {
+        let room = if self.full { 0 } else { MAX_TEXT - self.bytes };
+        if text.len() <= room {
+            self.bytes += text.len();
+            return true;
+        }
+        if std::mem::replace(&mut self.full, true) {
+            text.clear();
+            return false;
+        }
+        let mut end = room;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str(MARK);
+        false
+    }
 }
 
 impl Canon {
@@ -48,7 +78,14 @@ impl Canon {
         if let Some(key) = &key {
             self.names.entries.insert(message.into(), key.clone());
         }
-        self.messages.push(OpenMessage { id: message, key, role, streamed: Vec::new() });
+        self.messages.push(OpenMessage {
+            id: message,
+            key,
+            role,
+            streamed: Vec::new(),
+            bytes: 0,
+            full: false,
+        });
         self.messages.len() - 1
     }
 
@@ -84,13 +121,24 @@ impl Canon {
         }
     }
 
-    fn text_on(&mut self, at: usize, kind: TextKind, text: String) {
+    fn text_on(&mut self, at: usize, kind: TextKind, mut text: String) {
         let message = &mut self.messages[at];
+        let fits = message.fit(&mut text);
+        if text.is_empty() {
+            return;
+        }
+        let id = message.id;
         match message.streamed.last_mut() {
             Some((last, so_far)) if *last == kind => so_far.push_str(&text),
-            _ => message.streamed.push((kind, text.clone())),
+            _ => {
+                message.streamed.push((kind, text.clone()));
+                self.allowance.part();
+            }
         }
-        self.out.push(Body::MessageDelta { message: message.id, kind, text });
+        self.out.push(Body::MessageDelta { message: id, kind, text });
+        if !fits {
+            self.was_cut();
+        }
     }
 
     pub(super) fn whole(&mut self, key: Option<Key>, parts: Vec<(TextKind, String)>) {
@@ -111,13 +159,25 @@ impl Canon {
         }
     }
 
-    pub(super) fn part(&mut self, key: Option<Key>, part: Part) {
+    pub(super) fn part(&mut self, key: Option<Key>, mut part: Part) {
         let at = self.message_at(key);
-        let message = self.messages[at].id;
+        let message = &mut self.messages[at];
+        let id = message.id;
+        let fits = match &mut part {
+            Part::Text(text) | Part::Thought { text, .. } => message.fit(text),
+            // A part that cannot be cut counts in the run's allowance only.
+            _ => true,
+        };
         if let Some((kind, text)) = part.streamed() {
+            if text.is_empty() && !fits {
+                return;
+            }
             self.messages[at].streamed.push((kind, text.to_owned()));
         }
-        self.out.push(Body::PartAdded { message, part });
+        self.out.push(Body::PartAdded { message: id, part });
+        if !fits {
+            self.was_cut();
+        }
     }
 
     pub(super) fn end_message(&mut self, key: Option<Key>, finish: Finish) {

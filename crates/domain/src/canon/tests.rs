@@ -1,6 +1,6 @@
 //! Whatever a foreign runtime says, in whatever order: the stream is grammatical, folds, replays and can be closed.
 
-use super::Canon;
+use super::{Bounds, Canon};
 use crate::ask::{Answer, AskKind, Assessment, Closing, Risk, Scope};
 use crate::content::{Json, Part, Role, TextKind, Usage};
 use crate::event::{Body, Cause, Event, Failure, Finish, Outcome};
@@ -13,20 +13,24 @@ use crate::tool::{Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
 
 /// A session that follows a canon, with the laws watched.
-struct Followed {
-    canon: Canon,
-    state: State,
+pub(super) struct Followed {
+    pub(super) canon: Canon,
+    pub(super) state: State,
     grammar: Grammar,
     events: Vec<Event>,
 }
 
 impl Followed {
-    fn new() -> Followed {
-        let (canon, state) = (Canon::new(Ids::default(), &State::new()), State::new());
+    pub(super) fn new() -> Followed {
+        Followed::within(Bounds::USUAL)
+    }
+
+    pub(super) fn within(bounds: Bounds) -> Followed {
+        let (canon, state) = (Canon::within(bounds, Ids::default(), &State::new()), State::new());
         Followed { canon, state, grammar: Grammar::new(), events: Vec::new() }
     }
 
-    fn happen(&mut self, bodies: Vec<Body>) {
+    pub(super) fn happen(&mut self, bodies: Vec<Body>) {
         for body in bodies {
             let seq = self.state.seq.next();
             let event = Event { seq, at: Millis(seq.0 * 7), body };
@@ -36,7 +40,7 @@ impl Followed {
         }
     }
 
-    fn take(&mut self, fact: Fact) {
+    pub(super) fn take(&mut self, fact: Fact) {
         let bodies = self.canon.take(Millis(0), fact);
         self.happen(bodies);
     }
@@ -49,7 +53,7 @@ impl Followed {
         self.happen(bodies);
     }
 
-    fn replayed(&self) -> State {
+    pub(super) fn replayed(&self) -> State {
         let mut copy = State::new();
         for (at, body) in self.state.replay() {
             copy.apply(at, &body).unwrap_or_else(|why| panic!("{why}: {body:?}\n{:#?}", self.state));
@@ -172,7 +176,19 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 }
 
 fn follow(moves: Vec<Move>) -> Followed {
-    let mut followed = Followed::new();
+    follow_within(Bounds::USUAL, moves)
+}
+
+/// Bounds that are met at once, each at another place.
+fn bounds() -> impl Strategy<Value = Bounds> {
+    let count = || prop_oneof![0usize..40, Just(usize::MAX)];
+    (count(), count(), count(), count()).prop_map(|(run_things, run_bytes, session_things, session_bytes)| {
+        Bounds { run_things, run_bytes, session_things, session_bytes, unheard: 5 }
+    })
+}
+
+fn follow_within(bounds: Bounds, moves: Vec<Move>) -> Followed {
+    let mut followed = Followed::within(bounds);
     for step in moves {
         match step {
             Move::Says(fact) => followed.take(fact),
@@ -193,6 +209,16 @@ proptest! {
     #[test]
     fn any_facts_give_a_grammatical_stream_that_folds(moves in moves()) {
         follow(moves);
+    }
+
+    #[test]
+    fn a_runtime_that_is_not_heard_breaks_no_law(bounds in bounds(), moves in moves(), outcome in outcome()) {
+        let mut followed = follow_within(bounds, moves);
+        prop_assert_eq!(&followed.replayed(), &followed.state);
+        let bodies = followed.canon.close(outcome);
+        followed.happen(bodies);
+        prop_assert!(followed.grammar.is_closed());
+        prop_assert!(followed.state.open_run().is_none() && followed.state.asks.is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::content::Json;
 use crate::event::Body;
 use crate::fact::Key;
 use crate::ids::ToolRunId;
+use crate::live::LiveOutput;
 use crate::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
 
 /// A tool run that has not ended.
@@ -14,6 +15,7 @@ pub(super) struct OpenTool {
     pub(super) id: ToolRunId,
     pub(super) decided: Option<bool>,
     pub(super) running: bool,
+    live: LiveOutput,
 }
 
 impl Canon {
@@ -26,7 +28,8 @@ impl Canon {
         let name = name.unwrap_or_else(|| "tool".to_owned());
         let args = args.unwrap_or_else(Json::empty);
         self.out.push(Body::ToolProposed { tool, message, name, args });
-        self.tools.insert(key.clone(), OpenTool { id: tool, decided: None, running: false });
+        let open = OpenTool { id: tool, decided: None, running: false, live: LiveOutput::default() };
+        self.tools.insert(key.clone(), open);
         self.names.tools.insert(tool, key.clone());
         tool
     }
@@ -53,7 +56,10 @@ impl Canon {
 
     pub(super) fn tool_progress(&mut self, key: &Key, progress: Progress) {
         self.start_tool(key, None, None);
-        if let Some(open) = self.tools.get(key).filter(|open| open.running) {
+        let now = self.now;
+        if let Some(open) = self.tools.get_mut(key).filter(|open| open.running)
+            && let Some(progress) = open.live.take(now, progress)
+        {
             self.out.push(Body::ToolProgress { tool: open.id, progress });
         }
     }

@@ -3,6 +3,7 @@
 use super::desk::Desk;
 use super::elicit::{self, Filled};
 use super::entry::{Entry, Way};
+use super::tool::Offered;
 use models::redact;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -245,14 +246,14 @@ impl Client {
     }
 
     /// Its tools, within [`CONNECT`].
-    pub(crate) async fn tools(&self) -> Result<Vec<rmcp::model::Tool>, String> {
+    pub(crate) async fn tools(&self) -> Result<Vec<Offered>, String> {
         let listing = async {
             let (mut tools, mut cursor) = (Vec::new(), None);
             for _ in 0..MAX_PAGES {
                 let mut page = PaginatedRequestParams::default();
                 page.cursor = cursor;
                 let listed = self.service.list_tools(Some(page)).await?;
-                tools.extend(listed.tools);
+                tools.extend(listed.tools.iter().take(MAX_TOOLS).filter_map(Offered::of));
                 cursor = listed.next_cursor;
                 if cursor.is_none() || tools.len() >= MAX_TOOLS {
                     break;
@@ -440,5 +441,5 @@ pub async fn test(
         Trouble::Broken(why) => why,
     })?;
     let tools = client.tools().await?;
-    Ok(Tested { name: client.name(), tools: tools.into_iter().map(|tool| tool.name.into_owned()).collect() })
+    Ok(Tested { name: client.name(), tools: tools.into_iter().map(Offered::into_name).collect() })
 }

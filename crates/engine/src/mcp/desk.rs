@@ -13,6 +13,9 @@ use tools::{Port, Question};
 /// Characters of a progress message that are shown.
 const MAX_MESSAGE: usize = 500;
 
+/// Questions of one server that may wait for the person; one more is not asked.
+const MAX_OPEN: usize = 8;
+
 /// The calls of one connection. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Desk(Arc<Inner>);
@@ -73,8 +76,11 @@ impl Desk {
     pub(crate) async fn ask(&self, title: String, kind: AskKind) -> Option<Closing> {
         let port = self.calls().last().map(|(_, port)| port.clone())?;
         let (answer, answered) = oneshot::channel();
-        self.0.open.fetch_add(1, Ordering::Relaxed);
+        let open = self.0.open.fetch_add(1, Ordering::Relaxed);
         let _open = Open(&self.0.open);
+        if open >= MAX_OPEN {
+            return None;
+        }
         port.asks.send(Question { title, kind, answer }).await.ok()?;
         answered.await.ok()
     }

@@ -21,6 +21,8 @@ use tools::sandbox::Guard;
 const FIRST_WAIT: Duration = Duration::from_millis(1_500);
 /// A server that broke is not started again before this.
 const AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// A server that says that its tools changed is asked for them again no sooner than this.
+const LIST_AGAIN: Duration = Duration::from_secs(1);
 /// How often a connection is looked at that may have ended silently.
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -282,6 +284,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
             status.connected_at = Some(now());
         }
         project.changed();
+        tokio::time::sleep(LIST_AGAIN).await;
         // Until its tools change; a server that went away is noticed soon.
         while tokio::time::timeout(LOOK, ear.changed.notified()).await.is_err() {
             if client.is_over() {

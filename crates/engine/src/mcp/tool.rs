@@ -22,37 +22,62 @@ const MAX_TEXT: usize = 50 * 1024;
 /// Most pictures of one result.
 const MAX_IMAGES: usize = 8;
 
+/// Longest name of a tool at its server; one with a longer name is left out.
+const MAX_OWN_NAME: usize = 256;
+
+/// What is kept of a tool that a server offers: never more than a model may read, whatever the server sent.
+pub(crate) struct Offered {
+    name: String,
+    description: String,
+    schema: Value,
+    says_read_only: bool,
+    says_destructive: bool,
+}
+
+impl Offered {
+    /// `None` when it has no name that could be called.
+    pub(crate) fn of(tool: &rmcp::model::Tool) -> Option<Offered> {
+        if tool.name.is_empty() || tool.name.len() > MAX_OWN_NAME {
+            return None;
+        }
+        let hints = tool.annotations.as_ref();
+        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or("no description");
+        let mut schema = Value::Object(tool.input_schema.as_ref().clone());
+        if schema.to_string().len() > MAX_SCHEMA || schema["type"] != "object" {
+            schema = json!({"type": "object"});
+        }
+        Some(Offered {
+            name: tool.name.to_string(),
+            description: description.chars().take(MAX_DESCRIPTION).collect(),
+            schema,
+            says_read_only: hints.and_then(|hints| hints.read_only_hint) == Some(true),
+            says_destructive: hints.and_then(|hints| hints.destructive_hint) == Some(true),
+        })
+    }
+
+    pub(crate) fn into_name(self) -> String {
+        self.name
+    }
+}
+
 /// A tool of a server.
 pub(crate) struct RemoteTool {
     server: String,
     spec: Spec,
-    tool: rmcp::model::Tool,
+    /// Its name at the server.
+    own_name: String,
+    says_destructive: bool,
     client: Arc<Client>,
 }
 
 impl RemoteTool {
     /// `believed`: whether the server's own word that a tool only reads counts. A project's does not: it would free itself of
     /// being asked for.
-    pub(crate) fn new(
-        server: &str,
-        tool: rmcp::model::Tool,
-        client: Arc<Client>,
-        believed: bool,
-    ) -> RemoteTool {
-        let read_only =
-            believed && tool.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true);
-        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or("no description");
-        let mut schema = Value::Object(tool.input_schema.as_ref().clone());
-        if schema.to_string().len() > MAX_SCHEMA || schema["type"] != "object" {
-            schema = json!({"type": "object"});
-        }
-        let spec = Spec {
-            name: full_name(server, &tool.name),
-            description: description.chars().take(MAX_DESCRIPTION).collect(),
-            schema,
-            read_only,
-        };
-        RemoteTool { server: server.to_owned(), spec, tool, client }
+    pub(crate) fn new(server: &str, tool: Offered, client: Arc<Client>, believed: bool) -> RemoteTool {
+        let Offered { name: own_name, description, schema, says_read_only, says_destructive } = tool;
+        let name = full_name(server, &own_name);
+        let spec = Spec { name, description, schema, read_only: believed && says_read_only };
+        RemoteTool { server: server.to_owned(), spec, own_name, says_destructive, client }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -81,7 +106,7 @@ impl Tool for RemoteTool {
     }
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
-        let title = format!("{} of {}", self.tool.name, self.server);
+        let title = format!("{} of {}", self.own_name, self.server);
         let mut plan = Plan::reading(&self.spec.name, args, place, title);
         if self.spec.read_only {
             return Ok(plan);
@@ -90,8 +115,7 @@ impl Tool for RemoteTool {
             Risk::Medium,
             format!("the server {} does it; only it knows what that changes", self.server),
         );
-        let hints = self.tool.annotations.as_ref();
-        if hints.and_then(|hints| hints.destructive_hint) == Some(true) {
+        if self.says_destructive {
             plan.assessment.reversible = false;
             plan.assessment.reasons.push("it says that it may destroy something".to_owned());
         }
@@ -104,7 +128,7 @@ impl Tool for RemoteTool {
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         let (client, server) = (self.client.clone(), self.server.clone());
-        let mut params = CallToolRequestParams::new(self.tool.name.clone());
+        let mut params = CallToolRequestParams::new(self.own_name.clone());
         params.arguments = Some(plan.args.as_object().cloned().unwrap_or_else(Map::new));
         Box::pin(async move {
             let answer = tokio::select! {

@@ -4,12 +4,14 @@ use super::Turn;
 use super::consent::could_run_twice;
 use domain::ask::{Ask, AskKind, Closing};
 use domain::event::{Body, PlanItem, PlanState};
-use domain::ids::{AskId, ToolRunId};
+use domain::ids::{AskId, Millis, ToolRunId};
+use domain::live::LiveOutput;
 use domain::port::Kept;
-use domain::tool::{ToolOutcome, ToolResult};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tools::{Outcome, Plan, Question, Tool};
 
 /// Pieces of live output that may wait; past it the tool waits.
@@ -43,6 +45,33 @@ struct Open {
     kind: AskKind,
     waiting: oneshot::Receiver<Closing>,
     answer: oneshot::Sender<Closing>,
+}
+
+/// What is told of a tool's output while it runs.
+struct Live {
+    output: LiveOutput,
+    since: Instant,
+}
+
+impl Live {
+    fn now(&self) -> Millis {
+        Millis(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn take(&mut self, progress: Progress) -> Option<Progress> {
+        self.output.take(self.now(), progress)
+    }
+
+    /// Output that had to wait, when its time has come.
+    async fn late(&mut self) -> Option<Progress> {
+        match self.output.due() {
+            None => std::future::pending().await,
+            Some(due) => {
+                tokio::time::sleep_until(self.since + Duration::from_millis(due.0)).await;
+                self.output.late(self.now())
+            }
+        }
+    }
 }
 
 /// How the open question ends; `None` when the tool no longer wants to know.
@@ -87,6 +116,7 @@ impl Turn {
             _ => {}
         }
         let (progress, mut pieces) = mpsc::channel(PROGRESS);
+        let mut live = Live { output: LiveOutput::default(), since: Instant::now() };
         let (asks, mut questions) = mpsc::channel(1);
         let mut open: Option<Open> = None;
         let port = tools::Port { progress, asks, cancel: self.cancel.clone() };
@@ -100,9 +130,8 @@ impl Turn {
         let outcome = loop {
             tokio::select! {
                 biased;
-                Some(progress) = pieces.recv() => {
-                    self.port.emit(Body::ToolProgress { tool: id, progress }).await;
-                }
+                Some(progress) = pieces.recv() => self.tell(id, live.take(progress)).await,
+                late = live.late() => self.tell(id, late).await,
                 Some(question) = questions.recv(), if open.is_none() => open = self.put(question).await,
                 closing = ended(&mut open) => {
                     if let Some(over) = open.take() {
@@ -118,9 +147,15 @@ impl Turn {
         }
         // Something the tool left behind may hold the other end: only what is there already is told.
         while let Ok(progress) = pieces.try_recv() {
-            self.port.emit(Body::ToolProgress { tool: id, progress }).await;
+            self.tell(id, live.take(progress)).await;
         }
         outcome
+    }
+
+    async fn tell(&self, tool: ToolRunId, progress: Option<Progress>) {
+        if let Some(progress) = progress {
+            self.port.emit(Body::ToolProgress { tool, progress }).await;
+        }
     }
 
     /// Puts a tool's question before the person; nothing when the run is being stopped.

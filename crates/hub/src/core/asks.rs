@@ -2,21 +2,24 @@
 
 use super::{Core, Engine};
 use domain::ask::{Answer, Ask, AskKind, Closing};
+use domain::ask_book::MAX_OPEN_ASKS;
 use domain::command::{Command, Refusal};
 use domain::event::Body;
 use domain::ids::{AskId, Millis, SessionId, UiId};
 use domain::port::{Order, Ticket};
 
 impl Core {
-    /// An engine asks: gives the ask its deadline, or closes it at once when nobody who sees it could answer.
+    /// An engine asks: gives the ask its deadline, or closes it at once when nobody who sees it could answer, or more than a person
+    /// can look through is open already.
     pub(super) fn open_ask(&mut self, session: &SessionId, mut ask: Ask) {
         let consent = matches!(ask.kind, AskKind::Consent(_));
         if ask.deadline.is_none() {
             ask.deadline = self.deadline(session, consent);
         }
         let id = ask.id;
+        let crowded = self.live(session).is_ok_and(|live| live.state.asks.len() >= MAX_OPEN_ASKS);
         self.emit(session, Body::AskOpened(ask));
-        if self.watched(session) && !self.attended(session, consent) {
+        if crowded || self.watched(session) && !self.attended(session, consent) {
             self.close_ask(session, id, Closing::Unattended, None);
         }
         self.wake();

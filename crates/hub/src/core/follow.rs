@@ -1,8 +1,8 @@
 //! Foreign runtimes: commands are passed on, facts go through the canon, events of lossless wires are mirrored.
 
 use super::secrets::mask_state;
-use super::{Consulted, Core, Engine, Live, Out};
-use domain::command::{Command, Receipt, Refusal};
+use super::{Consulted, Core, Engine, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Event, Leaving, Outcome};
 use domain::fact::{Fact, Said};
 use domain::ids::{QueuedId, SessionId, UiId};
@@ -11,7 +11,14 @@ use domain::queue::QueueKind;
 use domain::session::RunSummary;
 use domain::signal::Board;
 use domain::state::State;
+use domain::weight::THING_BYTES;
 use std::sync::Arc;
+
+/// Why a runtime is let go that does not stop talking though nothing of it is kept any more.
+const FLOODED: &str = "it floods us: a million words and more in a row that belong to no run, or to one that is full. Start it again";
+
+/// Why a lossless runtime is let go that streams one message without end.
+const ENDLESS: &str = "it streams one message of more than 8 MiB, which nobody can read. Start it again";
 
 impl Core {
     /// Whether a foreign runtime must be asked; the rest the hub supplies.
@@ -42,6 +49,11 @@ impl Core {
         {
             // The questions of a run that is being stopped must not be answered any more, whatever the runtime does.
             self.stop(&session, run);
+        }
+        if self.consulted.len() >= MAX_CONSULTED {
+            let refusal =
+                Refusal::new(RefusalKind::TooMany, format!("{MAX_CONSULTED} commands wait for an answer"));
+            return Err(refusal.hint("wait for the runtime, or start it again"));
         }
         let command = match command {
             Command::Answer { ask, answer } => {
@@ -171,6 +183,9 @@ impl Core {
         let ends = matches!(fact.said, Said::RunEnded(_) | Said::Lost);
         let Some(canon) = self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) else { return };
         let bodies = canon.take(now, fact);
+        if canon.is_flooded() {
+            self.out.push(Out::LetGo(FLOODED.to_owned()));
+        }
         for body in bodies {
             match body {
                 Body::AskOpened(ask) => self.open_ask(session, ask),
@@ -235,6 +250,10 @@ impl Core {
         let secrets = self.sessions.remove(&session).map(|live| live.secrets).unwrap_or_default();
         let mut live = Live::new(mask_state(&secrets, state), Engine::Mirrored);
         live.secrets = secrets;
+        live.mirrored = live.state.weight();
+        if live.mirrored > MAX_MIRRORED {
+            return self.out.push(Out::LetGo(too_large()));
+        }
         live.board = board;
         live.grammar = None;
         self.sessions.insert(session.clone(), live);
@@ -253,6 +272,9 @@ impl Core {
             let Some(live) = self.sessions.get_mut(session) else { return };
             match live.state.follow(&event) {
                 Ok(()) => {
+                    if let Some(why) = live.overfull(&event) {
+                        return self.out.push(Out::LetGo(why));
+                    }
                     self.publish(session, event.clone());
                     if let Body::AskOpened(ask) = &event.body {
                         self.decline_mirrored(session, ask);
@@ -261,5 +283,31 @@ impl Core {
                 Err(why) => self.log(session, format!("mirror of {session}: {why}")),
             }
         }
+    }
+}
+
+fn too_large() -> String {
+    let most = MAX_MIRRORED / (1024 * 1024);
+    format!(
+        "its session holds more than {most} MiB, which is more than can be shown here. Open it where it runs"
+    )
+}
+
+impl Live {
+    /// Counts an event of a mirrored session; why the runtime cannot be borne any longer, when that is so.
+    fn overfull(&mut self, event: &Event) -> Option<String> {
+        self.mirrored += event.body.weight() + if event.body.adds() { THING_BYTES } else { 0 };
+        if let Body::MessageDelta { message, text, .. } = &event.body {
+            let before = self.streamed.filter(|(of, _)| of == message).map_or(0, |(_, bytes)| bytes);
+            self.streamed = Some((*message, before + text.len()));
+            if before + text.len() > MAX_STREAMED {
+                return Some(ENDLESS.to_owned());
+            }
+        }
+        if self.mirrored > MAX_MIRRORED {
+            // Counted from below: some of what was said took the place of something else.
+            self.mirrored = self.state.weight();
+        }
+        (self.mirrored > MAX_MIRRORED).then(too_large)
     }
 }

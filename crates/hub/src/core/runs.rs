@@ -6,7 +6,7 @@ use domain::content::{Input, Role};
 use domain::event::{Body, Cause, Finish, Leaving, Outcome};
 use domain::ids::{MessageId, QueuedId, RunId, SessionId, TurnId, UiId};
 use domain::port::{Order, Resume, Ticket, TurnBrief, TurnEnd};
-use domain::queue::{MAX_QUEUED, QueueKind};
+use domain::queue::{MAX_QUEUED, MAX_QUEUED_BYTES, QueueKind};
 use domain::session::RunSummary;
 use domain::signal::Level;
 use domain::tool::Decision;
@@ -276,6 +276,11 @@ impl Core {
         let live = self.live(session)?;
         if live.state.queues.of(kind).len() >= MAX_QUEUED {
             return Err(Refusal::new(RefusalKind::TooMany, format!("{MAX_QUEUED} inputs wait already")));
+        }
+        let waiting: usize = live.state.queues.all().map(|(_, waiting)| waiting.input.weight()).sum();
+        if waiting + input.weight() > MAX_QUEUED_BYTES {
+            let most = MAX_QUEUED_BYTES / (1024 * 1024);
+            return Err(Refusal::new(RefusalKind::TooMany, format!("{most} MiB of inputs wait already")));
         }
         let (item, by) = (QueuedId::mint(&live.ids), self.by(ui));
         self.emit(session, Body::Queued { item, kind, input, by });

@@ -252,7 +252,8 @@ impl Core {
     ) -> Result<(), Refusal> {
         self.detach(ui, session);
         let idle = self.live(session)?.state.open_run().is_none();
-        if idle && !self.watched(session) {
+        // What a foreign runtime said is kept nowhere else.
+        if idle && !self.watched(session) && self.setup.engine == Engine::Driven {
             self.sessions.remove(session);
             self.out.push(Out::Order(Order::Forget { session: session.clone() }));
         }

@@ -1,5 +1,7 @@
 //! The core as a function: commands and reports in, a grammatical stream out (watched by the core itself in debug builds).
 
+mod bounds;
+
 use super::{Core, Engine, In, Out, Setup, Standing};
 use crate::shelf::{self, Shelf};
 use dialects::role::Answers;

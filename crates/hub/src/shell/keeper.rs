@@ -139,6 +139,32 @@ impl Keeper {
         if whole { events } else { export::events_of(state) }
     }
 
+    /// A last run whose program died is told with its end, before anybody has opened the session again: what was said until then
+    /// is a whole message to wires that know no other.
+    fn with_end(&self, session: &SessionId, history: History, max_runs: usize, max_events: usize) -> History {
+        let last = history.events.iter().rev().find_map(|event| match &event.body {
+            Body::RunStarted { .. } => Some(true),
+            Body::RunEnded { .. } => Some(false),
+            _ => None,
+        });
+        let goes_on =
+            self.open.contains(session) || self.store.summary(session).is_ok_and(|summary| summary.running);
+        if last == Some(false) || history.runs == 0 || goes_on {
+            return history;
+        }
+        let Ok(opened) = self.store.load(session) else { return history };
+        let (mut seq, at) = (opened.state.seq, opened.state.updated_at);
+        let ends: Vec<Event> = store::recover(&opened.state)
+            .bodies
+            .into_iter()
+            .map(|body| {
+                seq = seq.next();
+                Event { seq, at, body }
+            })
+            .collect();
+        with_waiting(history, &ends, max_runs, max_events)
+    }
+
     pub(super) fn close(&mut self, core: &Core, log: &Log) {
         for session in std::mem::take(&mut self.open) {
             // So that it opens at once the next time. One that cannot be kept costs only that.
@@ -277,7 +303,7 @@ impl Shelf for Keeper {
             (max_runs.try_into().unwrap_or(usize::MAX), max_events.try_into().unwrap_or(usize::MAX));
         let waiting = self.waiting.get(session);
         match (self.store.history(session, max_runs, max_events), waiting) {
-            (Ok(history), None) => Ok(history),
+            (Ok(history), None) => Ok(self.with_end(session, history, max_runs, max_events)),
             (Ok(history), Some(waiting)) => Ok(with_waiting(history, waiting, max_runs, max_events)),
             // Nothing of it is on disk yet, or the disk says no.
             (Err(StoreError::Unknown(_)), Some(waiting)) => {

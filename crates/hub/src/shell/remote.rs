@@ -1,21 +1,23 @@
 //! A foreign runtime behind a UI role: lines in, facts or news out; orders in, lines out.
 
 use super::seat::Tell;
-use super::{Inbox, RemoteSeat, Shell, Timers, due, line};
+use super::{Hub, Inbox, RemoteSeat, Shell, Timers, due, line};
 use crate::core::{Core, In};
-use dialects::role::{Cx, Effect, Hello, Lane, Seen, UiRole};
+use dialects::role::{Cx, Effect, Hello, Lane, Reason, Seen, UiRole};
 use domain::ask::{Answer, Closing};
 use domain::canon::Names;
 use domain::command::{Command, Receipt};
 use domain::fact::{Fact, Said};
-use domain::ids::{AskId, SessionId, UiId};
+use domain::ids::{AskId, Millis, SessionId, UiId};
 use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
+use wire::rate::Rate;
 
+/// Notices of a foreign runtime that are shown; nobody reads more.
+const NOTICES_PER_SECOND: u32 = 10;
 /// Tickets of answers, which nobody waits for.
 const ANSWER: Ticket = Ticket(u64::MAX - 1);
 
@@ -31,15 +33,25 @@ pub(super) struct Remote {
     lost: Option<String>,
     empty: State,
     no_names: Names,
+    notices: Rate,
+    /// Notices that were left out since one passed.
+    unsaid: u64,
 }
 
 impl Remote {
-    pub(super) fn new(seat: RemoteSeat, inbox: mpsc::Sender<Inbox>) -> Remote {
+    pub(super) fn new(seat: RemoteSeat, hub: Hub) -> Remote {
         let RemoteSeat { role, mut link, hello, lossless } = seat;
         let outgoing = link.outgoing.clone();
+        let ours = outgoing.clone();
         tokio::spawn(async move {
-            while let Some(incoming) = link.incoming.recv().await {
-                if inbox.send(Inbox::FromRemote(incoming)).await.is_err() {
+            loop {
+                // A runtime that was let go may talk on for as long as it likes.
+                let incoming = tokio::select! {
+                    incoming = link.incoming.recv() => incoming,
+                    () = ours.closing() => None,
+                };
+                let Some(incoming) = incoming else { break };
+                if hub.hand_over(incoming, Inbox::FromRemote).await.is_err() {
                     break;
                 }
             }
@@ -56,7 +68,23 @@ impl Remote {
             lost: None,
             empty: State::new(),
             no_names: Names::default(),
+            notices: Rate::new(NOTICES_PER_SECOND),
+            unsaid: 0,
         }
+    }
+
+    /// A signal, unless it is one notice too many: those are counted, and said with the next that passes.
+    fn passes(&mut self, signal: Signal, now: Millis) -> Option<Signal> {
+        let Signal::Notify { level, mut text } = signal else { return Some(signal) };
+        if !self.notices.allow(now.0) {
+            self.unsaid += 1;
+            return None;
+        }
+        if self.unsaid > 0 {
+            text = format!("{text}\n({} more notices of the runtime were left out)", self.unsaid);
+            self.unsaid = 0;
+        }
+        Some(Signal::Notify { level, text })
     }
 
     pub(super) fn next_timer(&self) -> Option<Instant> {
@@ -95,6 +123,9 @@ impl Shell {
     }
 
     pub(super) fn heard_from_runtime(&mut self, incoming: Incoming) {
+        if self.remote.as_ref().is_some_and(|remote| remote.lost) {
+            return;
+        }
         match incoming {
             Incoming::Frame { lane, frame } => {
                 if let Some(line) = line(frame) {
@@ -134,6 +165,15 @@ impl Shell {
         if let Some(why) = lost {
             self.tell(ui, Tell::Link(LinkState::Lost(why)));
         }
+    }
+
+    /// Ends a runtime that cannot be borne any longer.
+    pub(super) fn let_runtime_go(&mut self, why: &str) {
+        if let Some(remote) = &mut self.remote {
+            remote.outgoing.close_after_flush();
+        }
+        self.call_remote(|role, cx, seen, _| role.closed(cx, seen));
+        self.remote_lost(why);
     }
 
     fn tell_link(&mut self, state: &LinkState) {
@@ -221,7 +261,8 @@ impl Shell {
                 }
             }
             Effect::Signal(signal) => {
-                if let Some(session) = remote.session.clone() {
+                let session = remote.session.clone();
+                if let Some((session, signal)) = session.zip(remote.passes(signal, self.clock.now())) {
                     self.work.push_back(In::Report(Report::Signal { session, signal }));
                 }
             }
@@ -246,8 +287,9 @@ impl Shell {
             Effect::Log(line) => (self.log)(&line),
             Effect::Close(reason) => {
                 remote.outgoing.close_after_flush();
-                if let dialects::role::Reason::Unusable(why) = reason {
-                    self.remote_lost(&why);
+                match reason {
+                    Reason::Unusable(why) => self.remote_lost(&why),
+                    Reason::Quit => self.remote_lost("it said goodbye"),
                 }
             }
             Effect::Command { .. } => (self.log)("runtime: a UI role acted as a runtime role"),
@@ -272,7 +314,10 @@ impl Shell {
             }
             News::Happened { session, event } => self.work.push_back(In::MirrorEvent { session, event }),
             News::Signal { session, signal } => {
-                self.work.push_back(In::Report(Report::Signal { session, signal }));
+                let now = self.clock.now();
+                if let Some(signal) = self.remote.as_mut().and_then(|remote| remote.passes(signal, now)) {
+                    self.work.push_back(In::Report(Report::Signal { session, signal }));
+                }
             }
             News::Settled { ticket, with } => {
                 self.work.push_back(In::Report(Report::Settled { ticket, with }));

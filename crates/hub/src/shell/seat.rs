@@ -20,8 +20,12 @@ use tokio::time::Instant;
 
 /// Most tells that may wait for one UI.
 const MAX_WAITING: usize = 20_000;
-/// Most bytes of streamed text that may wait for one UI.
+/// Most bytes that may wait for one UI.
 const MAX_WAITING_BYTES: usize = 8 * 1024 * 1024;
+/// What anything that waits takes beside its text.
+const TELL_BYTES: usize = 64;
+/// How far back a signal is looked for that a newer one makes needless; more kinds than a board has keys do not exist.
+const SIGNALS_AT_ONCE: usize = 256;
 
 /// Something to be told to one UI.
 #[derive(Debug)]
@@ -91,21 +95,35 @@ impl Seat {
     /// Adds something to tell; `false` when too much waits already.
     pub(super) fn push(&mut self, tell: Tell) -> bool {
         // Merged only while the link is slow: a UI that keeps up sees the stream as it was.
-        if let (Some(Tell::Event(last, before)), Tell::Event(session, event)) = (self.waiting.back(), &tell)
-            && self.watched
-            && last == session
-            && let Some(merged) = merge(before, event)
-        {
-            self.waiting_bytes += size(&event.body);
-            self.waiting.pop_back();
-            self.waiting.push_back(Tell::Event(session.clone(), Arc::new(merged)));
-            return self.waiting_bytes <= MAX_WAITING_BYTES;
+        let tell = if self.watched { self.join(tell) } else { Some(tell) };
+        if let Some(tell) = tell {
+            self.waiting_bytes += size(&tell);
+            self.waiting.push_back(tell);
         }
-        if let Tell::Event(_, event) = &tell {
-            self.waiting_bytes += size(&event.body);
-        }
-        self.waiting.push_back(tell);
         self.waiting.len() <= MAX_WAITING && self.waiting_bytes <= MAX_WAITING_BYTES
+    }
+
+    /// Puts what is told into the place of something that waits and that it goes on with or makes needless.
+    fn join(&mut self, tell: Tell) -> Option<Tell> {
+        let joined = match (&tell, self.waiting.back()) {
+            (Tell::Event(session, event), Some(Tell::Event(last, before))) if last == session => {
+                merge(before, event).map(|merged| Tell::Event(session.clone(), Arc::new(merged)))
+            }
+            _ => None,
+        };
+        if let Some(joined) = joined {
+            self.waiting_bytes -= self.waiting.pop_back().as_ref().map_or(0, size);
+            return Some(joined);
+        }
+        let Tell::Signal(session, signal) = &tell else { return Some(tell) };
+        let stale = self.waiting.iter().rev().take(SIGNALS_AT_ONCE).position(
+            |waiting| matches!(waiting, Tell::Signal(of, earlier) if of == session && signal.replaces(earlier)),
+        );
+        if let Some(stale) = stale {
+            let removed = self.waiting.remove(self.waiting.len() - 1 - stale);
+            self.waiting_bytes -= removed.as_ref().map_or(0, size);
+        }
+        Some(tell)
     }
 
     /// Whether something still has to be told.
@@ -149,14 +167,11 @@ impl Seat {
                 Room::Some => {}
             }
             let Some(tell) = self.waiting.pop_front() else { break };
-            if let Tell::Event(_, event) = &tell {
-                self.waiting_bytes = self.waiting_bytes.saturating_sub(size(&event.body));
-            }
+            self.waiting_bytes -= size(&tell);
             if !self.tell(ui, now, core, tell, work, log) {
                 return false;
             }
         }
-        self.waiting_bytes = if self.waiting.is_empty() { 0 } else { self.waiting_bytes };
         true
     }
 
@@ -459,7 +474,7 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
     !matches!(news.try_send(told), Err(mpsc::error::TrySendError::Closed(_)))
 }
 
-/// Two deltas of one stream as one, with the number of the newer.
+/// Two deltas of one stream as one, or the newer of two values, with the number of the newer.
 fn merge(before: &Event, after: &Event) -> Option<Event> {
     let body = match (&before.body, &after.body) {
         (
@@ -474,16 +489,28 @@ fn merge(before: &Event, after: &Event) -> Option<Event> {
         ) if tool == tool_2 => {
             Body::ToolProgress { tool: *tool, progress: Progress::Output(format!("{text}{more}")) }
         }
+        (
+            Body::ToolProgress { tool, progress: Progress::Output(_) | Progress::Replace(_) },
+            Body::ToolProgress { tool: tool_2, progress: Progress::Replace(_) },
+        )
+        | (
+            Body::ToolProgress { tool, progress: Progress::Status { .. } },
+            Body::ToolProgress { tool: tool_2, progress: Progress::Status { .. } },
+        ) if tool == tool_2 => after.body.clone(),
+        (Body::ContextMeasured { .. }, Body::ContextMeasured { .. })
+        | (Body::Retrying { .. }, Body::Retrying { .. })
+        | (Body::PlanChanged { .. }, Body::PlanChanged { .. }) => after.body.clone(),
         _ => return None,
     };
     Some(Event { seq: after.seq, at: after.at, body })
 }
 
-fn size(body: &Body) -> usize {
-    match body {
-        Body::MessageDelta { text, .. } | Body::ToolProgress { progress: Progress::Output(text), .. } => {
-            text.len()
-        }
-        _ => 64,
-    }
+/// About how much room it takes while it waits.
+fn size(tell: &Tell) -> usize {
+    let text = match tell {
+        Tell::Event(_, event) => event.body.weight(),
+        Tell::Signal(_, signal) => signal.weight(),
+        Tell::Attach(_) | Tell::Detach(_) | Tell::Settle(..) | Tell::Link(_) | Tell::Abilities => 0,
+    };
+    TELL_BYTES + text
 }

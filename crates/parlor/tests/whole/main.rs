@@ -15,6 +15,8 @@ mod killed;
 #[cfg(test)]
 mod many;
 #[cfg(test)]
+mod partial;
+#[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod sessions;

@@ -20,6 +20,10 @@ use std::collections::BTreeMap;
 
 /// Most tool calls of a run that are remembered while open; past it the oldest is forgotten and ends without its name.
 const MAX_TOOLS: usize = 1024;
+/// Most bytes of them; the newest is remembered whatever its size.
+const MAX_TOOL_BYTES: usize = 4 * 1024 * 1024;
+/// The longest text that is remembered, to know when `final` repeats it. A longer one is not compared: it is taken as repeated.
+const MAX_LAST_TEXT: usize = 1024 * 1024;
 
 /// A run under way, or told again.
 #[derive(Debug)]
@@ -51,6 +55,18 @@ pub(super) struct Tool {
     pub(super) args: Json,
     pub(super) preview: Option<Preview>,
     phase: Phase,
+}
+
+impl Tool {
+    fn bytes(&self) -> usize {
+        let preview = match &self.preview {
+            Some(Preview::Diff { path, text }) => path.len() + text.len(),
+            Some(Preview::Text(text)) => text.len(),
+            Some(Preview::Command { line, .. }) => line.len(),
+            None => 0,
+        };
+        self.name.len() + self.args.as_str().len() + preview
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +118,9 @@ impl Hearing {
             }
             (AgentEvent::Final(words), _) => {
                 // The runtime's own words for what the result has told already.
-                if words.content.trim() != self.last_text.trim() && words.content != STOPPED {
+                let repeats = words.content.trim() == self.last_text.trim()
+                    || self.last_text.len() > MAX_LAST_TEXT && words.content.len() > MAX_LAST_TEXT;
+                if !repeats && words.content != STOPPED {
                     self.text(words.content);
                 }
                 self.message_over();
@@ -217,7 +235,7 @@ impl Hearing {
             self.streaming.clone_from(&message);
             self.last_text.clear();
         }
-        if kind == TextKind::Text {
+        if kind == TextKind::Text && self.last_text.len() <= MAX_LAST_TEXT {
             self.last_text.push_str(&text);
         }
         self.said.push(Said::Text { message, kind, text });
@@ -242,11 +260,16 @@ impl Hearing {
         if self.tools.insert(key.clone(), tool).is_none() {
             self.order.push(key);
         }
-        if self.order.len() > MAX_TOOLS {
-            let oldest = self.order.remove(0);
-            self.tools.remove(&oldest);
-        }
+        self.forget_oldest();
         self.fresh_tool = true;
+    }
+
+    fn forget_oldest(&mut self) {
+        let mut bytes: usize = self.tools.iter().map(|(key, tool)| key.len() + tool.bytes()).sum();
+        while self.order.len() > MAX_TOOLS || bytes > MAX_TOOL_BYTES && self.order.len() > 1 {
+            let oldest = self.order.remove(0);
+            bytes -= self.tools.remove(&oldest).map_or(0, |tool| oldest.len() + tool.bytes());
+        }
     }
 
     fn end_tool(&mut self, key: &Key) -> Option<Tool> {
@@ -318,6 +341,7 @@ impl Hearing {
             (None, Some(summary)) => Some(Preview::Text(summary)),
             (None, None) => None,
         };
+        self.forget_oldest();
     }
 
     /// An open tool call by id, or the newest of that name where a runtime leaves the id out.

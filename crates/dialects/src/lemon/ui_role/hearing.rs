@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 
 /// Most tools of one run that are remembered as ended.
 const MAX_ENDED: usize = 10_000;
+/// Longest id of a tool; a longer one names nothing.
+const MAX_ID: usize = 1024;
 
 /// What was heard of the run under way.
 #[derive(Debug, Default)]
@@ -155,7 +157,10 @@ impl Hearing {
         content: Option<&RawValue>,
         details: Option<&RawValue>,
     ) {
-        if self.ended_tools.len() >= MAX_ENDED || !self.ended_tools.insert(tool.to_string()) {
+        if self.ended_tools.len() >= MAX_ENDED
+            || tool.len() > MAX_ID
+            || !self.ended_tools.insert(tool.to_string())
+        {
             return;
         }
         let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Done };

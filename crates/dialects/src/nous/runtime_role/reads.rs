@@ -5,7 +5,7 @@ use super::run_names::RunNames;
 use crate::nous::wire::{MessageEntry, Node, ToolEntry};
 use crate::nous::{entry_name, stamp};
 use domain::content::Role;
-use domain::event::Cause;
+use domain::event::{Cause, Finish};
 use domain::ids::{EntryId, SessionId};
 use domain::state::{Entry, EntryKind, Message, State};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
@@ -81,7 +81,7 @@ fn message(session: &SessionId, state: &State, entry: &Entry, runs: &RunNames) -
             text: message.text(),
             run_id: message.run.map(|run| runs.name(session, run)),
             turn_kind: turn_kind(state, message).map(str::to_owned),
-            partial: message.finish.is_none(),
+            partial: matches!(message.finish, None | Some(Finish::Interrupted | Finish::Failed)),
             tools: message.tools().filter_map(|tool| state.tool(tool)).map(tool_entry).collect(),
             ..base
         }),

@@ -167,6 +167,28 @@ fn the_handshake_asks_for_the_state_and_restores_the_session() {
 }
 
 #[test]
+fn a_past_that_is_told_while_a_run_is_under_way_does_not_end_it() {
+    let mut bench = Bench::new(None);
+    bench.answer("pong", json!({ "message": "pong" }));
+    bench.answer("state", json!({ "session_id": "sess-1794" }));
+    let asked = bench.sent.last().unwrap().clone();
+    assert_eq!(asked["type"], "get_messages");
+    bench.prompt("hello");
+    bench.answer("accepted", json!({ "command": "prompt", "run_id": "run-1", "session_id": "sess-1794" }));
+    let open = bench.state.open_run().map(|run| run.id);
+    assert!(open.is_some());
+    // The answer was made after the prompt had come, so its words are in it.
+    let said =
+        json!({ "type": "message", "id": "msg-1", "role": "user", "text": "hello", "run_id": "run-1" });
+    let payload = json!({ "session_id": "sess-1794", "messages": [said] });
+    bench.answer_raw(
+        &json!({ "v": "1", "id": asked["id"], "type": "messages", "payload": payload, "ok": true })
+            .to_string(),
+    );
+    assert_eq!(bench.state.open_run().map(|run| run.id), open);
+}
+
+#[test]
 fn a_named_session_is_gone_to_first() {
     let mut bench = Bench::new(Some("sess-9999"));
     bench.answer("pong", json!({}));

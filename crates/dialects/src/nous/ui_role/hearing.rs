@@ -20,8 +20,10 @@ use std::collections::{BTreeMap, VecDeque};
 const MAX_TEXTS: usize = 256;
 /// Most tools that are followed at once.
 const MAX_TOOLS: usize = 1024;
-/// Bound of a tool's text that is kept for its result.
-const MAX_RESULT: usize = 4 * 1024 * 1024;
+/// Bound of the text that is kept for the results of all tools under way.
+const MAX_RESULTS: usize = 4 * 1024 * 1024;
+/// Longest id of a tool; a longer one names nothing.
+const MAX_ID: usize = 1024;
 
 /// What is being heard.
 #[derive(Debug, Default)]
@@ -230,7 +232,7 @@ impl Hearing {
     fn tool_started(&mut self, cx: &mut Cx<'_>, payload: Payload) {
         let Some(tool) = payload.tool_call_id.map(Key::from) else { return };
         self.echo = None;
-        if self.tools.len() < MAX_TOOLS {
+        if self.tools.len() < MAX_TOOLS && tool.len() <= MAX_ID {
             self.tools.insert(tool.clone(), Tool::default());
         }
         self.fact(cx, Said::ToolStarted { tool, name: payload.tool_name, args: None });
@@ -238,8 +240,9 @@ impl Hearing {
 
     fn tool_updated(&mut self, cx: &mut Cx<'_>, payload: Payload) {
         let (Some(tool), Some(text)) = (payload.tool_call_id.map(Key::from), payload.delta) else { return };
+        let kept: usize = self.tools.values().map(|tool| tool.text.len()).sum();
         if let Some(known) = self.tools.get_mut(&tool)
-            && known.text.len() + text.len() <= MAX_RESULT
+            && kept + text.len() <= MAX_RESULTS
         {
             known.text.push_str(&text);
         }

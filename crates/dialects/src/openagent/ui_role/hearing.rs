@@ -23,6 +23,10 @@ use std::collections::BTreeMap;
 
 /// Most tool runs of one query that are kept apart.
 const MAX_TOOLS: usize = 4096;
+/// Longest id of a tool run; a longer one names nothing.
+const MAX_ID: usize = 1024;
+/// Most bytes of diffs that wait for the results they belong to; one more stands in the message instead.
+const MAX_DIFFS: usize = 4 * 1024 * 1024;
 
 /// Where a tool run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,8 +160,10 @@ impl Hearing {
             "code" => Part::Code { language: block.language, text: block.content, path: metadata.file },
             "diff" => {
                 let part = Part::Diff { path: metadata.file, text: block.content };
+                let waiting: usize = self.tools.values().flat_map(|tool| &tool.diffs).map(Part::weight).sum();
                 let tool = metadata.execution_id.and_then(|id| self.tools.get_mut(&id));
-                match tool.filter(|tool| tool.stands != Stands::Ended) {
+                match tool.filter(|tool| tool.stands != Stands::Ended && waiting + part.weight() <= MAX_DIFFS)
+                {
                     Some(tool) => return tool.diffs.push(part),
                     None => part,
                 }
@@ -213,7 +219,7 @@ impl Hearing {
     }
 
     fn tool(&mut self, id: &str) -> Option<&mut Tool> {
-        if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(id) {
+        if id.len() > MAX_ID || self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(id) {
             return None;
         }
         let fresh = || Tool { stands: Stands::Free, takes_reason: false, diffs: Vec::new() };

@@ -1,0 +1,204 @@
+//! How much room something takes: about as many bytes as it holds of text. For bounds, not for bookkeeping.
+
+use crate::ask::{Answer, Ask, AskKind, Closing, Preview};
+use crate::content::{Input, Json, Part};
+use crate::event::{Body, Outcome};
+use crate::signal::Signal;
+use crate::state::{EntryKind, State};
+use crate::tool::{Progress, ToolResult};
+
+impl Part {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        match self {
+            Part::Text(text) => text.len(),
+            Part::Thought { text, signature } => text.len() + maybe(signature),
+            Part::Image { mime, base64 } => mime.len() + base64.len(),
+            Part::Code { language, text, path } => text.len() + maybe(language) + maybe(path),
+            Part::Diff { path, text } => text.len() + maybe(path),
+            Part::Tool(_) => 0,
+            Part::Opaque { kind, json } => kind.len() + json.as_str().len(),
+        }
+    }
+}
+
+impl Input {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        self.text.len() + self.attachments.iter().map(Part::weight).sum::<usize>()
+    }
+}
+
+impl Signal {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        match self {
+            Signal::Notify { text, .. } | Signal::Title(text) | Signal::EditorText(text) => text.len(),
+            Signal::Status { key, text } => key.len() + maybe(text),
+            Signal::Working(text) => maybe(text),
+            Signal::Widget { key, lines, .. } => key.len() + all(lines),
+            Signal::Suggestion { text, source, context, .. } => text.len() + source.len() + maybe(context),
+        }
+    }
+}
+
+impl Body {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        match self {
+            Body::MessageDelta { text, .. } => text.len(),
+            Body::PartAdded { part, .. } => part.weight(),
+            Body::ToolProposed { name, args, .. } => name.len() + args.as_str().len(),
+            Body::ToolDecided { decision, .. } => {
+                maybe(&decision.reason) + decision.digest.as_ref().map_or(0, |digest| digest.0.len())
+            }
+            Body::ToolProgress { progress, .. } => match progress {
+                Progress::Output(text) | Progress::Replace(text) => text.len(),
+                Progress::Status { message, .. } => message.len(),
+            },
+            Body::ToolEnded { result, .. } => result_weight(result),
+            Body::AskOpened(ask) => ask_weight(ask),
+            Body::AskClosed { closing: Closing::Answered { answer, .. }, .. } => answer_weight(answer),
+            Body::Queued { input, .. } | Body::QueueEdited { input, .. } => input.weight(),
+            Body::Compacted { compaction, .. } => compaction.summary.len(),
+            Body::PlanChanged { items } => items.iter().map(|item| item.text.len()).sum(),
+            Body::Retrying { reason, .. } => reason.len(),
+            Body::Noticed { code, text, .. } => code.len() + text.len(),
+            Body::SessionOpened { cwd, project, .. } => cwd.len() + project.len(),
+            Body::Renamed { title } => title.len(),
+            Body::ModelChosen { model } => model.provider.len() + model.name.len(),
+            Body::ToolsChosen { tools } => tools.as_deref().map_or(0, all),
+            Body::RunEnded { outcome: Outcome::Failed(failure), .. } => {
+                failure.message.len() + maybe(&failure.hint)
+            }
+            Body::PolicyChosen { .. }
+            | Body::LeafMoved { .. }
+            | Body::RunStarted { .. }
+            | Body::RunEnded { .. }
+            | Body::TurnStarted { .. }
+            | Body::TurnEnded { .. }
+            | Body::StepStarted { .. }
+            | Body::StepEnded { .. }
+            | Body::MessageStarted { .. }
+            | Body::MessageEnded { .. }
+            | Body::ToolStarted { .. }
+            | Body::AskClosed { .. }
+            | Body::Unqueued { .. }
+            | Body::QueueModeSet { .. }
+            | Body::ContextMeasured { .. }
+            | Body::Rebased(_) => 0,
+        }
+    }
+
+    /// Whether it adds a thing to a session's state: something that stays and takes room by itself.
+    pub fn adds(&self) -> bool {
+        match self {
+            Body::RunStarted { .. }
+            | Body::TurnStarted { .. }
+            | Body::StepStarted { .. }
+            | Body::MessageStarted { .. }
+            | Body::PartAdded { .. }
+            | Body::ToolProposed { .. }
+            | Body::AskOpened(_)
+            | Body::Compacted { .. }
+            | Body::Noticed { .. } => true,
+            Body::SessionOpened { .. }
+            | Body::Renamed { .. }
+            | Body::ModelChosen { .. }
+            | Body::PolicyChosen { .. }
+            | Body::ToolsChosen { .. }
+            | Body::LeafMoved { .. }
+            | Body::RunEnded { .. }
+            | Body::TurnEnded { .. }
+            | Body::StepEnded { .. }
+            | Body::MessageDelta { .. }
+            | Body::MessageEnded { .. }
+            | Body::ToolDecided { .. }
+            | Body::ToolStarted { .. }
+            | Body::ToolProgress { .. }
+            | Body::ToolEnded { .. }
+            | Body::AskClosed { .. }
+            | Body::Queued { .. }
+            | Body::QueueEdited { .. }
+            | Body::Unqueued { .. }
+            | Body::QueueModeSet { .. }
+            | Body::ContextMeasured { .. }
+            | Body::PlanChanged { .. }
+            | Body::Retrying { .. }
+            | Body::Rebased(_) => false,
+        }
+    }
+}
+
+/// What a thing takes beside its text.
+pub const THING_BYTES: usize = 512;
+
+impl State {
+    /// About how many bytes it takes.
+    pub fn weight(&self) -> usize {
+        let entries = self.entries.values().map(|entry| match &entry.kind {
+            EntryKind::Message(message) => {
+                message.parts.iter().map(|part| part.weight() + size_of::<Part>()).sum()
+            }
+            EntryKind::Compaction(compaction) => compaction.summary.len(),
+            EntryKind::Notice { code, text, .. } => code.len() + text.len(),
+        });
+        let tools = self.tools.values().map(|tool| {
+            let result = tool.result.as_ref().map_or(0, result_weight);
+            tool.name.len() + tool.args.as_str().len() + tool.output.len() + result
+        });
+        let asks = self.asks.iter().map(ask_weight);
+        let waiting = self.queues.all().map(|(_, waiting)| waiting.input.weight());
+        let steps: usize = self.runs.iter().flat_map(|run| &run.turns).map(|turn| 1 + turn.steps.len()).sum();
+        let text: usize = entries.chain(tools).chain(asks).chain(waiting).sum();
+        let things = self.entries.len() + self.tools.len() + self.runs.len() + steps;
+        text + things * THING_BYTES
+    }
+}
+
+fn maybe(text: &Option<String>) -> usize {
+    text.as_ref().map_or(0, String::len)
+}
+
+fn all(texts: &[String]) -> usize {
+    texts.iter().map(|text| text.len() + 1).sum()
+}
+
+fn result_weight(result: &ToolResult) -> usize {
+    let json = result.json.as_ref().map_or(0, |json: &Json| json.as_str().len());
+    result.text.len() + json + result.parts.iter().map(Part::weight).sum::<usize>()
+}
+
+fn answer_weight(answer: &Answer) -> usize {
+    match answer {
+        Answer::Deny { reason } => maybe(reason),
+        Answer::Entered(text) => text.len(),
+        Answer::Chosen(ids) => all(ids),
+        Answer::Allow { .. } | Answer::Confirmed(_) | Answer::Dismissed => 0,
+    }
+}
+
+fn ask_weight(ask: &Ask) -> usize {
+    let kind = match &ask.kind {
+        AskKind::Consent(consent) => {
+            let preview = match &consent.preview {
+                None => 0,
+                Some(Preview::Text(text)) => text.len(),
+                Some(Preview::Command { line, inner }) => line.len() + all(inner),
+                Some(Preview::Diff { path, text }) => path.len() + text.len(),
+            };
+            let args = consent.args.as_str().len();
+            preview + args + consent.digest.0.len() + all(&consent.assessment.reasons) + maybe(&consent.rule)
+        }
+        AskKind::Confirm { message, .. } => message.len(),
+        AskKind::Choose { message, choices, .. } => {
+            let choices = choices.iter().map(|c| c.id.len() + c.label.len() + maybe(&c.detail));
+            message.len() + choices.sum::<usize>()
+        }
+        AskKind::Text { message, placeholder, default, .. } => {
+            message.len() + maybe(placeholder) + maybe(default)
+        }
+        AskKind::Edit { message, prefill } => message.len() + prefill.len(),
+    };
+    ask.title.len() + kind
+}

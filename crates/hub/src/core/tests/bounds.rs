@@ -1,0 +1,194 @@
+//! What may pile up in a hub has an end: questions, commands that wait, inputs, and what a foreign runtime tells.
+
+use super::{Bench, NoShelf, TERMINAL};
+use crate::core::{Core, Engine, In, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out, Setup, Standing};
+use dialects::role::Answers;
+use domain::ask::{Ask, AskKind, Closing};
+use domain::ask_book::MAX_OPEN_ASKS;
+use domain::canon::Bounds;
+use domain::command::{Command, RefusalKind, Target};
+use domain::content::{Input, Role, TextKind};
+use domain::event::{Body, Event, Outcome};
+use domain::fact::{Fact, Said};
+use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId};
+use domain::port::{Order, Report, Ticket};
+use domain::queue::{MAX_QUEUED_BYTES, QueueKind};
+use domain::session::Policy;
+use domain::signal::{Board, Level, Signal};
+use domain::state::State;
+use std::sync::Arc;
+
+fn confirm(id: AskId) -> Body {
+    let kind = AskKind::Confirm { message: String::new(), yes: None, no: None, danger: false };
+    Body::AskOpened(Ask { id, run: None, title: "?".into(), kind, deadline: None })
+}
+
+#[test]
+fn one_question_too_many_is_closed_at_once_and_its_asker_told() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    for _ in 0..=MAX_OPEN_ASKS {
+        let id = AskId::mint(&brief.ids);
+        bench.happened(&brief, confirm(id));
+    }
+    assert_eq!(bench.state().asks.len(), MAX_OPEN_ASKS);
+    let told = bench
+        .outs
+        .iter()
+        .filter(|out| matches!(out, Out::Order(Order::AskClosed { closing: Closing::Unattended, .. })));
+    assert_eq!(told.count(), 1);
+}
+
+#[test]
+fn inputs_wait_up_to_so_many_bytes() {
+    let mut bench = Bench::new();
+    bench.prompt("go");
+    let half = || {
+        let input = Input::text("x".repeat(MAX_QUEUED_BYTES / 2));
+        Command::Enqueue { kind: QueueKind::FollowUp, input }
+    };
+    bench.command(TERMINAL, half()).unwrap();
+    bench.command(TERMINAL, half()).unwrap();
+    let refused = bench.command(TERMINAL, half()).unwrap_err();
+    assert_eq!(refused.kind, RefusalKind::TooMany);
+}
+
+/// A core in front of a foreign runtime, with one UI.
+fn in_front(engine: Engine) -> Core {
+    let setup = Setup { engine, cwd: "/w".into(), project: "/w".into(), policy: Policy::Ask, salt: 7 };
+    let mut core = Core::new(setup);
+    core.ground(Millis(1));
+    let (name, answers, standing) = ("ui".to_owned(), Answers::ALL, Standing::Controller);
+    core.step(Millis(1), In::Arrived { ui: TERMINAL, name, answers, standing }, &mut NoShelf);
+    core
+}
+
+fn lets_go(outs: &[Out]) -> Option<&str> {
+    outs.iter().find_map(|out| match out {
+        Out::LetGo(why) => Some(why.as_str()),
+        _ => None,
+    })
+}
+
+#[test]
+fn commands_that_a_runtime_never_answers_do_not_pile_up() {
+    let mut core = in_front(Engine::Followed);
+    let list = |ticket: usize| In::Command {
+        ui: TERMINAL,
+        ticket: Ticket(ticket as u64),
+        target: Target::Current,
+        command: Command::ListTools,
+    };
+    for ticket in 0..MAX_CONSULTED {
+        let outs = core.step(Millis(1), list(ticket), &mut NoShelf);
+        assert!(outs.iter().any(|out| matches!(out, Out::Order(_))));
+    }
+    let outs = core.step(Millis(1), list(MAX_CONSULTED), &mut NoShelf);
+    let refused = |out: &Out| matches!(out, Out::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
+    assert!(outs.iter().any(refused), "{outs:?}");
+}
+
+#[test]
+fn a_runtime_that_floods_a_run_that_is_over_is_let_go_with_the_reason() {
+    let mut core = in_front(Engine::Followed);
+    let session = core.current(TERMINAL).unwrap().clone();
+    let mut say = |said| {
+        let report = Report::Said { session: session.clone(), fact: Fact::of("r", said) };
+        core.step(Millis(1), In::Report(report), &mut NoShelf)
+    };
+    say(Said::RunStarted);
+    say(Said::RunEnded(Outcome::Done));
+    let late = || Said::Text { message: None, kind: TextKind::Text, text: String::new() };
+    for _ in 0..Bounds::USUAL.unheard {
+        assert!(lets_go(&say(late())).is_none());
+    }
+    assert!(lets_go(&say(late())).is_some_and(|why| why.contains("Start it again")));
+}
+
+#[test]
+fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
+    let mut core = in_front(Engine::Mirrored);
+    let session = SessionId::from_number(1);
+    let (state, board) = (Box::new(State::new()), Board::default());
+    core.step(Millis(1), In::Mirror { session: session.clone(), state, board }, &mut NoShelf);
+    let text = "x".repeat(8 * 1024 * 1024);
+    let most = MAX_MIRRORED / text.len();
+    for number in 1..=most as u64 + 1 {
+        let (entry, text) = (EntryId(number), text.clone());
+        let body =
+            Body::Noticed { entry, parent: None, run: None, level: Level::Info, code: "n".into(), text };
+        let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
+        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
+        let over = number > most as u64 - 1;
+        assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("128 MiB")), over, "{number}");
+    }
+    // The same when it is that large from the beginning.
+    let mut state = State::new();
+    for number in 1..=most as u64 {
+        let (entry, text) = (EntryId(number), text.clone());
+        let body =
+            Body::Noticed { entry, parent: None, run: None, level: Level::Info, code: "n".into(), text };
+        state.apply(Millis(1), &body).unwrap();
+    }
+    let mirror = In::Mirror { session, state: Box::new(state), board: Board::default() };
+    assert!(lets_go(&core.step(Millis(1), mirror, &mut NoShelf)).is_some());
+}
+
+#[test]
+fn a_lossless_message_without_end_is_let_go_with_the_reason() {
+    let mut core = in_front(Engine::Mirrored);
+    let session = SessionId::from_number(1);
+    let (mut state, message) = (State::new(), MessageId(1));
+    let started = Body::MessageStarted { message, parent: None, role: Role::User, turn: None, step: None };
+    state.apply(Millis(1), &started).unwrap();
+    let mirror = In::Mirror { session: session.clone(), state: Box::new(state), board: Board::default() };
+    core.step(Millis(1), mirror, &mut NoShelf);
+    let text = "x".repeat(MAX_STREAMED / 8);
+    for number in 1..=9 {
+        let body = Body::MessageDelta { message, kind: TextKind::Text, text: text.clone() };
+        let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
+        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
+        assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("one message")), number > 8, "{number}");
+    }
+}
+
+#[test]
+fn a_title_that_changes_for_ever_does_not_end_a_mirrored_session() {
+    let mut core = in_front(Engine::Mirrored);
+    let session = SessionId::from_number(1);
+    let (state, board) = (Box::new(State::new()), Board::default());
+    core.step(Millis(1), In::Mirror { session: session.clone(), state, board }, &mut NoShelf);
+    let title = "x".repeat(8 * 1024 * 1024);
+    for number in 1..=2 * (MAX_MIRRORED / title.len()) as u64 {
+        let body = Body::Renamed { title: title.clone() };
+        let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
+        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
+        assert!(lets_go(&outs).is_none());
+    }
+}
+
+#[test]
+fn a_signal_is_cut_to_what_a_screen_can_show() {
+    let mut bench = Bench::new();
+    bench.prompt("go");
+    let session = bench.session();
+    let huge = || "é".repeat(1_000_000);
+    let signals = [
+        Signal::Notify { level: Level::Info, text: huge() },
+        Signal::Status { key: "k".into(), text: Some(huge()) },
+        Signal::Working(Some(huge())),
+        Signal::Widget { key: huge(), lines: vec![huge(); 100], place: domain::signal::Place::Above },
+        Signal::Title(huge()),
+        Signal::EditorText(huge()),
+        Signal::Suggestion { text: huge(), confidence: 1, source: huge(), context: Some(huge()) },
+    ];
+    for signal in signals {
+        bench.outs.clear();
+        bench.step(In::Report(Report::Signal { session: session.clone(), signal }));
+        let told = bench.outs.iter().find_map(|out| match out {
+            Out::Signal { signal, .. } => Some(signal.weight()),
+            _ => None,
+        });
+        assert!(told.is_some_and(|weight| weight <= 70_000), "{told:?}");
+    }
+}
