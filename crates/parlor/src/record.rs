@@ -3,12 +3,13 @@
 //!
 //! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
 
-use crate::exit::{self, Exit};
+use crate::exit::{self, Carrier, Exit};
 use crate::serve::told_to_stop;
 use anyhow::Context;
 use kit::notation::{Heads, Side};
 use kit::recorder::{MAX_KEPT, Recorder};
 use link::{Watcher, Way};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +38,7 @@ pub(crate) struct Record {
     out: Option<PathBuf>,
     /// The program and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// Records until the program ends.
@@ -47,8 +48,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         None => default_path(record.dialect.name()),
     };
     let [program, arguments @ ..] = record.command.as_slice() else {
-        exit::complain("error: say what to record\n\nhint: parlor record --dialect codelia -- COMMAND");
-        std::process::exit(2);
+        return Err(exit::usage("say what to record\n\nhint: parlor record --dialect codelia -- COMMAND"));
     };
     let recorder = open(&path, record.dialect.name())?;
     exit::complain(&format!("recording to {}", path.display()));
@@ -58,12 +58,12 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .with_context(|| format!("cannot start {program}"))?;
+        .with_context(|| format!("cannot start {}", program.display()))?;
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        anyhow::bail!("{program} has no stdin or stdout");
+        anyhow::bail!("{} has no stdin or stdout", program.display());
     };
     let said = tokio::spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
-    let heard = copy(stdout, tokio::io::stdout(), Ear::new(recorder.clone(), Side::Runtime));
+    let heard = copy(stdout, Carrier::of_tasks(), Ear::new(recorder.clone(), Side::Runtime));
     let over = async {
         heard.await;
         child.wait().await
@@ -156,7 +156,7 @@ fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
         ],
         dialect: Some(dialect.to_owned()),
         title: Some(format!("recorded by parlor {}", env!("CARGO_PKG_VERSION"))),
-        session_cwd: std::env::current_dir().ok().map(|dir| dir.display().to_string()),
+        session_cwd: std::env::current_dir().ok().map(|dir| domain::path_text::write(&dir)),
         ..Heads::default()
     };
     Recorder::create(path, &heads)
