@@ -42,7 +42,7 @@ cargo xtask CHORE
 ";
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<String> = std::env::args_os().filter_map(|word| word.into_string().ok()).skip(1).collect();
     let Some((chore, rest)) = args.split_first() else {
         eprint!("{HELP}");
         return ExitCode::from(2);

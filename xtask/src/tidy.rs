@@ -37,6 +37,17 @@ const REFUSED: &[(&str, &str)] = &[
     (concat!("unbounded_", "channel("), "every queue is bounded: use a channel with a named constant"),
 ];
 
+/// Code of the crates (their tests apart) that may stand in one place only, where it is, and what to do elsewhere.
+const ONE_PLACE: &[(&str, &[&str], &str)] =
+    &[(concat!("io::", "stdout("), SPEAKERS, SPEAK), (concat!("io::", "stderr("), SPEAKERS, SPEAK)];
+/// The files that write to the terminal: each lets nothing through that would command it.
+const SPEAKERS: &[&str] = &[
+    "crates/parlor/src/exit/stream.rs",
+    "crates/parlor/src/exit/carrier.rs",
+    "crates/tui/src/shell/terminal.rs",
+];
+const SPEAK: &str = "text from elsewhere could command the terminal: use say, put, complain, show or Carrier of parlor's exit";
+
 /// Reads every source file and judges it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     judge("tidy", &findings(&tree::pages(shell.root(), ".rs")?, LONG))
@@ -75,6 +86,12 @@ fn of_page(page: &Page, long: &[(&str, usize)]) -> Vec<String> {
         for (code, instead) in REFUSED {
             if line.contains(code) {
                 found.push(format!("{path}:{}: `{code}` is refused: {instead}", number + 1));
+            }
+        }
+        for (code, places, instead) in ONE_PLACE {
+            let ours = path.starts_with("crates/") && path.contains("/src/");
+            if ours && line.contains(code) && !places.contains(&path.as_str()) {
+                found.push(format!("{path}:{}: `{code}` is refused here: {instead}", number + 1));
             }
         }
     }
@@ -150,6 +167,16 @@ mod tests {
         expect(page("tests/common/peer.rs", "//! A.\n"), &[], &["`common`"]);
         expect(page("src/handlers_of_time.rs", "//! A.\n"), &[], &["`handlers`"]);
         expect(page("src/uncommon.rs", "//! A.\n"), &[], &[]);
+    }
+
+    #[test]
+    fn only_one_place_writes_to_the_terminal() {
+        for (code, places, _) in ONE_PLACE {
+            let text = format!("//! A.\n    {code})\n");
+            expect(page("crates/a/src/run.rs", &text), &[], &["crates/a/src/run.rs:2"]);
+            expect(page(places[0], &text), &[], &[]);
+            expect(page("crates/a/tests/run.rs", &text), &[], &[]);
+        }
     }
 
     #[test]

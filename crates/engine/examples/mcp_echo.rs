@@ -71,7 +71,8 @@ impl ServerHandler for Echo {
         let result = match request.name.as_ref() {
             "echo" | "put" | "wipe" => CallToolResult::success(vec![ContentBlock::text(said)]),
             "env" => {
-                let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
+                let names: Vec<String> =
+                    std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
                 CallToolResult::success(vec![ContentBlock::text(names.join(" "))])
             }
             "image" => CallToolResult::success(vec![ContentBlock::image("AAAA", "image/png")]),

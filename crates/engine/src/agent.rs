@@ -1,6 +1,6 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
-use crate::config::Config;
+use crate::config::{Config, Ground};
 use crate::consult::Consulted;
 use crate::grants::{Changes, Grants};
 use crate::mcp::Servers;
@@ -13,7 +13,7 @@ use domain::ids::SessionId;
 use domain::port::{Order, Report, TurnBrief, TurnEnd};
 use domain::signal::Level;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -163,7 +163,9 @@ impl Agent {
 
     async fn begin(&mut self, brief: TurnBrief) {
         let (session, run, turn) = (brief.session.clone(), brief.run, brief.turn);
-        let seat = match self.seat(&brief) {
+        let ground = self.setup.config.ground(&brief.project, &brief.cwd);
+        let look = self.setup.config.look(&ground);
+        let seat = match self.seat(&brief, ground) {
             Ok(seat) => seat,
             Err(why) => {
                 let failure = Failure::new("workplace", why)
@@ -204,7 +206,7 @@ impl Agent {
             port: port.clone(),
             compact_at: self.setup.config.compact_at,
             servers: self.servers.clone(),
-            look: self.setup.config.look(&brief.project, &brief.cwd),
+            look,
             brief,
         };
         tokio::spawn(async move {
@@ -219,21 +221,26 @@ impl Agent {
         });
     }
 
-    fn seat(&mut self, brief: &TurnBrief) -> Result<&mut Seat, String> {
-        let (cwd, project) = (Path::new(&brief.cwd), Path::new(&brief.project));
+    fn seat(&mut self, brief: &TurnBrief, ground: Ground) -> Result<&mut Seat, String> {
         let fits = self.seats.get(&brief.session).is_some_and(|seat| seat.cwd == brief.cwd);
         if !fits {
             let outputs = self.setup.data.join("outputs").join(brief.session.as_str());
-            let mut place = Workplace::new(project, &outputs).map_err(|why| why.to_string())?;
-            if cwd != project {
-                place = place.at(cwd).map_err(|why| why.to_string())?;
-            }
+            let place = match &ground.workspace {
+                Ok(root) => Workplace::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
+                Err(_) => Workplace::without_workspace(&ground.cwd, &outputs),
+            };
+            let mut place = place.map_err(|why| why.to_string())?;
             if let Some(guard) = &self.setup.guard {
                 place = place.guarded(guard.clone());
             }
-            let (rules, trouble) = match Rules::load(&self.setup.data, place.root()) {
-                Ok(rules) => (rules, None),
-                Err(why) => (Rules::none(&self.setup.data, place.root()), Some(why.to_string())),
+            let data = &self.setup.data;
+            let (rules, trouble) = match &ground.workspace {
+                Ok(root) => match Rules::load(data, root) {
+                    Ok(rules) => (rules, None),
+                    Err(why) => (Rules::none(data, root), Some(why.to_string())),
+                },
+                // Rules are for a project.
+                Err(why) => (Rules::none(data, place.workdir()), Some(why.words())),
             };
             let unwritten = Unwritten::default();
             unwritten.set(self.failing.get(&brief.session).cloned());

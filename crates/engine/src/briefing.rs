@@ -2,6 +2,7 @@
 
 use crate::place::{Look, read_text};
 use crate::skills::Skills;
+use domain::path_text;
 use domain::signal::UiContext;
 use std::path::Path;
 
@@ -11,6 +12,9 @@ const MAX_FILE: u64 = 64 * 1024;
 const MAX_INSTRUCTIONS: usize = 96 * 1024;
 /// Characters of what is selected in the UI.
 const MAX_SELECTION: usize = 20_000;
+
+/// Said to the model where there is no workspace.
+pub(crate) const NO_WORKSPACE: &str = "\nThere is no workspace here: every file that you want to read or write is asked for, and commands cannot write.";
 
 /// `AGENTS.md` of the person and up the tree, the farthest first; what could not be read, in words.
 pub(crate) struct Instructions {
@@ -22,13 +26,10 @@ impl Instructions {
     /// Reads them.
     pub(crate) fn read(look: &Look) -> Instructions {
         let mut near_first: Vec<(std::path::PathBuf, Option<&Path>)> =
-            look.dirs_up().iter().map(|dir| (dir.join("AGENTS.md"), Some(look.project.as_path()))).collect();
+            look.dirs_up().iter().map(|dir| (dir.join("AGENTS.md"), look.project.as_deref())).collect();
         near_first.extend(look.settings.iter().map(|dir| (dir.join("AGENTS.md"), None)));
         let (mut parts, mut trouble, mut size) = (Vec::new(), Vec::new(), 0);
         for (file, within) in near_first.into_iter().filter(|(file, _)| file.exists()) {
-            // Outside of the project nothing bounds where the working directory's own file may lie but itself.
-            let within =
-                within.map(|root| if look.cwd.starts_with(root) { root } else { look.cwd.as_path() });
             match read_text(&file, within, MAX_FILE) {
                 Ok(text) if size + text.len() > MAX_INSTRUCTIONS => {
                     trouble.push(format!("{}: left out, there are too many instructions", file.display()));
@@ -56,7 +57,7 @@ pub(crate) fn system(
     let mut system = format!(
         "You are a coding agent at work in {}. Use the tools to look before you answer and to make the changes that \
          are asked for. Be brief and exact. When a tool is denied, respect the reason.",
-        workdir.display()
+        path_text::write(workdir)
     );
     let mut add = |text: &str| {
         system.push('\n');
@@ -109,7 +110,8 @@ mod tests {
         put("work/a/b/AGENTS.md", "the nearest");
         put("secret", "secret");
         std::os::unix::fs::symlink("../../secret", base.join("work/a/AGENTS.md")).unwrap();
-        let look = Look::new(&base.join("work"), &base.join("work/a/b"), None, Some(base.join("settings")));
+        let look =
+            Look::new(Some(&base.join("work")), &base.join("work/a/b"), None, Some(base.join("settings")));
         let read = Instructions::read(&look);
         let order: Vec<&str> = read.text.lines().filter(|line| line.starts_with("the ")).collect();
         assert_eq!(order, ["the person's", "the project's", "the nearest"]);
@@ -124,7 +126,7 @@ mod tests {
         std::fs::create_dir_all(base.join("a")).unwrap();
         std::fs::write(base.join("AGENTS.md"), "x".repeat(60 * 1024)).unwrap();
         std::fs::write(base.join("a/AGENTS.md"), "y".repeat(60 * 1024)).unwrap();
-        let read = Instructions::read(&Look::new(&base, &base.join("a"), None, None));
+        let read = Instructions::read(&Look::new(Some(&base), &base.join("a"), None, None));
         assert!(read.text.ends_with('y') && !read.text.contains("xxx") && read.trouble.len() == 1);
     }
 }

@@ -1,11 +1,13 @@
 //! What the person has set for the agent. Pure: reading files is the caller's business, and so are all other settings.
 
 use crate::place::Look;
-use serde::Deserialize;
+use domain::path_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toml::{Table, Value};
 use tools::policy::Mode;
+use tools::{Bounds, NoWorkspace};
 
 /// Percent of the window at which a conversation is compacted.
 pub const COMPACT_AT: u8 = 80;
@@ -29,10 +31,14 @@ pub struct Config {
     pub fetch: Fetching,
     /// What commands may reach beside the workspace.
     pub sandbox: Sandbox,
+    /// Folders that the person vouches for as workspaces, whoever owns them.
+    pub workspaces: Vec<PathBuf>,
     /// The person's home: skills lie there. `None`: no such skills.
     pub home: Option<PathBuf>,
     /// The person's directory of settings: `AGENTS.md` and `mcp.json` lie there. `None`: there are none.
     pub settings: Option<PathBuf>,
+    /// Parlor's own folders: nobody works in them.
+    pub own: Vec<PathBuf>,
 }
 
 impl Default for Config {
@@ -44,56 +50,39 @@ impl Default for Config {
             extensions: BTreeMap::new(),
             fetch: Fetching::default(),
             sandbox: Sandbox::default(),
+            workspaces: Vec::new(),
             home: None,
             settings: None,
+            own: Vec::new(),
         }
     }
 }
 
 /// Whether the model may fetch pages of the web; each host is asked for all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fetching {
     /// Whether the tool is there at all.
-    #[serde(default)]
     pub enabled: bool,
     /// Whether this machine and its own network may be asked too.
-    #[serde(default)]
     pub private: bool,
 }
 
 /// What commands may reach beside the workspace: absolute paths, or paths that start with `~/`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sandbox {
     /// Places that may be read although people keep secrets there.
-    #[serde(default)]
     pub also_readable: Vec<PathBuf>,
     /// Places that may be written, such as a build cache.
-    #[serde(default)]
     pub also_writable: Vec<PathBuf>,
 }
 
-impl Sandbox {
-    fn checked(self) -> Result<Sandbox, ConfigError> {
-        let lists = [("also_readable", &self.also_readable), ("also_writable", &self.also_writable)];
-        for (key, places) in lists {
-            if let Some(place) = places.iter().find(|place| !place.is_absolute() && !place.starts_with("~")) {
-                let why = format!("{} starts with neither / nor ~/", place.display());
-                return Err(ConfigError::Value { key: format!("sandbox.{key}"), why });
-            }
-        }
-        Ok(self)
-    }
-
-    fn at(self, home: Option<&Path>) -> Sandbox {
-        let settle = |places: Vec<PathBuf>| {
-            let settled = places.into_iter().filter_map(|place| match place.strip_prefix("~") {
-                Ok(rest) => home.map(|home| home.join(rest)),
-                Err(_) => Some(place),
-            });
-            settled.collect()
-        };
-        Sandbox { also_readable: settle(self.also_readable), also_writable: settle(self.also_writable) }
-    }
+/// Folders that start with `~/` in the person's home; where there is none they lead nowhere.
+fn settled(places: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
+    let settled = places.into_iter().filter_map(|place| match place.strip_prefix("~") {
+        Ok(rest) => home.map(|home| home.join(rest)),
+        Err(_) => Some(place),
+    });
+    settled.collect()
 }
 
 /// An external command that answers in JSON.
@@ -105,14 +94,14 @@ pub struct Extension {
     pub deadline: Duration,
 }
 
-/// Settings that cannot be used.
+/// A setting that cannot be used; everything else counts all the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Not TOML, or a value of the wrong kind.
-    #[error("the settings cannot be read: {0}")]
+    /// Not TOML.
+    #[error("it is not TOML, so nothing in it counts: {0}")]
     Malformed(String),
-    /// A value that makes no sense.
+    /// A value of the wrong kind, or one that makes no sense.
     #[error("{key}: {why}")]
     Value {
         /// Which.
@@ -122,33 +111,20 @@ pub enum ConfigError {
     },
 }
 
-/// Only the keys of the agent; the others belong to other parts of the program.
-#[derive(Debug, Deserialize)]
-struct Wanted {
-    model: Option<String>,
-    policy: Option<String>,
-    compact_at: Option<u8>,
-    #[serde(default)]
-    extensions: BTreeMap<String, WantedExtension>,
-    #[serde(default)]
-    fetch: Fetching,
-    #[serde(default)]
-    sandbox: Sandbox,
-}
-
-#[derive(Debug, Deserialize)]
-struct WantedExtension {
-    command: Vec<String>,
-    timeout_s: Option<u64>,
+impl ConfigError {
+    fn value(key: impl Into<String>, why: impl Into<String>) -> ConfigError {
+        ConfigError::Value { key: key.into(), why: why.into() }
+    }
 }
 
 impl Config {
-    /// The agent's part of a settings file:
+    /// The agent's part of a settings file, and what in it cannot be used:
     ///
     /// ```toml
     /// model = "anthropic/claude-sonnet-4-5"
     /// policy = "ask"
     /// compact_at = 80
+    /// workspaces = ["/srv/shared-project"]
     /// [extensions.weather]
     /// command = ["weather-json", "--short"]
     /// timeout_s = 10
@@ -158,94 +134,256 @@ impl Config {
     /// also_readable = ["~/.aws"]
     /// ```
     ///
-    /// # Errors
-    /// When the text is not TOML or a value cannot be used.
-    pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
-        let wanted: Wanted =
-            toml::from_str(text).map_err(|why| ConfigError::Malformed(why.message().to_owned()))?;
-        let compact_at = wanted.compact_at.unwrap_or(COMPACT_AT);
-        if !(10..=100).contains(&compact_at) {
-            let why = format!("{compact_at} is no percentage between 10 and 100");
-            return Err(ConfigError::Value { key: "compact_at".to_owned(), why });
-        }
-        let policy = wanted.policy.as_deref().map(str::parse::<Mode>).transpose();
-        let policy =
-            policy.map_err(|why| ConfigError::Value { key: "policy".to_owned(), why: why.to_string() })?;
-        let mut extensions = BTreeMap::new();
-        for (name, entry) in wanted.extensions {
-            extensions.insert(name.clone(), extension(&name, entry)?);
-        }
-        let (model, fetch, sandbox) = (wanted.model, wanted.fetch, wanted.sandbox.checked()?);
-        Ok(Config { model, policy, compact_at, extensions, fetch, sandbox, home: None, settings: None })
+    /// A mistake costs only the key it stands in. Other keys belong to other parts of the program.
+    pub fn from_toml(text: &str) -> (Config, Vec<ConfigError>) {
+        let (mut config, mut wrong) = (Config::default(), Vec::new());
+        let table: Table = match toml::from_str(text) {
+            Ok(table) => table,
+            Err(why) => return (config, vec![ConfigError::Malformed(why.message().to_owned())]),
+        };
+        let mut take = |key: &str, read: &mut dyn FnMut(&Value) -> Result<(), ConfigError>| {
+            if let Some(Err(why)) = table.get(key).map(read) {
+                wrong.push(why);
+            }
+        };
+        take("model", &mut |value| {
+            let name =
+                value.as_str().ok_or_else(|| ConfigError::value("model", "must be a name in quotes"))?;
+            config.model = Some(name.to_owned());
+            Ok(())
+        });
+        take("policy", &mut |value| {
+            // A mode that cannot be read may have been meant as a narrow one: nothing wider than the narrowest counts.
+            config.policy = Some(Mode::ReadOnly);
+            let narrowed = "read-only counts until it is put right";
+            let wrong = |why: String| ConfigError::value("policy", format!("{why}; {narrowed}"));
+            let name = value.as_str().ok_or_else(|| wrong("must be a mode in quotes".to_owned()))?;
+            config.policy = Some(name.parse::<Mode>().map_err(|why| wrong(why.to_string()))?);
+            Ok(())
+        });
+        take("compact_at", &mut |value| {
+            let percent = value.as_integer().and_then(|number| u8::try_from(number).ok());
+            let percent = percent.filter(|percent| (10..=100).contains(percent));
+            let why = || format!("{} is no percentage between 10 and 100", shown(value));
+            config.compact_at = percent.ok_or_else(|| ConfigError::value("compact_at", why()))?;
+            Ok(())
+        });
+        let mut more = Vec::new();
+        take("workspaces", &mut |value| folders("workspaces", value, &mut config.workspaces, &mut more));
+        take("extensions", &mut |value| {
+            let words = "must be a table: [extensions.NAME] with a command";
+            let entries = value.as_table().ok_or_else(|| ConfigError::value("extensions", words))?;
+            for (name, entry) in entries {
+                match extension(name, entry) {
+                    Ok(entry) => drop(config.extensions.insert(name.clone(), entry)),
+                    Err(why) => more.push(why),
+                }
+            }
+            Ok(())
+        });
+        take("fetch", &mut |value| {
+            let words = "must be a table: [fetch] with `enabled = true`";
+            let part = value.as_table().ok_or_else(|| ConfigError::value("fetch", words))?;
+            for (name, place) in
+                [("enabled", &mut config.fetch.enabled), ("private", &mut config.fetch.private)]
+            {
+                match part.get(name).map(Value::as_bool) {
+                    None => {}
+                    Some(Some(on)) => *place = on,
+                    Some(None) => {
+                        more.push(ConfigError::value(format!("fetch.{name}"), "must be true or false"));
+                    }
+                }
+            }
+            Ok(())
+        });
+        take("sandbox", &mut |value| {
+            let words = "must be a table: [sandbox] with lists of folders";
+            let part = value.as_table().ok_or_else(|| ConfigError::value("sandbox", words))?;
+            for (name, place) in [
+                ("also_readable", &mut config.sandbox.also_readable),
+                ("also_writable", &mut config.sandbox.also_writable),
+            ] {
+                if let Some(list) = part.get(name) {
+                    folders(&format!("sandbox.{name}"), list, place, &mut more)?;
+                }
+            }
+            Ok(())
+        });
+        wrong.extend(more);
+        (config, wrong)
+    }
+
+    /// What a workspace may be.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::new(self.home.as_deref(), &self.own, &self.workspaces)
+    }
+
+    /// The folder that a session works in freely, from how the session names its places.
+    pub fn ground(&self, project: &str, cwd: &str) -> Ground {
+        let bounds = self.bounds();
+        let (project, cwd) = (path_text::read(project), path_text::read(cwd));
+        let workspace = bounds.judge(&project).or_else(|_| bounds.find(&cwd));
+        Ground { cwd, workspace }
     }
 
     /// Where instructions and skills are looked for.
-    pub(crate) fn look(&self, project: &str, cwd: &str) -> Look {
-        Look::new(project.as_ref(), cwd.as_ref(), self.home.clone(), self.settings.clone())
+    pub(crate) fn look(&self, ground: &Ground) -> Look {
+        let workspace = ground.workspace.as_deref().ok();
+        Look::new(workspace, &ground.cwd, self.home.clone(), self.settings.clone())
     }
 
     /// The same with the places where the person keeps things.
     #[must_use]
     pub fn at(self, home: Option<PathBuf>, settings: Option<PathBuf>) -> Config {
-        Config { sandbox: self.sandbox.at(home.as_deref()), home, settings, ..self }
+        let sandbox = Sandbox {
+            also_readable: settled(self.sandbox.also_readable, home.as_deref()),
+            also_writable: settled(self.sandbox.also_writable, home.as_deref()),
+        };
+        Config { workspaces: settled(self.workspaces, home.as_deref()), sandbox, home, settings, ..self }
     }
 }
 
-fn extension(name: &str, entry: WantedExtension) -> Result<Extension, ConfigError> {
-    let wrong = |key: &str, why: String| ConfigError::Value { key: format!("extensions.{name}.{key}"), why };
-    if entry.command.first().is_none_or(|program| program.trim().is_empty()) {
-        return Err(wrong("command", "name a program, such as [\"my-tool\", \"--json\"]".to_owned()));
+/// Where a session works.
+#[derive(Debug)]
+pub struct Ground {
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// What it may work in freely, or why there is no such folder.
+    pub workspace: Result<PathBuf, NoWorkspace>,
+}
+
+/// Reads a list of folders; one that cannot be used is told and left out.
+fn folders(
+    key: &str,
+    value: &Value,
+    into: &mut Vec<PathBuf>,
+    wrong: &mut Vec<ConfigError>,
+) -> Result<(), ConfigError> {
+    let words = "must be a list of folders in quotes, each from `/` or `~/` on";
+    for one in value.as_array().ok_or_else(|| ConfigError::value(key, words))? {
+        match one.as_str().filter(|dir| dir.starts_with('/') || dir.starts_with("~/")) {
+            Some(dir) => into.push(dir.into()),
+            None => wrong.push(ConfigError::value(key, format!("{}: {words}", shown(one)))),
+        }
     }
-    let deadline = match entry.timeout_s {
+    Ok(())
+}
+
+/// A value as it is written, where that is short; else what kind it is.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Integer(number) => number.to_string(),
+        other => other.type_str().to_owned(),
+    }
+}
+
+fn extension(name: &str, entry: &Value) -> Result<Extension, ConfigError> {
+    let wrong = |key: &str, why: &str| ConfigError::value(format!("extensions.{name}{key}"), why);
+    let entry = entry.as_table().ok_or_else(|| wrong("", "must be a table with a command"))?;
+    let words = "name a program, such as [\"my-tool\", \"--json\"]";
+    let command = entry.get("command").and_then(Value::as_array).ok_or_else(|| wrong(".command", words))?;
+    let command: Option<Vec<String>> = command.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+    let command = command.filter(|command| command.first().is_some_and(|program| !program.trim().is_empty()));
+    let command = command.ok_or_else(|| wrong(".command", words))?;
+    let deadline = match entry.get("timeout_s") {
         None => EXTENSION_DEADLINE,
-        Some(seconds @ 1..=MAX_DEADLINE_S) => Duration::from_secs(seconds),
-        Some(_) => return Err(wrong("timeout_s", format!("must be between 1 and {MAX_DEADLINE_S} seconds"))),
+        Some(seconds) => {
+            let seconds = seconds.as_integer().and_then(|number| u64::try_from(number).ok());
+            let seconds = seconds.filter(|seconds| (1..=MAX_DEADLINE_S).contains(seconds));
+            let why = format!("must be between 1 and {MAX_DEADLINE_S} seconds");
+            Duration::from_secs(seconds.ok_or_else(|| wrong(".timeout_s", &why))?)
+        }
     };
-    Ok(Extension { command: entry.command, deadline })
+    Ok(Extension { command, deadline })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Config {
+        let (config, wrong) = Config::from_toml(text);
+        assert_eq!(wrong, []);
+        config
+    }
+
     #[test]
     fn the_agents_part_of_the_settings_is_read() {
         let text = "model = \"x\"\ncompact_at = 60\n[extensions.weather]\ncommand = [\"w\", \"-j\"]\ntimeout_s = 5\n\
                     [extensions.plain]\ncommand = [\"p\"]\n";
-        let config = Config::from_toml(text).unwrap();
+        let config = read(text);
         assert_eq!((config.compact_at, config.model.as_deref()), (60, Some("x")));
         let weather = Extension { command: vec!["w".into(), "-j".into()], deadline: Duration::from_secs(5) };
         assert_eq!(config.extensions["weather"], weather);
         assert_eq!(config.extensions["plain"].deadline, EXTENSION_DEADLINE);
-        assert_eq!(Config::from_toml("").unwrap(), Config::default());
+        assert_eq!(read(""), Config::default());
         assert!(!config.fetch.enabled, "nothing goes out unless somebody said so");
-        let fetching = Config::from_toml("[fetch]\nenabled = true").unwrap().fetch;
+        let fetching = read("[fetch]\nenabled = true").fetch;
         assert_eq!(fetching, Fetching { enabled: true, private: false });
+        let named = read("workspaces = [\"/srv/x\", \"~/y\"]").at(Some("/home/me".into()), None);
+        assert_eq!(named.workspaces, [PathBuf::from("/srv/x"), PathBuf::from("/home/me/y")]);
     }
 
     #[test]
     fn what_commands_may_reach_is_told_by_whole_paths() {
         let text = "[sandbox]\nalso_readable = [\"~/.aws\", \"/data\"]\nalso_writable = [\"~/.cache/x\"]\n";
-        let sandbox = Config::from_toml(text).unwrap().at(Some("/home/u".into()), None).sandbox;
+        let sandbox = read(text).at(Some("/home/u".into()), None).sandbox;
         assert_eq!(sandbox.also_readable, [Path::new("/home/u/.aws"), Path::new("/data")]);
         assert_eq!(sandbox.also_writable, [Path::new("/home/u/.cache/x")]);
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
-        for (text, what) in [
+    fn what_is_wrong_is_named_and_costs_only_itself() {
+        for (wrong, what) in [
             (
-                "[sandbox]\nalso_readable = [\"keys\"]",
-                "sandbox.also_readable: keys starts with neither / nor ~/",
+                "sandbox.also_readable = [\"keys\", \"/kept\"]",
+                "sandbox.also_readable: \"keys\": must be a list",
             ),
+            ("sandbox = 1", "sandbox: must be a table"),
+            ("policy = 3", "policy: must be a mode in quotes; read-only counts until"),
+            ("policy = \"read-onyl\"", "policy: `read-onyl` is no policy mode"),
             ("compact_at = 5", "compact_at: 5 is no percentage between 10 and 100"),
-            ("[extensions.a]\ncommand = []", "extensions.a.command: name a program"),
-            ("[extensions.a]\ncommand = [\"a\"]\ntimeout_s = 0", "extensions.a.timeout_s: must be between"),
-            ("[extensions.a]\ncommand = \"a\"", "the settings cannot be read: invalid type: string"),
-            ("compact_at = [", "the settings cannot be read"),
+            ("compact_at = \"many\"", "compact_at: \"many\" is no percentage"),
+            ("workspaces = \"/x\"", "workspaces: must be a list of folders"),
+            ("workspaces = [\"relative\", \"/kept\"]", "workspaces: \"relative\": must be a list"),
+            ("fetch = 3", "fetch: must be a table"),
+            ("fetch.enabled = \"yes\"", "fetch.enabled: must be true or false"),
+            ("extensions = 1", "extensions: must be a table"),
+            ("extensions.a = 1", "extensions.a: must be a table with a command"),
+            ("extensions.a.command = []", "extensions.a.command: name a program"),
+            ("extensions.a.command = \"a\"", "extensions.a.command: name a program"),
+            ("extensions.a.command = [1]", "extensions.a.command: name a program"),
+            (
+                "extensions.a = { command = [\"a\"], timeout_s = 0 }",
+                "extensions.a.timeout_s: must be between",
+            ),
         ] {
-            let said = Config::from_toml(text).unwrap_err().to_string();
-            assert!(said.starts_with(what), "{text}: {said}");
+            let (config, said) = Config::from_toml(&format!("model = \"kept\"\n{wrong}\n"));
+            assert_eq!(said.len(), 1, "{wrong}: {said:?}");
+            assert!(said[0].to_string().starts_with(what), "{wrong}: {}", said[0]);
+            assert_eq!(config.model.as_deref(), Some("kept"), "{wrong}");
         }
+        let narrowed = Config::from_toml("policy = \"read-onyl\"").0.policy;
+        assert_eq!(narrowed, Some(Mode::ReadOnly), "nothing wider than the narrowest");
+        let (config, said) = Config::from_toml("model = 3\ncompact_at = 60\nfetch = 1\n");
+        assert_eq!((config.compact_at, said.len()), (60, 2));
+        let (config, said) = Config::from_toml("model = \"lost\"\ncompact_at = [");
+        assert_eq!(config, Config::default());
+        assert!(said[0].to_string().starts_with("it is not TOML, so nothing in it counts"), "{said:?}");
+    }
+
+    #[test]
+    fn an_older_session_of_the_whole_home_goes_on_in_its_own_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(home.join("docs/x")).unwrap();
+        let config = Config::default().at(Some(home.clone()), None);
+        let text = |path: &str| home.join(path).display().to_string();
+        let ground = config.ground(&text(""), &text("docs/x"));
+        assert_eq!(ground.workspace.unwrap(), home.join("docs/x"));
+        assert!(config.ground(&text(""), &text("")).workspace.is_err());
+        assert!(config.ground("/", "/").workspace.is_err());
     }
 }

@@ -2,27 +2,27 @@
 
 use crate::agent::Setup;
 use crate::compact::{NotCompacted, compact};
-use crate::config::Config;
+use crate::config::{Config, Ground};
 use crate::context::Context;
 use crate::extension;
-use crate::mcp::{Project, Servers};
+use crate::mcp::{Project, Servers, Site};
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Compaction, Trigger};
 use domain::ids::SessionId;
+use domain::path_text;
 use domain::port::{Grounds, Kept, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
-use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tools::Tool as _;
 
-/// The skills that can be seen from `cwd` in `project`. Reads files.
-pub fn list_skills(config: &Config, project: &str, cwd: &str) -> SkillList {
-    Skills::find(&config.look(project, cwd)).list()
+/// The skills that can be seen from there. Reads files.
+pub fn list_skills(config: &Config, ground: &Ground) -> SkillList {
+    Skills::find(&config.look(ground)).list()
 }
 
 /// A question and what it takes to answer it.
@@ -48,9 +48,19 @@ impl Consulted {
             Command::Compact { instruction } => self.compact(instruction.as_deref()).await,
             Command::ListServers => Ok(Receipt::Servers(self.project().await?.list())),
             Command::ListSkills { cwd, .. } => {
-                let cwd = cwd.unwrap_or_else(|| self.grounds.cwd.clone());
-                let (config, project) = (self.setup.config, self.grounds.project);
-                let find = move || list_skills(&config, &project, &cwd);
+                let (config, grounds) = (self.setup.config, self.grounds);
+                let find = move || {
+                    let mut ground = config.ground(&grounds.project, &grounds.cwd);
+                    if let Some(cwd) = cwd {
+                        let there = path_text::read(&cwd);
+                        if ground.workspace.as_ref().is_ok_and(|root| there.starts_with(root)) {
+                            ground.cwd = there;
+                        } else {
+                            ground = config.ground(&cwd, &cwd);
+                        }
+                    }
+                    list_skills(&config, &ground)
+                };
                 let list = tokio::task::spawn_blocking(find).await;
                 list.map(Receipt::Skills)
                     .map_err(|_| Refusal::new(RefusalKind::Internal, "the skills could not be read"))
@@ -63,11 +73,15 @@ impl Consulted {
                     let hint = format!("register it in your settings: extensions.{name}.command = [\"…\"]");
                     return Err(Refusal::new(RefusalKind::ExtensionUnknown, what).hint(hint));
                 };
-                let (cwd, guard) = (Path::new(&self.grounds.cwd), self.setup.guard.as_ref());
-                extension::ask(&name, known, &payload, cwd, guard).await.map(Receipt::Extension)
+                let (cwd, guard) = (path_text::read(&self.grounds.cwd), self.setup.guard.as_ref());
+                extension::ask(&name, known, &payload, &cwd, guard).await.map(Receipt::Extension)
             }
             _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
         }
+    }
+
+    fn ground(&self) -> Ground {
+        self.setup.config.ground(&self.grounds.project, &self.grounds.cwd)
     }
 
     async fn models(&self, provider: Option<String>) -> Result<Receipt, Refusal> {
@@ -88,8 +102,9 @@ impl Consulted {
 
     /// The servers of the session's project; nothing is started for a mere question.
     async fn project(&self) -> Result<Arc<Project>, Refusal> {
-        let (servers, root) = (self.servers.clone(), self.grounds.project.clone());
-        let project = tokio::task::spawn_blocking(move || servers.project(root.as_ref())).await;
+        let (servers, ground) = (self.servers.clone(), self.ground());
+        let find = move || servers.project(&Site::new(ground.workspace.as_deref().ok(), &ground.cwd));
+        let project = tokio::task::spawn_blocking(find).await;
         project.map_err(|_| Refusal::new(RefusalKind::Internal, "the servers could not be looked up"))
     }
 
@@ -105,7 +120,7 @@ impl Consulted {
         };
         let own = self.setup.toolbox.specs().into_iter().map(|spec| entry(spec, "built-in".to_owned()));
         let mut entries: Vec<ToolEntry> = own.collect();
-        let look = self.setup.config.look(&self.grounds.project, &self.grounds.cwd);
+        let look = self.setup.config.look(&self.ground());
         let skills =
             tokio::task::spawn_blocking(move || Arc::new(Skills::find(&look))).await.unwrap_or_default();
         if !skills.all.is_empty() {

@@ -23,7 +23,7 @@ mod turn;
 mod usage;
 
 pub use agent::{Agent, ORDERS, Setup};
-pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Sandbox};
+pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Ground, Sandbox};
 pub use consult::list_skills;
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;

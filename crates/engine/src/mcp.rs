@@ -18,4 +18,4 @@ pub use approvals::Approvals;
 pub use book::{Listed, add, remove, servers};
 pub use client::{Tested, test};
 pub use entry::{Entry, EntryError, Way, parse};
-pub(crate) use server::{Project, Servers};
+pub(crate) use server::{Project, Servers, Site};

@@ -11,24 +11,28 @@ const MAX_DEPTH: usize = 32;
 /// From where, and where to, the agent looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Look {
-    pub(crate) project: PathBuf,
+    /// The workspace; where there is none, nothing but the person's own is looked at.
+    pub(crate) project: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
     pub(crate) home: Option<PathBuf>,
     pub(crate) settings: Option<PathBuf>,
 }
 
 impl Look {
-    pub(crate) fn new(project: &Path, cwd: &Path, home: Option<PathBuf>, settings: Option<PathBuf>) -> Look {
+    pub(crate) fn new(
+        project: Option<&Path>,
+        cwd: &Path,
+        home: Option<PathBuf>,
+        settings: Option<PathBuf>,
+    ) -> Look {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        Look { project: real(project), cwd: real(cwd), home: home.as_deref().map(real), settings }
+        Look { project: project.map(real), cwd: real(cwd), home: home.as_deref().map(real), settings }
     }
 
-    /// The working directory and what is above it, up to the project's root; only itself when it lies elsewhere.
+    /// The working directory and what is above it, up to the project's root; nothing when it lies elsewhere.
     pub(crate) fn dirs_up(&self) -> Vec<&Path> {
-        if !self.cwd.starts_with(&self.project) {
-            return vec![&self.cwd];
-        }
-        let within = |dir: &&Path| dir.starts_with(&self.project);
+        let Some(project) = &self.project else { return Vec::new() };
+        let within = |dir: &&Path| dir.starts_with(project);
         self.cwd.ancestors().take_while(within).take(MAX_DEPTH).collect()
     }
 }

@@ -58,7 +58,7 @@ impl Skills {
         for dir in look.dirs_up() {
             // A home that is itself the project was looked at as the person's.
             if look.home.as_deref() != Some(dir) {
-                found.below(dir, Some(&look.project));
+                found.below(dir, look.project.as_ref());
             }
         }
         found

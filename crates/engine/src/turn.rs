@@ -8,7 +8,7 @@ use crate::briefing::{self, Instructions};
 use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
 use crate::grants::Grants;
-use crate::mcp::{Project, Servers};
+use crate::mcp::{Project, Servers, Site};
 use crate::place::Look;
 use crate::port::Port;
 use crate::seat::{Asked, ModelSource, Steered};
@@ -137,10 +137,15 @@ impl Turn {
         TurnEnd::Failed(failure.hint("say \"go on\" if it should continue"))
     }
 
+    /// Where servers run.
+    fn site(&self) -> Site {
+        Site::new(self.place.root(), self.place.workdir())
+    }
+
     /// Starts the project's servers, if they do not run, and waits a little for them.
     async fn start_servers(&self) -> Option<Arc<Project>> {
-        let (servers, root) = (self.servers.clone(), self.place.root().to_owned());
-        let project = tokio::task::spawn_blocking(move || servers.project(&root)).await.ok()?;
+        let (servers, ground) = (self.servers.clone(), self.site());
+        let project = tokio::task::spawn_blocking(move || servers.project(&ground)).await.ok()?;
         self.ask_about_servers(&project).await;
         project.start();
         tokio::select! {
@@ -176,7 +181,7 @@ impl Turn {
         tokio::spawn(async move {
             match closing.await {
                 Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
-                    let agree = move || project.approve(&waiting).map(|()| servers.project(project.root()));
+                    let agree = move || project.approve(&waiting).map(|()| servers.project(project.site()));
                     match tokio::task::spawn_blocking(agree).await {
                         Ok(Ok(project)) => project.start(),
                         Ok(Err(why)) => {
@@ -288,7 +293,10 @@ impl Turn {
         let (ui, prompt) = (self.brief.ui_context.clone(), said.unwrap_or_default());
         let read = move || {
             let (instructions, skills) = (Instructions::read(&look), Skills::find(&look));
-            let system = briefing::system(&workdir, &ui, &instructions, &skills, &prompt);
+            let mut system = briefing::system(&workdir, &ui, &instructions, &skills, &prompt);
+            if look.project.is_none() {
+                system.push_str(briefing::NO_WORKSPACE);
+            }
             (system, skills, instructions.trouble)
         };
         let (system, skills, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();

@@ -16,6 +16,9 @@ mod consent;
 #[path = "it/extension.rs"]
 mod extension;
 #[cfg(test)]
+#[path = "it/ground.rs"]
+mod ground;
+#[cfg(test)]
 #[path = "it/hostile.rs"]
 mod hostile;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::player::Lane;
 use link::LinkError;
 use link::child::{Bytes, Child, Exit, Launch};
 use link::unix::events_path;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub enum Place {
     /// It is started anew each time, here.
     Command {
         /// The program and its arguments.
-        command: Vec<String>,
+        command: Vec<OsString>,
         /// Where it is started.
         cwd: Option<PathBuf>,
         /// What stands before it and watches over it, as [`Launch::guard`] says; without one it keeps our session.
@@ -105,7 +105,7 @@ impl Peer {
             Place::Command { command, cwd, guard } if has(command, SOCKET) => {
                 let dir = own_dir()?;
                 let path = dir.path().join("s");
-                let command = filled(command, SOCKET, &path.to_string_lossy());
+                let command = filled(command, SOCKET, path.as_os_str());
                 let Bytes { stdin, stdout: _, child } =
                     launch(&command, cwd.as_deref(), guard).start_bytes()?;
                 let lanes = connect(&path, carrier).await?;
@@ -121,7 +121,7 @@ impl Peer {
     ///
     /// # Errors
     /// When it cannot be started or does not come.
-    pub async fn ui(place: &Place, carrier: Carrier, relay: &[String]) -> Result<Peer, PeerError> {
+    pub async fn ui(place: &Place, carrier: Carrier, relay: &[OsString]) -> Result<Peer, PeerError> {
         let (command, cwd, guard) = match place {
             Place::Socket(path) => {
                 let lanes = Listening::bind(path, carrier)?.accept().await?;
@@ -138,14 +138,13 @@ impl Peer {
         let dir = own_dir()?;
         let path = dir.path().join("s");
         let listening = Listening::bind(&path, carrier)?;
-        let path = path.to_string_lossy();
+        let runtime: Vec<&OsStr> = relay.iter().map(OsString::as_os_str).chain([path.as_os_str()]).collect();
         let mut words = Vec::new();
-        for word in filled(command, SOCKET, &path) {
+        for word in filled(command, SOCKET, path.as_os_str()) {
             if word == RUNTIME {
-                words.extend(relay.iter().cloned());
-                words.push(path.clone().into_owned());
+                words.extend(runtime.iter().map(|word| (*word).to_owned()));
             } else {
-                words.push(word.replace(RUNTIME, &format!("{} {path}", relay.join(" "))));
+                words.push(replaced(&word, RUNTIME, &runtime.join(OsStr::new(" "))));
             }
         }
         let Bytes { stdin, stdout: _, child } = launch(&words, cwd, guard).start_bytes()?;
@@ -159,7 +158,7 @@ impl Peer {
         Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
     }
 
-    fn on_stdio(command: &[String], cwd: Option<&Path>, guard: &[OsString]) -> Result<Peer, PeerError> {
+    fn on_stdio(command: &[OsString], cwd: Option<&Path>, guard: &[OsString]) -> Result<Peer, PeerError> {
         let Bytes { stdin, stdout, child } = launch(command, cwd, guard).start_bytes()?;
         let lane = Lane { number: 0, read: Box::new(stdout), write: Box::new(stdin) };
         Ok(Peer::over(vec![lane], Some(child), Held::default()))
@@ -250,16 +249,23 @@ impl Peer {
     }
 }
 
-fn launch(command: &[String], cwd: Option<&Path>, guard: &[OsString]) -> Launch {
+fn launch(command: &[OsString], cwd: Option<&Path>, guard: &[OsString]) -> Launch {
     Launch { cwd: cwd.map(Path::to_owned), guard: guard.to_vec(), ..Launch::new(command) }
 }
 
-fn has(command: &[String], word: &str) -> bool {
-    command.iter().any(|part| part.contains(word))
+fn has(command: &[OsString], word: &str) -> bool {
+    command.iter().any(|part| part.to_str().is_some_and(|part| part.contains(word)))
 }
 
-fn filled(command: &[String], word: &str, with: &str) -> Vec<String> {
-    command.iter().map(|part| part.replace(word, with)).collect()
+fn filled(command: &[OsString], word: &str, with: &OsStr) -> Vec<OsString> {
+    command.iter().map(|part| replaced(part, word, with)).collect()
+}
+
+/// A word with something else in the place of `what`. One that is no text has no such place.
+fn replaced(part: &OsStr, what: &str, with: &OsStr) -> OsString {
+    let Some(text) = part.to_str() else { return part.to_owned() };
+    let pieces: Vec<&OsStr> = text.split(what).map(OsStr::new).collect();
+    pieces.join(with)
 }
 
 fn own_dir() -> Result<tempfile::TempDir, PeerError> {

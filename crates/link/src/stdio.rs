@@ -14,12 +14,8 @@ use crate::lane_io::{Limits, LinkIo, READ_BYTES, Sink, Source, Wiring};
 /// Chunks read ahead.
 const CHUNKS: usize = 2;
 
-/// Makes the link. Call it once: two readers of stdin would share its bytes between them.
-pub fn open(lane: Lane, limits: Limits) -> io::Result<LinkIo> {
-    join(lane, limits, io::stdin(), io::stdout())
-}
-
-/// A link over any blocking reader and writer, such as the two ends of inherited pipes.
+/// A link over any blocking reader and writer, such as stdin and stdout. Call it once for those: two readers of stdin would share its
+/// bytes between them.
 pub fn join(
     lane: Lane,
     limits: Limits,

@@ -163,7 +163,7 @@ impl fmt::Debug for Catalog {
 }
 
 impl Catalog {
-    /// A catalog for this environment (such as `std::env::vars()`).
+    /// A catalog for this environment (names and values).
     pub fn new(env: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { env: env.into_iter().collect(), ..Self::default() }
     }

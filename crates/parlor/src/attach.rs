@@ -6,7 +6,7 @@ use crate::interactive::{self, Look};
 use crate::ps::desk::Desk;
 use crate::record::Tape;
 use crate::remote::{Front, Place};
-use crate::{ps, run, stack};
+use crate::{places, ps, run, stack};
 use domain::ids::SessionId;
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
@@ -20,10 +20,9 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
             Place::Socket(socket)
         }
         (None, _) => {
-            exit::complain(
-                "error: say what to attach to\n\nhint: --socket PATH, --session ID (see `parlor ps`), or -- COMMAND",
-            );
-            std::process::exit(2);
+            return Err(exit::usage(
+                "say what to attach to\n\nhint: --socket PATH, --session ID (see `parlor ps`), or -- COMMAND",
+            ));
         }
     };
     let socket = match &place {
@@ -39,7 +38,7 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
         Some(prompt) => run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new())).await,
         None => {
             let note = interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect));
-            let (cwd, look) = (stack::working_directory(&common)?, Look::of(&common)?);
+            let (cwd, look) = (places::working_directory(&common)?, Look::of(&common)?);
             if let Some(socket) = socket {
                 let open = async |session: Option<SessionId>| {
                     let known = session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());

@@ -6,7 +6,7 @@ use crate::ps::desk::Desk;
 use crate::record::Tape;
 use crate::remote::{Front, Place};
 use crate::serve::{self, Host, Wire};
-use crate::stack;
+use crate::{places, stack};
 use dialects::Dialect;
 use dialects::fidelity::{Carried, pair};
 
@@ -18,19 +18,17 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
         return Ok(Exit::Done);
     }
     let Some(place) = Place::of(bridge.to_socket.as_ref(), &bridge.command) else {
-        exit::complain("error: say where the runtime is\n\nhint: --to-socket PATH, or -- COMMAND");
-        std::process::exit(2);
+        return Err(exit::usage("say where the runtime is\n\nhint: --to-socket PATH, or -- COMMAND"));
     };
     if bridge.stdio == bridge.socket.is_some() {
-        exit::complain("error: say where the UI speaks\n\nhint: --stdio, or --socket PATH");
-        std::process::exit(2);
+        return Err(exit::usage("say where the UI speaks\n\nhint: --stdio, or --socket PATH"));
     }
     exit::complain(&report);
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let front =
         Front::open(&common, bridge.to, place, None, runtime_tape.as_ref(), stack::log_to_stderr()).await?;
-    let cwd = stack::working_directory(&common)?;
+    let cwd = places::working_directory(&common)?;
     let host = Host::in_front(&cwd, bridge.options.clone(), tape.clone());
     let serving = format!("bridge: {} on {}", bridge.from, bridge.to);
     // Held until the end.

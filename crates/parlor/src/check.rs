@@ -7,6 +7,7 @@ use crate::stack;
 use anyhow::Context;
 use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
 use kit::peer::{Peer, Place};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -85,7 +86,7 @@ pub(crate) struct Check {
     socket: Option<PathBuf>,
     /// The program and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// Checks.
@@ -132,8 +133,7 @@ pub(crate) async fn check(asked: Check) -> anyhow::Result<Exit> {
 
 async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Result<CheckReport> {
     if asked.socket.is_none() && asked.command.is_empty() {
-        exit::complain("error: say what to check\n\nhint: --socket PATH, or -- COMMAND");
-        std::process::exit(2);
+        return Err(exit::usage("say what to check\n\nhint: --socket PATH, or -- COMMAND"));
     }
     let defaults = Wishes::default();
     let wishes = Wishes {
@@ -174,12 +174,12 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
 }
 
 /// The program is started in a directory of its own, so a relative path to it must not stay relative.
-fn absolute(command: &[String]) -> Vec<String> {
+fn absolute(command: &[OsString]) -> Vec<OsString> {
     let mut command = command.to_vec();
-    if let Some(program) = command.first_mut().filter(|program| program.contains('/'))
+    if let Some(program) = command.first_mut().filter(|program| program.as_encoded_bytes().contains(&b'/'))
         && let Ok(path) = std::path::absolute(&*program)
     {
-        *program = path.to_string_lossy().into_owned();
+        *program = path.into();
     }
     command
 }

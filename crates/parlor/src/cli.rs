@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use domain::session::Policy;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use tools::policy::Allowance;
 
@@ -42,6 +43,10 @@ pub(crate) struct Common {
     /// Where the agent works. Relative paths of its tools start here.
     #[arg(long, global = true, visible_alias = "workdir", value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+    /// The folder that the agent may read and, as far as the mode allows it, write in. Without it: the project that you are in; none in
+    /// your home folder itself, in `/` and in a folder of another user.
+    #[arg(long, global = true, env = "PARLOR_WORKSPACE", value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
     /// What tools may do without asking.
     #[arg(long, global = true, value_enum, value_name = "MODE")]
     pub(crate) policy: Option<PolicyMode>,
@@ -250,7 +255,7 @@ pub(crate) struct Serve {
     pub(crate) log_wire: bool,
     /// What a UI that starts us puts behind: lemon's `run SCRIPT -- --cwd DIR …`, codelia's `--approval-mode MODE`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    pub(crate) rest: Vec<String>,
+    pub(crate) rest: Vec<OsString>,
 }
 
 /// Be a UI on another program's runtime.
@@ -276,7 +281,7 @@ pub(crate) struct Attach {
     pub(crate) prompt: Option<String>,
     /// Start this program and speak on its stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
+    pub(crate) command: Vec<OsString>,
 }
 
 /// A UI of one wire on a runtime of another.
@@ -311,7 +316,7 @@ pub(crate) struct Bridge {
     pub(crate) options: Vec<(String, String)>,
     /// Start this program as the runtime and speak on its stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
+    pub(crate) command: Vec<OsString>,
 }
 
 /// The id of a conversation, as typed. A sub-command behind `--resume` was not meant as one.

@@ -3,9 +3,11 @@
 use crate::cli::Common;
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
-use crate::{places, settings, stack};
+use crate::settings::{self, Set};
+use crate::{places, stack};
 use dialects::Dialect;
-use engine::Config;
+use domain::path_text;
+use engine::{Config, Ground};
 use models::catalog::{Catalog, Listing, ProviderState};
 use std::path::Path;
 
@@ -13,30 +15,28 @@ use std::path::Path;
 pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
     exit::say(&format!("parlor {}\n", env!("CARGO_PKG_VERSION")));
     let mut well = true;
-    let config = settings::read();
-    let wanted = common.model.clone().or_else(|| config.as_ref().ok()?.model.clone());
+    let Set { mut config, told } = settings::read();
+    let wanted = common.model.clone().or_else(|| config.model.clone());
     well &= model(wanted.as_deref()).await;
-    well &= set(&config, common);
-    let cwd = stack::working_directory(common)?;
-    let project = places::project(&cwd);
-    say("works in", &cwd.display().to_string());
-    if project != cwd {
-        say("project", &project.display().to_string());
+    well &= set(&config, &told, common);
+    let ground = places::ground(common, &mut config)?;
+    say("works in", &path_text::write(&ground.cwd));
+    match &ground.workspace {
+        Ok(root) => say("workspace", &path_text::write(root)),
+        Err(why) => say("workspace", &why.words()),
     }
     match places::data() {
         Ok(data) => {
-            say("data", &data.display().to_string());
-            if let Ok(config) = &config {
-                servers(config, &data, &project);
-                skills(config, &project, &cwd);
-            }
+            say("data", &path_text::write(&data));
+            servers(&config, &data, &ground);
+            skills(&config, &ground);
         }
         Err(why) => {
             well = false;
             say("data", &why.to_string());
         }
     }
-    let guard = stack::guard(config.as_ref().unwrap_or(&Config::default()));
+    let guard = stack::guard(&config);
     let held = guard.map_or_else(tools::sandbox::status, |guard| guard.status());
     for (at, line) in held.lines().iter().enumerate() {
         say(if at == 0 { "sandbox" } else { "" }, line);
@@ -60,7 +60,7 @@ fn say(label: &str, text: &str) {
 }
 
 async fn model(wanted: Option<&str>) -> bool {
-    let catalog = Catalog::new(std::env::vars());
+    let catalog = Catalog::new(places::variables());
     let well = match Source::new(wanted).await {
         Ok(source) if wanted.is_none() && source.default_model().provider == "offline" => {
             say(
@@ -136,30 +136,25 @@ fn found(state: &ProviderState, listing: &Listing) -> String {
     }
 }
 
-fn set(config: &anyhow::Result<Config>, common: &Common) -> bool {
+fn set(config: &Config, told: &[String], common: &Common) -> bool {
     let file = settings::file()
-        .map_or_else(|| "nowhere: set PARLOR_CONFIG_DIR".to_owned(), |file| file.display().to_string());
+        .map_or_else(|| "nowhere: set PARLOR_CONFIG_DIR".to_owned(), |file| path_text::write(&file));
     let there = settings::file().is_some_and(|file| file.exists());
-    match config {
-        Ok(config) => {
-            say("settings", &if there { file } else { format!("{file} (not there, and not needed)") });
-            let fetch = match (config.fetch.enabled || common.fetch, config.fetch.private) {
-                (false, _) => "off (--fetch, or `enabled = true` under [fetch] in the settings, turns it on)",
-                (true, false) => "on; each host is asked for, this machine and its network are refused",
-                (true, true) => "on; each host is asked for, also on this machine and its network",
-            };
-            say("fetch", fetch);
-            true
-        }
-        Err(why) => {
-            say("settings", &format!("{why:#}"));
-            false
-        }
+    say("settings", &if there { file } else { format!("{file} (not there, and not needed)") });
+    for what in told {
+        say("", what);
     }
+    let fetch = match (config.fetch.enabled || common.fetch, config.fetch.private) {
+        (false, _) => "off (--fetch, or `enabled = true` under [fetch] in the settings, turns it on)",
+        (true, false) => "on; each host is asked for, this machine and its network are refused",
+        (true, true) => "on; each host is asked for, also on this machine and its network",
+    };
+    say("fetch", fetch);
+    told.is_empty()
 }
 
-fn servers(config: &Config, data: &Path, project: &Path) {
-    let (servers, troubles) = engine::mcp::servers(config, data, project);
+fn servers(config: &Config, data: &Path, ground: &Ground) {
+    let (servers, troubles) = engine::mcp::servers(config, data, ground.workspace.as_deref().ok());
     if servers.is_empty() && troubles.is_empty() {
         say("mcp", "no servers (`parlor mcp add` adds one)");
     }
@@ -179,8 +174,8 @@ fn servers(config: &Config, data: &Path, project: &Path) {
     }
 }
 
-fn skills(config: &Config, project: &Path, cwd: &Path) {
-    let list = engine::list_skills(config, &project.display().to_string(), &cwd.display().to_string());
+fn skills(config: &Config, ground: &Ground) {
+    let list = engine::list_skills(config, ground);
     say(
         "skills",
         &match list.skills.len() {

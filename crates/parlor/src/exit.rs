@@ -1,6 +1,12 @@
-//! How the program ends, and the only places that write to stdout and stderr.
+//! How the program ends, and what it says: `exit/stream.rs` is the only place that writes to stdout and stderr.
 
-use std::io::Write;
+mod carrier;
+mod screen;
+mod stream;
+
+pub(crate) use carrier::{Carrier, carrier};
+pub(crate) use stream::{Stream, columns, complain, put, say, show, tell};
+
 use std::process::ExitCode;
 
 /// How the program ends. The numbers are a promise to scripts.
@@ -44,25 +50,33 @@ impl Exit {
     }
 }
 
+/// The command line cannot be done as it was typed. The program ends with [`USAGE`].
+#[derive(Debug)]
+pub(crate) struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// What is said about a command line that cannot be done as it was typed.
+pub(crate) fn usage(words: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Usage(words.into()))
+}
+
+/// How the program ends when the command line is wrong.
+pub(crate) const USAGE: u8 = 2;
+
+/// How the program ends with an error.
+pub(crate) fn of_error(why: &anyhow::Error) -> ExitCode {
+    if why.is::<Usage>() { ExitCode::from(USAGE) } else { Exit::Failed.into() }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
     }
-}
-
-/// A line on stdout. A reader that has gone away is no failure.
-pub(crate) fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-}
-
-/// A piece of text on stdout.
-pub(crate) fn put(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = write!(out, "{text}").and_then(|()| out.flush());
-}
-
-/// A line on stderr.
-pub(crate) fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -51,11 +51,13 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         // Which conversation to go on with is asked on the bare terminal.
         let own = stack::own(&common, stack::no_log()).await?;
         let _desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
+        let look = look.warned(own.no_workspace);
         let exit = on(&own.hub, own.start, note_on(&own.model), own.cwd, look).await;
         own.hub.stop().await;
         return exit;
     }
-    let cwd = stack::working_directory(&common)?;
+    let ground = places::ground(&common, &mut settings::read().config)?;
+    let (cwd, look) = (ground.cwd, look.warned(ground.workspace.err().map(|why| why.words())));
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(Note::default());
@@ -149,6 +151,8 @@ fn exit(left: ExitReason) -> Exit {
 pub(crate) struct Look {
     ui: Ui,
     file: Option<PathBuf>,
+    /// What to know before anything else.
+    warning: Option<String>,
 }
 
 impl Look {
@@ -156,13 +160,19 @@ impl Look {
     pub(crate) fn of(common: &Common) -> anyhow::Result<Look> {
         let file = settings::file();
         let mut ui = Ui::read(file.as_deref());
+        ui.told.splice(..0, settings::read().told);
         if let Some(name) = &common.theme {
             ui.settings.set("theme", name).map_err(anyhow::Error::msg)?;
         }
         ui.settings.inline |= common.inline;
         ui.settings.inline &= !common.full_screen;
         ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none();
-        Ok(Look { ui, file })
+        Ok(Look { ui, file, warning: None })
+    }
+
+    /// With something to know before anything else.
+    fn warned(self, warning: Option<String>) -> Look {
+        Look { warning, ..self }
     }
 
     fn options(self, note: Note, cwd: PathBuf) -> Options {
@@ -171,6 +181,7 @@ impl Look {
                 program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
                 note,
                 settings: self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
+                warning: self.warning.clone(),
                 told: self.ui.told.clone(),
             },
             keep: self.keep(),

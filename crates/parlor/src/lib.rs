@@ -8,6 +8,7 @@ mod docs;
 mod doctor;
 mod exit;
 mod interactive;
+mod journal;
 mod mcp;
 mod model_list;
 mod model_source;
@@ -27,15 +28,14 @@ mod trace;
 
 use clap::Parser;
 use cli::{Cli, Sub};
-use exit::Exit;
+use domain::harmless;
+use exit::{Exit, Stream};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
 /// Most text taken from a pipe as a prompt.
 const MAX_PIPED: u64 = 10 * 1024 * 1024;
-
-/// The exit code of a command line that cannot be followed.
-const WRONG_USAGE: u8 = 2;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -43,12 +43,17 @@ pub fn main() -> ExitCode {
     if args.nth(1).is_some_and(|first| first == stack::GUARD) {
         return guard(&args.collect::<Vec<_>>());
     }
-    let cli = Cli::parse_from(serve::habits::our_words(std::env::args_os().collect()));
+    std::panic::set_hook(Box::new(|panic| exit::complain(&broken(panic))));
+    let words = serve::habits::our_words(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        Err(why) => return told_by_clap(&why, &words),
+    };
     if let (None | Some(Sub::Run(_) | Sub::Serve(_)), Some(why)) =
         (&cli.sub, stack::refuse_mode(cli.common.policy, tools::sandbox::confines()))
     {
         exit::complain(&format!("error: {why}\n\nhint: with --policy ask you are asked before each command"));
-        return ExitCode::from(WRONG_USAGE);
+        return ExitCode::from(exit::USAGE);
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -82,7 +87,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         }
         Some(Sub::Completions { shell }) => {
             use clap::CommandFactory;
-            clap_complete::generate(shell, &mut Cli::command(), "parlor", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "parlor", &mut script);
+            exit::put(&String::from_utf8(script)?);
             Ok(Exit::Done)
         }
         Some(Sub::Picture { file }) => picture::draw(&file).await,
@@ -100,7 +107,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 
 /// `parlor` alone: the terminal UI, or what a pipe says.
 async fn start(common: cli::Common) -> anyhow::Result<Exit> {
-    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+    if std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
         return interactive::own(common).await;
     }
     if !std::io::stdin().is_terminal() {
@@ -114,7 +121,7 @@ async fn start(common: cli::Common) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn guard(args: &[std::ffi::OsString]) -> ExitCode {
+fn guard(args: &[OsString]) -> ExitCode {
     match tools::sandbox::run_guard(args) {
         Ok(never) => match never {},
         Err(why) => {
@@ -124,7 +131,30 @@ fn guard(args: &[std::ffi::OsString]) -> ExitCode {
     }
 }
 
+/// What a panic says, as the standard library would say it.
+fn broken(panic: &std::panic::PanicHookInfo<'_>) -> String {
+    let thread = std::thread::current();
+    let trace = std::backtrace::Backtrace::capture();
+    let trace = match trace.status() {
+        std::backtrace::BacktraceStatus::Captured => format!("\n{trace}"),
+        _ => String::new(),
+    };
+    format!("thread '{}' {panic}{trace}", thread.name().unwrap_or("without a name"))
+}
+
+/// Help, or what is wrong with the command line. What was typed is quoted in it: its colours are only ours when that is plain text.
+fn told_by_clap(why: &clap::Error, words: &[OsString]) -> ExitCode {
+    let stream = if why.use_stderr() { Stream::Err } else { Stream::Out };
+    let plain = |word: &OsString| word.to_str().is_some_and(|word| !word.chars().any(harmless::is_harmful));
+    if stream.takes_colours() && words.iter().all(plain) {
+        exit::show(&why.render().ansi().to_string(), stream);
+    } else {
+        exit::tell(&why.render().to_string(), stream);
+    }
+    ExitCode::from(u8::try_from(why.exit_code()).unwrap_or(exit::USAGE))
+}
+
 fn say_error(why: &anyhow::Error) -> ExitCode {
     exit::complain(&format!("error: {why:#}"));
-    Exit::Failed.into()
+    exit::of_error(why)
 }

@@ -48,9 +48,9 @@ enum What {
 
 /// Does it.
 pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
-    let config = settings::read()?;
-    let (data, project) = (places::data()?, places::project(&stack::working_directory(common)?));
-    let (servers, troubles) = mcp::servers(&config, &data, &project);
+    let mut config = settings::read_aloud();
+    let (data, ground) = (places::data()?, places::ground(common, &mut config)?);
+    let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(What::List) {
         What::List => {
@@ -80,8 +80,9 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
             anyhow::ensure!(mcp::remove(&own?, &name)?, "there is no server {name} of yours");
         }
         What::Approve { name } => {
+            let project = ground.workspace.as_ref().map_err(|why| anyhow::anyhow!("{}", why.words()))?;
             let listed = find(&servers, &name)?;
-            Approvals::in_data(&data).add(&project, &listed.entry.digest, &listed.entry.words())?;
+            Approvals::in_data(&data).add(project, &listed.entry.digest, &listed.entry.words())?;
             exit::say(&format!("{name} may start in this project: {}", listed.entry.words()));
         }
         What::Test { name } => {
@@ -90,7 +91,8 @@ pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
                 listed.approved,
                 "{name} comes from the project: agree first with `parlor mcp approve {name}`"
             );
-            let tested = mcp::test(&listed.entry, listed.from_project, &project, stack::guard(&config)).await;
+            let guard = stack::guard(&config);
+            let tested = mcp::test(&listed.entry, listed.from_project, &config, &ground, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
             exit::say(&format!("{}: {} tools", tested.name, tested.tools.len()));
             for tool in tested.tools {

@@ -1,6 +1,10 @@
-//! Where things lie: the data directory and the project root.
+//! Where things lie: the data directory, the environment, and the folder that the agent works in.
 
+use crate::cli::Common;
+use crate::exit;
 use anyhow::Context;
+use domain::path_text;
+use engine::{Config, Ground};
 use std::path::{Path, PathBuf};
 
 /// `$XDG_DATA_HOME/parlor`, for the person alone.
@@ -19,6 +23,11 @@ pub(crate) fn data() -> anyhow::Result<PathBuf> {
     Ok(base.join("parlor"))
 }
 
+/// The variables of the environment that are text. Others are nothing that we read.
+pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()))
+}
+
 /// Where openagent's document has its clients save sessions, in the home directory.
 const OPENAGENT_SAVES: &str = ".openagent/sessions";
 
@@ -30,23 +39,49 @@ pub(crate) fn save_dirs() -> Vec<PathBuf> {
     std::env::split_paths(&dirs).chain(own).filter(|dir| dir.is_absolute()).collect()
 }
 
-/// The project a directory belongs to: the nearest one up with a `.git` or `.parlor`, else the directory itself.
-pub(crate) fn project(cwd: &Path) -> PathBuf {
-    let is_root = |dir: &&Path| dir.join(".git").exists() || dir.join(".parlor").is_dir();
-    cwd.ancestors().find(is_root).unwrap_or(cwd).to_path_buf()
+/// Where the agent works: the folder that was named or that we were started in, and its workspace. A folder named with `--workspace`
+/// is vouched for in `config` from here on.
+pub(crate) fn ground(common: &Common, config: &mut Config) -> anyhow::Result<Ground> {
+    let named = match &common.workspace {
+        Some(dir) => {
+            config.workspaces.push(dir.clone());
+            Some(config.bounds().judge(dir).map_err(|why| {
+                let hint = "name the folder of a project, below your home or elsewhere";
+                exit::usage(format!("--workspace cannot be used: {why}\n\nhint: {hint}"))
+            })?)
+        }
+        None => None,
+    };
+    let here = std::env::current_dir();
+    let cwd = match (&common.cwd, &named) {
+        (Some(dir), _) => dir.clone(),
+        (None, Some(root)) => {
+            let here = here.ok().and_then(|here| here.canonicalize().ok());
+            here.filter(|here| here.starts_with(root)).unwrap_or_else(|| root.clone())
+        }
+        (None, None) => here.context("the working directory is gone")?,
+    };
+    let cwd = real(&cwd)?;
+    let workspace = match named {
+        Some(root) => Ok(root),
+        None => config.bounds().find(&cwd),
+    };
+    Ok(Ground { cwd, workspace })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_project_begins_where_its_repository_does() {
-        let dir = tempfile::tempdir().unwrap();
-        let deep = dir.path().join("a/b");
-        std::fs::create_dir_all(&deep).unwrap();
-        assert_eq!(project(&deep), deep);
-        std::fs::create_dir(dir.path().join("a/.git")).unwrap();
-        assert_eq!(project(&deep), dir.path().join("a"));
+/// The folder that was named or that we were started in, for those who need nothing else.
+pub(crate) fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
+    match common.cwd.as_ref().or(common.workspace.as_ref()) {
+        Some(dir) => real(dir),
+        None => real(&std::env::current_dir().context("the working directory is gone")?),
     }
+}
+
+fn real(cwd: &Path) -> anyhow::Result<PathBuf> {
+    cwd.canonicalize().with_context(|| format!("{} is no directory to work in", cwd.display()))
+}
+
+/// What sessions made there are listed under: the workspace, or where there is none the folder itself.
+pub(crate) fn project(ground: &Ground) -> String {
+    path_text::write(ground.workspace.as_deref().unwrap_or(&ground.cwd))
 }

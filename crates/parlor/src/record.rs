@@ -3,7 +3,7 @@
 //!
 //! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
 
-use crate::exit::{self, Exit};
+use crate::exit::{self, Carrier, Exit};
 use crate::serve::told_to_stop;
 use crate::stack;
 use anyhow::Context;
@@ -11,6 +11,7 @@ use kit::notation::{Heads, Side};
 use kit::recorder::{MAX_KEPT, Recorder};
 use link::child::{self, Bytes, Launch};
 use link::{Watcher, Way};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +39,7 @@ pub(crate) struct Record {
     out: Option<PathBuf>,
     /// The program and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// Records until the program ends.
@@ -48,8 +49,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         None => default_path(record.dialect.name()),
     };
     let [program, arguments @ ..] = record.command.as_slice() else {
-        exit::complain("error: say what to record\n\nhint: parlor record --dialect codelia -- COMMAND");
-        std::process::exit(2);
+        return Err(exit::usage("say what to record\n\nhint: parlor record --dialect codelia -- COMMAND"));
     };
     let recorder = open(&path, record.dialect.name())?;
     exit::complain(&format!("recording to {}", path.display()));
@@ -60,7 +60,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
     };
     let Bytes { stdin, stdout, mut child } = launch.start_bytes()?;
     let said = tokio::spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
-    let heard = copy(stdout, tokio::io::stdout(), Ear::new(recorder.clone(), Side::Runtime));
+    let heard = copy(stdout, Carrier::of_tasks(), Ear::new(recorder.clone(), Side::Runtime));
     let ended = {
         let over = async {
             heard.await;
@@ -159,7 +159,7 @@ fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
         ],
         dialect: Some(dialect.to_owned()),
         title: Some(format!("recorded by parlor {}", env!("CARGO_PKG_VERSION"))),
-        session_cwd: std::env::current_dir().ok().map(|dir| dir.display().to_string()),
+        session_cwd: std::env::current_dir().ok().map(|dir| domain::path_text::write(&dir)),
         ..Heads::default()
     };
     Recorder::create(path, &heads)

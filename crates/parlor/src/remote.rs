@@ -3,13 +3,15 @@
 use crate::cli::Common;
 use crate::exit;
 use crate::record::Tape;
-use crate::stack;
+use crate::{places, stack};
 use dialects::Dialect;
 use dialects::role::{Hello, Lane};
+use domain::path_text;
 use hub::{Hub, Log, RemoteSeat};
 use kit::notation::Side;
 use link::child::{Child, Launch, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,7 +25,7 @@ pub(crate) enum Place {
     /// Listening there.
     Socket(PathBuf),
     /// To be started.
-    Command(Vec<String>),
+    Command(Vec<OsString>),
 }
 
 impl Place {
@@ -31,7 +33,7 @@ impl Place {
     pub(crate) fn usual(dialect: Dialect) -> Option<Place> {
         let paths = match dialect {
             Dialect::Openagent => {
-                dialects::openagent::SocketEnv::read(|name| std::env::var(name).ok()).connect(None)
+                dialects::openagent::SocketEnv::read(|name| std::env::var_os(name)).connect(None)
             }
             Dialect::Nous => vec![PathBuf::from(dialects::nous::USUAL_SOCKET)],
             _ => Vec::new(),
@@ -40,7 +42,7 @@ impl Place {
     }
 
     /// What was typed; `None` when neither was.
-    pub(crate) fn of(socket: Option<&PathBuf>, command: &[String]) -> Option<Place> {
+    pub(crate) fn of(socket: Option<&PathBuf>, command: &[OsString]) -> Option<Place> {
         match (socket, command) {
             (Some(path), _) => Some(Place::Socket(path.clone())),
             (None, []) => None,
@@ -101,7 +103,7 @@ impl Front {
         };
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: stack::working_directory(common)?.display().to_string(),
+            cwd: path_text::write(&places::working_directory(common)?),
             size: None,
             session: session.map(Into::into),
         };

@@ -10,6 +10,7 @@ use kit::loosen::loosen;
 use kit::notation::{Report, Side, Transcript, Verdict};
 use kit::peer::{Carrier, Peer, Place};
 use kit::player::{self, Manner};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,15 +47,14 @@ pub(crate) struct Replay {
     socket: Option<PathBuf>,
     /// The program and its arguments. `{socket}` becomes the path of a socket; for a UI, `{runtime}` a program to start.
     #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// Plays the recording; `Exit::Failed` when something differed.
 pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     let transcript = read(&replay.file)?;
     let Some(typed) = Typed::of(replay.socket.as_ref(), &replay.command) else {
-        exit::complain("error: say what to play it against\n\nhint: --socket PATH, or -- COMMAND");
-        std::process::exit(2);
+        return Err(exit::usage("say what to play it against\n\nhint: --socket PATH, or -- COMMAND"));
     };
     let place = match typed {
         Typed::Socket(path) => Place::Socket(path),

@@ -36,10 +36,12 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
         prompt => prompt,
     };
     if prompt.trim().is_empty() {
-        exit::complain("error: there is nothing to say\n\nhint: parlor run \"list files\"");
-        std::process::exit(2);
+        return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
     }
     let own = stack::own(&common, stack::log_to_stderr()).await?;
+    if let Some(words) = &own.no_workspace {
+        exit::complain(words);
+    }
     let exit = converse(&own.hub, own.start, prompt, &run).await;
     own.hub.stop().await;
     exit

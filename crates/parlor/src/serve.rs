@@ -14,6 +14,7 @@ use dialects::Dialect;
 use dialects::role::{Greeting, Lane};
 use domain::command::Command;
 use domain::ids::SessionId;
+use domain::path_text;
 use door::Door;
 use hub::core::Standing;
 use hub::{Guest, Hub};
@@ -56,6 +57,13 @@ impl Wire {
         self == Wire::Known(Dialect::Asst)
     }
 
+    fn known(self) -> Option<Dialect> {
+        match self {
+            Wire::Known(dialect) => Some(dialect),
+            Wire::Auto => None,
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Wire::Known(dialect) => dialect.name(),
@@ -66,11 +74,12 @@ impl Wire {
 
 /// Serves until the UI leaves (stdio) or the program is told to stop (sockets).
 pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Result<Exit> {
-    let mut habits = habits::read(&serve.rest);
+    let spoken: Vec<Dialect> = serve.dialect.iter().filter_map(|wire| wire.known()).collect();
+    let mut habits = habits::read(&serve.rest, &spoken).map_err(exit::usage)?;
     habits.settle(&mut common);
     serve.options.append(&mut habits.options);
-    for word in &habits.unknown {
-        exit::complain(&format!("not understood, passed over: {word}"));
+    for word in &habits.idle {
+        exit::complain(&format!("taken without effect: {word}"));
     }
     if let (None, Some(wanted)) = (&common.model, habits.model) {
         // Existing UIs name a model of their own even when nobody asked for one; it is taken where it can be had.
@@ -81,10 +90,12 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     }
     let usual = usual_sockets(&serve);
     if !serve.stdio && serve.socket.is_none() && usual.is_empty() {
-        exit::complain("error: say where to speak\n\nhint: --stdio, or --socket PATH");
-        std::process::exit(2);
+        return Err(exit::usage("say where to speak\n\nhint: --stdio, or --socket PATH"));
     }
     let own = stack::own(&common, stack::log_to_stderr()).await?;
+    if let Some(words) = &own.no_workspace {
+        exit::complain(words);
+    }
     let start = match &serve.session {
         Some(id) => {
             let session = SessionId::parse(id).with_context(|| format!("{id} is not the id of a session"))?;
@@ -144,7 +155,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
 
 /// Speaks with one UI on stdin and stdout until it leaves.
 pub(crate) async fn on_stdio(hub: &Hub, host: &Host, dialect: Dialect) -> anyhow::Result<()> {
-    let link = link::stdio::open(Lane::MAIN, Limits::default())?;
+    let link = link::stdio::join(Lane::MAIN, Limits::default(), std::io::stdin(), exit::carrier())?;
     let link = match host.watcher(dialect)? {
         Some(watcher) => link.watched(&watcher),
         None => link,
@@ -183,7 +194,7 @@ async fn attend(hub: &Hub, host: &Host, paths: &[(Wire, PathBuf)]) -> anyhow::Re
 fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
     match serve.dialect.as_slice() {
         [Wire::Known(Dialect::Openagent)] => {
-            let env = dialects::openagent::SocketEnv::read(|name| std::env::var(name).ok());
+            let env = dialects::openagent::SocketEnv::read(|name| std::env::var_os(name));
             env.listen(std::process::id())
         }
         [Wire::Known(Dialect::Nous)] => vec![PathBuf::from(dialects::nous::USUAL_SOCKET)],
@@ -214,7 +225,7 @@ impl Host {
     fn new(own: &Own, serve: &Serve, start: Option<Command>) -> Host {
         let greeting = Greeting {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: own.cwd.display().to_string(),
+            cwd: path_text::write(&own.cwd),
             model: Some((own.model.provider.clone(), own.model.name.clone())),
             options: serve.options.clone(),
         };
@@ -231,7 +242,7 @@ impl Host {
     pub(crate) fn in_front(cwd: &Path, options: Vec<(String, String)>, tape: Option<Tape>) -> Host {
         let greeting = Greeting {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: cwd.display().to_string(),
+            cwd: path_text::write(cwd),
             model: None,
             options,
         };

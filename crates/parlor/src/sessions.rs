@@ -13,14 +13,14 @@ pub(crate) use args::Sessions;
 pub(crate) use find::{choose, find, newest};
 
 use crate::cli::Common;
-use crate::exit::{self, Exit};
-use crate::{places, stack};
+use crate::exit::{self, Exit, Stream};
+use crate::{places, settings};
 use args::{Act, Id, List, Remove, Rename, Report, Search, Show};
 use domain::event::{Body, Event};
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
 use paint::Paint;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
@@ -42,9 +42,8 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
         return nothing_yet(&act);
     }
     let store = SqliteStore::at(&data).map_err(|why| told(&why))?;
-    let cwd = stack::working_directory(common)?;
-    let project = places::project(&cwd).display().to_string();
-    let mut desk = Desk { store, project, cwd, now: now() };
+    let ground = places::ground(common, &mut settings::read_aloud())?;
+    let mut desk = Desk { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {
         Act::List(list) => desk.list(&list),
         Act::Show(show) => desk.show(&show),
@@ -112,7 +111,7 @@ impl Desk {
         }
         // Ids are shortened so that they name one session among all, not only among those shown.
         let short = find::shortened(&self.all()?);
-        exit::put(&tell::table(&sessions, &short, list.all, self.now, Paint::of_stdout()));
+        exit::show(&tell::table(&sessions, &short, list.all, self.now, Paint::of_stdout()), Stream::Out);
         if sessions.len() == list.limit {
             exit::complain(&format!("({} newest; --limit N shows more)", list.limit));
         }
@@ -133,7 +132,7 @@ impl Desk {
             exit::say(&tell::show_json(&summary, &opened.state));
         } else {
             let last = if show.all { usize::MAX } else { show.last };
-            exit::put(&tell::show(&summary, &opened.state, last, self.now, Paint::of_stdout()));
+            exit::show(&tell::show(&summary, &opened.state, last, self.now, Paint::of_stdout()), Stream::Out);
         }
         if let Some(damage) = opened.damage {
             exit::complain(&format!("warning: {}", damage.message));
@@ -158,7 +157,7 @@ impl Desk {
             return Ok(Exit::Failed);
         }
         let short = find::shortened(&self.all()?);
-        exit::put(&tell::found(&found, &short, &words, self.now, Paint::of_stdout()));
+        exit::show(&tell::found(&found, &short, &words, self.now, Paint::of_stdout()), Stream::Out);
         Ok(Exit::Done)
     }
 
@@ -168,7 +167,7 @@ impl Desk {
         if tree.report.json {
             exit::say(&tell::tree_json(&state));
         } else {
-            exit::put(&tell::tree(&state, Paint::of_stdout()));
+            exit::show(&tell::tree(&state, Paint::of_stdout()), Stream::Out);
         }
         Ok(Exit::Done)
     }
@@ -222,7 +221,7 @@ impl Desk {
     fn agreed(&self, ids: &[SessionId]) -> anyhow::Result<bool> {
         let mut input = std::io::stdin().lock();
         anyhow::ensure!(
-            std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+            std::io::stdin().is_terminal() && Stream::Err.is_terminal(),
             "this removes {} conversation(s) for good; say --yes to mean it",
             ids.len()
         );
@@ -230,8 +229,7 @@ impl Desk {
             let summary = self.store.summary(id).map_err(|why| told(&why))?;
             exit::complain(&format!("{id}  {} ({} messages)", paint::line(&summary.title), summary.messages));
         }
-        let mut out = std::io::stderr().lock();
-        write!(out, "Remove for good? [y/N] ").and_then(|()| out.flush())?;
+        exit::tell("Remove for good? [y/N] ", Stream::Err);
         let mut answer = String::new();
         input.read_line(&mut answer)?;
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -1,12 +1,16 @@
 //! The person's settings: `$XDG_CONFIG_HOME/parlor/config.toml` and what lies beside it. A project cannot widen anything here.
+//!
+//! Invariant: nothing about the file is fatal. What cannot be read or used is told in words and costs only itself.
 
+mod file;
 mod ui;
 
 pub(crate) use ui::{Ui, keep};
 
-use anyhow::Context;
-use engine::Config;
+use crate::{exit, places};
+use engine::{Config, ConfigError};
 use std::path::{Path, PathBuf};
+use tools::NoWorkspace;
 
 /// `$XDG_CONFIG_HOME/parlor`.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -25,16 +29,47 @@ pub(crate) fn file() -> Option<PathBuf> {
     Some(folder()?.join("config.toml"))
 }
 
-/// What the person has set; the defaults where nothing is written.
-pub(crate) fn read() -> anyhow::Result<Config> {
-    let folder = folder();
-    let config = match file().filter(|file| file.exists()) {
-        Some(file) => {
-            let text =
-                std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-            Config::from_toml(&text).with_context(|| format!("{} is not right", file.display()))?
+/// What the person has set for the agent, and what is wrong with it, in words.
+pub(crate) struct Set {
+    pub(crate) config: Config,
+    pub(crate) told: Vec<String>,
+}
+
+/// What the person has set; the defaults where nothing is written or nothing can be used.
+pub(crate) fn read() -> Set {
+    let (mut config, mut told) = (Config::default(), Vec::new());
+    if let Some(path) = file() {
+        let named = path.display();
+        match file::load(&path) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                let (read, wrong) = Config::from_toml(&text);
+                config = read;
+                told.extend(wrong.iter().map(|why| match why {
+                    ConfigError::Malformed(_) => format!("{named}: {why}"),
+                    why => format!("{named}: {why}; it is left out, the rest counts"),
+                }));
+            }
+            Err(why) => told.push(format!("{named} {why}; the defaults count")),
         }
-        None => Config::default(),
-    };
-    Ok(config.at(std::env::home_dir(), folder))
+    }
+    let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();
+    let config = Config { own, ..config.at(std::env::home_dir(), folder()) };
+    let bounds = config.bounds();
+    // One that is not there may come back, such as a disk that is not mounted now.
+    let never =
+        |dir: &PathBuf| bounds.judge(dir).err().filter(|why| !matches!(why, NoWorkspace::Gone { .. }));
+    told.extend(
+        config.workspaces.iter().filter_map(never).map(|why| format!("workspaces in your settings: {why}")),
+    );
+    Set { config, told }
+}
+
+/// The same; what is wrong with it is said on stderr.
+pub(crate) fn read_aloud() -> Config {
+    let Set { config, told } = read();
+    for what in told {
+        exit::complain(&format!("warning: {what}"));
+    }
+    config
 }

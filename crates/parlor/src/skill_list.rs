@@ -2,16 +2,13 @@
 
 use crate::cli::Common;
 use crate::exit::{self, Exit};
-use crate::{places, settings, stack};
+use crate::{places, settings};
 
 /// Prints the skills and what could not be read.
 pub(crate) fn list(common: &Common) -> anyhow::Result<Exit> {
-    let cwd = stack::working_directory(common)?;
-    let found = engine::list_skills(
-        &settings::read()?,
-        &places::project(&cwd).display().to_string(),
-        &cwd.display().to_string(),
-    );
+    let mut config = settings::read_aloud();
+    let ground = places::ground(common, &mut config)?;
+    let found = engine::list_skills(&config, &ground);
     for skill in &found.skills {
         let from = if skill.from_project { "project" } else { "yours" };
         exit::say(&format!("{:<24} {from:<8} {}", skill.name, skill.description));

@@ -2,11 +2,11 @@
 
 use crate::cli::{Common, PolicyMode};
 use crate::model_source::Source;
-use crate::{exit, places, ps, sessions, settings};
-use anyhow::Context;
+use crate::{journal, places, ps, sessions, settings};
 use domain::command::Command;
+use domain::path_text;
 use domain::session::{ModelRef, Policy};
-use engine::{Agent, ModelSource, ORDERS, REPORTS};
+use engine::{Agent, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, Setup};
 use hub::{EngineSeat, Files, Hub, Log, RemoteSeat};
 use link::child::TERM_GRACE;
@@ -36,13 +36,15 @@ pub struct Own {
     pub model: ModelRef,
     /// Where the agent works.
     pub cwd: PathBuf,
+    /// Why there is no workspace, and what to do.
+    pub no_workspace: Option<String>,
     /// What a UI starts with.
     pub start: Option<Command>,
 }
 
 /// Writes log lines to stderr.
 pub(crate) fn log_to_stderr() -> Log {
-    Arc::new(exit::complain)
+    journal::on_stderr()
 }
 
 /// Writes log lines nowhere: the screen belongs to the UI.
@@ -52,7 +54,12 @@ pub(crate) fn no_log() -> Log {
 
 /// Starts the stack with our own agent.
 pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
-    let (data, mut config) = (places::data()?, settings::read()?);
+    let data = places::data()?;
+    let settings::Set { mut config, told } = settings::read();
+    for what in told {
+        log(&format!("warning: {what}"));
+    }
+    let ground = places::ground(common, &mut config)?;
     config.fetch.enabled |= common.fetch;
     let wanted = common.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
@@ -60,13 +67,18 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
         anyhow::anyhow!("{why}\nhint: {hint}")
     })?;
     let model = source.default_model();
-    let cwd = working_directory(common)?;
     let store = store(common, &log)?;
-    let start = start_with(common, store.as_ref(), &cwd)?;
+    let start = start_with(common, store.as_ref(), &ground)?;
     let policy = policy(common, &config, &log);
     let allow = common.allow.clone();
-    let hub = assemble_with(Arc::new(source), store, &cwd, &data, policy, (config, allow), log);
-    Ok(Own { hub, model, cwd, start })
+    let hub = assemble_with(Arc::new(source), store, &ground, &data, policy, (config, allow), log);
+    Ok(Own {
+        hub,
+        model,
+        cwd: ground.cwd,
+        no_workspace: ground.workspace.err().map(|why| why.words()),
+        start,
+    })
 }
 
 /// Puts engine, store and hub together. `data` is where rules and long outputs are kept.
@@ -78,14 +90,17 @@ pub fn assemble_in(
     policy: Policy,
     log: Log,
 ) -> Hub {
-    assemble_with(models, store, cwd, data, policy, (engine::Config::default(), Vec::new()), log)
+    let config = engine::Config::default();
+    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
+    assemble_with(models, store, &ground, data, policy, (config, Vec::new()), log)
 }
 
 /// The same, with the person's settings and what is allowed from the start.
 fn assemble_with(
     models: Arc<dyn ModelSource>,
     store: Box<dyn Store>,
-    cwd: &Path,
+    ground: &Ground,
     data: &Path,
     policy: Policy,
     (config, allow): (engine::Config, Vec<Allowance>),
@@ -96,9 +111,10 @@ fn assemble_with(
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard(&config));
     let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
-    let files = Files { data: Some(data), allowed: places::save_dirs() };
+    let workspace = ground.workspace.as_ref().ok().cloned();
+    let files = Files { data: Some(data), workspace, allowed: places::save_dirs() };
     let seat = EngineSeat::Driven(orders);
-    let hub = Hub::start_with(hub_setup(Engine::Driven, cwd, policy), store, seat, files, log);
+    let hub = Hub::start_with(hub_setup(Engine::Driven, ground, policy), store, seat, files, log);
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });
     hub
@@ -164,31 +180,22 @@ fn refusal(why: NotAdmitted) -> String {
 
 /// Puts a hub in front of a foreign runtime.
 pub(crate) fn remote(common: &Common, seat: RemoteSeat, log: Log) -> anyhow::Result<Hub> {
-    let cwd = working_directory(common)?;
+    let ground = places::ground(common, &mut settings::read().config)?;
     let engine = if seat.lossless { Engine::Mirrored } else { Engine::Followed };
-    let setup = hub_setup(engine, &cwd, Policy::default());
+    let setup = hub_setup(engine, &ground, Policy::default());
     Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log))
 }
 
-fn hub_setup(engine: Engine, cwd: &Path, policy: Policy) -> Setup {
-    let project = places::project(cwd);
+fn hub_setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
     let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Setup {
         engine,
-        cwd: cwd.display().to_string(),
-        project: project.display().to_string(),
+        cwd: path_text::write(&ground.cwd),
+        project: places::project(ground),
         policy,
         no_sandbox: confines().err(),
         salt: u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos()),
     }
-}
-
-pub(crate) fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
-    let cwd = match &common.cwd {
-        Some(dir) => dir.clone(),
-        None => std::env::current_dir().context("the working directory is gone")?,
-    };
-    cwd.canonicalize().with_context(|| format!("{} is no directory to work in", cwd.display()))
 }
 
 /// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation.
@@ -209,8 +216,8 @@ fn store(common: &Common, log: &Log) -> anyhow::Result<Box<dyn Store>> {
     }
 }
 
-fn start_with(common: &Common, store: &dyn Store, cwd: &Path) -> anyhow::Result<Option<Command>> {
-    let project = places::project(cwd).display().to_string();
+fn start_with(common: &Common, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
+    let project = places::project(ground);
     let session = match &common.resume {
         Some(Some(id)) => sessions::find(store, id)?,
         Some(None) => sessions::choose(store, &project)?,

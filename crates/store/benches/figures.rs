@@ -32,7 +32,11 @@ const TIMES: usize = 15;
 
 fn main() -> Done {
     // `cargo bench -p store --bench figures -- open` measures that one only.
-    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let asked: Vec<String> = std::env::args_os()
+        .filter_map(|word| word.into_string().ok())
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
     let figures: [Figure; 4] = [("append", append), ("open", open), ("list", list), ("size", size)];
     for (name, measure) in figures {
         if asked.is_empty() || asked.iter().any(|asked| asked == name) {

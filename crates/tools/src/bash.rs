@@ -19,6 +19,7 @@ use crate::tool::{BoxFuture, Deed, Leaves, Outcome, Plan, Port, Spec, Tool, Tool
 use child::{End, Leave, Running, Sink};
 use domain::ask::{Assessment, Preview, Risk};
 use domain::content::Json;
+use domain::path_text;
 use domain::tool::{ToolOutcome, ToolResult};
 use output::Live;
 pub(crate) use output::Output;
@@ -93,7 +94,10 @@ impl<'a> Wanted<'a> {
             plan.raise(Risk::High, "asks for the network");
         }
         if outside {
-            plan.raise(Risk::High, format!("{RUNS_IN}{}, outside the workspace", at.workdir().display()));
+            plan.raise(
+                Risk::High,
+                format!("{RUNS_IN}{}, outside the workspace", path_text::write(at.workdir())),
+            );
         }
         if self.background {
             plan.raise(Risk::Low, "goes on in the background");
@@ -285,7 +289,7 @@ fn report(end: End, output: &Output, wanted: &Wanted<'_>, took: Duration) -> Out
         "exit_code": code,
         "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "timed_out": end == End::TimedOut,
-        "output_file": output.file().map(|path| path.display().to_string()),
+        "output_file": output.file().map(path_text::write),
     });
     let result = ToolResult {
         text,

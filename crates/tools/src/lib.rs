@@ -24,6 +24,7 @@ pub mod steering;
 pub mod todo;
 pub mod tool;
 pub mod toolbox;
+pub mod workspace;
 pub mod write;
 
 pub use ask::{Ask, AskRequest};
@@ -39,4 +40,5 @@ pub use tool::{
     BoxFuture, Deed, Leaves, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
 };
 pub use toolbox::Toolbox;
+pub use workspace::{Bounds, NoWorkspace};
 pub use write::Write;

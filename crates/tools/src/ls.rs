@@ -4,10 +4,12 @@ use crate::args::{Args, DIR};
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
 use domain::ask::Risk;
+use domain::path_text;
 use domain::tool::ToolResult;
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Entries of one listing.
 pub const MAX_ENTRIES: usize = 1000;
@@ -45,7 +47,7 @@ impl Tool for Ls {
         let mut plan = Plan::reading(NAME, args, place, format!("list {}", place.show(&path)));
         plan.digest = crate::digest::action(NAME, args, place.workdir(), &[(path.clone(), None)]);
         if !place.readable(&path) {
-            plan.raise(Risk::High, format!("reads {}, outside the workspace", path.display()));
+            plan.raise(Risk::High, format!("reads {}, outside the workspace", path_text::write(&path)));
         }
         Ok(plan)
     }
@@ -83,7 +85,8 @@ fn list(args: &Value, place: &Workplace) -> Result<ToolResult, ToolError> {
             return Ok(ToolResult { truncated: true, ..ToolResult::text(text) });
         }
         count += 1;
-        let name = entry.path().strip_prefix(&path).unwrap_or(entry.path()).display().to_string();
+        let name = entry.path().strip_prefix(&path).ok().and_then(Path::to_str);
+        let name = name.map_or_else(|| place.show(entry.path()), str::to_owned);
         let mark = match entry.file_type() {
             Some(kind) if kind.is_dir() => "/",
             Some(kind) if kind.is_symlink() => "@",

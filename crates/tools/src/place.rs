@@ -1,11 +1,12 @@
 //! Where tools work: the workspace, the working directory, what was read, what runs in the background.
 //!
-//! Paths are resolved component by component with every symbolic link followed, also for files that do not exist yet,
+//! There may be no workspace (see [`crate::workspace`]): then every path lies outside. Paths are resolved component by component with every symbolic link followed, also for files that do not exist yet,
 //! and compared by components, never as text. Clones share one memory of what was read.
 
 use crate::bash::{Jobs, Tries};
 use crate::sandbox::Guard;
 use crate::tool::ToolError;
+use domain::path_text;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -20,7 +21,8 @@ const MAX_LINKS: usize = 40;
 /// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
 #[derive(Debug, Clone)]
 pub struct Workplace {
-    root: Arc<Path>,
+    /// The workspace; `None` where there is none.
+    root: Option<Arc<Path>>,
     workdir: Arc<Path>,
     outputs: Arc<Path>,
     guard: Option<Arc<Guard>>,
@@ -40,14 +42,20 @@ impl Workplace {
     /// A workplace whose workspace is `root` (it must exist) and whose long outputs are kept under `outputs` (made when
     /// needed; it should lie in the user's data directory, never in the project).
     pub fn new(root: &Path, outputs: &Path) -> Result<Workplace, ToolError> {
-        let root: Arc<Path> = root.canonicalize().map_err(ToolError::io(root))?.into();
-        if !root.is_dir() {
-            return Err(ToolError::path(&root, "is no directory"));
+        let place = Workplace::without_workspace(root, outputs)?;
+        Ok(Workplace { root: Some(place.workdir.clone()), ..place })
+    }
+
+    /// A workplace at `workdir` (it must exist) where there is no workspace: everything but our own kept outputs is outside.
+    pub fn without_workspace(workdir: &Path, outputs: &Path) -> Result<Workplace, ToolError> {
+        let workdir: Arc<Path> = workdir.canonicalize().map_err(ToolError::io(workdir))?.into();
+        if !workdir.is_dir() {
+            return Err(ToolError::path(&workdir, "is no directory"));
         }
         let outputs = std::path::absolute(outputs).map_err(ToolError::io(outputs))?;
         Ok(Workplace {
-            workdir: root.clone(),
-            root,
+            root: None,
+            workdir,
             outputs: real(&outputs)?.into(),
             guard: None,
             env: crate::env::cleaned(std::env::vars_os()).into(),
@@ -59,7 +67,7 @@ impl Workplace {
 
     /// The same workplace with another working directory (relative ones start at the workspace).
     pub fn at(&self, workdir: &Path) -> Result<Workplace, ToolError> {
-        let workdir = self.root.join(workdir);
+        let workdir = self.root.as_ref().unwrap_or(&self.workdir).join(workdir);
         let workdir = workdir.canonicalize().map_err(ToolError::io(&workdir))?;
         if !workdir.is_dir() {
             return Err(ToolError::path(&workdir, "is no directory"));
@@ -89,9 +97,9 @@ impl Workplace {
         self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }
 
-    /// The workspace, canonical.
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// The workspace, canonical; `None` where there is none.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
     }
 
     /// What relative paths start from, canonical.
@@ -124,7 +132,7 @@ impl Workplace {
         &self.jobs
     }
 
-    /// Where `text` leads: absolute, every link followed. The file itself need not exist.
+    /// Where `text` leads: absolute, every link followed. The file itself need not exist. What [`Workplace::show`] gives is understood.
     pub fn resolve(&self, text: &str) -> Result<PathBuf, ToolError> {
         let plain = Path::new(text);
         if text.is_empty() {
@@ -133,14 +141,19 @@ impl Workplace {
         let start = match (text.strip_prefix("~/"), std::env::home_dir()) {
             (Some(rest), Some(home)) => home.join(rest),
             _ if text == "~" => std::env::home_dir().unwrap_or_else(|| plain.to_owned()),
-            _ => self.workdir.join(plain),
+            _ => path_text::read(text),
         };
-        real(&start)
+        self.follow(&start)
+    }
+
+    /// Where a path leads: absolute, every link followed.
+    pub fn follow(&self, path: &Path) -> Result<PathBuf, ToolError> {
+        real(&self.workdir.join(path))
     }
 
     /// Whether a resolved path lies in the workspace.
     pub fn inside(&self, path: &Path) -> bool {
-        path.starts_with(&self.root)
+        self.root.as_ref().is_some_and(|root| path.starts_with(root))
     }
 
     /// Whether a resolved path may be read without asking: the workspace and our own kept outputs.
@@ -150,16 +163,17 @@ impl Workplace {
 
     /// The part of the workspace that makes writing `path` more than routine, if there is one.
     pub fn steering(&self, path: &Path) -> Option<String> {
-        let inner = path.strip_prefix(&self.root).ok()?;
+        let inner = path.strip_prefix(self.root.as_ref()?).ok()?;
         domain::steering::part(inner.iter().filter_map(|name| name.to_str())).map(str::to_owned)
     }
 
-    /// The path as a person would say it: relative to the working directory where that is shorter.
+    /// The path as a person would say it: relative to the working directory where that is shorter, as an address where its name is
+    /// not UTF-8.
     pub fn show(&self, path: &Path) -> String {
-        match path.strip_prefix(&self.workdir) {
-            Ok(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
-            Ok(inner) => inner.display().to_string(),
-            Err(_) => path.display().to_string(),
+        match path.strip_prefix(&self.workdir).map(Path::to_str) {
+            Ok(Some("")) => ".".to_owned(),
+            Ok(Some(inner)) => inner.to_owned(),
+            Ok(None) | Err(_) => path_text::write(path),
         }
     }
 
@@ -283,9 +297,41 @@ mod tests {
         std::fs::create_dir(dir.path().join("sub")).unwrap();
         let place = Workplace::new(dir.path(), &dir.path().join("out")).unwrap();
         let below = place.at(Path::new("sub")).unwrap();
-        assert_eq!(below.resolve("x").unwrap(), place.root().join("sub/x"));
+        assert_eq!(below.resolve("x").unwrap(), place.root().unwrap().join("sub/x"));
         assert!(below.inside(&below.resolve("../x").unwrap()));
         assert!(place.at(Path::new("missing")).is_err());
+    }
+
+    #[test]
+    fn without_a_workspace_everything_is_outside() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(base.join("sub")).unwrap();
+        let place = Workplace::without_workspace(&base, &base.join("out")).unwrap();
+        assert_eq!((place.root(), place.workdir()), (None, base.as_path()));
+        for text in ["x", ".", "/", "~", "sub/x"] {
+            let path = place.resolve(text).unwrap();
+            assert!(!place.inside(&path) && !place.readable(&path), "{text}");
+            assert_eq!(place.steering(&path), None);
+        }
+        assert!(place.readable(&base.join("out/output-1")), "our own kept outputs stay readable");
+        assert_eq!(place.at(Path::new("sub")).unwrap().workdir(), base.join("sub"));
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf8_is_shown_so_that_it_can_be_named() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let odd = dir.path().canonicalize().unwrap().join(OsStr::from_bytes(b"caf\xe9"));
+        std::fs::create_dir(&odd).unwrap();
+        std::fs::write(odd.join("plain"), "").unwrap();
+        let place = Workplace::new(dir.path(), &dir.path().join("out")).unwrap();
+        let shown = place.show(&odd);
+        assert!(shown.starts_with("file:///") && shown.ends_with("/caf%E9"), "{shown}");
+        assert_eq!(place.resolve(&shown).unwrap(), odd);
+        let within = place.at(&odd).unwrap();
+        assert_eq!(within.show(&odd.join("plain")), "plain");
+        assert!(!place.inside(&place.resolve("file:///etc/pass%77d").unwrap()), "an address is no way out");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod table;
 use crate::shell::{Cover, Inner, Judgement, barred, rule_words};
 use crate::tool::{Deed, Plan, RuleOffer};
 use domain::ask::Risk;
+use domain::path_text;
 use domain::tool::Decider;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -101,6 +102,7 @@ pub enum Matcher {
     /// Writes to files in this directory or below.
     Under {
         /// The directory, canonical.
+        #[serde(with = "book::path")]
         dir: PathBuf,
     },
     /// Pages of this host.
@@ -119,7 +121,7 @@ impl fmt::Display for Rule {
             Matcher::Whole => write!(f, "use {}", self.tool.as_deref().unwrap_or("nothing")),
             Matcher::Prefix { words } => write!(f, "run commands that start with `{}`", words.join(" ")),
             Matcher::Exact { words } => write!(f, "run exactly `{}`", words.join(" ")),
-            Matcher::Under { dir } => write!(f, "write files under {}", dir.display()),
+            Matcher::Under { dir } => write!(f, "write files under {}", path_text::write(dir)),
             Matcher::Host { host } => write!(f, "fetch pages from {host}"),
             Matcher::Given(allowance) => write!(f, "allowed from the start: {allowance}"),
         }

@@ -5,6 +5,7 @@ use crate::args::{Args, DIR};
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
 use domain::ask::Risk;
+use domain::path_text;
 use domain::tool::ToolResult;
 use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -119,7 +120,7 @@ fn plan(tool: &str, args: &Value, place: &Workplace, title: &str) -> Result<Plan
     let mut plan = Plan::reading(tool, args, place, format!("{title} in {}", place.show(&start)));
     plan.digest = crate::digest::action(tool, args, place.workdir(), &[(start.clone(), None)]);
     if !place.readable(&start) {
-        plan.raise(Risk::High, format!("reads {}, outside the workspace", start.display()));
+        plan.raise(Risk::High, format!("reads {}, outside the workspace", path_text::write(&start)));
     }
     Ok(plan)
 }

@@ -191,7 +191,7 @@ pub enum ToolError {
         why: String,
     },
     /// The file system said no.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", domain::path_text::write(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -199,7 +199,7 @@ pub enum ToolError {
         source: std::io::Error,
     },
     /// The path cannot be used for this.
-    #[error("{}: {why}", path.display())]
+    #[error("{}: {why}", domain::path_text::write(path))]
     Path {
         /// The file.
         path: PathBuf,
@@ -207,7 +207,10 @@ pub enum ToolError {
         why: String,
     },
     /// The file is not the one that was read.
-    #[error("{} changed since it was read: read it again, then repeat the change", path.display())]
+    #[error(
+        "{} changed since it was read: read it again, then repeat the change",
+        domain::path_text::write(path)
+    )]
     Changed {
         /// The file.
         path: PathBuf,

@@ -10,6 +10,7 @@ use crate::policy::{Matcher, Rule};
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, blocking};
 use domain::ask::{Preview, Risk};
 use domain::content::Part;
+use domain::path_text;
 use domain::tool::ToolResult;
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
@@ -157,13 +158,13 @@ pub(crate) fn plan_change(
         None => Some(Preview::Text(format!("{} bytes of text in {shown}", content.len()))),
     };
     if !place.inside(path) {
-        plan.raise(Risk::High, format!("writes {}, outside the workspace", path.display()));
+        plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));
     } else if let Some(part) = place.steering(path) {
         plan.raise(Risk::High, format!("changes `{part}`, which {STEERS}"));
     } else {
         plan.raise(Risk::Medium, if old.digest.is_some() { "changes a file" } else { "makes a file" });
         if let Some(dir) = path.parent() {
-            let words = format!("write files under {}", dir.display());
+            let words = format!("write files under {}", path_text::write(dir));
             plan.rule = Some(RuleOffer {
                 words,
                 rules: vec![Rule { tool: None, matcher: Matcher::Under { dir: dir.to_owned() } }],

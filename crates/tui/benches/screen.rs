@@ -41,8 +41,11 @@ fn main() {
     let bins = Bins::build();
     let place = tempfile::tempdir().unwrap();
     let mut bars = Bars::default();
-    let wanted: Vec<String> =
-        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let wanted: Vec<String> = std::env::args_os()
+        .filter_map(|word| word.into_string().ok())
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
     let wants = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
     if wants("start") {
         start(&bins, place.path(), &mut bars);
@@ -93,8 +96,10 @@ impl Bins {
         let built = |arguments: &[&str]| {
             let mut cargo = Command::new(env!("CARGO"));
             // What cargo tells this bench about itself would make it build the dependencies once more.
-            for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
-                if !["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&name.as_str()) {
+            for (name, _) in
+                std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"CARGO_"))
+            {
+                if name != "CARGO_HOME" && name != "CARGO_TARGET_DIR" {
                     cargo.env_remove(name);
                 }
             }

@@ -30,12 +30,13 @@ async fn main() -> std::io::Result<()> {
         },
         ..About::default()
     };
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args_os().filter_map(|word| word.into_string().ok()).skip(1);
     if arguments.next().as_deref() == Some("--picture") {
         let path = arguments.next().ok_or_else(|| std::io::Error::other("say where: --picture FILE"))?;
         return std::fs::write(path, picture(about, news, incoming, commands).await);
     }
-    let inline = std::env::args().any(|argument| argument == "--inline");
+    let inline =
+        std::env::args_os().filter_map(|word| word.into_string().ok()).any(|argument| argument == "--inline");
     let settings = tui::settings::Settings { inline, ..Default::default() };
     let options = Options { about, settings, cwd: ".".into(), ..Options::default() };
     tokio::spawn(async move { Fake::new(news).serve(commands).await });

@@ -212,6 +212,8 @@ pub struct About {
     pub settings: String,
     /// What is wrong with them, and what to do.
     pub told: Vec<String>,
+    /// What to know before anything else, such as that there is no workspace.
+    pub warning: Option<String>,
     /// Who answers.
     pub note: Note,
 }

@@ -34,7 +34,7 @@ const HEAD: usize = 128 * 1024;
 const PIXELS_PER_COLUMN: u32 = 8;
 
 /// The character that stands for a piece of a picture. Text from outside never holds it: `clean` drops it.
-pub const PLACEHOLDER: char = '\u{10EEEE}';
+pub const PLACEHOLDER: char = domain::harmless::PICTURE;
 
 /// The marks by which the protocol numbers rows and columns, in its order.
 const MARKS: [u32; 64] = [

@@ -331,7 +331,7 @@ impl Shell {
         let said = !self.model.world.seen().thread.cells().is_empty();
         if let (Some(farewell), Some(session), true) = (self.options.farewell, current, said) {
             // A terminal that is gone needs no farewell.
-            let _ = writeln!(io::stdout(), "{}", farewell(&session.to_string()));
+            let _ = writeln!(terminal::stdout(), "{}", farewell(&session.to_string()));
         }
     }
 

@@ -1,25 +1,26 @@
 //! Where the two sides of this wire meet: the socket's path, as a pure function of the environment. Opens nothing.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What of the environment decides.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SocketEnv {
     /// `$OPENAGENT_SOCKET`, which the existing programs read.
-    pub openagent_socket: Option<String>,
+    pub openagent_socket: Option<OsString>,
     /// `$XDG_RUNTIME_DIR`.
-    pub xdg_runtime_dir: Option<String>,
+    pub xdg_runtime_dir: Option<OsString>,
 }
 
 impl SocketEnv {
     /// Reads what is needed; empty variables count as absent.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> SocketEnv {
-        let read = |name| variable(name).filter(|value: &String| !value.is_empty());
+    pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> SocketEnv {
+        let read = |name| variable(name).filter(|value: &OsString| !value.is_empty());
         SocketEnv { openagent_socket: read("OPENAGENT_SOCKET"), xdg_runtime_dir: read("XDG_RUNTIME_DIR") }
     }
 
     fn dir(&self) -> &Path {
-        Path::new(self.xdg_runtime_dir.as_deref().unwrap_or("/tmp"))
+        self.xdg_runtime_dir.as_deref().map_or(Path::new("/tmp"), Path::new)
     }
 
     /// Where a runtime listens: the name the person chose, or the document's name and the one that the existing client looks for.
@@ -62,7 +63,7 @@ mod tests {
                 "XDG_RUNTIME_DIR" => xdg,
                 _ => None,
             }
-            .map(str::to_owned)
+            .map(OsString::from)
         })
     }
 

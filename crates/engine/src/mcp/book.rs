@@ -26,16 +26,21 @@ pub struct Listed {
     pub approved: bool,
 }
 
-/// The servers for a project, the person's first; and what is wrong in the files, with the file's name.
-pub fn servers(config: &Config, data: &Path, project: &Path) -> (Vec<Listed>, Vec<(PathBuf, EntryError)>) {
+/// The servers for a project, the person's first; and what is wrong in the files, with the file's name. Where there is no workspace
+/// there is no project: only the person's own.
+pub fn servers(
+    config: &Config,
+    data: &Path,
+    project: Option<&Path>,
+) -> (Vec<Listed>, Vec<(PathBuf, EntryError)>) {
     let (mut listed, mut errors) = (Vec::<Listed>::new(), Vec::new());
     let approvals = Approvals::in_data(data);
-    let own = config.settings.iter().map(|dir| (dir.join(OWN), false));
-    for (file, from_project) in own.chain([(project.join(PROJECT), true)]) {
+    let own = config.settings.iter().map(|dir| (dir.join(OWN), None));
+    for (file, project) in own.chain(project.map(|root| (root.join(PROJECT), Some(root)))) {
         if !file.exists() {
             continue;
         }
-        let (entries, wrong) = match read_text(&file, from_project.then_some(project), MAX_FILE) {
+        let (entries, wrong) = match read_text(&file, project, MAX_FILE) {
             Ok(text) => entry::parse(&text),
             Err(why) => (Vec::new(), vec![EntryError { name: None, why }]),
         };
@@ -46,8 +51,8 @@ pub fn servers(config: &Config, data: &Path, project: &Path) -> (Vec<Listed>, Ve
                 errors.push((file.clone(), EntryError { name: Some(entry.name), why }));
                 continue;
             }
-            let approved = !from_project || approvals.has(project, &entry.digest);
-            listed.push(Listed { entry, from_project, approved });
+            let approved = project.is_none_or(|root| approvals.has(root, &entry.digest));
+            listed.push(Listed { entry, from_project: project.is_some(), approved });
         }
     }
     (listed, errors)
@@ -115,7 +120,7 @@ mod tests {
         std::fs::write(project.join(".mcp.json"), file).unwrap();
         let config = Config::default().at(None, Some(settings.clone()));
         let see = || {
-            let (listed, errors) = servers(&config, &data, &project);
+            let (listed, errors) = servers(&config, &data, Some(&project));
             let seen: Vec<_> = listed
                 .into_iter()
                 .map(|one| (one.entry.name.clone(), one.from_project, one.approved, one.entry.digest))

@@ -4,6 +4,7 @@ use super::desk::Desk;
 use super::elicit::{self, Filled};
 use super::entry::{Entry, Way};
 use super::tool::Offered;
+use crate::config::Config;
 use models::redact;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -22,7 +23,7 @@ use rmcp::transport::streamable_http_client::{
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -80,7 +81,9 @@ impl Trouble {
 /// Where a server runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Ground {
-    pub(crate) project: PathBuf,
+    pub(crate) dir: PathBuf,
+    /// Whether that is a workspace, so that it may write there.
+    pub(crate) workspace: bool,
     pub(crate) guard: Option<Guard>,
     pub(crate) home: Option<PathBuf>,
     /// A project's server gets no variable of ours that might be a secret.
@@ -329,8 +332,10 @@ fn start(
     let mut child: Command = match &ground.guard {
         Some(guard) => {
             let caches = ground.home.iter().flat_map(|home| CACHES.iter().map(move |cache| home.join(cache)));
-            let writable = std::iter::once(ground.project.clone()).chain(caches).collect();
-            let (locked, pinned) = tools::steering::locks(&ground.project, Commits::Not);
+            let workspace = ground.workspace.then(|| ground.dir.clone());
+            let writable = workspace.iter().cloned().chain(caches).collect();
+            let (locked, pinned) =
+                workspace.map_or_else(Default::default, |root| tools::steering::locks(&root, Commits::Not));
             // Talking to the world, and to Docker and the like, is what many servers are for, and the person agreed to this one.
             let leash = Leash { writable, locked, pinned, network: true, sockets: true, ..Leash::default() };
             guard.command(OsStr::new(command), &leash).into()
@@ -339,7 +344,7 @@ fn start(
     };
     child
         .args(args)
-        .current_dir(&ground.project)
+        .current_dir(&ground.dir)
         .env_clear()
         .envs(variables(env, ground.guard.is_some()))
         .stdin(Stdio::piped())
@@ -425,17 +430,22 @@ pub struct Tested {
     pub tools: Vec<String>,
 }
 
-/// Starts a server, asks for its tools and stops it again.
+/// Starts a server there, asks for its tools and stops it again.
 ///
 /// # Errors
 /// What is wrong, in words.
 pub async fn test(
     entry: &Entry,
     from_project: bool,
-    project: &Path,
+    config: &Config,
+    ground: &crate::Ground,
     guard: Option<Guard>,
 ) -> Result<Tested, String> {
-    let ground = Ground { project: project.to_owned(), guard, home: std::env::home_dir(), from_project };
+    let (dir, workspace) = match &ground.workspace {
+        Ok(root) => (root.clone(), true),
+        Err(_) => (ground.cwd.clone(), false),
+    };
+    let ground = Ground { dir, workspace, guard, home: config.home.clone(), from_project };
     let client = Client::open(entry, &ground, Ear::default()).await.map_err(|trouble| match trouble {
         Trouble::Login => trouble.words(&entry.name),
         Trouble::Broken(why) => why,

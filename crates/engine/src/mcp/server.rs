@@ -34,13 +34,34 @@ struct Inner {
     config: Config,
     data: PathBuf,
     guard: Option<Guard>,
-    projects: Mutex<BTreeMap<PathBuf, Arc<Project>>>,
+    projects: Mutex<BTreeMap<Site, Arc<Project>>>,
     stop: CancellationToken,
+}
+
+/// Where servers run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Site {
+    /// Their working directory: the workspace, or where there is none the session's folder.
+    dir: PathBuf,
+    /// Whether it is a workspace: they may write in it, and its own servers count.
+    workspace: bool,
+}
+
+impl Site {
+    pub(crate) fn new(workspace: Option<&Path>, cwd: &Path) -> Site {
+        let dir = workspace.unwrap_or(cwd);
+        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        Site { dir, workspace: workspace.is_some() }
+    }
+
+    fn workspace(&self) -> Option<&Path> {
+        self.workspace.then_some(&self.dir)
+    }
 }
 
 /// The servers of one project.
 pub(crate) struct Project {
-    root: PathBuf,
+    site: Site,
     servers: Mutex<Vec<Arc<Server>>>,
     /// Rises whenever a server changes.
     changes: watch::Sender<u64>,
@@ -111,13 +132,18 @@ impl Servers {
     }
 
     /// The project's servers, as its files say now. Starts nothing. Reads files: call where blocking is allowed.
-    pub(crate) fn project(&self, root: &Path) -> Arc<Project> {
-        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let (listed, _) = book::servers(&self.0.config, &self.0.data, &root);
+    pub(crate) fn project(&self, site: &Site) -> Arc<Project> {
+        let (listed, _) = book::servers(&self.0.config, &self.0.data, site.workspace());
         let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        let project = projects.entry(root.clone()).or_insert_with(|| {
+        let project = projects.entry(site.clone()).or_insert_with(|| {
             let (servers, asked) = (Mutex::default(), Mutex::default());
-            Arc::new(Project { root, servers, changes: watch::Sender::new(0), asked, all: self.clone() })
+            Arc::new(Project {
+                site: site.clone(),
+                servers,
+                changes: watch::Sender::new(0),
+                asked,
+                all: self.clone(),
+            })
         });
         project.take(listed);
         project.clone()
@@ -131,8 +157,8 @@ impl Servers {
 }
 
 impl Project {
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
+    pub(crate) fn site(&self) -> &Site {
+        &self.site
     }
 
     fn servers(&self) -> Vec<Arc<Server>> {
@@ -229,7 +255,7 @@ impl Project {
     pub(crate) fn approve(&self, agreed: &[Listed]) -> std::io::Result<()> {
         let approvals = Approvals::in_data(&self.all.0.data);
         for listed in agreed {
-            approvals.add(&self.root, &listed.entry.digest, &listed.entry.words())?;
+            approvals.add(&self.site.dir, &listed.entry.digest, &listed.entry.words())?;
         }
         Ok(())
     }
@@ -241,7 +267,8 @@ impl Project {
     fn ground(&self, from_project: bool) -> Ground {
         let inner = &self.all.0;
         let (guard, home) = (inner.guard.clone(), inner.config.home.clone());
-        Ground { project: self.root.clone(), guard, home, from_project }
+        let Site { dir, workspace } = self.site.clone();
+        Ground { dir, workspace, guard, home, from_project }
     }
 }
 

@@ -30,7 +30,7 @@ impl Ground {
 
     fn look(&self) -> Look {
         let base = self.dir.path().canonicalize().unwrap();
-        Look::new(&base.join("work"), &base.join("work/sub"), Some(base.join("home")), None)
+        Look::new(Some(&base.join("work")), &base.join("work/sub"), Some(base.join("home")), None)
     }
 
     fn find(&self) -> Skills {

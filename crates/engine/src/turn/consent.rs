@@ -143,7 +143,11 @@ impl Turn {
         }
         let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.clone());
         match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
-            Ok(Ok(plan)) => Planned::Ready(tool, Box::new(self.secrets.without_rule(plan))),
+            Ok(Ok(mut plan)) => {
+                // Rules are for a project: where there is no workspace nothing is remembered.
+                plan.rule = plan.rule.filter(|_| self.place.root().is_some());
+                Planned::Ready(tool, Box::new(self.secrets.without_rule(plan)))
+            }
             Ok(Err(why)) => Planned::Impossible(why.to_string()),
             Err(_) => Planned::Impossible("The tool broke while it looked at its arguments.".to_owned()),
         }

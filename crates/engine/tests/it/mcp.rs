@@ -46,7 +46,7 @@ async fn ready(servers: Value, script: &str) -> Bench {
     bench
 }
 
-async fn servers(bench: &mut Bench) -> Vec<ServerEntry> {
+pub(crate) async fn servers(bench: &mut Bench) -> Vec<ServerEntry> {
     let Ok(Receipt::Servers(servers)) = bench.consult(Command::ListServers).await else { panic!() };
     servers
 }
@@ -438,10 +438,12 @@ async fn a_guarded_server_writes_only_in_the_workspace_and_leaves_nothing_behind
 async fn a_server_can_be_tried() {
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("")}}).to_string());
     let dir = tempfile::tempdir().unwrap();
-    let tested = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap();
+    let (config, here) = (Config::default(), dir.path().to_str().unwrap());
+    let ground = config.ground(here, here);
+    let tested = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap();
     assert_eq!(tested.tools.len(), 12);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
-    let why = engine::mcp::test(&entries[0], false, dir.path(), None).await.unwrap_err();
+    let why = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");
 }
 

@@ -15,7 +15,11 @@ use std::process::ExitCode;
 type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let words: Vec<String> = std::env::args_os()
+        .filter_map(|word| word.into_string().ok())
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
     let mut figures = Figures { words, broken: 0 };
     for measure in [bridge::measure, fan_out::measure] {
         if let Err(why) = measure(&mut figures) {

@@ -7,6 +7,7 @@
 
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
+use domain::path_text;
 use domain::state::State;
 use export::{MAX_IMPORT, Place};
 use std::fs::{self, File, OpenOptions};
@@ -24,6 +25,8 @@ const OLDER: &str = ".bak";
 pub struct Files {
     /// The data directory; in it only `saved` is used, where saves without a name go. `None`: they are refused.
     pub data: Option<PathBuf>,
+    /// The workspace; `None` where there is none.
+    pub workspace: Option<PathBuf>,
     /// Further directories that the person allows.
     pub allowed: Vec<PathBuf>,
 }
@@ -62,7 +65,7 @@ impl Cabinet {
             }
             None => self.save_unnamed(session, &text)?,
         };
-        Ok((path.display().to_string(), text.len() as u64))
+        Ok((path_text::write(&path), text.len() as u64))
     }
 
     fn save_unnamed(&self, session: &SessionId, text: &str) -> Result<PathBuf, Refusal> {
@@ -107,7 +110,7 @@ impl Cabinet {
     fn resolve(&self, text: &str) -> Result<PathBuf, Refusal> {
         let named = match (text.strip_prefix("~/"), std::env::home_dir()) {
             (Some(rest), Some(home)) => home.join(rest),
-            _ => Path::new(&self.place.cwd).join(text),
+            _ => path_text::read(&self.place.cwd).join(path_text::read(text)),
         };
         let (Some(parent), Some(name)) = (named.parent(), named.file_name()) else {
             return Err(Refusal::new(RefusalKind::Invalid, format!("{text} names no file")));
@@ -121,7 +124,7 @@ impl Cabinet {
             path
         };
         let drawer = self.drawer();
-        let places = [Some(Path::new(&self.place.project)), drawer.as_deref()];
+        let places = [self.files.workspace.as_deref(), drawer.as_deref()];
         let places = places.into_iter().flatten().chain(self.files.allowed.iter().map(PathBuf::as_path));
         let mut inside = false;
         for place in places.filter_map(|place| place.canonicalize().ok()) {
@@ -136,7 +139,15 @@ impl Cabinet {
         if inside {
             return Ok(path);
         }
-        let why = format!("{} lies outside the project and the data directory's `saved`", path.display());
+        let why = match self.files.workspace {
+            Some(_) => {
+                format!("{} lies outside the project and the data directory's `saved`", path.display())
+            }
+            None => format!(
+                "there is no workspace, and {} lies outside the data directory's `saved`",
+                path.display()
+            ),
+        };
         Err(Refusal::new(RefusalKind::NotAllowed, why)
             .hint("take a place inside, or allow one with PARLOR_SAVE_DIRS when you start Parlor"))
     }
@@ -232,8 +243,11 @@ mod tests {
             fs::create_dir(home.path().join(name)).unwrap();
         }
         let project = home.path().join("project").display().to_string();
-        let files =
-            Files { data: Some(home.path().join("data")), allowed: vec![home.path().join("allowed")] };
+        let files = Files {
+            data: Some(home.path().join("data")),
+            workspace: Some(home.path().join("project")),
+            allowed: vec![home.path().join("allowed")],
+        };
         let cabinet = Cabinet::new(files, Place { cwd: project.clone(), project });
         Bench { home, cabinet }
     }
@@ -293,6 +307,19 @@ mod tests {
         assert!(cabinet.load(".").is_err() && cabinet.load("way").is_err());
         fs::write(project.join("x.json"), "{}").unwrap();
         assert_eq!(cabinet.load("x.json").unwrap_err().kind, RefusalKind::Invalid);
+    }
+
+    #[test]
+    fn without_a_workspace_only_our_own_places_remain() {
+        let Bench { home, cabinet } = bench();
+        let Cabinet { files, place } = cabinet;
+        let cabinet = Cabinet::new(Files { workspace: None, ..files }, place);
+        let session = SessionId::from_number(1);
+        let refused = cabinet.save(&session, &state(), Some("s.json"), true).unwrap_err();
+        assert!(refused.message.contains("there is no workspace"), "{refused}");
+        assert!(!home.path().join("project/s.json").exists());
+        let (path, _) = cabinet.save(&session, &state(), None, true).unwrap();
+        assert_eq!(cabinet.load(&path).unwrap().title(), "kept");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The relay that a UI under test starts in place of its runtime: carries stdin and stdout to the socket where the kit listens.
 
-use crate::exit::Exit;
+use crate::exit::{Carrier, Exit};
 use anyhow::Context;
+use std::ffi::OsString;
 use std::path::Path;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -10,9 +11,9 @@ use tokio::net::UnixStream;
 pub(crate) const RELAY: &str = "__relay";
 
 /// The command of the relay, to which the path of a socket is added.
-pub(crate) fn command() -> anyhow::Result<Vec<String>> {
+pub(crate) fn command() -> anyhow::Result<Vec<OsString>> {
     let exe = std::env::current_exe().context("cannot find this program's own path")?;
-    Ok(vec![exe.to_string_lossy().into_owned(), RELAY.to_owned()])
+    Ok(vec![exe.into(), RELAY.into()])
 }
 
 /// Carries until one side ends.
@@ -23,7 +24,7 @@ pub(crate) async fn relay(path: &Path) -> anyhow::Result<Exit> {
         let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut to).await;
         let _ = to.shutdown().await;
     });
-    let _ = tokio::io::copy(&mut from, &mut tokio::io::stdout()).await;
+    let _ = tokio::io::copy(&mut from, &mut Carrier::of_tasks()).await;
     up.abort();
     Ok(Exit::Done)
 }

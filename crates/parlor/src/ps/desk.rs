@@ -121,7 +121,7 @@ impl Desk {
         let notice = Notice {
             pid: std::process::id(),
             since: u64::try_from(since.as_millis()).unwrap_or_default(),
-            cwd: cwd.display().to_string(),
+            cwd: domain::path_text::write(cwd),
             serving,
         };
         notice.clear(&directory);

@@ -55,7 +55,7 @@ impl Desk {
 
     pub(super) fn import(&mut self, import: &Import) -> anyhow::Result<Exit> {
         let text = read(&import.file)?;
-        let place = Place { cwd: self.cwd.display().to_string(), project: self.project.clone() };
+        let place = Place { cwd: domain::path_text::write(&self.cwd), project: self.project.clone() };
         let read = export::read(&text, &place)
             .with_context(|| format!("{} cannot be imported", import.file.display()))?;
         let id = self.fresh()?;

@@ -2,12 +2,12 @@
 
 use super::paint::{self, Paint};
 use super::{now, tell, told};
-use crate::exit;
+use crate::exit::{self, Stream};
 use anyhow::Context;
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
 use std::collections::BTreeMap;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use store::{Listing, Store};
 
 /// What all our ids begin with; it may be left out.
@@ -72,7 +72,7 @@ pub(crate) fn shortened(sessions: &[SessionSummary]) -> BTreeMap<SessionId, Stri
 
 /// Lets the person pick one of the newest: those of this project, or of all when it has none.
 pub(crate) fn choose(store: &dyn Store, project: &str) -> anyhow::Result<SessionId> {
-    let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let terminal = std::io::stdin().is_terminal() && Stream::Err.is_terminal();
     anyhow::ensure!(terminal, "say which: --resume ID\nhint: `parlor sessions list` shows the ids");
     let of = |project: Option<&str>| {
         let listing = Listing { project: project.map(str::to_owned), search: None, limit: Some(PICKS) };
@@ -90,9 +90,8 @@ pub(crate) fn choose(store: &dyn Store, project: &str) -> anyhow::Result<Session
         .map(|(session, number)| (session.id.clone(), format!("{number:>2}")))
         .collect();
     let table = tell::table(&sessions, &numbers, everywhere, now(), Paint::of_stdout());
-    exit::complain(table.trim_end());
-    let mut out = std::io::stderr().lock();
-    write!(out, "Which? [1] ").and_then(|()| out.flush())?;
+    exit::show(&table, Stream::Err);
+    exit::tell("Which? [1] ", Stream::Err);
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer)?;
     anyhow::ensure!(read > 0, "nothing was picked");

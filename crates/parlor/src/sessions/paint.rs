@@ -1,7 +1,8 @@
 //! Text on a terminal: colours where they are wanted, widths as they are seen, nothing that could command the terminal.
 
+use crate::exit::{self, Stream};
+use domain::harmless::clean;
 use domain::ids::Millis;
-use std::io::IsTerminal;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The width of a table where nobody says how wide the terminal is.
@@ -20,10 +21,8 @@ pub(crate) struct Paint {
 impl Paint {
     /// What fits stdout: colours on a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
     pub(crate) fn of_stdout() -> Paint {
-        let terminal = std::io::stdout().is_terminal();
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Paint { colours: terminal && !set("NO_COLOR") && !dumb, width: terminal.then(columns) }
+        let width = Stream::Out.is_terminal().then(columns);
+        Paint { colours: Stream::Out.takes_colours(), width }
     }
 
     /// Neither colours nor cuts.
@@ -58,21 +57,17 @@ impl Paint {
 }
 
 fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    let columns = size.map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { USUAL_WIDTH } else { columns.max(LEAST_WIDTH) }
+    exit::columns().map_or(USUAL_WIDTH, |columns| columns.max(LEAST_WIDTH))
 }
 
 /// One line without anything that is not text.
 pub(crate) fn line(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Lines without anything that is not text.
 pub(crate) fn lines(text: &str) -> String {
-    let shown = |c: &char| *c == '\n' || *c == '\t' || !c.is_control();
-    text.chars().filter(shown).collect::<String>().trim_end().to_owned()
+    clean(text).trim_end().to_owned()
 }
 
 /// As many columns of it as fit.
@@ -134,8 +129,8 @@ mod tests {
 
     #[test]
     fn nothing_commands_the_terminal_and_widths_are_as_seen() {
-        assert_eq!(line("a\u{1b}[31m\n\tb\u{9b}2J"), "a [31m b 2J");
-        assert_eq!(lines("a\u{1b}[31m\nb\u{7}\n\n"), "a[31m\nb");
+        assert_eq!(line("a\u{1b}[31m\n\tb\u{9b}2J"), "a b");
+        assert_eq!(lines("a\u{1b}[31m\nb\u{7}\n\n"), "a\nb");
         assert_eq!(cut("日本語テキスト", 7), "日本語…");
         assert_eq!(pad("日本", 6), "日本  ");
         assert_eq!(Paint::plain().strong("x"), "x");

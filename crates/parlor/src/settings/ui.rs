@@ -1,15 +1,13 @@
 //! The `[ui]` part of the settings: read leniently (a mistake is told and the rest counts), and written back when the person chooses
 //! something in the UI. What else stands in the file, comments too, stays as it is.
 
+use super::file::load;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, TableLike, Value, value};
 use tui::keymap::Keymap;
 use tui::settings::Settings;
-
-/// Largest settings file that is read.
-const MAX_FILE: u64 = 1024 * 1024;
 
 /// What the person has set for the screen.
 #[derive(Debug, Clone, Default)]
@@ -25,13 +23,10 @@ pub(crate) struct Ui {
 impl Ui {
     /// As it stands in the file; the defaults where nothing is written or nothing can be read.
     pub(crate) fn read(file: Option<&Path>) -> Ui {
-        let Some(file) = file.filter(|file| file.exists()) else { return Ui::default() };
-        match load(file) {
-            Ok(text) => Ui::parse(&text),
-            Err(error) => {
-                let told = vec![format!("{} cannot be read: {error}", file.display())];
-                Ui { told, ..Ui::default() }
-            }
+        match file.map(load) {
+            Some(Ok(Some(text))) => Ui::parse(&text),
+            // What cannot be read or is no TOML is told by whoever reads the agent's part.
+            Some(Ok(None) | Err(_)) | None => Ui::default(),
         }
     }
 
@@ -40,11 +35,7 @@ impl Ui {
         let mut ui = Ui::default();
         let document: DocumentMut = match text.parse() {
             Ok(document) => document,
-            Err(error) => {
-                let first = error.to_string().lines().next().unwrap_or_default().to_owned();
-                ui.told.push(format!("config.toml is not TOML ({first}): nothing in it counts"));
-                return ui;
-            }
+            Err(_) => return ui,
         };
         let Some(part) = document.get("ui") else { return ui };
         let Some(part) = part.as_table_like() else {
@@ -95,22 +86,14 @@ fn keys(item: &Item) -> Option<Vec<String>> {
     }
 }
 
-fn load(file: &Path) -> io::Result<String> {
-    if fs::metadata(file)?.len() > MAX_FILE {
-        return Err(io::Error::other("it is larger than 1 MB"));
-    }
-    fs::read_to_string(file)
-}
-
 /// Writes one setting of the screen into the file; tells in words why that did not work.
 pub(crate) fn keep(file: &Path, name: &str, chosen: &str) -> Result<(), String> {
     let failed = |what: String| format!("{name} counts until you quit, but could not be kept: {what}");
     // Where the file is a link (as in a folder of dotfiles), what it leads to is written.
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
     let text = match load(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(failed(format!("{} cannot be read: {error}", file.display()))),
+        Ok(text) => text.unwrap_or_default(),
+        Err(why) => return Err(failed(format!("{} {why}", file.display()))),
     };
     let mut document: DocumentMut =
         text.parse().map_err(|_| failed(format!("{} is not TOML; put it right first", file.display())))?;
@@ -180,9 +163,9 @@ mod tests {
         );
         assert_eq!(ui.settings.value(Setting::Mouse), "off");
         assert_eq!(ui.keys.shown(Action::Fold), "F5");
-        for text in ["ui = 3", "[ui", "[ui]\nkeys = 3", "\u{0}"] {
+        for (text, told) in [("ui = 3", 1), ("[ui", 0), ("[ui]\nkeys = 3", 1), ("\u{0}", 0)] {
             let ui = Ui::parse(text);
-            assert_eq!((ui.told.len(), ui.settings), (1, Settings::default()), "{text:?}");
+            assert_eq!((ui.told.len(), ui.settings), (told, Settings::default()), "{text:?}");
         }
     }
 

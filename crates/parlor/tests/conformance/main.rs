@@ -9,6 +9,7 @@ mod own;
 
 use kit::check::{CheckReport, Found, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerError, Place};
+use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -31,10 +32,10 @@ fn wishes(patience: Duration) -> Wishes {
 /// A world of its own: what runs here is not found from elsewhere.
 const WORLD: &str = concat!("PARLOR_DATA_DIR=", env!("CARGO_TARGET_TMPDIR"), "/conformance");
 
-fn words(line: &str) -> Vec<String> {
+fn words(line: &str) -> Vec<OsString> {
     let word = |word: &str| match word {
-        "PARLOR" => ["env", WORLD, PARLOR].map(str::to_owned).to_vec(),
-        word => vec![word.to_owned()],
+        "PARLOR" => ["env", WORLD, PARLOR].map(OsString::from).to_vec(),
+        word => vec![word.into()],
     };
     line.split(' ').flat_map(word).collect()
 }

@@ -253,11 +253,11 @@ fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) ->
     match place.guard() {
         None => Command::new(program),
         Some(guard) => {
-            let (root, outputs) = (place.root().to_owned(), place.outputs().to_owned());
+            let (root, outputs) = (place.root().map(Path::to_owned), place.outputs().to_owned());
             let leash = match scratch {
                 Some(scratch) => Leash {
                     writable: vec![scratch.to_owned()],
-                    readable: vec![root, outputs],
+                    readable: root.into_iter().chain([outputs]).collect(),
                     looking: true,
                     ..Leash::default()
                 },
@@ -265,15 +265,19 @@ fn shell(place: &Workplace, leave: Leave, line: &str, scratch: Option<&Path>) ->
                     let commits = if leave.git { Commits::Agreed } else { Commits::Not };
                     let (mut locked, pinned) = match leave.unsandboxed || guard.namespaces().is_err() {
                         true => Default::default(),
-                        false => steering::locks(&root, commits),
+                        false => root
+                            .as_deref()
+                            .map_or_else(Default::default, |root| steering::locks(root, commits)),
                     };
                     if leave.steers {
-                        let below =
-                            |path: &Path| path.strip_prefix(&root).is_ok_and(|path| names(line, path));
+                        let below = |path: &Path| {
+                            let inner = root.as_ref().and_then(|root| path.strip_prefix(root).ok());
+                            inner.is_some_and(|inner| names(line, inner))
+                        };
                         locked.retain(|path| !below(path));
                     }
                     Leash {
-                        writable: vec![root],
+                        writable: root.into_iter().collect(),
                         readable: vec![outputs],
                         locked,
                         pinned,

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the bytes in memory never pass [`KEPT`], the bytes on disk never pass [`MAX_SPILL`].
 
+use domain::path_text;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
@@ -82,9 +83,9 @@ impl Output {
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
         let whole = match &self.spill {
             Spill::Open { path, written, .. } if *written < self.total => {
-                format!("the first {written} bytes are in {}, use read", path.display())
+                format!("the first {written} bytes are in {}, use read", path_text::write(path))
             }
-            Spill::Open { path, .. } => format!("the whole is in {}, use read", path.display()),
+            Spill::Open { path, .. } => format!("the whole is in {}, use read", path_text::write(path)),
             Spill::None | Spill::Failed => "it could not be kept".to_owned(),
         };
         format!(

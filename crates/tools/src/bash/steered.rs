@@ -19,12 +19,12 @@ pub(crate) struct Steered {
 }
 
 impl Steered {
-    /// Looks, unless the command cannot write anyway.
-    pub(crate) async fn before(root: &Path, line: &str, leave: Leave) -> Option<Steered> {
+    /// Looks, unless the command cannot write anyway or there is no workspace to look at.
+    pub(crate) async fn before(root: Option<&Path>, line: &str, leave: Leave) -> Option<Steered> {
         if leave.looking {
             return None;
         }
-        let root = root.to_owned();
+        let root = root?.to_owned();
         let seen = tokio::task::spawn_blocking(move || Seen::look(&root)).await.ok()?;
         Some(Steered { seen: Arc::new(seen), line: line.into(), leave })
     }

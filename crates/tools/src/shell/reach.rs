@@ -127,18 +127,18 @@ impl<'a> Reach<'a> {
 
     fn place_of(&self, base: &Path, part: &str, glob: bool, existing: bool) -> Leads {
         let joined = base.join(part);
-        let Some(joined) = joined.to_str() else { return Leads::Outside };
         if glob && part.contains(['*', '?', '[']) {
-            return if self.pattern_stays(joined, part) { Leads::Inside } else { Leads::Outside };
+            let stays = joined.to_str().is_some_and(|joined| self.pattern_stays(joined, part));
+            return if stays { Leads::Inside } else { Leads::Outside };
         }
         // A name that is too long or too odd for the file system names nothing.
-        let Ok(path) = self.place.resolve(joined) else {
+        let Ok(path) = self.place.follow(&joined) else {
             return if existing && !part.contains("..") { Leads::Inside } else { Leads::Outside };
         };
-        if existing && !path.exists() && !joined.starts_with("/dev/") {
+        if existing && !path.exists() && !joined.starts_with("/dev") {
             return Leads::Inside;
         }
-        if !self.place.readable(&path) && !TAME_DEVICES.contains(&joined) {
+        if !self.place.readable(&path) && !TAME_DEVICES.iter().any(|device| joined == Path::new(device)) {
             return Leads::Outside;
         }
         if self.place.steering(&path).is_some() { Leads::Steering } else { Leads::Inside }
@@ -202,8 +202,7 @@ impl<'a> Reach<'a> {
         }
         let mut last = None;
         for base in &self.bases {
-            let joined = base.join(text);
-            let path = joined.to_str().and_then(|joined| self.place.resolve(joined).ok());
+            let path = self.place.follow(&base.join(text)).ok();
             match path {
                 Some(path) if self.place.inside(&path) => {
                     if let Some(part) = self.place.steering(&path) {

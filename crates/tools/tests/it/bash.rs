@@ -51,7 +51,7 @@ pub(crate) async fn told(news: &mut tokio::sync::mpsc::Receiver<Progress>, word:
 async fn output_in_order_exit_code_and_a_clean_environment() {
     let room = Room::new();
     let text = room.done("bash", json!({"cmd": "echo a; echo b >&2; echo c; pwd"})).await;
-    assert_eq!(text, format!("a\nb\nc\n{}\n", room.place.root().display()));
+    assert_eq!(text, format!("a\nb\nc\n{}\n", room.place.root().unwrap().display()));
     let text = room.failed("bash", json!({"command": "echo no; exit 3"})).await;
     assert_eq!(text, "no\n(exit code 3)");
     assert_eq!(room.done("bash", json!({"command": "true"})).await, "(no output)");

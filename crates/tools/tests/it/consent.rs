@@ -493,7 +493,7 @@ fn rules_are_kept_per_project_outside_of_it_and_for_the_session_in_memory() {
     use std::os::unix::fs::PermissionsExt as _;
     let room = Room::new();
     let data = room.dir.path().join("data");
-    let (root, other) = (room.place.root(), std::path::Path::new("/other"));
+    let (root, other) = (room.place.root().unwrap(), std::path::Path::new("/other"));
     let mut rules = Rules::load(&data, root).unwrap();
     let mut twin = Rules::load(&data, root).unwrap();
     rules.add_for_session(&[prefix(&["ls"])]);

@@ -30,7 +30,7 @@ impl Room {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.place.root().join(name)
+        self.place.root().unwrap().join(name)
     }
 
     pub(crate) fn put(&self, name: &str, text: &str) {

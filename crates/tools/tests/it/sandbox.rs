@@ -214,7 +214,7 @@ async fn nothing_gets_away_that_forks_and_changes_its_session_all_the_time() {
     let link = "echo $$ > last; exec setsid --fork bash chain.sh";
     room.put("chain.sh", link);
     room.done("bash", json!({"command": "bash chain.sh; until test -s last; do :; done"})).await;
-    let last = || std::fs::metadata(room.place.root().join("last")).unwrap().modified().unwrap();
+    let last = || std::fs::metadata(room.place.root().unwrap().join("last")).unwrap().modified().unwrap();
     let then = last();
     // Far longer than one link of the chain takes; the guard was gone before the call came back.
     std::thread::sleep(std::time::Duration::from_millis(50));
@@ -230,7 +230,7 @@ async fn what_cannot_be_started_says_so_with_the_code_of_a_shell() {
         for free in [false, true] {
             let leash = Leash { free, writable: vec!["/".into()], ..Leash::default() };
             let mut command = tokio::process::Command::from(guard.command(name.as_ref(), &leash));
-            let output = command.current_dir(room.place.root()).output();
+            let output = command.current_dir(room.place.root().unwrap()).output();
             let output = timeout(SOON, output).await.unwrap().unwrap();
             assert_eq!(output.status.code(), Some(code));
             assert!(String::from_utf8_lossy(&output.stderr).starts_with(name), "{output:?}");
@@ -243,7 +243,11 @@ async fn pipes_that_a_command_closes_are_closed() {
     let room = guarded();
     let leash = Leash { writable: vec!["/".into()], ..Leash::default() };
     let mut command = Guard::new(&program(), &["__guard"]).command("sh".as_ref(), &leash);
-    command.arg("-c").arg("exec >&-; exec sleep 1000").current_dir(room.place.root()).stdout(Stdio::piped());
+    command
+        .arg("-c")
+        .arg("exec >&-; exec sleep 1000")
+        .current_dir(room.place.root().unwrap())
+        .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut said = String::new();
     std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut said).unwrap();

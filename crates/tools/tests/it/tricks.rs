@@ -398,7 +398,7 @@ fn a_rule_never_covers_what_runs_anything() {
 fn git(room: &Room, args: &[&str]) {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]).args(args);
-    command.current_dir(room.place.root()).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.current_dir(room.place.root().unwrap()).env("GIT_CONFIG_GLOBAL", "/dev/null");
     assert!(command.output().unwrap().status.success(), "{args:?}");
 }
 

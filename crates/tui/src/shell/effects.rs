@@ -5,9 +5,12 @@ use super::{ExitReason, MAX_BACKLOG, Shell};
 use super::{command, gallery, picture};
 use crate::msg::{Fx, Msg};
 use base64::Engine;
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tokio::time::Instant;
 
@@ -178,23 +181,33 @@ pub(super) enum Pause {
     Editor(String),
 }
 
+/// Names that are tried for the file that the editor gets.
+const TRIES: u32 = 16;
+
 fn edit(text: &str) -> io::Result<String> {
-    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok());
-    let editor = editor.filter(|editor| !editor.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
-    let path = std::env::temp_dir().join(format!("parlor-{}.md", std::process::id()));
-    OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&path)?
-        .write_all(text.as_bytes())?;
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or("vi");
-    let status = Command::new(program).args(words).arg(&path).status();
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(std::env::var_os).unwrap_or_default();
+    let mut words = editor.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let program = words.next().map_or(OsStr::new("vi"), OsStr::from_bytes);
+    let (path, mut file) = draft()?;
+    file.write_all(text.as_bytes())?;
+    let status = Command::new(program).args(words.map(OsStr::from_bytes)).arg(&path).status();
     let edited = fs::read_to_string(&path);
     let _ = fs::remove_file(&path);
     if status?.success() { edited } else { Err(io::Error::other("the editor failed")) }
+}
+
+/// A new file for the person alone. Never one that is there: another user could have laid it, or a link, in its place.
+fn draft() -> io::Result<(PathBuf, fs::File)> {
+    let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
+    for number in 0..TRIES {
+        let path = std::env::temp_dir().join(format!("parlor-{}-{number}.md", std::process::id()));
+        match OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => taken = why,
+            Err(why) => return Err(why),
+        }
+    }
+    Err(taken)
 }
 
 /// Puts a text on the desktop's clipboard, where one of its programs is there. The terminal was told as well.

@@ -1,6 +1,7 @@
 //! The terminal itself: entered once, always left again, also by a panic or a signal. What it can do is asked, not assumed.
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+use domain::harmless::clean;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -80,7 +81,7 @@ pub(super) struct Terminal {
 
 impl Terminal {
     pub(super) fn enter(mouse: bool, full: bool) -> io::Result<Terminal> {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        if !io::stdin().is_terminal() || !stdout().is_terminal() {
             return Err(io::Error::other(
                 "the screen needs a terminal at both ends; use `parlor run` in pipes",
             ));
@@ -167,7 +168,7 @@ impl Terminal {
         if bytes.is_empty() {
             return Ok(());
         }
-        let mut out = io::stdout().lock();
+        let mut out = stdout().lock();
         out.write_all(bytes.as_bytes())?;
         out.flush()
     }
@@ -181,7 +182,7 @@ impl Drop for Terminal {
 
 fn restore() {
     if ENTERED.swap(false, Ordering::SeqCst) {
-        let mut out = io::stdout().lock();
+        let mut out = stdout().lock();
         let _ = out.write_all(LEAVE.as_bytes());
         if ALTERNATE.swap(false, Ordering::SeqCst) {
             let _ = out.write_all(ALTERNATE_OFF.as_bytes());
@@ -193,14 +194,24 @@ fn restore() {
         let _ = out.flush();
         let _ = disable_raw_mode();
         for broken in lock(&BROKEN).drain(..) {
-            let _ = writeln!(io::stderr(), "{broken}");
+            let _ = writeln!(stderr(), "{}", clean(&broken));
         }
     }
 }
 
+/// The screen: drawn from clean cells.
+pub(super) fn stdout() -> io::Stdout {
+    io::stdout()
+}
+
+/// Only for what is left to say when the screen is gone; it is cleaned first.
+fn stderr() -> io::Stderr {
+    io::stderr()
+}
+
 /// Asks the terminal; the answers as they came. A terminal that stays silent can do nothing special.
 fn ask(questions: &str) -> io::Result<String> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     out.write_all(questions.as_bytes())?;
     out.flush()?;
     let stdin = io::stdin();

@@ -48,7 +48,10 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let keys = keys(model, look);
     let mut left = high.saturating_sub(keys.len());
     let mut rows = Vec::new();
-    for (part, least) in [(head, 1), (told, 1), (facts, 1), (examples, 2)] {
+    let warning = about.warning.as_deref().map(clean_line).unwrap_or_default();
+    let warning = wrap_text(&warning, look.columns, style(Role::Warn));
+    let warning = if about.warning.is_some() { warning } else { Vec::new() };
+    for (part, least) in [(head, 1), (warning, 1), (told, 1), (facts, 1), (examples, 2)] {
         let blank = usize::from(!rows.is_empty());
         // A blank line follows each part.
         let room = left.saturating_sub(blank + 1);

@@ -1,0 +1,188 @@
+//! Text from elsewhere (models, tools, peers, files) without anything that a terminal would obey: the one reader of control sequences,
+//! for every screen and every line that we write.
+//!
+//! It lies here because the terminal UI and the plain commands both need it and share nothing else. Invariants, however the text is cut
+//! into pieces: what comes out holds no control character but `\n` and `\t`, nothing that reorders what is read (bidi controls), nothing
+//! that cannot be seen and carries words (tags and other format characters), and nothing that a terminal would take for a picture. A
+//! return never overwrites what stands in its line. Joiners stay: scripts and emoji need them.
+
+use std::borrow::Cow;
+
+/// The character that stands for a piece of a picture in terminals that draw them.
+pub const PICTURE: char = '\u{10EEEE}';
+/// Longest string of an escape sequence that is read as one; what comes after shows as text.
+const MAX_SEQUENCE: usize = 4096;
+
+/// Whether a character does something else than being read. Line breaks and tabs are harmful here: who lets them through says so.
+pub fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || c == PICTURE
+        || matches!(c,
+            '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Text without sequences and controls; line breaks and tabs stay.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| c != '\n' && c != '\t' && is_harmful(c)) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut scanner) = (String::with_capacity(text.len()), Scanner::default());
+    for c in text.chars() {
+        scanner.feed(c, |piece| {
+            if let Piece::Char(c) = piece {
+                out.push(c);
+            }
+        });
+    }
+    Cow::Owned(out)
+}
+
+/// What text is made of, once it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// A character to show, `\n` or `\t`.
+    Char(char),
+    /// A sequence that sets colours, by its numbers.
+    Colours(Vec<u16>),
+}
+
+/// Reads text character by character, also when a sequence is cut in two.
+#[derive(Debug, Clone, Default)]
+pub struct Scanner {
+    state: Reading,
+    /// A return came: what follows begins the line anew, unless it is a line break.
+    returned: bool,
+    /// Whether something stands in the line.
+    begun: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+enum Reading {
+    #[default]
+    Text,
+    /// After an ESC.
+    Escape,
+    /// After an ESC and intermediate characters.
+    Designation,
+    /// In a control sequence, with what it says.
+    Control(String),
+    /// In an OSC, DCS, APC, PM or SOS, with its length.
+    Words(usize),
+    /// The same, after an ESC that may end it.
+    WordsEnd,
+}
+
+impl Scanner {
+    /// Reads one more character.
+    pub fn feed(&mut self, c: char, mut take: impl FnMut(Piece)) {
+        let state = std::mem::take(&mut self.state);
+        self.state = match (state, c) {
+            (Reading::Text, c) => self.text(c, &mut take),
+            (Reading::Escape, '[') => Reading::Control(String::new()),
+            (Reading::Escape, ']' | 'P' | 'X' | '^' | '_') => Reading::Words(0),
+            (Reading::Escape | Reading::Designation, ' '..='/') => Reading::Designation,
+            (Reading::Escape, '0'..='~') => Reading::Text,
+            (Reading::Designation, c) if !c.is_control() => Reading::Text,
+            (Reading::Control(mut said), ' '..='?') => {
+                if said.len() < MAX_SEQUENCE {
+                    said.push(c);
+                }
+                Reading::Control(said)
+            }
+            (Reading::Control(said), '@'..='~') => {
+                if c == 'm' && !said.contains(['<', '=', '>', '?', ' ']) {
+                    take(Piece::Colours(said.split([';', ':']).map(|n| n.parse().unwrap_or(0)).collect()));
+                }
+                Reading::Text
+            }
+            (Reading::Words(_), '\u{7}' | '\u{9c}') | (Reading::WordsEnd, '\\') => Reading::Text,
+            (Reading::Words(_), '\u{1b}') => Reading::WordsEnd,
+            (Reading::Words(length), c) if c != '\n' && length < MAX_SEQUENCE => Reading::Words(length + 1),
+            // Another sequence begins in the middle of this one.
+            (Reading::WordsEnd, '[') => Reading::Control(String::new()),
+            // Whatever it was, it is broken off: the character stands for itself.
+            (_, c) => self.text(c, &mut take),
+        };
+    }
+
+    fn text(&mut self, c: char, take: &mut impl FnMut(Piece)) -> Reading {
+        if c == '\r' {
+            self.returned = true;
+            return Reading::Text;
+        }
+        // A bare return overwrites its line in a terminal; here each rewriting stands on its own line.
+        if std::mem::take(&mut self.returned) && self.begun && c != '\n' {
+            self.begun = false;
+            take(Piece::Char('\n'));
+        }
+        match c {
+            '\n' => {
+                self.begun = false;
+                take(Piece::Char('\n'));
+            }
+            '\u{1b}' => return Reading::Escape,
+            '\u{9b}' => return Reading::Control(String::new()),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => return Reading::Words(0),
+            c if c != '\t' && is_harmful(c) => {}
+            c => {
+                self.begun = true;
+                take(Piece::Char(c));
+            }
+        }
+        Reading::Text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sequences_vanish_and_text_stays() {
+        for (dirty, cleaned) in [
+            ("plain", "plain"),
+            ("a\u{1b}[2Jb", "ab"),
+            ("\u{1b}]0;owned\u{7}title", "title"),
+            ("\u{1b}]52;c;aGk=\u{1b}\\copied", "copied"),
+            ("\u{1b}]0;x\u{1b}[2Jafter", "after"),
+            ("\u{1b}P1$qm\u{1b}\\x", "x"),
+            ("a\tb", "a\tb"),
+            ("a\r\nb", "a\nb"),
+            ("10%\r20%", "10%\n20%"),
+            ("\rx\r", "x"),
+            ("bell\u{7}", "bell"),
+            ("\u{9b}31mred", "red"),
+            ("cut\u{1b}[", "cut"),
+            ("cut\u{1b}[31\nnext", "cut\nnext"),
+            ("\u{1b}]never ends\nnext", "\nnext"),
+            ("e\u{301}👩‍👩‍👧", "e\u{301}👩‍👩‍👧"),
+            ("evil\u{202e}txt", "eviltxt"),
+            ("a\u{2067}b\u{2069}\u{61c}c", "abc"),
+            ("tag\u{e0041}\u{e007f}", "tag"),
+            ("\u{10eeee}picture", "picture"),
+            ("\u{1b}(Bx", "x"),
+            ("del\u{7f}\u{85}\u{200b}\u{ad}", "del\u{ad}"),
+        ] {
+            assert_eq!(clean(dirty), cleaned, "{dirty:?}");
+        }
+    }
+
+    const ANY: &str =
+        "(\\PC|[\u{0}-\u{9f}]|\u{1b}\\[|\u{1b}\\]|[\u{2028}-\u{206f}\u{e0020}-\u{e0040}]|\r){0,60}";
+
+    proptest! {
+        #[test]
+        fn nothing_harmful_comes_out(text in ANY) {
+            prop_assert!(clean(&text).chars().all(|c| c == '\n' || c == '\t' || !is_harmful(c)));
+        }
+
+        #[test]
+        fn what_is_clean_stays_as_it_is(text in "(\\PC|\n|\t){0,60}") {
+            let once = clean(&text).into_owned();
+            prop_assert_eq!(clean(&once), once.as_str());
+        }
+    }
+}

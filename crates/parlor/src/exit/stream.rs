@@ -1,0 +1,94 @@
+//! The only place that writes to stdout and stderr (the terminal UI's own screen apart, which is drawn from clean cells).
+//!
+//! Invariant: where a stream is a terminal, nothing that came from elsewhere (models, tools, files, peers, what was typed) commands it:
+//! all text passes [`domain::harmless`], also when a sequence is cut in two. Only the colours of our own reports pass. Pipes and files
+//! get every byte as it is.
+
+use super::screen::Screen;
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Where something is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+/// What the two streams have read so far: a sequence may begin in one piece and end in the next.
+static SCREENS: [Mutex<Screen>; 2] = [const { Mutex::new(Screen::new()) }; 2];
+
+impl Stream {
+    /// Whether a person looks at it.
+    pub(crate) fn is_terminal(self) -> bool {
+        match self {
+            Stream::Out => stdout().is_terminal(),
+            Stream::Err => stderr().is_terminal(),
+        }
+    }
+
+    /// Whether our reports may use colours there: unless `NO_COLOR` is set or the terminal is a dumb one.
+    pub(crate) fn takes_colours(self) -> bool {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        self.is_terminal() && !set("NO_COLOR") && !dumb
+    }
+
+    fn write(self, text: &str, colours: bool) {
+        if !self.is_terminal() {
+            return self.write_as_it_is(text);
+        }
+        let mut screen = SCREENS[self as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        self.write_as_it_is(&screen.harmless(text, colours));
+    }
+
+    /// A reader that has gone away is no failure.
+    fn write_as_it_is(self, text: &str) {
+        let _ = match self {
+            Stream::Out => {
+                let mut out = stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+            Stream::Err => stderr().lock().write_all(text.as_bytes()),
+        };
+    }
+}
+
+pub(super) fn stdout() -> std::io::Stdout {
+    std::io::stdout()
+}
+
+fn stderr() -> std::io::Stderr {
+    std::io::stderr()
+}
+
+/// Columns of the terminal on stdout, if it has said so.
+pub(crate) fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// A line on stdout.
+pub(crate) fn say(line: &str) {
+    Stream::Out.write(&format!("{line}\n"), false);
+}
+
+/// A piece of text on stdout.
+pub(crate) fn put(text: &str) {
+    Stream::Out.write(text, false);
+}
+
+/// A line on stderr.
+pub(crate) fn complain(line: &str) {
+    Stream::Err.write(&format!("{line}\n"), false);
+}
+
+/// A text on either stream.
+pub(crate) fn tell(text: &str, stream: Stream) {
+    stream.write(text, false);
+}
+
+/// A report of ours with its colours. What came from elsewhere was cleaned when it was put into the report.
+pub(crate) fn show(text: &str, stream: Stream) {
+    stream.write(text, true);
+}
