@@ -10,7 +10,7 @@ use domain::command::{Command, History, PromptOptions, Target};
 use domain::content::{Input, Role, TextKind, Usage};
 use domain::event::{Body, Event, Finish, PlanItem, PlanState};
 use domain::ids::{MessageId, Seq, SessionId, StepId};
-use domain::port::{News, Order, Report, Ticket, TurnBrief, TurnEnd};
+use domain::port::{Kept, News, Order, Report, Ticket, TurnBrief, TurnEnd};
 use domain::session::{Policy, SessionSummary};
 use domain::state::State;
 use hub::core::{Engine, Setup, Standing};
@@ -97,6 +97,7 @@ impl Bench {
             project: "/w".into(),
             policy: Policy::Ask,
             salt: 1,
+            no_sandbox: None,
         };
         let hub = Hub::start(setup, Box::new(Forgetful), EngineSeat::Driven(orders), Arc::new(|_| {}));
         let feeding = hub.clone();
@@ -148,7 +149,7 @@ impl Bench {
         let (session, run) = (brief.session.clone(), Some(brief.run));
         let (kept, ack) = tokio::sync::oneshot::channel();
         self.reports.send((Report::Happened { session, run, body }, Some(kept))).await.unwrap();
-        assert!(ack.await.unwrap());
+        assert_eq!(ack.await.unwrap(), Kept::Safely);
         self.catch_up();
     }
 

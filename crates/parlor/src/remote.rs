@@ -65,7 +65,7 @@ enum Program {
 }
 
 /// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
-fn watched(command: Vec<String>) -> Launch {
+fn watched(command: Vec<OsString>) -> Launch {
     Launch { guard: stack::watching(), ..Launch::new(command) }
 }
 

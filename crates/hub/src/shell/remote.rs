@@ -123,7 +123,7 @@ impl Shell {
     }
 
     pub(super) fn heard_from_runtime(&mut self, incoming: Incoming) {
-        if self.remote.as_ref().is_some_and(|remote| remote.lost) {
+        if self.remote.as_ref().is_some_and(|remote| remote.lost.is_some()) {
             return;
         }
         match incoming {
