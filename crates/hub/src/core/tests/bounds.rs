@@ -55,7 +55,14 @@ fn inputs_wait_up_to_so_many_bytes() {
 
 /// A core in front of a foreign runtime, with one UI.
 fn in_front(engine: Engine) -> Core {
-    let setup = Setup { engine, cwd: "/w".into(), project: "/w".into(), policy: Policy::Ask, salt: 7 };
+    let setup = Setup {
+        engine,
+        cwd: "/w".into(),
+        project: "/w".into(),
+        policy: Policy::Ask,
+        salt: 7,
+        no_sandbox: None,
+    };
     let mut core = Core::new(setup);
     core.ground(Millis(1));
     let (name, answers, standing) = ("ui".to_owned(), Answers::ALL, Standing::Controller);
