@@ -40,10 +40,12 @@ const REFUSED: &[(&str, &str)] = &[
 /// Code of the crates (their tests apart) that may stand in one place only, where it is, and what to do elsewhere.
 const ONE_PLACE: &[(&str, &[&str], &str)] =
     &[(concat!("io::", "stdout("), SPEAKERS, SPEAK), (concat!("io::", "stderr("), SPEAKERS, SPEAK)];
-/// The files that write to the terminal: each lets nothing through that would command it.
+/// The files that write to the terminal: each lets nothing through that would command it. The sandbox says one fixed sentence, into the
+/// output of its command.
 const SPEAKERS: &[&str] = &[
     "crates/parlor/src/exit/stream.rs",
     "crates/parlor/src/exit/carrier.rs",
+    "crates/tools/src/sandbox/landlocked.rs",
     "crates/tui/src/shell/terminal.rs",
 ];
 const SPEAK: &str = "text from elsewhere could command the terminal: use say, put, complain, show or Carrier of parlor's exit";

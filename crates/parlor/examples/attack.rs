@@ -17,7 +17,8 @@ const HELLO: &[u8] =
     b"{\"hello\":{\"protocol\":1,\"name\":\"evil\",\"version\":\"0\",\"capabilities\":[\"answers\"]}}\n";
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let got = match words.as_slice() {
         ["enter", path] => UnixStream::connect(path).and_then(greeted),

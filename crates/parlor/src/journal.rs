@@ -111,7 +111,7 @@ mod tests {
         let said = said(std::iter::repeat_n("empty line".to_owned(), 200_000), 1);
         assert_eq!(said.len(), 3 + 2 * 5 + 1, "{said:#?}");
         assert!(said.contains(&"empty line (100000 times by now)".to_owned()), "{said:#?}");
-        assert_eq!(said.last().unwrap(), "(99999 lines were left out)");
+        assert_eq!(said.last().unwrap(), "(100000 lines were left out)");
     }
 
     #[test]

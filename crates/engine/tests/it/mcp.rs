@@ -83,9 +83,9 @@ async fn tools_of_a_server_are_offered_and_called() {
     let image = bench.state.tools.values().find(|tool| tool.name.ends_with("image")).unwrap();
     assert_eq!(image.result.as_ref().unwrap().parts.len(), 1);
     let entry = servers(&mut bench).await.remove(0);
-    assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(12), false));
+    assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(13), false));
     let Ok(Receipt::Tools(tools)) = bench.consult(Command::ListTools).await else { panic!() };
-    assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 12);
+    assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 13);
 }
 
 #[tokio::test]
@@ -441,7 +441,7 @@ async fn a_server_can_be_tried() {
     let (config, here) = (Config::default(), dir.path().to_str().unwrap());
     let ground = config.ground(here, here);
     let tested = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap();
-    assert_eq!(tested.tools.len(), 12);
+    assert_eq!(tested.tools.len(), 13);
     let (entries, _) = engine::mcp::parse(&json!({"mcpServers": {"echo": child("die")}}).to_string());
     let why = engine::mcp::test(&entries[0], false, &config, &ground, None).await.unwrap_err();
     assert!(why.contains("the database is missing"), "{why}");

@@ -226,7 +226,7 @@ mod tests {
             (Dialect::Native, "read-only", "`read-only` is not known"),
             (Dialect::Native, "--approval-mode trusted", "`--approval-mode` is not known"),
             (Dialect::Nous, "--no-ui", "is not known"),
-            (Dialect::Codelia, "--cwd /tmp", "is not known"),
+            (Dialect::Codelia, "--cwd /tmp", "put --cwd before that"),
             (Dialect::Codelia, "--aproval-mode minimal", "did you mean --approval-mode?"),
             (Dialect::Codelia, "--approval-mode odd", "`odd` is no approval mode"),
             (Dialect::Codelia, "--approval-mode", "`--approval-mode` needs a value"),

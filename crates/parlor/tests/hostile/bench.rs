@@ -281,6 +281,18 @@ impl Ui {
         self.command(json!({"prompt": {"input": {"text": text}}}));
     }
 
+    /// Says yes to the question about the tool that was begun.
+    pub(crate) fn allow(&mut self) {
+        loop {
+            let message = self.next();
+            let Some(ask) = message["event"]["event"]["body"].get("ask_opened") else { continue };
+            let allow = json!({"allow": {"scope": "once", "digest": ask["kind"]["consent"]["digest"]}});
+            let answer = json!({"answer": {"ask": ask["id"], "answer": allow}});
+            self.command(answer);
+            return;
+        }
+    }
+
     /// What became of the tool that was begun.
     pub(crate) fn end(&mut self, yes: bool) -> Ran {
         let mut ran = Ran { text: String::new(), outcome: String::new(), asked: None };

@@ -16,14 +16,20 @@ fn a_command_is_not_let_in_also_when_whoever_connected_is_gone() {
         for socket in [serving.socket.clone(), serving.desk(world)] {
             let socket = socket.display();
             for free in [false, true] {
-                let args = json!({"command": format!("{attack} enter {socket}"), "unsandboxed": free});
+                let args = json!({"command": format!("{attack} enter {socket}"), "unsandboxed": free, "reason": "to see what stops it"});
                 let text = ui.call("bash", &args, true).text;
                 assert!(text.contains("never answers for a person"), "{text}");
                 // They connect and die while Parlor sleeps: when it wakes, nobody who connected is there.
                 let line = format!(
                     "rm -f died; echo > waiting; until test -e go; do :; done; {attack} enter-and-die {socket} {TRIES}"
                 );
-                ui.begin("bash", &json!({"command": line, "unsandboxed": free}));
+                ui.begin(
+                    "bash",
+                    &json!({"command": line, "unsandboxed": free, "reason": "to see what stops it"}),
+                );
+                if free {
+                    ui.allow();
+                }
                 wait_until("it waits", || world.path("project/waiting").exists());
                 serving.pause(true);
                 world.put("project/go", "");
@@ -52,7 +58,11 @@ fn an_heir_of_a_killed_guard_is_ended_and_never_let_in() {
         );
         world.put("project/heir.sh", &heir);
         let line = "setsid --fork sh heir.sh; until test -s entered; do :; done; kill -9 $PPID; sleep 1000";
-        ui.call("bash", &json!({"command": line, "unsandboxed": true}), true);
+        ui.call(
+            "bash",
+            &json!({"command": line, "unsandboxed": true, "reason": "to see what stops it"}),
+            true,
+        );
         let pid: i32 = world.get("project/heir").trim().parse().unwrap();
         wait_until("the heir is gone", || !alive(pid));
         let entered = world.get("project/entered");

@@ -63,6 +63,6 @@ fn what_is_broken_is_told_and_the_exit_code_says_so() {
     let project = Project::new();
     std::fs::write(project.path("config/config.toml"), "compact_at = 5").unwrap();
     let (said, code) = report(&project, None);
-    assert!(said.contains("config.toml is not right: compact_at: 5 is no percentage"), "{said}");
+    assert!(said.contains("config.toml: compact_at: 5 is no percentage"), "{said}");
     assert_eq!(code, Some(1));
 }

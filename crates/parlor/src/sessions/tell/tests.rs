@@ -50,9 +50,9 @@ fn a_table_is_aligned_whatever_the_titles_hold() {
     let sessions = [summary(1, "日本 bridge\u{1b}[0m", true), summary(30, "b", false)];
     let names = super::super::find::shortened(&sessions);
     expect_test::expect![[r#"
-        ID           CHANGED  MSGS  TITLE            PROJECT
-        00000000000  running    11  日本 bridge [0m  /src/bridge
-        00000000001  2 h ago   330  b                /src/bridge
+        ID           CHANGED  MSGS  TITLE        PROJECT
+        00000000000  running    11  日本 bridge  /src/bridge
+        00000000001  2 h ago   330  b            /src/bridge
     "#]]
     .assert_eq(&table(&sessions, &names, true, Millis(NOW), Paint::plain()));
 }
@@ -74,7 +74,7 @@ fn a_session_is_shown_from_its_end() {
         Really.
 
         You 9 min ago
-        thanks[2J
+        thanks
     "#]]
     .assert_eq(&show(&summary(1, "x", false), &state(), 2, Millis(NOW), Paint::plain()));
 }
@@ -84,7 +84,7 @@ fn a_tree_shows_branches_and_where_one_is() {
     expect_test::expect![[r#"
         ● You fix the bridge entry-1
         ├─ ● Agent It is fixed. Really. entry-2
-        │  ● You thanks [2J entry-4 ← here
+        │  ● You thanks entry-4 ← here
         └─ ○ Agent I cannot. entry-3
     "#]]
     .assert_eq(&tree(&state(), Paint::plain()));
