@@ -27,6 +27,7 @@ mod mcp;
 #[cfg(test)]
 #[path = "it/secrets.rs"]
 mod secrets;
+#[cfg(test)]
 #[path = "it/skills.rs"]
 mod skills;
 #[cfg(test)]

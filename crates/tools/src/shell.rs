@@ -7,7 +7,8 @@ mod git;
 mod judge;
 mod lookers;
 mod looks;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod oracle;
 mod parse;
 mod programs;

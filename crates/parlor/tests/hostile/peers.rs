@@ -152,13 +152,13 @@ fn the_sockets_of_the_terminal_let_in_neither_a_command_nor_what_was_started_ins
         wait_until("it can be found", || desk().is_some());
         let desk = desk().unwrap().display().to_string();
         assert_eq!(world.outside("./attack", &["enter", &desk]), "let in\n");
+        let line = format!("./attack enter-and-die {desk} {TRIES}");
+        terminal.send(&format!("call bash {{\"command\": \"{line}\"}}\r"));
+        terminal.shows(&[&format!("let in 0 of {TRIES}")]);
         terminal.send(&format!("!./attack enter {desk} > below\r"));
         wait_until("it was told", || world.get("project/below").contains("\n"));
         let text = world.get("project/below");
         assert!(text.contains("started from inside of Parlor"), "{text}");
-        let line = format!("./attack enter-and-die {desk} {TRIES}");
-        terminal.send(&format!("call bash {{\"command\": \"{line}\"}}\r"));
-        terminal.shows(&[&format!("let in 0 of {TRIES}")]);
     });
 }
 

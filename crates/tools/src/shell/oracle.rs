@@ -13,7 +13,7 @@ use super::lookers::{LOOKERS, Options};
 use canary::Canary;
 use generator::Generator;
 
-const SEED: u64 = 0x5EED_0F_C0FFEE;
+const SEED: u64 = 0x5EED_0FC0_FFEE;
 /// Lines that are made up, and of those that are free the ones that are run.
 const MADE: usize = 60_000;
 const RUN: usize = 600;

@@ -135,7 +135,7 @@ fn every_cell_is_what_the_tools_plans_get() {
             match verdict {
                 Verdict::Allow(by) => assert_eq!(by, Decider::Policy),
                 Verdict::Deny(reason) => {
-                    assert!(reason.contains("not allowed in read-only mode"), "{reason}")
+                    assert!(reason.contains("not allowed in read-only mode"), "{reason}");
                 }
                 Verdict::Ask => {}
             }

@@ -46,8 +46,11 @@ fn ended(tool: &str, text: String) -> Said {
     Said::ToolEnded { tool: tool.into(), outcome: ToolOutcome::Done, result: ToolResult::text(text) }
 }
 
-/// Every way to talk without end; each makes the facts of one round.
-fn floods() -> Vec<(&'static str, fn(usize) -> Vec<Said>)> {
+/// Makes the facts of one round.
+type Round = fn(usize) -> Vec<Said>;
+
+/// Every way to talk without end.
+fn floods() -> Vec<(&'static str, Round)> {
     vec![
         ("pieces of one message", |n| {
             vec![Said::Text { message: None, kind: TextKind::Text, text: large(n, 50_000) }]
