@@ -114,7 +114,7 @@ fn everybody(signal: Signal) {
 #[cfg(target_os = "linux")]
 mod listed {
     use super::super::processes::{self, Seen};
-    use rustix::process::{Pid, Signal, getpid, getsid, kill_process, kill_process_group};
+    use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
     use std::collections::{BTreeSet, HashMap, HashSet};
 
     /// Signals whoever came from this process.
@@ -122,8 +122,8 @@ mod listed {
         let kin = kin();
         if signal == Signal::KILL {
             // A group dies all at once, even while it forks; in a session that is not ours every group is of the family.
-            let ours = getsid(None).ok();
-            let others = kin.iter().filter(|one| Pid::from_raw(one.session) != ours);
+            let ours = processes::own().map(|own| own.session).ok();
+            let others = kin.iter().filter(|one| Some(one.session) != ours);
             let groups: BTreeSet<i32> = others.map(|one| one.group).collect();
             for group in groups.into_iter().filter_map(Pid::from_raw) {
                 let _ = kill_process_group(group, signal);

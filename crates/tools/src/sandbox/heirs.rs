@@ -5,7 +5,7 @@
 
 use super::mark::{self, Marked};
 use super::processes::{self, Seen};
-use rustix::process::{Pid, Signal, WaitOptions, getpgrp, getpid, getsid, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -31,7 +31,8 @@ pub async fn inherit() -> std::io::Result<std::convert::Infallible> {
 
 /// Reaps the heirs that ended, ends those that came from a command.
 fn settle() {
-    for heir in children().into_iter().filter(is_heir) {
+    let Ok(own) = processes::own() else { return };
+    for heir in children().into_iter().filter(|child| is_heir(child, &own)) {
         let Some(pid) = Pid::from_raw(heir.pid) else { continue };
         if heir.dead {
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
@@ -42,10 +43,8 @@ fn settle() {
     }
 }
 
-fn is_heir(child: &Seen) -> bool {
-    let (session, group) = (getsid(None).ok(), getpgrp());
-    let by_birth = Pid::from_raw(child.session) == session
-        && (child.group == child.pid || Pid::from_raw(child.group) == Some(group));
+fn is_heir(child: &Seen, own: &Seen) -> bool {
+    let by_birth = child.session == own.session && (child.group == child.pid || child.group == own.group);
     !by_birth
 }
 

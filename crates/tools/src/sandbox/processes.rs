@@ -21,6 +21,12 @@ pub(super) fn look(pid: i32) -> io::Result<Seen> {
     read(pid, &stat).ok_or_else(|| io::Error::other("/proc/PID/stat is not as it should be"))
 }
 
+/// Looks at this very process. Its session and group may be 0 when they are led from outside of a container: a number that
+/// `rustix` takes for impossible, so `getsid` is of no use here.
+pub(super) fn own() -> io::Result<Seen> {
+    look(std::process::id().cast_signed())
+}
+
 fn read(pid: i32, stat: &str) -> Option<Seen> {
     // The name, in parentheses, may hold anything, also spaces and parentheses.
     let (_, rest) = stat.rsplit_once(')')?;

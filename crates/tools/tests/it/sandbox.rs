@@ -153,6 +153,28 @@ async fn no_orphan_after_a_kill_of_whoever_started_it() {
 }
 
 #[tokio::test]
+async fn a_guard_works_where_its_session_is_led_from_outside() {
+    // In a container without a leader of its own, session and group are 0.
+    let inside = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--pid", "--fork", "--mount-proc", "bash", "-c", script]);
+        timeout(SOON, tokio::process::Command::from(command).output())
+    };
+    if !inside("true").await.unwrap().is_ok_and(|output| output.status.success()) {
+        return; // No container can be made here.
+    }
+    let guard = program();
+    let line = "setsid sleep 1000 & exit 7";
+    let script = format!(
+        "read -r stat < /proc/self/stat; set -- ${{stat##*) }}; test $4 = 0 || exit 1; \
+         {} __guard --parent $$ --free -- bash -c '{line}'; exit $?",
+        guard.display()
+    );
+    let output = inside(&script).await.unwrap().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+}
+
+#[tokio::test]
 async fn a_guard_whose_starter_is_gone_starts_nothing() {
     let mut command = Command::new(program());
     command.args(["__guard", "--parent", "1", "--rw", "/", "--", "echo", "ran"]);
@@ -185,7 +207,8 @@ async fn a_command_has_no_terminal_and_a_session_of_its_own() {
         let fields: Vec<i32> =
             text.split_whitespace().skip(1).take(4).map(|it| it.parse().unwrap()).collect();
         let [_, group, session, terminal] = fields[..] else { panic!("{text}") };
-        let ours = rustix::process::getsid(None).unwrap().as_raw_nonzero().get();
+        let ours = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let ours = ours.rsplit_once(')').unwrap().1.split_whitespace().nth(3).unwrap().parse::<i32>().unwrap();
         assert!(group == session && session != ours && terminal == 0, "{text}");
         room.failed("bash", json!({"command": "echo painted > /dev/tty", "unsandboxed": free})).await;
     }

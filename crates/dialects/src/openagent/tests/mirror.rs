@@ -288,7 +288,7 @@ proptest! {
         let outcome = if cancelled { Outcome::Cancelled } else { Outcome::Done };
         pair.runtime.end(HOME, outcome.clone());
         pair.exchange();
-        let wanted = joined(told(pair.runtime_state()).into_iter().map(|line| line.replace("\"go\"", &format!("{prompt:?}"))).collect());
+        let wanted = joined(told(pair.runtime_state()).into_iter().map(|line| line.replace("User text \"go\"", &format!("User text {prompt:?}"))).collect());
         prop_assert_eq!(joined(told(&pair.ui.state)), wanted);
         prop_assert_eq!(notices(&pair.ui.state), notices(pair.runtime_state()));
         prop_assert_eq!(pair.ui.outcome(), Some(outcome));
