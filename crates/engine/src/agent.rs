@@ -233,6 +233,8 @@ impl Agent {
             if let Some(guard) = &self.setup.guard {
                 place = place.guarded(guard.clone());
             }
+            let secrets = self.seats.get(&brief.session).map(|seat| seat.secrets.clone()).unwrap_or_default();
+            place = place.discreet(secrets.values());
             let data = &self.setup.data;
             let (rules, trouble) = match &ground.workspace {
                 Ok(root) => match Rules::load(data, root) {
@@ -251,7 +253,7 @@ impl Agent {
                 steered: Steered::default(),
                 place,
                 grants: Grants::new(brief.policy, rules.with(&self.setup.allow), self.changes.clone()),
-                secrets: self.seats.get(&brief.session).map(|seat| seat.secrets.clone()).unwrap_or_default(),
+                secrets,
                 trouble,
                 under_way: None,
             };

@@ -4,13 +4,13 @@
 //! Not here: masking what is reported, which the hub does. Nothing of this is ever written.
 
 use domain::ids::AskId;
-use domain::secret::{Secrets, has_mark, mark};
+use domain::secret::{has_mark, mark};
 use domain::session::ModelRef;
 use models::{ChatMessage, Content, Request, ToolArgs};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tools::{Outcome, Plan};
+use tools::{KnownSecrets, Outcome, Plan};
 
 /// What a model is told that reads marks.
 const ABOUT_MARKS: &str = "Where it says [secret N: not kept], the person typed a secret that you do not have: it was for someone \
@@ -18,48 +18,48 @@ const ABOUT_MARKS: &str = "Where it says [secret N: not kept], the person typed 
 
 /// The secrets of a session. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known(Arc<Mutex<Inner>>);
-
-#[derive(Debug, Default)]
-struct Inner {
-    secrets: Secrets,
+pub(crate) struct Known {
+    secrets: KnownSecrets,
     /// The models that asked; a server's question is in none.
-    asked_by: BTreeMap<AskId, ModelRef>,
+    asked_by: Arc<Mutex<BTreeMap<AskId, ModelRef>>>,
 }
 
 impl Known {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The values, for whoever writes files.
+    pub(crate) fn values(&self) -> KnownSecrets {
+        self.secrets.clone()
+    }
+
+    fn asked_by(&self) -> MutexGuard<'_, BTreeMap<AskId, ModelRef>> {
+        self.asked_by.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A model asked and this was typed; what stands for it in the conversation.
     pub(crate) fn for_model(&self, ask: AskId, value: &str, model: Option<&ModelRef>) -> String {
-        let mut inner = self.lock();
         // The hub has refused what does not fit.
-        if inner.secrets.keep(ask, value).is_ok()
+        if self.secrets.lock().keep(ask, value).is_ok()
             && let Some(model) = model
         {
-            inner.asked_by.insert(ask, model.clone());
+            self.asked_by().insert(ask, model.clone());
         }
         mark(ask)
     }
 
     /// A server asked and this was typed: no model is to read it.
     pub(crate) fn for_server(&self, ask: AskId, value: &str) {
-        let _ = self.lock().secrets.keep(ask, value);
+        let _ = self.secrets.lock().keep(ask, value);
     }
 
     /// What a tool gave back, with marks.
     pub(crate) fn mask(&self, mut outcome: Outcome) -> Outcome {
-        self.lock().secrets.mask_result(&mut outcome.result);
+        self.secrets.lock().mask_result(&mut outcome.result);
         outcome
     }
 
     /// A plan with a secret in it makes no rule: rules are written down.
     pub(crate) fn without_rule(&self, mut plan: Plan) -> Plan {
-        let inner = self.lock();
         let args = domain::content::Json::verbatim(plan.args.to_string());
-        if plan.rule.is_some() && inner.secrets.mask_json(&args) != args {
+        if plan.rule.is_some() && self.secrets.lock().mask_json(&args) != args {
             plan.rule = None;
         }
         plan
@@ -67,9 +67,9 @@ impl Known {
 
     /// Puts the values in place that this model asked for, and tells it of the marks that stay.
     pub(crate) fn open(&self, request: &mut Request, model: Option<&ModelRef>) {
-        let inner = self.lock();
-        let may = |ask: AskId| model.is_some() && inner.asked_by.get(&ask) == model;
-        let open = |text: &mut String| *text = inner.secrets.unmask(text, may).into_owned();
+        let (secrets, asked_by) = (self.secrets.lock(), self.asked_by());
+        let may = |ask: AskId| model.is_some() && asked_by.get(&ask) == model;
+        let open = |text: &mut String| *text = secrets.unmask(text, may).into_owned();
         let mut marks = false;
         for message in &mut request.messages {
             if let ChatMessage::Assistant { tool_calls, kept, .. } = message {

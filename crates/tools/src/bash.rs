@@ -231,14 +231,14 @@ fn start(plan: &Plan, wanted: &Wanted<'_>, leave: Leave) -> Result<Running, Tool
 }
 
 fn background(place: &Workplace, wanted: &Wanted<'_>, running: Running, steered: Option<Steered>) -> Outcome {
-    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs()), steered);
+    let id = place.jobs().adopt(wanted.line, running, Output::new(place.outputs(), place.secrets()), steered);
     let text = format!("started as job-{id}: read it with bash_jobs");
     let json = Json::verbatim(json!({"job": format!("job-{id}")}).to_string());
     Outcome::done(ToolResult { json: Some(json), ..ToolResult::text(text) })
 }
 
 async fn foreground(place: &Workplace, wanted: &Wanted<'_>, running: Running, port: Port) -> Outcome {
-    let output = Arc::new(Mutex::new(Output::new(place.outputs())));
+    let output = Arc::new(Mutex::new(Output::new(place.outputs(), place.secrets())));
     let mut sink = Sink { output: output.clone(), progress: Some(port.progress), live: Live::default() };
     let started = Instant::now();
     let end = running.watch(&mut sink, Some(wanted.timeout), &port.cancel).await;

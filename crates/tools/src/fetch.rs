@@ -20,7 +20,6 @@ use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 /// Bytes of a page that are read.
@@ -95,7 +94,7 @@ impl Tool for Fetch {
         Box::pin(async move {
             let fetching = async {
                 let wanted = Wanted::parse(&plan.args, private)?;
-                fetch(wanted, plan.place.outputs()).await
+                fetch(wanted, &plan.place).await
             };
             tokio::select! {
                 biased;
@@ -127,13 +126,13 @@ impl Wanted {
     }
 }
 
-async fn fetch(wanted: Wanted, outputs: &Path) -> Result<ToolResult, ToolError> {
+async fn fetch(wanted: Wanted, place: &Workplace) -> Result<ToolResult, ToolError> {
     let Wanted { mut target, private, raw } = wanted;
     for _ in 0..=MAX_HOPS {
         let response = ask(&target, private).await?;
         let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
         let Some(location) = location.filter(|_| response.status().is_redirection()) else {
-            return read(&target, response, raw, outputs).await;
+            return read(&target, response, raw, place).await;
         };
         match next(&target, location) {
             Ok(Next::Here(further)) => target = further,
@@ -188,7 +187,7 @@ async fn read(
     target: &Target,
     mut response: Response,
     raw: bool,
-    outputs: &Path,
+    place: &Workplace,
 ) -> Result<ToolResult, ToolError> {
     let (status, headers) = (response.status(), response.headers());
     let header =
@@ -221,7 +220,7 @@ async fn read(
         return Err(failed(format!("{} answered {status}\n{OTHERS}\n\n{start}", target.url())));
     }
     let cut = if whole { String::new() } else { format!(", cut: the page is longer than {MAX_BODY} bytes") };
-    let mut output = Output::new(outputs);
+    let mut output = Output::new(place.outputs(), place.secrets());
     output.push(text.as_bytes());
     let truncated = output.truncated() || !whole;
     let text = format!("{} ({length} bytes{cut})\n{OTHERS}\n\n{}", target.url(), output.text());

@@ -32,7 +32,7 @@ pub use bash::{Bash, BashJobs};
 pub use edit::Edit;
 pub use fetch::Fetch;
 pub use ls::Ls;
-pub use place::Workplace;
+pub use place::{KnownSecrets, Workplace};
 pub use read::Read;
 pub use search::{Find, Grep};
 pub use todo::{ItemState, PlanItem, Todo};

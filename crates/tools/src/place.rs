@@ -7,16 +7,28 @@ use crate::bash::{Jobs, Tries};
 use crate::sandbox::Guard;
 use crate::tool::ToolError;
 use domain::path_text;
+use domain::secret::Secrets;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many files' digests are remembered; past it the oldest is forgotten, as if never read.
 pub const MAX_SEEN: usize = 4096;
 /// How many symbolic links one path may take, as in the kernel.
 const MAX_LINKS: usize = 40;
+
+/// The secrets of a session that this process knows. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct KnownSecrets(Arc<Mutex<Secrets>>);
+
+impl KnownSecrets {
+    /// The book.
+    pub fn lock(&self) -> MutexGuard<'_, Secrets> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Where a session's tools work. Cheap to clone; clones share what was read and the background jobs.
 #[derive(Debug, Clone)]
@@ -29,6 +41,7 @@ pub struct Workplace {
     env: Arc<[(OsString, OsString)]>,
     seen: Arc<Mutex<Seen>>,
     jobs: Arc<Jobs>,
+    secrets: KnownSecrets,
     tries: Arc<Tries>,
 }
 
@@ -61,6 +74,7 @@ impl Workplace {
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
             jobs: Arc::default(),
+            secrets: KnownSecrets::default(),
             tries: Arc::default(),
         })
     }
@@ -105,6 +119,17 @@ impl Workplace {
     /// What relative paths start from, canonical.
     pub fn workdir(&self) -> &Path {
         &self.workdir
+    }
+
+    /// The same workplace where these secrets are not written to files of ours.
+    #[must_use]
+    pub fn discreet(self, secrets: KnownSecrets) -> Workplace {
+        Workplace { secrets, ..self }
+    }
+
+    /// Secrets that are not written to files of ours.
+    pub fn secrets(&self) -> &KnownSecrets {
+        &self.secrets
     }
 
     /// Where long outputs are kept.

@@ -1,7 +1,9 @@
 //! What a command printed: head and tail kept for the model, the whole kept in a file, both bounded.
 //!
-//! Invariant: the bytes in memory never pass [`KEPT`], the bytes on disk never pass [`MAX_SPILL`].
+//! Invariants: the bytes in memory never pass [`KEPT`], the bytes on disk never pass [`MAX_SPILL`]; secrets that the person typed
+//! are marks on disk.
 
+use crate::place::KnownSecrets;
 use domain::path_text;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -27,19 +29,36 @@ pub(crate) struct Output {
     tail: VecDeque<u8>,
     total: u64,
     spill: Spill,
+    secrets: KnownSecrets,
+    /// Bytes for the file that may be the beginning of a secret.
+    held: Vec<u8>,
 }
 
 #[derive(Debug)]
 enum Spill {
     None,
-    Open { file: File, path: PathBuf, written: u64 },
+    Open {
+        file: File,
+        path: PathBuf,
+        written: u64,
+        /// Bytes of the output that it stands for.
+        taken: u64,
+    },
     Failed,
 }
 
 impl Output {
-    /// Nothing yet; a long output would go to a file in `dir`.
-    pub(crate) fn new(dir: &Path) -> Output {
-        Output { dir: dir.to_owned(), head: Vec::new(), tail: VecDeque::new(), total: 0, spill: Spill::None }
+    /// Nothing yet; a long output would go to a file in `dir`, without these secrets.
+    pub(crate) fn new(dir: &Path, secrets: &KnownSecrets) -> Output {
+        Output {
+            dir: dir.to_owned(),
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            total: 0,
+            spill: Spill::None,
+            secrets: secrets.clone(),
+            held: Vec::new(),
+        }
     }
 
     /// Takes the next bytes.
@@ -82,8 +101,8 @@ impl Output {
         }
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
         let whole = match &self.spill {
-            Spill::Open { path, written, .. } if *written < self.total => {
-                format!("the first {written} bytes are in {}, use read", path_text::write(path))
+            Spill::Open { path, taken, .. } if *taken < self.total => {
+                format!("the first {taken} bytes are in {}, use read", path_text::write(path))
             }
             Spill::Open { path, .. } => format!("the whole is in {}, use read", path_text::write(path)),
             Spill::None | Spill::Failed => "it could not be kept".to_owned(),
@@ -99,7 +118,7 @@ impl Output {
     /// Starts the file with what came so far: up to here head and tail hold everything.
     fn open(&mut self) {
         self.spill = match create(&self.dir) {
-            Ok((file, path)) => Spill::Open { file, path, written: 0 },
+            Ok((file, path)) => Spill::Open { file, path, written: 0, taken: 0 },
             Err(_) => Spill::Failed,
         };
         let head = std::mem::take(&mut self.head);
@@ -110,6 +129,18 @@ impl Output {
     }
 
     fn write(&mut self, bytes: &[u8]) {
+        let Spill::Open { taken, written, .. } = &mut self.spill else { return };
+        let room = usize::try_from(MAX_SPILL.saturating_sub(*written)).unwrap_or(usize::MAX);
+        let piece = bytes.get(..room.min(bytes.len())).unwrap_or_default();
+        *taken += piece.len() as u64;
+        let mut waiting = std::mem::take(&mut self.held);
+        waiting.extend_from_slice(piece);
+        let (ready, held) = self.secrets.lock().mask_beginning(&waiting);
+        self.held = waiting.split_off(waiting.len() - held);
+        self.write_masked(&ready);
+    }
+
+    fn write_masked(&mut self, bytes: &[u8]) {
         let Spill::Open { file, written, .. } = &mut self.spill else { return };
         let room = usize::try_from(MAX_SPILL.saturating_sub(*written)).unwrap_or(usize::MAX);
         let piece = bytes.get(..room.min(bytes.len())).unwrap_or_default();
@@ -118,6 +149,13 @@ impl Output {
         } else {
             self.spill = Spill::Failed;
         }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let rest = self.secrets.lock().mask_rest(&std::mem::take(&mut self.held));
+        self.write_masked(&rest);
     }
 }
 
@@ -203,7 +241,7 @@ mod tests {
     #[test]
     fn long_output_keeps_both_ends_and_the_whole_in_a_file() {
         let dir = tempfile::tempdir().unwrap();
-        let mut output = Output::new(dir.path());
+        let mut output = Output::new(dir.path(), &KnownSecrets::default());
         let mut whole = Vec::new();
         for number in 0..20_000 {
             let line = format!("line {number}\n");
@@ -220,7 +258,7 @@ mod tests {
     #[test]
     fn the_file_is_bounded_and_said_so() {
         let dir = tempfile::tempdir().unwrap();
-        let mut output = Output::new(dir.path());
+        let mut output = Output::new(dir.path(), &KnownSecrets::default());
         let chunk = vec![b'x'; 1024 * 1024];
         for _ in 0..12 {
             output.push(&chunk);
@@ -256,5 +294,21 @@ mod tests {
             }
             prop_assert_eq!(told, text);
         }
+    }
+
+    #[test]
+    fn a_secret_is_a_mark_in_the_file_however_it_is_printed() {
+        let dir = tempfile::tempdir().unwrap();
+        let secrets = KnownSecrets::default();
+        secrets.lock().keep(domain::ids::AskId(3), "hunter2").unwrap();
+        let mut output = Output::new(dir.path(), &secrets);
+        output.push(&vec![b'x'; KEPT]);
+        for piece in ["\nthe password is hun", "ter", "2\nand hunt"] {
+            output.push(piece.as_bytes());
+        }
+        let path = output.file().unwrap().to_owned();
+        drop(output);
+        let kept = std::fs::read_to_string(path).unwrap();
+        assert!(kept.ends_with("\nthe password is [secret 3: not kept]\nand hunt"));
     }
 }
