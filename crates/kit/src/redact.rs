@@ -9,6 +9,7 @@ mod tests;
 
 use crate::notation::{Kind, RawBytes, Side, Step};
 use crate::pattern::{Item, Pattern, Piece, Text};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// What stands in the place of a secret.
@@ -95,6 +96,19 @@ impl Redactor {
             _ => {}
         }
         step
+    }
+
+    /// A line with its secrets taken out; as it is when there are none.
+    pub fn line<'l>(&mut self, side: Side, line: &'l str) -> Cow<'l, str> {
+        let step = Step::recorded(side, 0, line.as_bytes(), None);
+        let before = step.kind.to_string();
+        let after = self.step(step).kind.to_string();
+        if after == before {
+            return Cow::Borrowed(line);
+        }
+        // What comes before the line tells who said it.
+        let said = after.split_once(' ').map_or(after.as_str(), |(_, said)| said);
+        Cow::Owned(said.to_owned())
     }
 
     /// Remembers the id of a question for a secret.

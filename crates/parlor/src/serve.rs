@@ -19,8 +19,10 @@ use door::Door;
 use hub::core::Standing;
 use hub::{Guest, Hub};
 use kit::notation::Side;
+use kit::redact::Redactor;
 use link::{Limits, Watcher, Way};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -252,10 +254,14 @@ impl Host {
     /// Who listens in on the next link of this dialect, if it is to be recorded.
     pub(crate) fn watcher(&self, dialect: Dialect) -> anyhow::Result<Option<Watcher>> {
         let Some(tape) = &self.tape else {
-            let name = dialect.name();
-            let said = move |way, _, line: &str| match way {
-                Way::In => exit::complain(&format!("[{name} RECV] {line}")),
-                Way::Out => exit::complain(&format!("[{name} SEND] {line}")),
+            let (name, redactor) = (dialect.name(), Mutex::new(Redactor::new()));
+            let said = move |way, _, line: &str| {
+                let (word, side) = match way {
+                    Way::In => ("RECV", Side::Ui),
+                    Way::Out => ("SEND", Side::Runtime),
+                };
+                let line = redactor.lock().unwrap_or_else(PoisonError::into_inner).line(side, line);
+                exit::complain(&format!("[{name} {word}] {line}"));
             };
             return Ok(self.log_wire.then(|| Watcher::new(said)));
         };

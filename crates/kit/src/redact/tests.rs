@@ -92,3 +92,18 @@ proptest::proptest! {
         let _ = clean(&mut Redactor::new(), Side::Ui, &text);
     }
 }
+
+#[test]
+fn a_line_for_the_eye_has_no_secret_either() {
+    let mut redactor = Redactor::new();
+    let asked = r#"{"jsonrpc":"2.0","id":"7","method":"ui.prompt.request","params":{"secret":true}}"#;
+    assert_eq!(redactor.line(Side::Runtime, asked), asked);
+    let answered =
+        redactor.line(Side::Ui, r#"{"jsonrpc":"2.0","id":"7","result":{"value":"hunter2"}}"#).into_owned();
+    assert!(
+        !answered.contains("hunter2") && answered.contains(REDACTED) && answered.starts_with('{'),
+        "{answered}"
+    );
+    assert_eq!(redactor.line(Side::Runtime, "it is hunter2"), format!("it is {REDACTED}"));
+    assert_eq!(redactor.line(Side::Ui, "not json"), "not json");
+}
