@@ -6,6 +6,7 @@ use crate::project::KEY;
 use crate::story::{self, Say};
 use crate::{Project, Server, Wire};
 use screen::Terminal;
+use serde_json::json;
 
 /// Starts the program and says what is wanted.
 fn asked(project: &Project, server: &Server, wire: Wire) -> Terminal {
@@ -90,6 +91,46 @@ fn words_being_typed_allow_nothing_and_tab_goes_to_the_question_and_back() {
     terminal.send("y");
     terminal.shows(&["sh test.sh", "> you you youyesy"]);
     assert!(project.sum().contains('*'), "what was allowed is done");
+}
+
+#[test]
+fn a_secret_reaches_the_model_and_the_command_and_nothing_that_is_kept_or_shown() {
+    const SECRET: &str = "hunter2-of-tonight";
+    let ask = json!({ "kind": "text", "title": "Password?", "secret": true });
+    // The command says the secret to a file that is its own business, and says it again.
+    let login = json!({ "command": format!("echo {SECRET} | tee ../home/mine | wc -c; echo {SECRET}") });
+    let story = vec![
+        Say::call("I need it.", "ask", ask, SECRET),
+        Say::call("I log in.", "bash", login, SECRET),
+        Say::words("I used hunter2-of-tonight, as you said."),
+        Say::words("Nothing else."),
+    ];
+    let (project, server) = (Project::new(), Server::start(Wire::OpenAiChat, story));
+    let mut terminal = Terminal::start(&mut project.parlor(Wire::OpenAiChat, &server, &["--policy", "ask"]));
+    terminal.shows(&[Wire::OpenAiChat.model()]);
+    terminal.send("log in\r");
+    terminal.shows(&["Password?", "Enter answer"]);
+    terminal.send(&format!("\x1b[200~{SECRET}\x1b[201~"));
+    terminal.shows(&["••••••"]);
+    terminal.send("\r");
+    terminal.asks(&["question", "not kept]", "tee"]);
+    terminal.send("y");
+    terminal.shows(&["I used [secret", "not kept], as you said."]);
+    // The next turn is told from the record, and the model still reads it.
+    terminal.send("what else?\r");
+    terminal.shows(&["Nothing else."]);
+    assert_eq!(server.trouble(), Vec::<String>::new());
+    assert!(!terminal.said(SECRET), "it was on the screen");
+    terminal.send("\x04");
+    assert!(terminal.finish(), "it ends well");
+    std::fs::remove_file(project.path("home/mine")).unwrap();
+    assert!(!project.kept_anywhere(SECRET), "it was written to a file of ours");
+    assert!(project.kept_anywhere("not kept]"), "the record has a mark");
+    for format in ["md", "html", "jsonl"] {
+        let export = project.bare(&["sessions", "export", "--format", format]).output().unwrap();
+        let text = String::from_utf8_lossy(&export.stdout).into_owned();
+        assert!(text.contains("not kept]") && !text.contains(SECRET), "{format}: {text} {export:?}");
+    }
 }
 
 #[test]
