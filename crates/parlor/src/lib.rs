@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod docs;
 mod doctor;
+mod entrance;
 mod exit;
 mod interactive;
 mod journal;

@@ -10,20 +10,14 @@ use engine::{Agent, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, Setup};
 use hub::{EngineSeat, Files, Hub, Log, RemoteSeat};
 use link::child::TERM_GRACE;
-use link::unix::{Accepted, Peer, PeerProcess};
 use std::ffi::OsString;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tools::Toolbox;
 use tools::policy::Allowance;
-use tools::sandbox::{Guard, NotAdmitted, confines};
-
-/// The code of an error that refuses a connection.
-const REFUSED: i32 = -32_001;
+use tools::sandbox::{Guard, confines};
 
 /// The hidden first argument that makes this program the guard of a child.
 pub const GUARD: &str = "__guard";
@@ -135,47 +129,6 @@ pub(crate) fn guard(config: &engine::Config) -> Option<Guard> {
 /// What stands before a program that is watched over and not limited; nothing in tests, where this program is another.
 pub(crate) fn watching() -> Vec<OsString> {
     guard(&engine::Config::default()).map(|guard| guard.watching(TERM_GRACE)).unwrap_or_default()
-}
-
-/// Whether whoever connects may be a UI: not what came from a command that an agent runs, which would answer for the person.
-///
-/// # Errors
-/// Why it may not.
-fn may_enter(peer: &Peer) -> Result<(), NotAdmitted> {
-    match &peer.process {
-        PeerProcess::Held(pid, handle) => tools::sandbox::may_enter(GUARD, *pid, Some(handle.as_fd())),
-        PeerProcess::Named(pid) => tools::sandbox::may_enter(GUARD, *pid, None),
-        PeerProcess::Gone => Err(NotAdmitted::Gone),
-    }
-}
-
-/// Most connections that are told at once why they are refused; more are closed unheard.
-const MAX_REFUSALS: usize = 16;
-
-/// Tells those who may not be a UI why.
-#[derive(Default)]
-pub(crate) struct Refusals(JoinSet<()>);
-
-impl Refusals {
-    /// Lets somebody in, or tells it why not.
-    ///
-    /// # Errors
-    /// Why not.
-    pub(crate) fn admit(&mut self, accepted: Accepted) -> Result<Accepted, NotAdmitted> {
-        let Err(why) = may_enter(&accepted.peer) else { return Ok(accepted) };
-        while self.0.try_join_next().is_some() {}
-        if self.0.len() < MAX_REFUSALS {
-            self.0.spawn(accepted.refuse(refusal(why)));
-        }
-        Err(why)
-    }
-}
-
-/// What is said to somebody who may not be a UI. No wire is chosen yet: this is an error of the native one and of JSON-RPC, and a
-/// person can read it.
-fn refusal(why: NotAdmitted) -> String {
-    let words = format!("refused: {why}");
-    serde_json::json!({"error": {"about": "hello", "code": REFUSED, "message": words}}).to_string()
 }
 
 /// Puts a hub in front of a foreign runtime.

@@ -4,8 +4,8 @@
 //! Invariants: the directory is for its owner alone; everything is removed when the process ends in order; what a killed process
 //! leaves is found by its process id and removed by whoever looks next. A desk that cannot be opened costs only the finding.
 
+use crate::entrance::Refusals;
 use crate::serve::Host;
-use crate::stack::Refusals;
 use crate::{exit, places};
 use anyhow::Context;
 use dialects::Dialect;

@@ -2,8 +2,8 @@
 //! connection is a UI of its own.
 
 use super::{Host, Wire};
+use crate::entrance::Refusals;
 use crate::exit;
-use crate::stack::Refusals;
 use dialects::Dialect;
 use dialects::role::Lane;
 use domain::ids::UiId;
