@@ -316,14 +316,14 @@ async fn files_that_were_left_open_do_not_reach_a_command() {
     let room = guarded();
     room.put("open", "left open\n");
     for free in [false, true] {
-        let leash = Leash { free, writable: vec![room.place.root().to_owned()], ..Leash::default() };
+        let leash = Leash { free, writable: vec![room.place.root().unwrap().to_owned()], ..Leash::default() };
         // A shell that leaves a file open for whatever it starts, as somebody might who starts Parlor.
         let guard = Guard::new(&program(), &["__guard"]).command("sh".as_ref(), &leash);
         let words: Vec<_> = guard.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         let host = format!("exec 7< open; exec {} \"$@\"", program().display());
         let mut command = Command::new("bash");
         command.arg("-c").arg(host).arg("bash").args(words).args(["-c", "cat <&7"]);
-        command.current_dir(room.place.root());
+        command.current_dir(room.place.root().unwrap());
         let output = timeout(SOON, tokio::process::Command::from(command).output()).await.unwrap().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.stdout.is_empty() && said.contains("7"), "{free} {output:?}");
