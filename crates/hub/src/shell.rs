@@ -420,7 +420,12 @@ impl Shell {
                     ended = Some(done);
                     break;
                 }
+                // Who comes in is told where it is before it is heard: a client may speak at once and mean the session it is given.
+                let came_in = matches!(message, Inbox::Connected(..));
                 self.message(message);
+                if came_in {
+                    break;
+                }
             }
             self.time_passed();
             self.settle_round().await;
