@@ -133,8 +133,9 @@ impl Servers {
 
     /// The project's servers, as its files say now. Starts nothing. Reads files: call where blocking is allowed.
     pub(crate) fn project(&self, site: &Site) -> Arc<Project> {
-        let (listed, _) = book::servers(&self.0.config, &self.0.data, site.workspace());
         let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read with the lock held: what was read before an approval must not be taken after it, which would end what has just started.
+        let (listed, _) = book::servers(&self.0.config, &self.0.data, site.workspace());
         let project = projects.entry(site.clone()).or_insert_with(|| {
             let (servers, asked) = (Mutex::default(), Mutex::default());
             Arc::new(Project {

@@ -427,6 +427,13 @@ impl Bench {
         }
     }
 
+    /// Takes reports until a signal fits that came at any time; outside of turns.
+    pub(crate) async fn until_signal(&mut self, fits: impl Fn(&Signal) -> bool) {
+        while !self.signals.iter().any(&fits) {
+            assert!(self.take().await.is_none(), "a turn ended");
+        }
+    }
+
     /// Takes reports until the turn is over. The agent must have closed whatever it opened.
     pub(crate) async fn turn_end(&mut self) -> TurnEnd {
         let end = self.take_some(usize::MAX).await.unwrap();
