@@ -256,10 +256,13 @@ impl Shell {
                         self.typed = true;
                     }
                     Some(Input::Cursor(cursor)) => self.located(cursor),
-                    None => self.exit = Some(ExitReason::Signal),
+                    Some(Input::Gone) | None => return Ok(self.abandon()),
                 },
                 () = until(quiet_at) => self.locate(&input),
-                () = until(frame_at) => self.draw()?,
+                () = until(frame_at) => match self.draw() {
+                    Err(_) if terminal::is_gone() => return Ok(self.abandon()),
+                    drawn => drawn?,
+                },
                 permit = outgoing.reserve(), if waiting => match permit {
                     Ok(permit) => {
                         if let Some(next) = self.backlog.pop_front() {
@@ -296,6 +299,9 @@ impl Shell {
             }
             self.pause(&mut input).await?;
         }
+        if terminal::is_gone() {
+            return Ok(self.abandon());
+        }
         self.save_drafts();
         let gone = self.gallery.forget();
         self.forget_pictures(&gone)?;
@@ -303,6 +309,12 @@ impl Shell {
         self.terminal.leave();
         self.say_farewell();
         Ok(self.exit.unwrap_or(ExitReason::Quit))
+    }
+
+    /// Ends without a terminal: nothing can be shown any more, and what was begun to be typed is kept.
+    fn abandon(&mut self) -> ExitReason {
+        self.save_drafts();
+        ExitReason::Signal
     }
 
     /// Lets the colours that nobody chose fit the screen, where the terminal shows all of them.

@@ -2,7 +2,10 @@
 //!
 //! While an editor has the terminal the thread must not read: [`InputThread::pause`] wakes it with a window-size signal (the one
 //! thing that ends a blocking read without taking input) and waits until it stands still. Idle, it blocks and costs nothing.
+//!
+//! A terminal that is gone is watched for on a second thread: a read from it never ends and never gives anything, it only burns time.
 
+use super::terminal;
 use crate::key::{Code, Key};
 use crate::msg::{Mouse, MouseAct, Msg};
 use crossterm::event::{
@@ -44,6 +47,8 @@ pub(super) enum Input {
     Msg(Box<Msg>, Millis),
     /// The terminal told the row and column of its cursor, from 0; or kept silent.
     Cursor(Option<(u16, u16)>),
+    /// There is no terminal any more, or it cannot be read, whether or not a signal said so.
+    Gone,
 }
 
 impl InputThread {
@@ -52,6 +57,11 @@ impl InputThread {
         let gate = Arc::new((Mutex::new(Gate::Open), Condvar::new()));
         let locate = Arc::new(AtomicBool::new(false));
         let (theirs, wanted) = (gate.clone(), locate.clone());
+        let watching = send.clone();
+        thread::Builder::new().name("terminal".to_owned()).spawn(move || {
+            terminal::wait_until_gone();
+            let _ = watching.blocking_send(Input::Gone);
+        })?;
         thread::Builder::new().name("input".to_owned()).spawn(move || read(&send, &theirs, &wanted))?;
         Ok(InputThread { events, gate, locate })
     }
@@ -106,7 +116,10 @@ fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), locate: &Atom
                 state = gate.1.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
-        let Ok(event) = event::read() else { return };
+        let Ok(event) = event::read() else {
+            let _ = send.blocking_send(Input::Gone);
+            return;
+        };
         if let Some(msg) = translate(event)
             && send.blocking_send(Input::Msg(Box::new(msg), super::now())).is_err()
         {

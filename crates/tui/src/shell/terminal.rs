@@ -209,6 +209,26 @@ fn stderr() -> io::Stderr {
     io::stderr()
 }
 
+/// Whether the other end of the terminal is gone.
+pub(super) fn is_gone() -> bool {
+    hung_up(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
+}
+
+/// Waits until it is. Costs nothing meanwhile.
+pub(super) fn wait_until_gone() {
+    while !hung_up(None) {}
+}
+
+/// That the other end hung up is told without being asked for; nothing that is typed ends the wait.
+fn hung_up(wait: Option<&Timespec>) -> bool {
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::empty())];
+    match poll(&mut fds, wait) {
+        Ok(found) => found > 0,
+        Err(why) => why != rustix::io::Errno::INTR,
+    }
+}
+
 /// Asks the terminal; the answers as they came. A terminal that stays silent can do nothing special.
 fn ask(questions: &str) -> io::Result<String> {
     let mut out = stdout().lock();
