@@ -6,6 +6,7 @@ use crate::ps::desk::Desk;
 use crate::record::Tape;
 use crate::remote::{Front, Place};
 use crate::serve::{self, Host, Wire};
+use crate::stop::{self, Manner};
 use crate::{places, stack};
 use dialects::Dialect;
 use dialects::fidelity::{Carried, pair};
@@ -39,10 +40,8 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
             Some(path) => serve::on_sockets(&front.hub, &host, &[Wire::Known(bridge.from)], path).await,
         }
     };
-    let exit = tokio::select! {
-        served = serving => served.map(|()| Exit::Done),
-        () = serve::told_to_stop() => Ok(Exit::Done),
-    };
+    let manner = Manner { finishes: false, last_lines: serve::last_lines(bridge.stdio) };
+    let exit = stop::until_told(&front.hub, serving, manner).await.map(|()| Exit::Done);
     front.close(exit.is_ok()).await;
     for tape in [tape, runtime_tape].into_iter().flatten() {
         tape.finish();

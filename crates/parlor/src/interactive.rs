@@ -53,7 +53,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         let _desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
         let look = look.warned(own.no_workspace);
         let exit = on(&own.hub, own.start, note_on(&own.model), own.cwd, look).await;
-        own.hub.stop().await;
+        leave(&own.hub, exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
         return exit;
     }
     let ground = places::ground(&common, &mut settings::read().config)?;
@@ -78,9 +78,17 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         }
     };
     if let Some((hub, _desk)) = hub {
-        hub.stop().await;
+        leave(&hub, left.as_ref().is_ok_and(|left| *left == ExitReason::Quit)).await;
     }
     Ok(exit(left?))
+}
+
+/// Stops our own hub. Unless the person chose to leave, the runs end first: nobody meant them to wait for the next time.
+async fn leave(hub: &Hub, chosen: bool) {
+    if !chosen {
+        hub.end().await;
+    }
+    hub.stop().await;
 }
 
 /// How to go on later.

@@ -19,14 +19,22 @@ const KEPT: usize = 256;
 /// Lines per second on average, and at once.
 const PER_SECOND: u32 = 20;
 
+/// The journal of this program: there is one stderr.
+static JOURNAL: Mutex<Option<Journal<fn(&str)>>> = Mutex::new(None);
+
 /// The log on stderr.
 pub(crate) fn on_stderr() -> Log {
     let began = Instant::now();
-    let journal = Mutex::new(Journal::new(exit::complain));
     Arc::new(move |line| {
         let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        journal.lock().unwrap_or_else(PoisonError::into_inner).take(line, now);
+        let mut journal = JOURNAL.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.get_or_insert_with(|| Journal::new(exit::complain)).take(line, now);
     })
+}
+
+/// Tells what was left out until the end: tasks that still hold the log are abandoned and never let go of it.
+pub(crate) fn finish() {
+    drop(JOURNAL.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
 struct Journal<S: FnMut(&str)> {

@@ -25,6 +25,7 @@ mod sessions;
 mod settings;
 mod skill_list;
 pub mod stack;
+mod stop;
 mod trace;
 
 use clap::Parser;
@@ -66,6 +67,7 @@ pub fn main() -> ExitCode {
     let exit = runtime.block_on(dispatch(cli));
     // What still runs is abandoned: everything worth keeping is on disk.
     runtime.shutdown_background();
+    journal::finish();
     match exit {
         Ok(exit) => exit.into(),
         Err(why) => say_error(&why),

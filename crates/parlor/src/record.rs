@@ -4,8 +4,8 @@
 //! Invariants: bytes pass unchanged and are never delayed by the recording; nothing but the program's own words goes to stdout.
 
 use crate::exit::{self, Carrier, Exit};
-use crate::serve::told_to_stop;
 use crate::stack;
+use crate::stop::Stops;
 use anyhow::Context;
 use kit::notation::{Heads, Side};
 use kit::recorder::{MAX_KEPT, Recorder};
@@ -61,6 +61,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
     let Bytes { stdin, stdout, mut child } = launch.start_bytes()?;
     let said = tokio::spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
     let heard = copy(stdout, Carrier::of_tasks(), Ear::new(recorder.clone(), Side::Runtime));
+    let mut stops = Stops::listen();
     let ended = {
         let over = async {
             heard.await;
@@ -69,7 +70,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         tokio::pin!(over);
         tokio::select! {
             ended = &mut over => Some(ended),
-            () = told_to_stop() => {
+            () = stops.next() => {
                 // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
                 said.abort();
                 tokio::time::timeout(GRACE, &mut over).await.ok()

@@ -3,6 +3,7 @@
 use crate::cli::{Common, Run};
 use crate::exit::{self, Exit};
 use crate::stack;
+use crate::stop::Stops;
 use anyhow::Context;
 use dialects::role::Answers;
 use domain::ask::{Answer, Ask, AskKind};
@@ -17,7 +18,6 @@ use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use std::io::Read;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 use tools::policy::Allowance;
 
 const PROMPT: Ticket = Ticket(1);
@@ -55,14 +55,14 @@ pub(crate) async fn converse(
     run: &Run,
 ) -> anyhow::Result<Exit> {
     let answers = Answers { consent: true, other: false, deadline: None };
+    // Listened for from here on: a listener for each round would miss what comes between two rounds.
+    let mut stops = Stops::listen();
     let mut ui = hub.attach("run", Standing::Controller, answers, start).await?;
     let command = Command::Prompt { input: Input::text(prompt), options: PromptOptions::default() };
     ui.port.command(PROMPT, Target::Current, command).await?;
     let mut headless = Headless::new(run, ui.port.clone());
     let give_up = tokio::time::sleep(Duration::from_secs(run.timeout.unwrap_or(u64::from(u32::MAX))));
     tokio::pin!(give_up);
-    // Listened for from here on: a listener for each round would miss what comes between two rounds.
-    let mut interrupts = signal(SignalKind::interrupt())?;
     let mut stopping = None;
     loop {
         tokio::select! {
@@ -78,9 +78,17 @@ pub(crate) async fn converse(
                 stopping = Some(Exit::TimedOut);
                 ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
             }
-            Some(()) = interrupts.recv(), if stopping.is_none() => {
-                stopping = Some(Exit::Cancelled);
-                ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
+            () = stops.next() => match stopping {
+                None => {
+                    stopping = Some(Exit::Cancelled);
+                    ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
+                }
+                // Told again: nothing is waited for any more.
+                Some(exit) => {
+                    hub.end().await;
+                    headless.finish(exit);
+                    return Ok(exit);
+                }
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::model_source::Source;
 use crate::ps::desk::Desk;
 use crate::record::Tape;
 use crate::stack::{self, Own};
+use crate::stop::{self, Manner};
 use anyhow::Context;
 use dialects::Dialect;
 use dialects::role::{Greeting, Lane};
@@ -46,9 +47,7 @@ pub(crate) fn wire(text: &str) -> Result<Wire, String> {
     text.parse().map(Wire::Known).map_err(|why: dialects::registry::NotADialect| format!("{why}, {AUTO}"))
 }
 
-/// How long a runtime that drains may take when it is told to stop.
-const DRAIN: Duration = Duration::from_secs(10);
-/// How long the last line of a runtime that drains may take to be written.
+/// How long the last lines of a program that is told to stop may take to be written.
 const LAST_LINE: Duration = Duration::from_millis(300);
 /// The same on stdout, where it is known when they are written.
 const LAST_LINES: Duration = Duration::from_secs(2);
@@ -72,6 +71,11 @@ impl Wire {
             Wire::Auto => AUTO,
         }
     }
+}
+
+/// How long the last lines may take, on stdout or on sockets.
+pub(crate) fn last_lines(stdio: bool) -> Duration {
+    if stdio { LAST_LINES } else { LAST_LINE }
 }
 
 /// Serves until the UI leaves (stdio) or the program is told to stop (sockets).
@@ -127,27 +131,12 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
             Some(path) => on_sockets(&own.hub, &host, &serve.dialect, path).await,
         }
     };
-    tokio::pin!(serving);
-    let exit = tokio::select! {
-        served = &mut serving => served.map(|()| Exit::Done),
-        () = told_to_stop() => {
-            let drains = serve.dialect.iter().any(|wire| wire.drains());
-            // The UI is told what is under way to its end where its document wants that. What still runs then ends in the record and
-            // for every UI, and the last lines go out.
-            let quiet = async {
-                if drains {
-                    let _ = tokio::time::timeout(DRAIN, own.hub.idle()).await;
-                }
-                own.hub.end().await;
-                tokio::time::sleep(if serve.stdio { LAST_LINES } else { LAST_LINE }).await;
-            };
-            tokio::select! {
-                _ = &mut serving => {}
-                () = quiet => {}
-            }
-            Ok(Exit::Done)
-        }
+    let manner = Manner {
+        // The UI is told what is under way to its end where its document wants that.
+        finishes: serve.dialect.iter().any(|wire| wire.drains()),
+        last_lines: last_lines(serve.stdio),
     };
+    let exit = stop::until_told(&own.hub, serving, manner).await.map(|()| Exit::Done);
     own.hub.stop().await;
     if let Some(tape) = &host.tape {
         tape.finish();
@@ -283,31 +272,4 @@ impl Host {
             stays: dialect.has_event_lane(),
         }
     }
-}
-
-/// SIGTERM, Ctrl-C, or the terminal is gone.
-pub(crate) async fn told_to_stop() {
-    use tokio::signal::unix::SignalKind;
-    tokio::select! {
-        () = told(SignalKind::terminate()) => {}
-        () = told(SignalKind::interrupt()) => {}
-        // Who starts a program with `nohup` wants it to outlive the terminal.
-        () = told(SignalKind::hangup()), if !ignores_hangup() => {}
-    }
-}
-
-async fn told(kind: tokio::signal::unix::SignalKind) {
-    match tokio::signal::unix::signal(kind) {
-        Ok(mut signal) => {
-            signal.recv().await;
-        }
-        Err(_) => std::future::pending().await,
-    }
-}
-
-/// Whether this program was started with SIGHUP switched off.
-fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

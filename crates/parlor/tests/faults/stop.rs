@@ -1,9 +1,10 @@
 //! A runtime that is told to stop: what is under way ends on the wire and in the record before the links close.
 
-use crate::{World, stderr, stdout};
+use crate::{PARLOR, World, stderr, stdout};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::Stdio;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":"1","method":"initialize","params":{"protocol_version":"0","client":{"name":"t","version":"0"}}}"#;
@@ -14,6 +15,8 @@ const OPENAGENT: &str =
     r#"{"jsonrpc":"2.0","id":2,"method":"agent.query","params":{"message":"go","options":{"stream":true}}}"#;
 const NATIVE_HELLO: &str = r#"{"hello":{"protocol":1,"name":"t","version":"0","capabilities":["answers"]}}"#;
 const NATIVE: &str = r#"{"command":{"ticket":1,"what":{"prompt":{"input":{"text":"go"}}}}}"#;
+const NOUS: &str =
+    "{\"v\":\"1\",\"id\":\"1\",\"type\":\"prompt\",\"payload\":{\"text\":\"go\",\"wait\":false}}\n";
 const LEMON: &str = r#"{"type":"prompt","text":"go"}"#;
 
 #[test]
@@ -42,12 +45,113 @@ fn told_to_stop_a_runtime_ends_its_runs_on_the_wire_and_in_the_record() {
         assert!(told, "{dialect} was told nothing of the end: {rest:#?}");
         assert!(serve.wait().unwrap().success(), "{dialect}");
 
-        let shown = world.run(&["sessions", "show"]);
-        let text = stdout(&shown);
-        assert!(!text.contains("under way"), "{dialect}: {text}{}", stderr(&shown));
-        let log = world.run(&["sessions", "export", "-f", "jsonl"]);
-        let log = stdout(&log);
-        assert!(log.contains("\"run_ended\"") && log.contains("interrupted"), "{dialect}: {log}");
+        is_over_in_the_record(&world, dialect, &["interrupted"]);
+    }
+}
+
+/// That the newest run is over in the record, with one of these outcomes.
+#[track_caller]
+fn is_over_in_the_record(world: &World, what: &str, outcomes: &[&str]) {
+    let shown = world.run(&["sessions", "show"]);
+    let text = stdout(&shown);
+    assert!(!text.contains("under way"), "{what}: {text}{}", stderr(&shown));
+    let log = stdout(&world.run(&["sessions", "export", "-f", "jsonl"]));
+    let ended = log.lines().filter(|line| line.contains("\"run_ended\"")).next_back();
+    let fits = |line: &str| outcomes.iter().any(|outcome| line.contains(outcome));
+    assert!(ended.is_some_and(fits), "{what}: {log}");
+}
+
+/// A program that does not outlive the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A world with a model that never comes to an end, and a program in it.
+fn endless(args: &[&str]) -> (World, Running) {
+    let world = World::new();
+    world.script("model text \"Counting\" | pause forever\n");
+    let mut command = world.parlor(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    (world, Running(child))
+}
+
+fn lines(read: impl Read) -> impl Iterator<Item = String> {
+    BufReader::new(read).lines().map_while(Result::ok)
+}
+
+#[test]
+fn nous_told_to_stop_ends_its_runs_on_the_wire_and_in_the_record() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let (world, mut serve) =
+            endless(&["serve", "--dialect", "nous", "--model", "scripted/model.txt", "--socket", "s"]);
+        let mut said = lines(serve.0.stderr.take().unwrap());
+        assert!(said.any(|line| line.contains("serving nous")));
+        let mut commands = UnixStream::connect(world.project("s")).unwrap();
+        let mut events = lines(UnixStream::connect(world.project("s.events")).unwrap());
+        commands.write_all(NOUS.as_bytes()).unwrap();
+        assert!(events.any(|line| line.contains("Counting")));
+        kill_process(Pid::from_child(&serve.0), signal).unwrap();
+        let rest: Vec<String> = events.collect();
+        assert!(rest.iter().any(|line| line.contains("agent_end")), "nothing is told of the end: {rest:#?}");
+        assert!(serve.0.wait().unwrap().success());
+        is_over_in_the_record(&world, "nous", &["interrupted"]);
+    }
+}
+
+#[test]
+fn asst_told_twice_to_stop_ends_its_runs_on_the_wire_and_in_the_record() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let (world, mut serve) =
+            endless(&["serve", "--dialect", "asst", "--stdio", "--model", "scripted/model.txt"]);
+        let mut said = lines(serve.0.stderr.take().unwrap());
+        let mut heard = lines(serve.0.stdout.take().unwrap());
+        let mut input = serve.0.stdin.take().unwrap();
+        input.write_all(b"{\"id\":\"m1\",\"kind\":\"user_message\",\"message\":\"go\"}\n").unwrap();
+        assert!(heard.any(|line| line.contains("Counting")));
+        kill_process(Pid::from_child(&serve.0), signal).unwrap();
+        assert!(said.any(|line| line.contains("finished first")), "it is said that it finishes");
+        kill_process(Pid::from_child(&serve.0), signal).unwrap();
+        let rest: Vec<String> = heard.collect();
+        assert!(rest.iter().any(|line| line.contains("m1")), "nothing is told of the end: {rest:#?}");
+        assert!(serve.0.wait().unwrap().success());
+        is_over_in_the_record(&world, "asst", &["interrupted"]);
+    }
+}
+
+#[test]
+fn a_bridge_that_is_told_to_stop_ends_its_runs_on_both_wires() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let runtime = [PARLOR, "serve", "--dialect", "native", "--stdio", "--model", "scripted/model.txt"];
+        let bridge = ["bridge", "--from", "codelia", "--stdio", "--to", "native", "--"];
+        let (world, mut bridge) = endless(&[&bridge[..], &runtime].concat());
+        let mut heard = lines(bridge.0.stdout.take().unwrap());
+        let mut input = bridge.0.stdin.take().unwrap();
+        input.write_all(format!("{HELLO}\n{CODELIA}\n").as_bytes()).unwrap();
+        assert!(heard.any(|line| line.contains("running")));
+        kill_process(Pid::from_child(&bridge.0), signal).unwrap();
+        let rest: Vec<String> = heard.collect();
+        let told = |line: &String| line.contains("run.status") && !line.contains("running");
+        assert!(rest.iter().any(told), "nothing is told of the end: {rest:#?}");
+        assert!(bridge.0.wait().unwrap().success());
+        // The runtime behind it was told too, and has written how it ended.
+        is_over_in_the_record(&world, "bridge", &["cancelled", "interrupted"]);
+    }
+}
+
+#[test]
+fn a_headless_run_that_is_told_to_stop_is_cancelled_in_the_record_and_says_so() {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let (world, mut run) = endless(&["run", "--model", "scripted/model.txt", "go"]);
+        run.0.stdout.as_mut().unwrap().read_exact(&mut [0; 8]).unwrap();
+        kill_process(Pid::from_child(&run.0), signal).unwrap();
+        assert_eq!(run.0.wait().unwrap().code(), Some(130));
+        is_over_in_the_record(&world, "run", &["cancelled"]);
     }
 }
 
