@@ -53,9 +53,8 @@ impl World {
         let parlor = reachable(Path::new(env!("CARGO_BIN_EXE_parlor")), programs.path());
         let world = World { dir, user, parlor, _programs: programs };
         for folder in ["project", "home", "data", "config", "run", "outside"] {
-            fs::create_dir(world.path(folder)).unwrap();
+            world.folder(folder);
             fs::set_permissions(world.path(folder), fs::Permissions::from_mode(0o700)).unwrap();
-            world.give(folder);
         }
         world.put("project/a.txt", "alpha\nbeta\n");
         world.put("outside/canary", "alive\n");
@@ -63,13 +62,19 @@ impl World {
     }
 
     /// Something in it: `project/…`, `home/…`, `outside/…`, `data`, `config`, `run`.
-    pub(crate) fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: impl AsRef<Path>) -> PathBuf {
         self.dir.path().join(below)
     }
 
+    /// Makes a folder that belongs to the user.
+    pub(crate) fn folder(&self, below: impl AsRef<Path>) {
+        fs::create_dir(self.path(&below)).unwrap();
+        self.give(below);
+    }
+
     /// Writes a file that belongs to the user.
-    pub(crate) fn put(&self, below: &str, text: &str) {
-        fs::write(self.path(below), text).unwrap();
+    pub(crate) fn put(&self, below: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+        fs::write(self.path(&below), text).unwrap();
         self.give(below);
     }
 
@@ -90,7 +95,7 @@ impl World {
         self.path("project/attack").display().to_string()
     }
 
-    fn give(&self, below: &str) {
+    fn give(&self, below: impl AsRef<Path>) {
         if self.user.is_some() {
             chown(self.path(below), self.user, self.user).unwrap();
         }

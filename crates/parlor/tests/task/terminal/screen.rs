@@ -2,6 +2,7 @@
 //! shows what is awaited, with a generous bound.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::{File, OpenOptions};
@@ -18,14 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A terminal with the program in it.
 pub(crate) struct Terminal {
     master: File,
-    child: Child,
+    child: Left,
     screen: vt100::Parser,
     bytes: Vec<u8>,
 }
 
 impl Terminal {
     pub(crate) fn start(command: &mut Command) -> Terminal {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
@@ -39,7 +40,7 @@ impl Terminal {
             .unwrap();
         let size = |n| NonZero::new(n).unwrap();
         let screen = vt100::Parser::new(size(ROWS), size(COLUMNS), 0);
-        Terminal { master: File::from(master), child, screen, bytes: Vec::new() }
+        Terminal { master: File::from(master), child: Left(child), screen, bytes: Vec::new() }
     }
 
     pub(crate) fn send(&mut self, keys: &str) {
@@ -76,14 +77,42 @@ impl Terminal {
 
     /// Whether the program ended well.
     pub(crate) fn finish(&mut self) -> bool {
+        self.code() == Some(0)
+    }
+
+    /// How the program ended, with all that it wrote read.
+    pub(crate) fn code(&mut self) -> Option<i32> {
         let end = Instant::now() + PATIENCE;
         loop {
+            let status = self.child.0.try_wait().unwrap();
+            let before = self.bytes.len();
             self.read();
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.success();
+            if let (Some(status), true) = (status, self.bytes.len() == before) {
+                return status.code();
             }
             assert!(Instant::now() < end, "it does not end\n{}", self.screen.screen().contents());
         }
+    }
+
+    /// The program in the terminal.
+    pub(crate) fn child(&self) -> &Child {
+        &self.child.0
+    }
+
+    /// All that the program ever wrote.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Takes the terminal away without a word to the program, which has none that could tell it; how the program ends.
+    pub(crate) fn vanish(self, within: Duration) -> Option<i32> {
+        let Terminal { master, child: mut left, .. } = self;
+        drop(master);
+        let (pid, wait) = (Pid::from_child(&left.0), Timespec::try_from(within).unwrap());
+        let program = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+        let ended = poll(&mut [PollFd::new(&program, PollFlags::IN)], Some(&wait)).unwrap();
+        assert_eq!(ended, 1, "it goes on without a terminal");
+        left.0.wait().unwrap().code()
     }
 
     /// How often this is on the screen.
@@ -132,9 +161,12 @@ fn contents(screen: &vt100::Screen) -> String {
     screen.contents().replace('\u{a0}', " ")
 }
 
-impl Drop for Terminal {
+/// A program that is ended with this value.
+struct Left(Child);
+
+impl Drop for Left {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
