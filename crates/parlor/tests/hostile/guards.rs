@@ -21,6 +21,13 @@ fn a_command_cannot_kill_or_stop_its_guard_nor_parlor() {
                 }
             }
         }
+        if tools::sandbox::status().filter {
+            // A second of processor time: whoever has used more is ended by the kernel.
+            for victim in ["$PPID", &parlor.to_string()] {
+                let ran = ui.bash(&format!("prlimit --pid {victim} --cpu=1:1 && echo hit"), true);
+                assert!(ran.text.contains("Permission denied") && !ran.text.contains("hit"), "{ran:?}");
+            }
+        }
         assert_eq!(ui.bash("echo still here", true).text, "still here\n");
     });
 }

@@ -2,7 +2,7 @@
 //!
 //! Sockets of every family that leads off this machine (Landlock knows TCP only; names are looked up over UDP, which is as good a way
 //! out); the requests that type into a terminal; rings of io_uring, which do such things without the calls; the kernel's key store;
-//! and all ways to mount. Sockets between processes of this machine stay: shells, build tools and language servers live on them. A
+//! all ways to mount; and setting the limits of other processes (a second of processor time for Parlor would end it). Sockets between processes of this machine stay: shells, build tools and language servers live on them. A
 //! program for another processor mode (32 bits on 64) cannot be filtered this way and is ended by the kernel.
 
 use seccompiler::{
@@ -50,6 +50,12 @@ fn rules(network: bool) -> Result<Rules> {
     let types =
         TYPING.iter().map(|request| rule(condition(1, SeccompCmpOp::Eq, *request).map(|one| vec![one])));
     rules.insert(libc::SYS_ioctl, types.collect::<Result<_>>()?);
+    // Its own limits have no number. Those of its children it sets before it starts them, as shells do.
+    let others = condition(0, SeccompCmpOp::Ne, 0).and_then(|other| {
+        let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+        Ok(vec![other, sets])
+    });
+    rules.insert(libc::SYS_prlimit64, vec![rule(others)?]);
     if !network {
         let leads_away =
             LOCAL.iter().map(|family| condition(0, SeccompCmpOp::Ne, family.cast_unsigned())).collect();
@@ -99,7 +105,7 @@ mod tests {
     const DENIED: u32 = libc::SECCOMP_RET_ERRNO | libc::EACCES as u32;
 
     /// Runs a filter as the kernel would, on the words of one call: number, machine, arguments.
-    fn verdict(program: &[sock_filter], call: i64, machine: u32, arguments: [u64; 2]) -> u32 {
+    fn verdict(program: &[sock_filter], call: i64, machine: u32, arguments: [u64; 3]) -> u32 {
         let low = |value: u64| u32::try_from(value & u64::from(u32::MAX)).unwrap();
         let word = |offset: u32| match offset {
             0 => low(call.cast_unsigned()),
@@ -108,6 +114,8 @@ mod tests {
             20 => low(arguments[0] >> 32),
             24 => low(arguments[1]),
             28 => low(arguments[1] >> 32),
+            32 => low(arguments[2]),
+            36 => low(arguments[2] >> 32),
             other => panic!("the filter looks at {other}"),
         };
         let (mut at, mut held) = (0_usize, 0_u32);
@@ -135,12 +143,13 @@ mod tests {
         const X32: i64 = 0x4000_0000;
         let [alone, online] = [false, true].map(|network| filter(network).unwrap());
         let ways = |program: &[sock_filter], call: i64, arguments: [u64; 2]| {
-            [call, call | X32].map(|call| verdict(program, call, MACHINE, arguments))
+            let [first, second] = arguments;
+            [call, call | X32].map(|call| verdict(program, call, MACHINE, [first, second, 0]))
         };
         for program in [&alone, &online] {
             for request in [0x5412_u64, 0x541c, 0x5412 | 1 << 32, 0x541c | u64::MAX << 32] {
                 assert_eq!(ways(program, libc::SYS_ioctl, [0, request]), [DENIED; 2], "{request:#x}");
-                assert_eq!(verdict(program, 514 | X32, MACHINE, [0, request]), DENIED);
+                assert_eq!(verdict(program, 514 | X32, MACHINE, [0, request, 0]), DENIED);
             }
             // The size of a terminal, and its settings.
             for request in [0x5413, 0x5401, 0x5414] {
@@ -152,8 +161,22 @@ mod tests {
             let local = u64::from(libc::AF_UNIX.cast_unsigned());
             assert_eq!(ways(program, libc::SYS_socket, [local, 1]), [ALLOWED; 2]);
             assert_eq!(ways(program, libc::SYS_openat, [0, 0]), [ALLOWED; 2]);
+            // Who is meant, which limit, and where the new one stands, if it is to be set.
+            for (asked, said) in [
+                ([7, 15, 0x7fff_0000_0000], DENIED),
+                ([7, 15, 1], DENIED),
+                ([1 << 32 | 7, 15, 1], DENIED),
+                ([7, 15, 0], ALLOWED),
+                ([0, 15, 1], ALLOWED),
+                // The kernel looks at the low half only: it is its own.
+                ([1 << 32, 15, 1], ALLOWED),
+            ] {
+                for call in [libc::SYS_prlimit64, libc::SYS_prlimit64 | X32] {
+                    assert_eq!(verdict(program, call, MACHINE, asked), said, "{asked:x?}");
+                }
+            }
             // 32 bits on 64: other numbers mean other calls, so nothing of it runs.
-            assert_eq!(verdict(program, 5, 0x4000_0003, [0, 0]), libc::SECCOMP_RET_KILL_PROCESS);
+            assert_eq!(verdict(program, 5, 0x4000_0003, [0; 3]), libc::SECCOMP_RET_KILL_PROCESS);
         }
         for family in [libc::AF_INET, libc::AF_INET6, libc::AF_PACKET, libc::AF_VSOCK, libc::AF_BLUETOOTH] {
             let family = u64::from(family.cast_unsigned());

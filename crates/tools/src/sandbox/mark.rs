@@ -3,6 +3,9 @@
 //!
 //! So what carries a lower limit than we do came from a command, also when its guard and its parents are gone. What carries none is
 //! not proven to be a person's: the mark adds to ancestry, it does not replace it.
+//!
+//! Whoever may set limits of others could lower ours, and then what it started would seem to carry no mark; or those of a person's
+//! program, which would then be refused. So ours is remembered, and the filter ([`super::calls`]) refuses such a call on the leash.
 
 use super::processes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
