@@ -59,6 +59,8 @@ pub enum PeerProcess {
 #[derive(Debug)]
 pub struct Listener {
     socket: tokio::net::UnixListener,
+    /// Whether handles on processes are asked for.
+    handles: bool,
     /// Dropped after `socket`: the file goes when nobody answers any more.
     file: bind::SocketFile,
 }
@@ -76,6 +78,12 @@ impl Listener {
     /// somebody does. Must be called within a tokio runtime.
     pub async fn bind(path: &Path) -> Result<Self, LinkError> {
         bind::bind(path).await
+    }
+
+    /// The same as on a kernel that has no handles on processes, so that tests can see what older ones do.
+    #[must_use]
+    pub fn without_handles(self) -> Self {
+        Self { handles: false, ..self }
     }
 
     /// Where it listens.
@@ -96,7 +104,7 @@ impl Listener {
                 Err(source) => return Err(LinkError::Accept { path: self.path().to_owned(), source }),
             };
             // A peer that is gone before it can be named is no loss.
-            if let Ok(peer) = peer_of(&stream)
+            if let Ok(peer) = peer_of(&stream, self.handles)
                 && peer.uid == getuid().as_raw()
             {
                 return Ok(Accepted { peer, stream });
@@ -179,7 +187,7 @@ async fn reach(path: &Path, within: Duration) -> Result<UnixStream, LinkError> {
     loop {
         let error = match timeout_at(deadline, UnixStream::connect(path)).await {
             Ok(Ok(stream)) => {
-                let peer = peer_of(&stream).map_err(failed)?;
+                let peer = peer_of(&stream, true).map_err(failed)?;
                 // The administrator may serve everyone; nobody else may read what is typed here.
                 if peer.uid != getuid().as_raw() && peer.uid != 0 {
                     return Err(LinkError::ForeignPeer { path: path.to_owned(), uid: peer.uid });
@@ -205,10 +213,25 @@ fn add(wiring: Wiring, lane: Lane, stream: UnixStream) -> Wiring {
     wiring.lane(lane, AsyncSource::new(read), AsyncSink(write))
 }
 
-fn peer_of(stream: &UnixStream) -> io::Result<Peer> {
+fn peer_of(stream: &UnixStream, handles: bool) -> io::Result<Peer> {
     let cred = stream.peer_cred()?;
-    let process = cred.pid().filter(|pid| *pid > 0).map_or(PeerProcess::Gone, |pid| process_of(stream, pid));
+    let process = match cred.pid().filter(|pid| *pid > 0) {
+        None => PeerProcess::Gone,
+        Some(pid) if handles => process_of(stream, pid),
+        Some(pid) => PeerProcess::Named(pid),
+    };
     Ok(Peer { uid: cred.uid(), process })
+}
+
+/// Whether this kernel gives handles on processes that connect.
+pub fn has_handles() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
+        std::os::unix::net::UnixStream::pair().is_ok_and(|(one, _other)| getsockopt(&one, PeerPidfd).is_ok())
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
 }
 
 #[cfg(target_os = "linux")]

@@ -42,8 +42,9 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
         say(if at == 0 { "sandbox" } else { "" }, line);
     }
     if let Err(why) = held.can_hold() {
-        say("", &format!("mode `sandboxed` cannot be had: {why}"));
+        say("", &why);
     }
+    say("sockets", peers(cfg!(target_os = "linux"), link::unix::has_handles()));
     if rustix::process::geteuid().is_root() {
         say("", "you are root: commands own files as root does; better work as an ordinary user");
     }
@@ -52,6 +53,18 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
     let term = std::env::var("TERM").unwrap_or_else(|_| "not set".to_owned());
     say("terminal", &format!("TERM={term}"));
     Ok(if well { Exit::Done } else { Exit::Failed })
+}
+
+/// How well it is known who connects to our sockets.
+fn peers(looked_at: bool, handles: bool) -> &'static str {
+    match (looked_at, handles) {
+        (false, _) => "whoever is you may connect: on this system nobody can tell what came from a command",
+        (true, true) => "who connects is known by the kernel's handle; what came from a command is refused",
+        (true, false) => {
+            "no handle on who connects (Linux 6.5 has it): a command that connects and dies is refused, unless its \
+             number is given to another program before Parlor looks"
+        }
+    }
 }
 
 /// One line; an empty label goes on with the one before.

@@ -49,3 +49,65 @@ fn refusal(why: NotAdmitted) -> String {
     let words = format!("refused: {why}");
     serde_json::json!({"error": {"about": "hello", "code": REFUSED, "message": words}}).to_string()
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use link::unix::Listener;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    /// Connects to the socket and stays until it is let go.
+    const CONNECTS: &str =
+        "socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or die; sysread(S, $_, 1)";
+    /// The same once whoever started it is gone.
+    const ORPHAN: &str = "$first = $$; fork and exit; 1 while getppid == $first;";
+
+    fn perl(program: &str, socket: &Path) -> Command {
+        let mut command = Command::new("perl");
+        command.args(["-MSocket", "-e", program]).arg(socket).stdin(Stdio::null());
+        command
+    }
+
+    /// Whether kernels with and without handles on processes let in whoever connects now.
+    async fn both(connect: impl Fn(&Path)) -> [Result<(), NotAdmitted>; 2] {
+        let mut verdicts = Vec::new();
+        for handles in [true, false] {
+            let dir = tempfile::tempdir().unwrap();
+            let listener = Listener::bind(&dir.path().join("s")).await.unwrap();
+            let listener = if handles { listener } else { listener.without_handles() };
+            connect(listener.path());
+            let accepted = listener.accept().await.unwrap();
+            assert!(handles || !matches!(accepted.peer.process, PeerProcess::Held(..)));
+            verdicts.push(may_enter(&accepted.peer));
+        }
+        verdicts.try_into().unwrap()
+    }
+
+    #[tokio::test]
+    async fn without_a_handle_on_who_connects_the_same_are_let_in_and_refused() {
+        let wait = |mut child: std::process::Child| assert!(child.wait().unwrap().success());
+        // A program of the person's own; its first process is gone, so it is no child of ours.
+        let person =
+            both(|socket| wait(perl(&format!("{ORPHAN} {CONNECTS}"), socket).spawn().unwrap())).await;
+        assert_eq!(person, [Ok(()), Ok(())]);
+        // It connected and is gone, and nobody has its number.
+        let gone = both(|socket| {
+            let program = CONNECTS.replace("sysread(S, $_, 1)", "exit");
+            wait(perl(&program, socket).spawn().unwrap());
+        });
+        let gone = gone.await;
+        assert!(gone[0] == Err(NotAdmitted::Gone) && gone[1].is_err(), "{gone:?}");
+        // It stands below what looks like a guard, which is no child of ours.
+        let dir = tempfile::tempdir().unwrap();
+        let guard = dir.path().join(GUARD);
+        // Only its words make it a guard.
+        std::fs::write(&guard, format!("perl -MSocket -e '{CONNECTS}' \"$2\"; exit")).unwrap();
+        let command = both(|socket| {
+            let script =
+                format!("chdir q({}); {ORPHAN} exec qw(sh {GUARD} --parent), @ARGV", dir.path().display());
+            wait(perl(&script, socket).spawn().unwrap());
+        });
+        assert_eq!(command.await, [Err(NotAdmitted::FromCommand); 2]);
+    }
+}

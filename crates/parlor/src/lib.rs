@@ -52,7 +52,7 @@ pub fn main() -> ExitCode {
         Err(why) => return told_by_clap(&why, &words),
     };
     if let (None | Some(Sub::Run(_) | Sub::Serve(_)), Some(why)) =
-        (&cli.sub, stack::refuse_mode(cli.common.policy, tools::sandbox::confines()))
+        (&cli.sub, stack::refuse_mode(cli.common.policy, tools::sandbox::status().can_hold()))
     {
         exit::complain(&format!("error: {why}\n\nhint: with --policy ask you are asked before each command"));
         return ExitCode::from(exit::USAGE);

@@ -17,7 +17,7 @@ use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
 use tools::Toolbox;
 use tools::policy::Allowance;
-use tools::sandbox::{Guard, confines};
+use tools::sandbox::{Guard, status};
 
 /// The hidden first argument that makes this program the guard of a child.
 pub const GUARD: &str = "__guard";
@@ -146,7 +146,7 @@ fn hub_setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
         cwd: path_text::write(&ground.cwd),
         project: places::project(ground),
         policy,
-        no_sandbox: confines().err(),
+        no_sandbox: status().can_hold().err(),
         salt: u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos()),
     }
 }
@@ -187,7 +187,7 @@ fn policy(common: &Common, config: &engine::Config, log: &Log) -> Policy {
         return mode.into();
     }
     let set = config.policy.and_then(|mode| Policy::named(mode.name())).unwrap_or_default();
-    match (set, confines()) {
+    match (set, status().can_hold()) {
         (Policy::Sandboxed, Err(why)) => {
             log(&format!("warning: {why}; commands are asked for"));
             Policy::default()
@@ -197,8 +197,8 @@ fn policy(common: &Common, config: &engine::Config, log: &Log) -> Policy {
 }
 
 /// Why the mode that was asked for cannot be had, if so.
-pub(crate) fn refuse_mode(wanted: Option<PolicyMode>, confines: Result<(), String>) -> Option<String> {
-    confines.err().filter(|_| wanted == Some(PolicyMode::Sandboxed))
+pub(crate) fn refuse_mode(wanted: Option<PolicyMode>, holds: Result<(), String>) -> Option<String> {
+    holds.err().filter(|_| wanted == Some(PolicyMode::Sandboxed))
 }
 
 #[cfg(test)]

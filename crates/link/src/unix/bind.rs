@@ -73,7 +73,7 @@ pub(super) async fn bind(path: &Path) -> Result<Listener, LinkError> {
     chmod(path, mode).map_err(|errno| failed(errno.into()))?;
     listen(&socket, LISTEN_QUEUE).map_err(|errno| failed(errno.into()))?;
     let socket = tokio::net::UnixListener::from_std(UnixListener::from(socket)).map_err(failed)?;
-    Ok(Listener { socket, file })
+    Ok(Listener { socket, handles: true, file })
 }
 
 #[cfg(not(target_vendor = "apple"))]

@@ -3,6 +3,8 @@
 use super::leash::Lacks;
 #[cfg(target_os = "linux")]
 use super::{calls, landlocked, private};
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 
 /// What the sandbox really gives on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,25 +52,22 @@ impl Status {
         Status { landlock, files: landlock.is_some(), network: filter || tcp, filter, namespaces, words }
     }
 
-    /// Whether commands can be held well enough to run them unasked, or why not.
+    /// Whether commands can be held well enough to run them unasked, so that mode `sandboxed` can be had.
     ///
     /// # Errors
     /// In words for a person: what this kernel lacks.
     pub fn can_hold(&self) -> Result<(), String> {
-        if !self.files {
-            return Err(
-                "this kernel has no Landlock (Linux 5.13 with it switched on), so nothing keeps commands \
-                        from reading and writing wherever you may"
-                    .to_owned(),
-            );
-        }
-        if !self.network {
-            return Err(
+        let lacks = match (self.files, self.network) {
+            (false, _) => {
+                "this kernel has no Landlock (Linux 5.13 with it switched on), so nothing keeps commands from \
+                 reading and writing wherever you may"
+            }
+            (true, false) => {
                 "this kernel can neither filter system calls nor TCP, so commands could reach the network"
-                    .to_owned(),
-            );
-        }
-        Ok(())
+            }
+            (true, true) => return Ok(()),
+        };
+        Err(format!("mode sandboxed cannot be had here: {lacks}"))
     }
 
     /// All that holds and all that does not, a line each.
@@ -130,9 +129,12 @@ pub(super) fn without(lacks: Lacks, namespaces: Result<(), String>) -> Status {
 fn of_kernel(lacks: Lacks, namespaces: Option<Result<(), String>>) -> Status {
     #[cfg(target_os = "linux")]
     {
+        // It does not change while we run, and finding out takes a thread.
+        static KERNEL: OnceLock<(Option<u32>, bool)> = OnceLock::new();
+        let (landlock, filter) = *KERNEL.get_or_init(|| (landlocked::version(), calls::can_filter()));
         let most = lacks.landlock.unwrap_or(u32::MAX);
-        let landlock = landlocked::version().map(|version| version.min(most)).filter(|version| *version > 0);
-        Status::of(landlock, !lacks.filter && calls::can_filter(), namespaces)
+        let landlock = landlock.map(|version| version.min(most)).filter(|version| *version > 0);
+        Status::of(landlock, filter && !lacks.filter, namespaces)
     }
     #[cfg(not(target_os = "linux"))]
     {
