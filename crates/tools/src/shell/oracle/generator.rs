@@ -351,6 +351,39 @@ const REDIRECTIONS: &[&str] = &[
 
 const JOINS: &[&str] = &["; ", " && ", " || ", " | ", " | ", " | ", "\n", " & ", " |& "];
 
+/// What is fed to programs that run programs: names and lines that are more than that.
+const FED: &[&str] = &[
+    "cat commands",
+    "head -n1 commands",
+    "cat a.txt list",
+    "printf 'x; touch PWN'",
+    "printf '%s\\n' '$(touch PWN)'",
+    "echo ';touch PWN;'",
+    "ls odd",
+    "find odd -name '*PWN*'",
+    "grep -h x commands",
+];
+/// Programs that run a program with what they are fed, or with what they find.
+const RUNNERS: &[&str] = &[
+    "xargs",
+    "xargs -I{}",
+    "xargs -I {}",
+    "xargs -n1 -I{}",
+    "xargs -d '\\n' -I{}",
+    "timeout 5 xargs -I{}",
+    "env xargs -n1 -I{}",
+    "xargs -I{} env",
+    "xargs -I{} nice",
+    "find odd -name '*PWN*' -exec",
+    "find . -maxdepth 2 -exec",
+];
+/// Shells that such a program may run.
+const SHELLS: &[&str] =
+    &["sh -c", "bash -c", "dash -c", "env sh -c", "timeout 5 sh -c", "bash -euo pipefail -c", ""];
+/// What such a shell may be told; what is fed to it takes the place of the braces.
+const FILLED: &[&str] =
+    &["echo {}", "echo x{}", "ls {}", "cat {}", "printf {}", "echo '{}'", "echo \"{}\"", "grep x {}"];
+
 /// Makes lines, always the same ones from the same seed.
 pub(super) struct Generator {
     state: u64,
@@ -373,7 +406,18 @@ impl Generator {
     }
 
     pub(super) fn line(&mut self) -> String {
-        self.list(0)
+        // Programs that run programs are where a reader is most easily wrong.
+        if self.below(6) == 0 { self.fed() } else { self.list(0) }
+    }
+
+    /// A pipe into a program that runs a program.
+    fn fed(&mut self) -> String {
+        let runner = self.one(RUNNERS);
+        let shell = self.one(SHELLS);
+        let told = if self.below(3) == 0 { self.list(2) } else { self.one(FILLED).to_owned() };
+        let told = if shell.is_empty() { told } else { quoted(&told) };
+        let end = if runner.contains("-exec") { " \\;" } else { "" };
+        format!("{} | {runner} {shell} {told}{end}", self.one(FED))
     }
 
     fn list(&mut self, depth: usize) -> String {
