@@ -8,6 +8,9 @@ mod bash;
 mod consent;
 #[cfg(test)]
 #[path = "it/fetch.rs"]
+mod escapes;
+#[cfg(test)]
+#[path = "it/fetch.rs"]
 mod fetch;
 #[cfg(test)]
 #[path = "it/files.rs"]

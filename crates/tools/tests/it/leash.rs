@@ -10,28 +10,28 @@ use tools::sandbox::{Guard, Lacks, Leash, Status};
 const NOBODY: u32 = 65534;
 
 /// A home with a secret, a workspace, and a guard that a given user can run.
-struct Bench {
-    user: Option<u32>,
-    home: tempfile::TempDir,
-    work: tempfile::TempDir,
+pub(crate) struct Bench {
+    pub(crate) user: Option<u32>,
+    pub(crate) home: tempfile::TempDir,
+    pub(crate) work: tempfile::TempDir,
     guard: Guard,
 }
 
 /// How a command ended, and all that it wrote.
 #[derive(Debug)]
-struct Said {
-    code: Option<i32>,
-    text: String,
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) text: String,
 }
 
 impl Said {
     #[track_caller]
-    fn is(&self, code: i32, text: &str) {
+    pub(crate) fn is(&self, code: i32, text: &str) {
         assert_eq!((self.code, self.text.as_str()), (Some(code), text));
     }
 
     #[track_caller]
-    fn fails_with(&self, words: &str) {
+    pub(crate) fn fails_with(&self, words: &str) {
         assert!(self.code != Some(0) && self.text.contains(words), "{self:?}");
     }
 }
@@ -69,27 +69,27 @@ impl Bench {
     }
 
     /// One bench for each user that the tests can be.
-    fn users() -> Vec<Bench> {
+    pub(crate) fn users() -> Vec<Bench> {
         let root = rustix::process::geteuid().is_root();
         std::iter::once(None).chain(root.then_some(Some(NOBODY))).map(Bench::of).collect()
     }
 
     /// The same, with namespaces where they work and without them.
-    fn all() -> Vec<Bench> {
+    pub(crate) fn all() -> Vec<Bench> {
         let lacks = Lacks { namespaces: true, ..Lacks::default() };
         let without = Bench::users().into_iter().map(|bench| bench.with(|guard| guard.without(lacks)));
         Bench::users().into_iter().chain(without).collect()
     }
 
-    fn namespaces(&self) -> bool {
+    pub(crate) fn namespaces(&self) -> bool {
         self.guard.namespaces().is_ok()
     }
 
-    fn put(&self, name: &str, text: &str) {
+    pub(crate) fn put(&self, name: &str, text: &str) {
         std::fs::write(self.home.path().join(name), text).unwrap();
     }
 
-    fn own(&self, place: &Path) {
+    pub(crate) fn own(&self, place: &Path) {
         chown(place, self.user, self.user).unwrap();
         if place.is_dir() && !place.is_symlink() {
             std::fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
@@ -99,7 +99,7 @@ impl Bench {
         }
     }
 
-    fn leash(&self) -> Leash {
+    pub(crate) fn leash(&self) -> Leash {
         Leash {
             writable: vec![self.work.path().to_owned()],
             home: Some(self.home.path().to_owned()),
@@ -112,11 +112,11 @@ impl Bench {
         self
     }
 
-    fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         self.guard.status()
     }
 
-    fn command(&self, leash: &Leash, line: &str) -> Command {
+    pub(crate) fn command(&self, leash: &Leash, line: &str) -> Command {
         let mut command = self.guard.command("bash".as_ref(), leash);
         command.arg("-c").arg(line).current_dir(self.work.path()).env("HOME", self.home.path());
         command.stdin(Stdio::null());
@@ -126,21 +126,21 @@ impl Bench {
         command
     }
 
-    fn run(&self, leash: &Leash, line: &str) -> Said {
+    pub(crate) fn run(&self, leash: &Leash, line: &str) -> Said {
         ended(self.command(leash, line))
     }
 
     /// Runs a line in the usual leash of a command.
-    fn line(&self, line: &str) -> Said {
+    pub(crate) fn line(&self, line: &str) -> Said {
         self.run(&self.leash(), line)
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.home.path().join(name).display().to_string()
     }
 }
 
-fn ended(mut command: Command) -> Said {
+pub(crate) fn ended(mut command: Command) -> Said {
     let output = command.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     Said { code: output.status.code(), text: String::from_utf8_lossy(&text).into_owned() }
@@ -321,6 +321,40 @@ fn nothing_is_typed_into_a_terminal_that_was_handed_over() {
             command.stdin(std::fs::File::options().read(true).write(true).open(name).unwrap());
             ended(command).is(0, &format!("{0}\n{0}\n{0}\n", libc::EACCES));
         }
+    }
+}
+
+#[test]
+fn limits_of_other_programs_are_not_set() {
+    // RLIMIT_CPU, with a new limit of one second: who has used more than that is ended.
+    let set = |pid: u32| {
+        format!(
+            r#"perl -e '$new = pack("QQ", 1, 1); $! = 0; syscall({}, {pid}, 0, $new, 0); print $!+0, "\n"'"#,
+            libc::SYS_prlimit64
+        )
+    };
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().filter) {
+        let mut other = Command::new("sleep");
+        other.arg("1000");
+        if let Some(user) = bench.user {
+            other.uid(user).gid(user);
+        }
+        let mut other = other.spawn().unwrap();
+        let limit = || {
+            let limits = std::fs::read_to_string(format!("/proc/{}/limits", other.id())).unwrap();
+            limits.lines().find(|line| line.starts_with("Max cpu time")).unwrap().to_owned()
+        };
+        let before = limit();
+        for leash in [bench.leash(), Leash { network: true, ..bench.leash() }] {
+            bench.run(&leash, &set(other.id())).is(0, &format!("{}\n", libc::EACCES));
+        }
+        assert_eq!(limit(), before);
+        // Its own it may lower, and those of all it starts.
+        bench.line(&format!("{}; ulimit -t 100; sh -c 'ulimit -t'", set(0))).is(0, "0\n100\n");
+        bench.run(&Leash { free: true, ..bench.leash() }, &set(other.id())).is(0, "0\n");
+        assert_ne!(limit(), before, "free of the leash it is a person's matter");
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 }
 
