@@ -14,6 +14,7 @@ pub mod edit;
 pub mod env;
 pub mod fetch;
 pub mod ls;
+mod passes;
 pub mod place;
 pub mod policy;
 pub mod read;

@@ -1,10 +1,9 @@
 //! `ls`: what is in a directory. What .gitignore leaves out is left out here too, unless all is wanted.
 
 use crate::args::{Args, DIR};
+use crate::passes::Passes;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
-use domain::ask::Risk;
-use domain::path_text;
 use domain::tool::ToolResult;
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
@@ -46,9 +45,7 @@ impl Tool for Ls {
         let path = place.resolve(Args::new(NAME, args).text_opt(DIR)?.unwrap_or("."))?;
         let mut plan = Plan::reading(NAME, args, place, format!("list {}", place.show(&path)));
         plan.digest = crate::digest::action(NAME, args, place.workdir(), &[(path.clone(), None)]);
-        if !place.readable(&path) {
-            plan.raise(Risk::High, format!("reads {}, outside the workspace", path_text::write(&path)));
-        }
+        plan.reads(&path);
         Ok(plan)
     }
 
@@ -66,13 +63,14 @@ fn list(args: &Value, place: &Workplace) -> Result<ToolResult, ToolError> {
     if !meta.is_dir() {
         return Ok(ToolResult::text(format!("{} ({} bytes)", place.show(&path), meta.len())));
     }
+    let passes = Passes::below(&path, place);
     let mut walk = WalkBuilder::new(&path);
     walk.standard_filters(!all)
         .hidden(false)
         .require_git(false)
         .max_depth(Some(usize::try_from(depth).unwrap_or(1)))
         .sort_by_file_name(Ord::cmp)
-        .filter_entry(move |entry| all || entry.file_name() != ".git");
+        .filter_entry(passes.filter(move |entry| all || entry.file_name() != ".git"));
     let mut text = String::new();
     let mut count = 0;
     for entry in walk.build() {
@@ -95,7 +93,8 @@ fn list(args: &Value, place: &Workplace) -> Result<ToolResult, ToolError> {
         let _ = writeln!(text, "{name}{mark}");
     }
     if text.is_empty() {
-        text.push_str("(nothing here)");
+        text.push_str("(nothing here)\n");
     }
+    passes.tell(&mut text);
     Ok(ToolResult::text(text.trim_end()))
 }

@@ -4,7 +4,7 @@
 //! and compared by components, never as text. Clones share one memory of what was read.
 
 use crate::bash::{Jobs, Tries};
-use crate::sandbox::Guard;
+use crate::sandbox::{Closed, Guard};
 use crate::tool::ToolError;
 use domain::path_text;
 use domain::secret::Secrets;
@@ -38,6 +38,7 @@ pub struct Workplace {
     workdir: Arc<Path>,
     outputs: Arc<Path>,
     guard: Option<Arc<Guard>>,
+    home: Option<Arc<Path>>,
     env: Arc<[(OsString, OsString)]>,
     seen: Arc<Mutex<Seen>>,
     jobs: Arc<Jobs>,
@@ -71,6 +72,7 @@ impl Workplace {
             workdir,
             outputs: real(&outputs)?.into(),
             guard: None,
+            home: std::env::home_dir().map(Arc::from),
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
             jobs: Arc::default(),
@@ -99,6 +101,17 @@ impl Workplace {
     #[must_use]
     pub fn with_env(self, all: impl Iterator<Item = (OsString, OsString)>) -> Workplace {
         Workplace { env: crate::env::cleaned(all).into(), ..self }
+    }
+
+    /// The same workplace of somebody whose home folder is another.
+    #[must_use]
+    pub fn with_home(self, home: &Path) -> Workplace {
+        Workplace { home: Some(home.into()), ..self }
+    }
+
+    /// What the leash closes to commands, and tools read only when a person agreed.
+    pub fn closed(&self) -> Closed {
+        Closed::of(self.home.as_deref(), self.guard())
     }
 
     /// The environment that commands get.
@@ -163,9 +176,9 @@ impl Workplace {
         if text.is_empty() {
             return Err(ToolError::path(plain, "the path is empty"));
         }
-        let start = match (text.strip_prefix("~/"), std::env::home_dir()) {
+        let start = match (text.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => home.join(rest),
-            _ if text == "~" => std::env::home_dir().unwrap_or_else(|| plain.to_owned()),
+            (None, Some(home)) if text == "~" => home.to_path_buf(),
             _ => path_text::read(text),
         };
         self.follow(&start)

@@ -211,7 +211,9 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
             rules.iter().find(|rule| rule.covers_host(host)).map(Rule::to_string)
         }
         Deed::Other => whole(),
-        Deed::Command { .. } | Deed::Write { .. } | Deed::Fetch { .. } | Deed::Read => None,
+        Deed::Command { .. } | Deed::Write { .. } | Deed::Fetch { .. } | Deed::Read | Deed::ReadClosed => {
+            None
+        }
     }
 }
 

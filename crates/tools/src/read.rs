@@ -5,9 +5,7 @@ use crate::digest;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
 use base64::Engine as _;
-use domain::ask::Risk;
 use domain::content::Part;
-use domain::path_text;
 use domain::tool::ToolResult;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -60,9 +58,7 @@ impl Tool for Read {
         let path = place.resolve(wanted.path)?;
         let mut plan = Plan::reading(NAME, args, place, format!("read {}", place.show(&path)));
         plan.digest = digest::action(NAME, args, place.workdir(), &[(path.clone(), None)]);
-        if !place.readable(&path) {
-            plan.raise(Risk::High, format!("reads {}, outside the workspace", path_text::write(&path)));
-        }
+        plan.reads(&path);
         Ok(plan)
     }
 

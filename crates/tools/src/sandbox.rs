@@ -9,6 +9,7 @@
 
 #[cfg(target_os = "linux")]
 mod calls;
+mod closed;
 mod family;
 mod guard;
 mod handed;
@@ -28,10 +29,10 @@ mod private;
 mod processes;
 #[cfg(target_os = "linux")]
 mod reading;
-#[cfg(target_os = "linux")]
 mod secrets;
 mod status;
 
+pub use closed::Closed;
 pub use guard::{GuardError, run_guard};
 pub use handed::handed_on;
 #[cfg(target_os = "linux")]
@@ -45,16 +46,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-/// Whether this kernel can hold commands inside the leash, so that mode `sandboxed` can be had.
-///
-/// # Errors
-/// Why it cannot, in words for a person.
-pub fn confines() -> Result<(), String> {
-    static CONFINES: OnceLock<Result<(), String>> = OnceLock::new();
-    let cannot = |why: String| format!("mode sandboxed cannot be had here: {why}");
-    CONFINES.get_or_init(|| status().can_hold().map_err(cannot)).clone()
-}
 
 /// Characters of what a guard says why something cannot be done.
 const MAX_WORDS: usize = 200;
@@ -178,7 +169,6 @@ impl Guard {
             whole.writable.push(std::env::temp_dir());
         }
         whole.home = whole.home.or_else(std::env::home_dir);
-        #[cfg(target_os = "linux")]
         whole.hidden.extend(secrets::named_by(|name| std::env::var_os(name)));
         whole.lacks = self.always.lacks;
         whole.private = !whole.free && self.namespaces().is_ok();

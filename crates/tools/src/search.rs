@@ -2,10 +2,9 @@
 //! followed; results, files and time are bounded, and said so when a bound was met.
 
 use crate::args::{Args, DIR};
+use crate::passes::Passes;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
-use domain::ask::Risk;
-use domain::path_text;
 use domain::tool::ToolResult;
 use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -119,9 +118,7 @@ fn plan(tool: &str, args: &Value, place: &Workplace, title: &str) -> Result<Plan
     let start = start(Args::new(tool, args), place)?;
     let mut plan = Plan::reading(tool, args, place, format!("{title} in {}", place.show(&start)));
     plan.digest = crate::digest::action(tool, args, place.workdir(), &[(start.clone(), None)]);
-    if !place.readable(&start) {
-        plan.raise(Risk::High, format!("reads {}, outside the workspace", path_text::write(&start)));
-    }
+    plan.reads(&start);
     Ok(plan)
 }
 
@@ -145,7 +142,7 @@ fn matcher(args: Args<'_>) -> Result<grep_regex::RegexMatcher, ToolError> {
         })
 }
 
-fn walk(start: &Path, globs: &[String], args: Args<'_>) -> Result<Walk, ToolError> {
+fn walk(start: &Path, globs: &[String], args: Args<'_>, passes: &Passes) -> Result<Walk, ToolError> {
     let mut overrides = OverrideBuilder::new(start);
     for glob in globs {
         let bad = |error: ignore::Error| args.wrong(format!("`{glob}` is no glob: {error}"));
@@ -157,7 +154,7 @@ fn walk(start: &Path, globs: &[String], args: Args<'_>) -> Result<Walk, ToolErro
         .require_git(false)
         .overrides(overrides)
         .sort_by_file_path(Ord::cmp)
-        .filter_entry(|entry| entry.file_name() != ".git");
+        .filter_entry(passes.filter(|entry| entry.file_name() != ".git"));
     Ok(walk.build())
 }
 
@@ -196,7 +193,7 @@ impl Hits {
         true
     }
 
-    fn finish(self, nothing: &str) -> ToolResult {
+    fn finish(self, nothing: &str, passes: &Passes) -> ToolResult {
         let truncated = self.full.is_some();
         let mut text = self.text;
         if self.count == 0 {
@@ -204,6 +201,7 @@ impl Hits {
             text.push('\n');
         }
         text.push_str(self.full.as_deref().unwrap_or_default());
+        passes.tell(&mut text);
         ToolResult { truncated, ..ToolResult::text(text.trim_end()) }
     }
 }
@@ -221,7 +219,8 @@ fn find(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
         return Err(ToolError::path(&start, "is no directory"));
     }
     let mut hits = Hits::new(limit(args)?, cancel);
-    for (looked, entry) in walk(&start, &[glob], args)?.enumerate() {
+    let passes = Passes::below(&start, place);
+    for (looked, entry) in walk(&start, &[glob], args, &passes)?.enumerate() {
         if !hits.hungry(looked) {
             break;
         }
@@ -234,7 +233,7 @@ fn find(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
         }
         let _ = writeln!(hits.text, "{}", place.show(entry.path()));
     }
-    Ok(hits.finish("(no such files)"))
+    Ok(hits.finish("(no such files)", &passes))
 }
 
 fn grep(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<ToolResult, ToolError> {
@@ -255,7 +254,8 @@ fn grep(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
         return Err(ToolError::path(&start, "there is no such file or directory"));
     }
     let mut hits = Hits::new(limit(args)?, cancel);
-    for (looked, entry) in walk(&start, &globs, args)?.enumerate() {
+    let passes = Passes::below(&start, place);
+    for (looked, entry) in walk(&start, &globs, args, &passes)?.enumerate() {
         if !hits.hungry(looked) {
             break;
         }
@@ -271,7 +271,7 @@ fn grep(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
             Lines { hits: &mut hits, shown: &shown, names_only },
         );
     }
-    Ok(hits.finish("(no matches)"))
+    Ok(hits.finish("(no matches)", &passes))
 }
 
 struct Lines<'a> {

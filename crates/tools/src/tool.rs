@@ -4,10 +4,11 @@
 //! working directory, the files it would touch as they are now). The caller compares digests once more before a run.
 
 use crate::place::Workplace;
+use crate::policy::allow::KEEPS_SECRETS;
 use domain::ask::{ActionDigest, AskKind, Assessment, Closing, Preview, Risk};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,8 @@ pub struct Spec {
 pub enum Deed {
     /// Looks at files only.
     Read,
+    /// Looks where the leash lets no command look: keys, logins, our own folders.
+    ReadClosed,
     /// Writes one file.
     Write {
         /// The file, canonical.
@@ -111,6 +114,21 @@ impl Plan {
             rule: None,
             read_only: true,
             deed: Deed::Read,
+        }
+    }
+
+    /// Takes in that `path`, every link in it followed, is read: routine in the workspace, more than that elsewhere, and most where the
+    /// leash would let no command look.
+    pub(crate) fn reads(&mut self, path: &Path) {
+        if self.place.readable(path) {
+            return;
+        }
+        let shown = domain::path_text::write(path);
+        if self.place.closed().holds(path) {
+            self.raise(Risk::High, format!("reads {shown}, {KEEPS_SECRETS}"));
+            self.deed = Deed::ReadClosed;
+        } else {
+            self.raise(Risk::High, format!("reads {shown}, outside the workspace"));
         }
     }
 
@@ -224,12 +242,12 @@ pub enum ToolError {
 }
 
 impl ToolError {
-    pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> ToolError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ToolError {
         let path = path.to_owned();
         move |source| ToolError::Io { path, source }
     }
 
-    pub(crate) fn path(path: &std::path::Path, why: impl Into<String>) -> ToolError {
+    pub(crate) fn path(path: &Path, why: impl Into<String>) -> ToolError {
         ToolError::Path { path: path.to_owned(), why: why.into() }
     }
 }

@@ -25,6 +25,7 @@ fn calls() -> Vec<(Act, &'static str, Value)> {
         (Act::Command, "bash", json!({"command": "touch made"})),
         (Act::Network, "bash", json!({"command": "true", "network": true, "reason": "because"})),
         (Act::Leave, "bash", json!({"command": "true", "unsandboxed": true, "reason": "because"})),
+        (Act::Leave, "read", json!({"path": "../hidden/key"})),
         (Act::Critical, "bash", json!({"command": "rm -rf gone"})),
         (Act::Server, "mcp__echo__put", json!({"text": "x"})),
     ]
@@ -37,9 +38,11 @@ async fn bench(policy: Policy, allowed: Vec<Allowance>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), "settings/mcp.json", &json!({"mcpServers": {"echo": child("")}}).to_string());
     put(dir.path(), "work/a", "text");
+    put(dir.path(), "hidden/key", "SECRET");
     let config = Config::default().at(None, Some(dir.path().join("settings")));
     let plan = Plan::script(script).config(config).policy(policy).allow(allowed);
-    let mut bench = Bench::at(dir, plan.guard(Guard::new(&echo(), &["__guard"])));
+    let guard = Guard::new(&echo(), &["__guard"]).hiding(&[dir.path().join("hidden")]);
+    let mut bench = Bench::at(dir, plan.guard(guard));
     assert_eq!(bench.run("start").await, TurnEnd::Done);
     until(&mut bench, |state| *state == ServerState::Ready).await;
     bench
@@ -52,7 +55,7 @@ fn strictest(mode: Mode, act: Act) -> Say {
 }
 
 fn mode(policy: Policy) -> Mode {
-    let held = policy != Policy::Sandboxed || tools::sandbox::confines().is_ok();
+    let held = policy != Policy::Sandboxed || tools::sandbox::status().can_hold().is_ok();
     if held { policy.name().parse().unwrap() } else { Mode::Ask }
 }
 

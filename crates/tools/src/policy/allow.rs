@@ -1,7 +1,7 @@
 //! What a person allows before anything is asked: `parlor run --allow`, and the words by which other programs say the same.
 //!
-//! It holds for one process and is never written down. Invariant: only `all` covers what cannot be undone, what steers programs and
-//! what is written outside.
+//! It holds for one process and is never written down. Invariant: only `all` covers what cannot be undone, what steers programs, what
+//! is written outside and what is read of secrets.
 
 use super::table::{Act, acts};
 use crate::tool::Plan;
@@ -81,7 +81,7 @@ impl Allowance {
         };
         let said = |words: &str| consent.assessment.reasons.iter().any(|reason| reason.contains(words));
         match consent.name.as_str() {
-            _ if risk == Risk::Critical || said(STEERS) => Allowance::All,
+            _ if risk == Risk::Critical || said(STEERS) || said(KEEPS_SECRETS) => Allowance::All,
             "write" | "edit" if risk > Risk::Medium => Allowance::All,
             BASH if flag("unsandboxed") || said(RUNS_IN) => Allowance::Free,
             BASH if flag("network") => Allowance::Network,
@@ -92,6 +92,8 @@ impl Allowance {
 
 /// What every reason says that is about a file which steers programs.
 pub(crate) const STEERS: &str = "steers what programs do here";
+/// What every reason says that is about a place which is closed to commands.
+pub(crate) const KEEPS_SECRETS: &str = "where people keep secrets";
 /// How the reason begins that is about a command which begins outside of the workspace.
 pub(crate) const RUNS_IN: &str = "runs in ";
 

@@ -153,6 +153,7 @@ pub fn acts(plan: &Plan) -> Vec<Act> {
         Deed::Fetch { .. } => vec![Act::Network],
         Deed::Read if plan.read_only && risk == Risk::Low => vec![Act::LookInside],
         Deed::Read if plan.read_only => vec![Act::LookOutside],
+        Deed::ReadClosed => vec![Act::Leave],
         // Whoever says that it only reads and changes something all the same is not believed.
         Deed::Read | Deed::Other => vec![Act::Server],
     };

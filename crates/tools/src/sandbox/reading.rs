@@ -27,11 +27,8 @@ pub(super) struct Granted {
 /// The places that may be read, beside those that the leash names.
 pub(super) fn granted(leash: &Leash) -> Granted {
     let homes = secrets::homes(leash.home.as_deref());
-    let mut closed = secrets::places(&homes);
+    let mut closed = secrets::closed(leash.home.as_deref(), &leash.hidden);
     closed.insert("/dev".into());
-    for place in &leash.hidden {
-        secrets::close(place, &mut closed);
-    }
     let mut walk = Walk { closed: &closed, granted: Vec::new() };
     if !leash.looking {
         walk.grant(Path::new("/"));

@@ -1,4 +1,4 @@
-//! Where people keep secrets: what a command in a leash may not read.
+//! Where people keep secrets: what a command in a leash may not read, and what tools read only when a person agreed.
 //!
 //! Names only. A list can never be whole, so it is generous: a program that needs one of these says so, and the person can allow the
 //! place by `also_readable`. What lies in the workspace is not looked at: the agent works there.
@@ -283,8 +283,17 @@ pub(super) fn homes(own: Option<&Path>) -> Vec<PathBuf> {
     homes
 }
 
+/// Everything that is closed: secret places of the machine and of this home, and what else is to be hidden.
+pub(super) fn closed(home: Option<&Path>, hidden: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut closed = places(&homes(home));
+    for place in hidden {
+        close(place, &mut closed);
+    }
+    closed
+}
+
 /// Every secret place that is there, by its real path. What a place leads to by a link counts, and so do the links in it.
-pub(super) fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
+fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let in_homes = homes.iter().flat_map(|home| IN_HOME.iter().map(move |name| home.join(name)));
     for place in in_homes.flat_map(|pattern| matching(&pattern)) {

@@ -232,3 +232,36 @@ async fn plans_come_back_as_items_and_questions_need_the_engine() {
     assert_eq!(told, serde_json::from_str::<serde_json::Value>(json).unwrap());
     assert!(room.failed("ask", json!({"kind": "confirm", "title": "Go?"})).await.contains("decide yourself"));
 }
+
+#[tokio::test]
+async fn what_commands_may_not_read_is_read_only_by_its_name() {
+    let room = Room::new();
+    room.put("inside.txt", "needle");
+    room.put_home(".ssh/id", "needle SECRET");
+    room.put_home(".bash_history", "needle SECRET");
+    room.put_home("notes/a.txt", "needle");
+    symlink("../home/.ssh", room.path("innocent")).unwrap();
+    // By whatever name it is called.
+    for path in ["~/.ssh/id", "~/notes/../.ssh/id", "innocent/id", "../home/.ssh/id"] {
+        let plan = room.plan("read", &json!({"path": path})).unwrap();
+        assert_eq!(plan.deed, tools::Deed::ReadClosed, "{path}");
+        assert!(plan.assessment.reasons[0].contains("where people keep secrets"), "{:?}", plan.assessment);
+    }
+    // Who looks around above it does not come upon it, and hears so.
+    let text = room.done("grep", json!({"pattern": "needle", "path": "~"})).await;
+    assert!(text.contains("notes/a.txt") && !text.contains("SECRET"), "{text}");
+    assert!(text.contains("(2 passed over, since people keep secrets there"), "{text}");
+    let text = room.done("find", json!({"pattern": "id", "path": "~"})).await;
+    assert!(!text.contains(".ssh/id") && text.contains("passed over"), "{text}");
+    let text = room.done("ls", json!({"path": "~", "depth": 2})).await;
+    assert!(
+        text.contains("notes/a.txt") && !text.contains("id\n") && text.contains("2 passed over"),
+        "{text}"
+    );
+    // Agreed to by its name, it is there.
+    assert!(room.done("grep", json!({"pattern": "needle", "path": "~/.ssh"})).await.contains("SECRET"));
+    assert!(room.done("read", json!({"path": "~/.ssh/id"})).await.contains("SECRET"));
+    // What lies in the workspace is the agent's to work with.
+    room.put(".ssh/config", "Host x");
+    assert_eq!(room.plan("read", &json!({"path": ".ssh/config"})).unwrap().deed, tools::Deed::Read);
+}

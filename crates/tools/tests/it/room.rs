@@ -26,6 +26,7 @@ impl Room {
         let place = Workplace::new(&dir.path().join("work"), &dir.path().join("outputs")).unwrap();
         let env = [("PATH", SYSTEM), ("HOME", "/nonexistent"), ("LANG", "C.UTF-8")];
         let place = place.with_env(env.map(|(name, value)| (name.into(), value.into())).into_iter());
+        let place = place.with_home(&dir.path().canonicalize().unwrap().join("home"));
         Room { dir, place, toolbox: Toolbox::standard() }
     }
 
@@ -35,6 +36,13 @@ impl Room {
 
     pub(crate) fn put(&self, name: &str, text: &str) {
         let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Writes a file of the person's home.
+    pub(crate) fn put_home(&self, name: &str, text: &str) {
+        let path = self.dir.path().join("home").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }

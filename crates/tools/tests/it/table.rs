@@ -15,6 +15,7 @@ use tools::{Deed, Fetch, Plan, Tool};
 fn calls(room: &Room) -> Vec<(Plan, Vec<Act>)> {
     room.put("a", "text");
     room.put("blob", "x");
+    room.put_home(".ssh/id", "SECRET");
     std::fs::write(room.path("blob"), [0xff, 0xfe, 0]).unwrap();
     let why = "it must";
     let table: Vec<(&str, Value, Vec<Act>)> = vec![
@@ -25,6 +26,11 @@ fn calls(room: &Room) -> Vec<(Plan, Vec<Act>)> {
         ("bash", json!({"command": "tail -f a", "background": true}), vec![Act::LookInside]),
         ("read", json!({"path": "/etc/passwd"}), vec![Act::LookOutside]),
         ("grep", json!({"pattern": "x", "path": "/etc"}), vec![Act::LookOutside]),
+        ("read", json!({"path": "~/.ssh/id"}), vec![Act::Leave]),
+        ("ls", json!({"path": "~/.ssh"}), vec![Act::Leave]),
+        ("grep", json!({"pattern": "x", "path": "~/.ssh"}), vec![Act::Leave]),
+        ("find", json!({"pattern": "x", "path": "~/.ssh"}), vec![Act::Leave]),
+        ("ls", json!({"path": "~"}), vec![Act::LookOutside]),
         ("write", json!({"path": "new", "content": ""}), vec![Act::Write]),
         ("edit", json!({"path": "a", "old": "text", "new": "x"}), vec![Act::Write]),
         ("write", json!({"path": ".mcp.json", "content": ""}), vec![Act::Steer]),

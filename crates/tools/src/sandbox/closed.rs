@@ -1,0 +1,65 @@
+//! The places that the leash does not let a command read, for tools that read files in our own process, where no leash holds them.
+//!
+//! One list for both: what [`super::secrets`] names and what the guard hides. What a person opened to commands is open here too; temp
+//! is not, because nothing here may be written.
+
+use super::{Guard, secrets};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The closed places as they are now.
+#[derive(Debug, Clone)]
+pub struct Closed {
+    places: BTreeSet<PathBuf>,
+    opened: Vec<PathBuf>,
+}
+
+impl Closed {
+    /// What is closed to the commands of whoever has this home, by real paths.
+    pub(crate) fn of(home: Option<&Path>, guard: Option<&Guard>) -> Closed {
+        let hidden = guard.map(|guard| guard.always.hidden.as_slice()).unwrap_or_default();
+        let mut places = secrets::closed(home, hidden);
+        for place in secrets::named_by(|name| std::env::var_os(name)) {
+            secrets::close(&place, &mut places);
+        }
+        let opened =
+            guard.into_iter().flat_map(|guard| guard.always.readable.iter().chain(&guard.always.writable));
+        Closed { places, opened: opened.filter_map(|place| place.canonicalize().ok()).collect() }
+    }
+
+    /// Whether a path, every link in it followed, is a closed place or lies in one.
+    pub fn holds(&self, path: &Path) -> bool {
+        path.ancestors().any(|above| self.places.contains(above))
+            && !self.opened.iter().any(|open| path.starts_with(open))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_may_not_read_is_closed_unless_a_person_opened_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for folder in ["home/.ssh/keys", "home/.aws", "home/notes", "data"] {
+            std::fs::create_dir_all(base.join(folder)).unwrap();
+        }
+        let guard = Guard::new(Path::new("parlor"), &[]).hiding(&[base.join("data")]);
+        let guard =
+            guard.also_readable(&[base.join("home/.ssh/keys")]).also_writable(&[base.join("home/.aws")]);
+        let closed = Closed::of(Some(&base.join("home")), Some(&guard));
+        for (place, expected) in [
+            ("home/.ssh", true),
+            ("home/.ssh/id", true),
+            ("home/.ssh/keys/one", false),
+            ("home/.aws/config", false),
+            ("home/notes", false),
+            ("home", false),
+            ("data/rules", true),
+        ] {
+            assert_eq!(closed.holds(&base.join(place)), expected, "{place}");
+        }
+        assert!(!Closed::of(Some(&base.join("home")), None).holds(&base.join("data")));
+    }
+}
