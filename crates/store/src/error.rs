@@ -76,6 +76,20 @@ pub enum StoreError {
         /// Which file.
         path: PathBuf,
     },
+    /// Another program has it open.
+    #[error("{} is open in another Parlor{}", path.display(), processes(pids))]
+    InUse {
+        /// Which file.
+        path: PathBuf,
+        /// Who says that it writes a session, as far as it is known.
+        pids: Vec<u32>,
+    },
+    /// There is a file where a new one was to be made.
+    #[error("{} is there already", path.display())]
+    FileExists {
+        /// Which file.
+        path: PathBuf,
+    },
     /// No room.
     #[error("no space left for {}", path.display())]
     Full {
@@ -119,16 +133,22 @@ impl StoreError {
                 "update Parlor; nothing of it was changed, and what is known of it can be shown"
             }
             StoreError::Newer { .. } => "update Parlor, or set PARLOR_DATA_DIR to another directory",
-            StoreError::Foreign { .. } => "move the file away, or set PARLOR_DATA_DIR to another directory",
+            StoreError::Foreign { .. } => {
+                "if it was one, `parlor sessions recover` saves what can be read; else move the file away, or set PARLOR_DATA_DIR to another directory"
+            }
             StoreError::ReadOnly { .. } => {
                 "make the directory writable, or set PARLOR_DATA_DIR to another one"
             }
             StoreError::Replaced { .. } => {
                 "put it back where it was; if it is gone, export this conversation, then start Parlor again"
             }
+            StoreError::InUse { .. } => "end it there (`parlor ps` lists what runs), then try again",
+            StoreError::FileExists { .. } => {
+                "nothing was overwritten; take another name, or move that file away"
+            }
             StoreError::Full { .. } => "free some space; nothing that was stored is harmed",
             StoreError::Corrupt { .. } => {
-                "keep a copy of the file, then `parlor doctor`; what can be read can still be exported"
+                "`parlor doctor` says what is lost; `parlor sessions recover` saves what can be read and keeps the damaged file"
             }
             StoreError::Locked { .. } => "try again in a moment",
             StoreError::Disk { .. } => "look at the disk and its permissions, then try again",
@@ -148,11 +168,23 @@ impl StoreError {
             | StoreError::Foreign { .. }
             | StoreError::ReadOnly { .. }
             | StoreError::Replaced { .. }
+            | StoreError::InUse { .. }
+            | StoreError::FileExists { .. }
             | StoreError::Full { .. }
             | StoreError::Corrupt { .. }
             | StoreError::Locked { .. }
             | StoreError::Disk { .. } => RefusalKind::Storage,
         };
         Refusal::new(kind, self.to_string()).hint(self.hint())
+    }
+}
+
+fn processes(pids: &[u32]) -> String {
+    match pids {
+        [] => String::new(),
+        [one] => format!(" (process {one})"),
+        several => {
+            format!(" (processes {})", several.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
+        }
     }
 }

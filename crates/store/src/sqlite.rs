@@ -4,16 +4,27 @@
 //! projections that are written in the same transaction as the log. Any number of programs may have the file open; each session
 //! has one writer (see `lease`).
 
+mod backup;
+mod cells;
+mod health;
 mod lease;
 mod number;
+mod pages;
 mod place;
 mod presence;
+mod read_only;
 mod reading;
+mod rescue;
+mod room;
 mod rows;
+mod salvage;
 mod schema;
 mod session;
 mod trouble;
 mod writing;
+
+pub use health::{Health, Look};
+pub use rescue::{Fate, Rescued, RescuedSession};
 
 use crate::contract::{Appended, Durability, Found, Listing, MAX_FOUND, Opened, Store};
 use crate::error::StoreError;
@@ -49,6 +60,8 @@ pub struct SqliteStore {
     owner: Owner,
     writers: BTreeMap<SessionId, Writer>,
     presence: Presence,
+    /// Whether something was removed whose space is still to be given back.
+    surplus: bool,
 }
 
 impl SqliteStore {
@@ -64,15 +77,23 @@ impl SqliteStore {
             Ok(connection)
         });
         let mut connection = opened.map_err(|error| trouble::sqlite(&path, &error))?;
-        schema::migrate(&mut connection).map_err(|refused| match refused {
-            schema::Refused::Newer(found) => {
-                StoreError::Newer { path: path.clone(), found, known: schema::FORMAT }
-            }
-            schema::Refused::Foreign => StoreError::Foreign { path: path.clone() },
-            schema::Refused::Sqlite(error) => trouble::sqlite(&path, &error),
-        })?;
-        let presence = Presence::of(&path);
-        Ok(SqliteStore { path, connection, owner: Owner::new(), writers: BTreeMap::new(), presence })
+        schema::migrate(&mut connection).map_err(|refused| read_only::schema_trouble(&path, refused))?;
+        Ok(SqliteStore::on(path, connection))
+    }
+
+    /// Opens the store in `directory` only to be read, also where nothing can be written. What would write is refused.
+    ///
+    /// # Errors
+    /// When there is none, or the file cannot be read, or is another program's or of another version.
+    pub fn to_read(directory: &Path) -> Result<SqliteStore, StoreError> {
+        let path = place::file(directory);
+        let connection = read_only::connect_to_ours(&path)?;
+        Ok(SqliteStore::on(path, connection))
+    }
+
+    fn on(path: PathBuf, connection: Connection) -> SqliteStore {
+        let (owner, presence) = (Owner::new(), Presence::of(&path));
+        SqliteStore { path, connection, owner, writers: BTreeMap::new(), presence, surplus: false }
     }
 
     /// Whether there is a store in `directory`; nothing is made.
@@ -83,19 +104,6 @@ impl SqliteStore {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Looks for damage in the whole file; what is wrong, in words. Slow: for `doctor`.
-    ///
-    /// # Errors
-    /// When the disk says no.
-    pub fn check(&self) -> Result<Vec<String>, StoreError> {
-        let lines = self.connection.prepare("PRAGMA quick_check(20)").and_then(|mut statement| {
-            let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
-            lines.collect::<Result<Vec<_>, _>>()
-        });
-        let lines = self.done(lines)?;
-        Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
 
     /// Makes what lists and searches read anew from the logs; how many sessions there are.
@@ -199,6 +207,9 @@ impl SqliteStore {
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    if connection.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))? == 0 {
+        schema::can_shrink(connection)?;
+    }
     // On a file system that cannot do it the old journal stays, which is slower and as safe.
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -349,6 +360,7 @@ impl Store for SqliteStore {
             self.writers.remove(&session);
             first = first.or(Some(StoreError::NotOpen(session)));
         }
+        self.give_a_little_back();
         first.map_or(Ok(()), Err)
     }
 
@@ -449,6 +461,7 @@ impl Store for SqliteStore {
         let (id, _) = self.known(session)?;
         self.lease(session, id)?;
         self.writers.remove(session);
+        self.surplus = true;
         let deleted = (|| {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             writing::delete(&transaction, id)?;

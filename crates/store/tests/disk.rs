@@ -112,7 +112,6 @@ fn garbage_in_the_file_never_panics_and_is_told_in_words() {
             Ok(mut store) => {
                 let _ = store.list(&Listing::default());
                 let _ = store.search("bridge", 5);
-                let _ = store.check();
                 match store.open(&session()) {
                     Ok(found) => found.damage.map(|damage| damage.message),
                     Err(error) => Some(error.to_string()),

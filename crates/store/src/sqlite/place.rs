@@ -14,6 +14,42 @@ pub(super) fn file(directory: &Path) -> PathBuf {
     directory.join(FILE)
 }
 
+/// Whether two names lead to one file.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(real), Ok(other)) if real == other => true,
+        (Ok(one), Ok(other)) => is_linked(&one, &other),
+        _ => false,
+    }
+}
+
+#[cfg(unix)]
+fn is_linked(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+    id(one).is_some_and(|one| Some(one) == id(other))
+}
+
+#[cfg(not(unix))]
+fn is_linked(_one: &Path, _other: &Path) -> bool {
+    false
+}
+
+/// Makes a file (0600) that must not be there yet.
+pub(super) fn make_new(file: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)
+}
+
+/// Sees to it that the names in the folder of `path` are on disk.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
 /// Makes the directory (0700) and the file (0600) if they are not there, and says where the file is.
 pub(super) fn prepare(directory: &Path) -> Result<PathBuf, StoreError> {
     make_directory(directory).map_err(|error| trouble::io(directory, &error))?;

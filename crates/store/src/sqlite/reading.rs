@@ -10,7 +10,7 @@ use domain::state::State;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 /// Bits of a log key that number the event; the rest number the session.
-const SEQ_BITS: u32 = 40;
+pub(super) const SEQ_BITS: u32 = 40;
 /// The largest event number a key can hold.
 pub(super) const MAX_SEQ: u64 = (1 << SEQ_BITS) - 1;
 

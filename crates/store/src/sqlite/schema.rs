@@ -116,6 +116,28 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Refused> {
     Ok(transaction.commit()?)
 }
 
+/// Lets a file that is empty, or is written anew, be made shorter a few pages at a time.
+pub(super) fn can_shrink(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")
+}
+
+/// Whether the file has today's format.
+pub(super) fn is_ours(connection: &Connection) -> Result<(), Refused> {
+    match format(connection)? {
+        FORMAT => Ok(()),
+        _ => Err(Refused::Foreign),
+    }
+}
+
+/// Whether a file with such a header is ours to read.
+pub(super) fn judge(format: u32, application: u32) -> Result<(), Refused> {
+    match (format, application) {
+        (_, other) if i64::from(other) != i64::from(APPLICATION_ID) => Err(Refused::Foreign),
+        (newer, _) if newer > FORMAT => Err(Refused::Newer(newer)),
+        _ => Ok(()),
+    }
+}
+
 /// The file's format; 0 when it is empty.
 fn format(connection: &Connection) -> Result<u32, Refused> {
     let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;

@@ -40,7 +40,7 @@ pub(super) struct Writer {
 
 /// Whether a commit is synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sync {
+pub(super) enum Sync {
     Now,
     Later,
 }
@@ -244,7 +244,7 @@ impl Writer {
     }
 }
 
-fn in_transaction<T>(
+pub(super) fn in_transaction<T>(
     connection: &mut Connection,
     sync: Sync,
     write: impl FnOnce(&Connection) -> Result<T>,
@@ -310,8 +310,8 @@ pub(super) fn summary(
 
 /// `None` when what is kept cannot be read, which `rebuild` mends.
 fn summary_of(owner: &Owner, row: &rusqlite::Row<'_>) -> Result<Option<SessionSummary>> {
-    let kept: String = row.get(0)?;
-    let Ok(mut summary) = record::decode::<SessionSummary>(&kept) else { return Ok(None) };
+    let kept = row.get_ref(0)?.as_str().ok().map(record::decode::<SessionSummary>);
+    let Some(Ok(mut summary)) = kept else { return Ok(None) };
     // A run whose program is gone is not under way, whatever its log says.
     summary.running = summary.running && owner.is_held(row, 1)?;
     Ok(Some(summary))

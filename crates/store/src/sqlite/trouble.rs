@@ -17,6 +17,7 @@ pub(super) fn sqlite(path: &Path, error: &Error) -> StoreError {
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { path, detail },
         Some(ErrorCode::NotADatabase) => StoreError::Foreign { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path },
+        _ if is_damage(error) => StoreError::Corrupt { path, detail },
         _ => StoreError::Disk { path, detail },
     }
 }
@@ -31,7 +32,13 @@ pub(super) fn io(path: &Path, error: &io::Error) -> StoreError {
     }
 }
 
-/// Whether a page of the file is damaged: what was read before is still good.
+/// Whether a page of the file is damaged, or holds what cannot stand there: what was read before is still good.
 pub(super) fn is_damage(error: &Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+    match error {
+        Error::Utf8Error(..)
+        | Error::FromSqlConversionFailure(..)
+        | Error::IntegralValueOutOfRange(..)
+        | Error::InvalidColumnType(..) => true,
+        other => other.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt),
+    }
 }

@@ -27,7 +27,7 @@ pub(super) fn append(
     save_summary(connection, id, projection, last.seq.0)
 }
 
-fn insert_row(connection: &Connection, id: i64, row: &Row) -> Result<()> {
+pub(super) fn insert_row(connection: &Connection, id: i64, row: &Row) -> Result<()> {
     connection
         .prepare_cached("INSERT INTO log VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
         .execute(params![key(id, row.first), int(row.last.0), row.version, row.form, row.crc, row.bytes])
@@ -82,7 +82,12 @@ fn save_text(
         .map(drop)
 }
 
-fn save_summary(connection: &Connection, id: i64, projection: &Projection, last: u64) -> Result<()> {
+pub(super) fn save_summary(
+    connection: &Connection,
+    id: i64,
+    projection: &Projection,
+    last: u64,
+) -> Result<()> {
     let summary = projection.summary();
     connection
         .prepare_cached(
@@ -98,7 +103,11 @@ pub(super) fn snapshot(
     (id, session): (i64, &SessionId),
     state: &State,
 ) -> Result<()> {
-    let row = rows::pack_state(session, state);
+    insert_snapshot(connection, id, &rows::pack_state(session, state))
+}
+
+/// Keeps the row of a snapshot as it is.
+pub(super) fn insert_snapshot(connection: &Connection, id: i64, row: &Row) -> Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
         .execute(params![id, int(row.first.0), row.version, row.form, row.crc, row.bytes])

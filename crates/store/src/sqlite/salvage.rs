@@ -1,0 +1,256 @@
+//! What can still be read of a store that SQLite no longer opens: sessions by name, and the rows of their logs.
+//!
+//! Every leaf of the file is looked at by itself, so lost inner pages, a lost header and a file that was cut cost nothing but the pages
+//! that are gone. A row counts only when its checksum holds, which covers the session's name, the numbers and the bytes: a row that is
+//! damaged, or only looks like one, is not taken. What was removed stays removed: pages that the file keeps for later are passed over,
+//! and rows of a session that is in no list are nobody's.
+
+use super::cells::{self, Column};
+use super::number::nat;
+use super::pages::{Header, Pages};
+use super::reading::{MAX_SEQ, SEQ_BITS, key};
+use super::rows::{self, Row, Unreadable};
+use domain::ids::{Seq, SessionId};
+use domain::session::SessionSummary;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+/// Where a row stands: its page, and which of the page's rows it is.
+type Place = (u32, usize);
+
+/// What is known of a session besides its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Its name.
+    pub(super) name: SessionId,
+    /// Its last event; `None` when nobody knows.
+    pub(super) last: Option<Seq>,
+    /// Its title; empty when nobody knows.
+    pub(super) title: String,
+}
+
+/// The rows of one session.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Rows of the log, in order, as they were written.
+    pub(super) rows: Vec<Row>,
+    /// The snapshot.
+    pub(super) snapshot: Option<Row>,
+}
+
+impl Found {
+    /// Whether nothing holds.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.snapshot.is_none()
+    }
+}
+
+/// A file that was looked through.
+#[derive(Debug)]
+pub(super) struct Salvage {
+    pages: Pages,
+    sessions: BTreeMap<i64, Known>,
+    rows: Vec<(i64, Place)>,
+    snapshots: Vec<(i64, Place)>,
+    /// Processes that said that they write a session.
+    pub(super) writers: BTreeSet<u32>,
+}
+
+impl Salvage {
+    /// Looks the file at `path` through.
+    pub(super) fn of(path: &Path) -> io::Result<Salvage> {
+        let pages = Pages::open(path)?;
+        let mut salvage = Salvage {
+            pages,
+            sessions: BTreeMap::new(),
+            rows: Vec::new(),
+            snapshots: Vec::new(),
+            writers: BTreeSet::new(),
+        };
+        let numbers: Vec<u32> = salvage.pages.numbers().collect();
+        for number in numbers {
+            if let Some(page) = salvage.pages.page(number) {
+                salvage.look_at(number, &page);
+            }
+        }
+        salvage.rows.sort_unstable();
+        salvage.snapshots.sort_unstable();
+        Ok(salvage)
+    }
+
+    /// What the header of the file says; `None` when it is lost.
+    pub(super) fn header(&self) -> Option<Header> {
+        self.pages.header()
+    }
+
+    /// The pages themselves.
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    /// The sessions with their numbers in this file, without those in which nothing was ever written. A name that is there twice was
+    /// taken away and used again: the later one counts.
+    pub(super) fn sessions(&self) -> Vec<(i64, &Known)> {
+        let written = self.sessions.iter().filter(|(_, known)| known.last != Some(Seq(0)));
+        let newest: BTreeMap<&SessionId, (i64, &Known)> =
+            written.map(|(id, known)| (&known.name, (*id, known))).collect();
+        let mut sessions: Vec<(i64, &Known)> = newest.into_values().collect();
+        sessions.sort_by_key(|(id, _)| *id);
+        sessions
+    }
+
+    /// Rows of the log that belong to no session that is known.
+    pub(super) fn strays(&self) -> u64 {
+        let known = |key: &i64| self.sessions.contains_key(&(key >> SEQ_BITS));
+        let strays: BTreeSet<i64> = self.rows.iter().map(|(key, _)| *key).filter(|key| !known(key)).collect();
+        strays.len() as u64
+    }
+
+    /// Everything of a session that holds.
+    pub(super) fn found(&self, id: i64, session: &SessionId) -> Found {
+        let (from, to) = (key(id, Seq(0)), key(id, Seq(MAX_SEQ)));
+        let from = self.rows.partition_point(|(key, _)| *key < from);
+        let mut found = Found::default();
+        let mut due = Seq(1);
+        for (key, place) in self.rows[from..].iter().take_while(|(key, _)| *key <= to) {
+            let first = Seq(nat(*key) & MAX_SEQ);
+            // Also what stood twice: the first that holds is taken.
+            if first < due {
+                continue;
+            }
+            let row = self.row(*place, |last| (first, last));
+            if let Some(row) = row.filter(|row| holds(rows::unpack(session, row))) {
+                due = row.last.next();
+                found.rows.push(row);
+            }
+        }
+        let from = self.snapshots.partition_point(|(of, _)| *of < id);
+        let kept = self.snapshots[from..].iter().take_while(|(of, _)| *of == id);
+        let kept = kept.filter_map(|(_, place)| self.row(*place, |seq| (seq, seq)));
+        found.snapshot =
+            kept.filter(|row| holds(rows::unpack_state(session, row))).max_by_key(|row| row.first);
+        found
+    }
+
+    /// The row at `place`, whose second column gives its numbers.
+    fn row(&self, (page, at): Place, numbers: impl Fn(Seq) -> (Seq, Seq)) -> Option<Row> {
+        let page = self.pages.page(page)?;
+        let cell = *cells::cells(&page, self.pages.usable()).get(at)?;
+        let bytes = cell.whole(&page, &self.pages)?;
+        let columns = cells::columns(&bytes)?;
+        let [
+            _,
+            Column::Int(Some(last)),
+            Column::Int(Some(version)),
+            Column::Int(Some(form)),
+            Column::Int(Some(crc)),
+            Column::Blob(Some(record)),
+        ] = columns.as_slice()
+        else {
+            return None;
+        };
+        let (first, last) = numbers(Seq(nat(*last)));
+        let (version, form, crc) =
+            ((*version).try_into().ok()?, (*form).try_into().ok()?, (*crc).try_into().ok()?);
+        Some(Row { first, last, version, form, crc, bytes: record.to_vec() })
+    }
+
+    fn look_at(&mut self, number: u32, page: &[u8]) {
+        for (at, cell) in cells::cells(page, self.pages.usable()).into_iter().enumerate() {
+            let Some(columns) = cells::columns(cell.here(page)) else { continue };
+            match (cell.rowid, columns.as_slice()) {
+                // A row of the log, or a snapshot: they look alike, but keys of the log are far beyond the numbers of sessions.
+                (
+                    Some(rowid),
+                    [
+                        Column::Null,
+                        Column::Int(_),
+                        Column::Int(_),
+                        Column::Int(_),
+                        Column::Int(_),
+                        Column::Blob(_),
+                    ],
+                ) => {
+                    let place = (number, at);
+                    if rowid >> SEQ_BITS > 0 {
+                        self.rows.push((rowid, place));
+                    } else if rowid > 0 {
+                        self.snapshots.push((rowid, place));
+                    }
+                }
+                (
+                    Some(rowid),
+                    [
+                        Column::Null,
+                        Column::Text(_),
+                        Column::Int(_),
+                        Column::Text(_),
+                        Column::Int(_),
+                        Column::Text(_),
+                    ],
+                ) => {
+                    let whole = cell.whole(page, &self.pages).unwrap_or_else(|| cell.here(page).to_vec());
+                    if let Some(known) = cells::columns(&whole).and_then(|columns| known(&columns)) {
+                        self.remember(rowid, known);
+                    }
+                }
+                // Of the index of names: it knows a session also where its row is lost.
+                (None, [Column::Text(Some(name)), Column::Int(Some(rowid))]) => {
+                    if let Some(name) = SessionId::parse(name) {
+                        self.remember(*rowid, Known { name, last: None, title: String::new() });
+                    }
+                }
+                // A lease.
+                (
+                    Some(_),
+                    [
+                        Column::Null,
+                        Column::Text(Some(owner)),
+                        Column::Text(_),
+                        Column::Int(Some(pid)),
+                        Column::Int(_),
+                        Column::Int(_),
+                        Column::Int(_),
+                    ],
+                ) if !owner.is_empty() => {
+                    self.writers.extend(u32::try_from(*pid).ok());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn remember(&mut self, id: i64, known: Known) {
+        if !(1..=MAX_SESSION).contains(&id) {
+            return;
+        }
+        let before = self.sessions.entry(id).or_insert_with(|| known.clone());
+        if known.last > before.last || (known.last == before.last && !known.title.is_empty()) {
+            *before = known;
+        }
+    }
+}
+
+/// The largest number of a session that a log key can hold.
+const MAX_SESSION: i64 = i64::MAX >> SEQ_BITS;
+
+fn known(columns: &[Column<'_>]) -> Option<Known> {
+    let [_, Column::Text(Some(name)), Column::Int(Some(last)), .., summary] = columns else { return None };
+    let title = match summary {
+        Column::Text(Some(summary)) => {
+            record::decode::<SessionSummary>(summary).ok().map(|summary| summary.title)
+        }
+        _ => None,
+    };
+    Some(Known {
+        name: SessionId::parse(name)?,
+        last: Some(Seq(nat(*last))),
+        title: title.unwrap_or_default(),
+    })
+}
+
+/// Whether a row is as it was written, also by a program that knows more than this one.
+fn holds<T>(read: Result<T, Unreadable>) -> bool {
+    !matches!(read, Err(Unreadable::Damaged(_)))
+}
