@@ -1,5 +1,7 @@
 //! `parlor doctor`: what is configured and what is missing, in plain words. Every trouble says what to do about it.
 
+mod kept;
+
 use crate::cli::Common;
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
@@ -28,6 +30,7 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
     match places::data() {
         Ok(data) => {
             say("data", &path_text::write(&data));
+            well &= kept::store(&data);
             servers(&config, &data, &ground);
             skills(&config, &ground);
         }

@@ -6,6 +6,7 @@
 mod args;
 mod carry;
 mod find;
+mod mend;
 mod paint;
 mod tell;
 
@@ -15,13 +16,13 @@ pub(crate) use find::{choose, find, newest};
 use crate::cli::Common;
 use crate::exit::{self, Exit, Stream};
 use crate::{places, settings};
-use args::{Act, Id, List, Remove, Rename, Report, Search, Show};
+use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
 use domain::event::{Body, Event};
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
 use paint::Paint;
 use std::io::{BufRead, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
 
@@ -38,10 +39,16 @@ pub(crate) struct Desk {
 pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Exit> {
     let data = places::data()?;
     let act = sessions.act.unwrap_or_default();
-    if !SqliteStore::is_at(&data) && !matches!(act, Act::Import(_)) {
+    let brings = matches!(act, Act::Import(_) | Act::Recover(Recover { file: Some(_), .. }));
+    if !SqliteStore::is_at(&data) && !brings {
         return nothing_yet(&act);
     }
-    let store = SqliteStore::at(&data).map_err(|why| told(&why))?;
+    match &act {
+        Act::Recover(recover) => return mend::recover(&data, recover),
+        Act::Backup(backup) => return mend::back_up(&data, backup),
+        _ => {}
+    }
+    let store = open(&data, act.only_reads())?;
     let ground = places::ground(common, &mut settings::read_aloud())?;
     let mut desk = Desk { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {
@@ -53,6 +60,8 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
         Act::Import(import) => desk.import(&import),
         Act::Rename(rename) => desk.rename(rename),
         Act::Remove(remove) => desk.remove(&remove),
+        // Done without the desk.
+        Act::Recover(_) | Act::Backup(_) => Ok(Exit::Done),
     }
 }
 
@@ -60,12 +69,31 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
 fn nothing_yet(act: &Act) -> anyhow::Result<Exit> {
     let report = match act {
         Act::List(List { report, .. }) | Act::Search(Search { report, .. }) => report,
-        Act::Show(_) | Act::Tree(_) | Act::Export(_) | Act::Import(_) | Act::Rename(_) | Act::Remove(_) => {
+        Act::Show(_)
+        | Act::Tree(_)
+        | Act::Export(_)
+        | Act::Import(_)
+        | Act::Rename(_)
+        | Act::Remove(_)
+        | Act::Recover(_)
+        | Act::Backup(_) => {
             anyhow::bail!("no conversation is kept yet; start one with `parlor`")
         }
     };
     exit::say(if report.json { "[]" } else { "No conversation is kept yet. Start one with `parlor`." });
     Ok(Exit::Done)
+}
+
+/// The store; where it cannot be written, whoever only reads gets it all the same.
+fn open(data: &Path, only_reads: bool) -> anyhow::Result<SqliteStore> {
+    match SqliteStore::at(data) {
+        Err(why @ StoreError::ReadOnly { .. }) if only_reads => {
+            let store = SqliteStore::to_read(data).map_err(|why| told(&why))?;
+            exit::complain(&format!("note: {why}: what is kept is shown, and nothing new can be kept"));
+            Ok(store)
+        }
+        opened => opened.map_err(|why| told(&why)),
+    }
 }
 
 /// The time.
@@ -204,12 +232,18 @@ impl Desk {
             exit::complain("Nothing was removed.");
             return Ok(Exit::Cancelled);
         }
+        let mut removed = Ok(());
         for id in &ids {
-            self.store.delete(id).map_err(|why| told(&why))?;
+            removed = self.store.delete(id);
+            if removed.is_err() {
+                break;
+            }
             if !remove.report.json {
                 exit::say(&format!("removed {id}"));
             }
         }
+        mend::give_back(&mut self.store);
+        removed.map_err(|why| told(&why))?;
         if remove.report.json {
             let ids: Vec<&str> = ids.iter().map(SessionId::as_str).collect();
             exit::say(&serde_json::json!({ "removed": ids }).to_string());

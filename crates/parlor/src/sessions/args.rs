@@ -12,7 +12,7 @@ const LISTED: usize = 20;
 /// altogether, the newest conversation of this project is meant.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor sessions\n  parlor sessions search failing bridge\n  parlor sessions show 3f2a\n  parlor sessions export 3f2a -o bridge.html\n  parlor --resume 3f2a"
+    after_help = "Examples:\n  parlor sessions\n  parlor sessions search failing bridge\n  parlor sessions show 3f2a\n  parlor sessions export 3f2a -o bridge.html\n  parlor sessions backup ~/parlor.db\n  parlor --resume 3f2a"
 )]
 pub(crate) struct Sessions {
     #[command(subcommand)]
@@ -39,11 +39,27 @@ pub(crate) enum Act {
     /// Take conversations away for good.
     #[command(name = "rm", visible_alias = "remove")]
     Remove(Remove),
+    /// Save what can be read of a damaged store into a new one, and say what is lost.
+    Recover(Recover),
+    /// A copy of all conversations in another file, also while Parlor runs.
+    Backup(Backup),
 }
 
 impl Default for Act {
     fn default() -> Act {
         Act::List(List { all: false, limit: LISTED, report: Report { json: false } })
+    }
+}
+
+impl Act {
+    /// Whether it changes nothing that is kept.
+    pub(crate) fn only_reads(&self) -> bool {
+        match self {
+            Act::List(_) | Act::Show(_) | Act::Search(_) | Act::Tree(_) | Act::Export(_) | Act::Backup(_) => {
+                true
+            }
+            Act::Import(_) | Act::Rename(_) | Act::Remove(_) | Act::Recover(_) => false,
+        }
     }
 }
 
@@ -160,6 +176,8 @@ pub(crate) struct Rename {
 }
 
 /// Gone for good.
+///
+/// The space goes back to the disk.
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
     /// Which.
@@ -168,6 +186,38 @@ pub(crate) struct Remove {
     /// Do not ask.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Save what can be read of a damaged store into a new one, and say what is lost.
+///
+/// Without FILE it is the usual store: every record that is whole goes into a new store, which takes the place of the damaged one; the
+/// damaged file stays beside it as `sessions.db.damaged-1`. No other Parlor may have it open meanwhile. Conversations with gaps say
+/// so when they are opened.
+///
+/// With FILE (a backup, or a store that was kept aside), its conversations come into the usual store, unless one of the same id is there:
+/// that one is left as it is. FILE itself is only read.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor doctor                                 is the store whole?\n  parlor sessions recover\n  parlor sessions recover ~/parlor.db           what a backup has and the store has not"
+)]
+pub(crate) struct Recover {
+    /// A store in another file, such as a backup.
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// A copy of all conversations in another file, also while Parlor runs.
+///
+/// The copy is consistent, for you alone (mode 0600), and a whole store: `parlor sessions recover FILE` takes back what is missing,
+/// and as `sessions.db` in a data folder it is that folder's store. A file that is there is never overwritten.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  parlor sessions backup ~/parlor-$(date +%F).db")]
+pub(crate) struct Backup {
+    /// Where to; no file of this name may be there.
+    pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) report: Report,
 }

@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
+mod copies;
+mod damage;
 mod full_disk;
+mod read_only;
 mod stop;
 mod sync;
 #[path = "../release/talk.rs"]

@@ -1,0 +1,194 @@
+//! The store as a file: saved from damage, copied, made shorter.
+
+use super::args::{Backup, Recover};
+use super::{paint, told};
+use crate::exit::{self, Exit};
+use domain::ids::Seq;
+use std::path::Path;
+use store::{Fate, Health, Look, Rescued, RescuedSession, SqliteStore};
+
+/// How many gaps of a conversation are named.
+const GAPS: usize = 5;
+/// Free space in the file that is worth a word.
+const WORTH_A_WORD: u64 = 1024 * 1024;
+
+/// `sessions recover`.
+pub(super) fn recover(data: &Path, recover: &Recover) -> anyhow::Result<Exit> {
+    let json = recover.report.json;
+    let Some(file) = &recover.file else { return of_store(data, json) };
+    if SqliteStore::is_kept_in(data, file) {
+        return Err(exit::usage(format!(
+            "{} is the store itself\n\nhint: `parlor sessions recover` without a file looks after it",
+            file.display()
+        )));
+    }
+    let mut store = SqliteStore::at(data).map_err(|why| told(&why))?;
+    let rescued = store.take_in(file).map_err(|why| told(&why))?;
+    if json {
+        exit::say(&in_json(&rescued, store.path()));
+        return Ok(Exit::Done);
+    }
+    let (came, all) = (count(&rescued, is_saved), rescued.sessions.len());
+    exit::say(&format!(
+        "{came} of {all} conversations came from {} into {}",
+        file.display(),
+        store.path().display()
+    ));
+    let there = count(&rescued, |fate| fate == Fate::There);
+    if there > 0 {
+        exit::say(&format!("{there} are there already and were left as they are"));
+    }
+    losses(&rescued);
+    Ok(Exit::Done)
+}
+
+fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
+    match SqliteStore::examine(data, Look::Thorough) {
+        Health::Missing => anyhow::bail!("no conversation is kept yet; start one with `parlor`"),
+        Health::Whole { sessions, .. } => {
+            let store = data.join("sessions.db");
+            if json {
+                exit::say(&in_json(&Rescued::default(), &store));
+            } else {
+                exit::say(&format!(
+                    "Nothing to recover: {} is whole ({sessions} conversations)",
+                    store.display()
+                ));
+            }
+            return Ok(Exit::Done);
+        }
+        Health::Refused(why) => return Err(told(&why)),
+        Health::Damaged { .. } => {}
+    }
+    let rescued = SqliteStore::rescue(data).map_err(|why| told(&why))?;
+    let store = data.join("sessions.db");
+    if json {
+        exit::say(&in_json(&rescued, &store));
+        return Ok(Exit::Done);
+    }
+    let (saved, all) = (count(&rescued, is_saved), rescued.sessions.len());
+    exit::say(&format!("{saved} of {all} conversations are in a new store: {}", store.display()));
+    losses(&rescued);
+    if let Some(aside) = &rescued.aside {
+        exit::say(&format!(
+            "The damaged store is kept: {}\nRemove it when you miss nothing.",
+            aside.display()
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn is_saved(fate: Fate) -> bool {
+    matches!(fate, Fate::Whole | Fate::Partly)
+}
+
+fn count(rescued: &Rescued, fits: impl Fn(Fate) -> bool) -> usize {
+    rescued.sessions.iter().filter(|session| fits(session.fate)).count()
+}
+
+/// What is lost, in numbers and for each conversation.
+fn losses(rescued: &Rescued) {
+    let taken = rescued.sessions.iter().filter(|session| session.fate != Fate::There);
+    let (mut read, mut lost) = (0, rescued.strays);
+    for session in taken {
+        read += session.events;
+        lost += session.lost_events();
+        if let Some(line) = loss(session) {
+            exit::say(&line);
+        }
+    }
+    if rescued.strays > 0 {
+        exit::say(&format!("  {} records belong to conversations whose names are lost", rescued.strays));
+    }
+    exit::say(&match lost {
+        0 => format!("{read} records, none is lost"),
+        lost => format!("{read} records were saved, {lost} are lost"),
+    });
+}
+
+fn loss(session: &RescuedSession) -> Option<String> {
+    let name = match paint::line(&session.title) {
+        title if title.is_empty() => session.session.to_string(),
+        title => format!("{} “{title}”", session.session),
+    };
+    let lost = session.lost_events();
+    match session.fate {
+        Fate::Gone => Some(format!("  {name}: nothing of it could be read")),
+        Fate::Whole | Fate::There if lost == 0 => None,
+        Fate::Whole | Fate::There => Some(format!(
+            "  {name}: whole, but {lost} records of how it came about are lost ({})",
+            gaps(&session.lost)
+        )),
+        Fate::Partly => {
+            let all = lost + session.events;
+            Some(format!("  {name}: {lost} of {all} records are lost ({})", gaps(&session.lost)))
+        }
+    }
+}
+
+fn gaps(lost: &[(Seq, Seq)]) -> String {
+    let mut words: Vec<String> = lost
+        .iter()
+        .take(GAPS)
+        .map(
+            |(first, last)| {
+                if first == last { first.0.to_string() } else { format!("{}–{}", first.0, last.0) }
+            },
+        )
+        .collect();
+    if lost.len() > GAPS {
+        words.push("…".to_owned());
+    }
+    words.join(", ")
+}
+
+fn in_json(rescued: &Rescued, store: &Path) -> String {
+    let sessions: Vec<serde_json::Value> = rescued
+        .sessions
+        .iter()
+        .map(|session| {
+            let fate = match session.fate {
+                Fate::Whole => "whole",
+                Fate::Partly => "partly",
+                Fate::There => "there",
+                Fate::Gone => "gone",
+            };
+            let lost: Vec<[u64; 2]> = session.lost.iter().map(|(first, last)| [first.0, last.0]).collect();
+            serde_json::json!({
+                "session": session.session.as_str(),
+                "title": session.title,
+                "fate": fate,
+                "records": session.events,
+                "lost": lost,
+            })
+        })
+        .collect();
+    let (store, aside) =
+        (store.to_string_lossy(), rescued.aside.as_ref().map(|aside| aside.to_string_lossy()));
+    serde_json::json!({ "store": store, "kept_aside": aside, "sessions": sessions, "strays": rescued.strays })
+        .to_string()
+}
+
+/// `sessions backup`.
+pub(super) fn back_up(data: &Path, backup: &Backup) -> anyhow::Result<Exit> {
+    let size = SqliteStore::back_up(data, &backup.file).map_err(|why| told(&why))?;
+    if backup.report.json {
+        let path = backup.file.to_string_lossy();
+        exit::say(&serde_json::json!({ "path": path, "size": size }).to_string());
+    } else {
+        exit::say(&format!("{} ({size} bytes)", backup.file.display()));
+    }
+    Ok(Exit::Done)
+}
+
+/// Lets the file become shorter after something was removed. What cannot be given back costs nothing but space.
+pub(super) fn give_back(store: &mut SqliteStore) {
+    match store.give_back() {
+        Ok(left) if left < WORTH_A_WORD => {}
+        Ok(left) => exit::complain(&format!(
+            "note: {} MB stay free in the file for what comes; it becomes smaller when something is removed while no other Parlor writes",
+            left / 1024 / 1024
+        )),
+        Err(why) => exit::complain(&format!("note: the file did not become smaller: {why}")),
+    }
+}
