@@ -39,6 +39,7 @@ use lease::{Owner, Taken};
 use number::{int, nat};
 use presence::Presence;
 use reading::Losses;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 use session::Writer;
 use std::collections::BTreeMap;
@@ -49,6 +50,8 @@ use std::time::Duration;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most bytes that the write-ahead log keeps between commits.
 const JOURNAL_LIMIT: i64 = 16 * 1024 * 1024;
+/// How often a file that is replaced while it is opened is opened anew.
+const OPENINGS: u32 = 3;
 /// Statements kept prepared.
 const STATEMENTS: usize = 64;
 
@@ -71,14 +74,18 @@ impl SqliteStore {
     /// When the directory or the file cannot be used, or the file is another program's or of a newer version.
     pub fn at(directory: &Path) -> Result<SqliteStore, StoreError> {
         let path = place::prepare(directory)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(&path, flags).and_then(|connection| {
-            set_up(&connection)?;
-            Ok(connection)
-        });
-        let mut connection = opened.map_err(|error| trouble::sqlite(&path, &error))?;
-        schema::migrate(&mut connection).map_err(|refused| read_only::schema_trouble(&path, refused))?;
-        Ok(SqliteStore::on(path, connection))
+        for _ in 0..OPENINGS {
+            let before = presence::id(&path);
+            let opened = open(&path);
+            if presence::id(&path) != before {
+                continue;
+            }
+            let connection = opened?;
+            let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+            kept.map_err(|error| trouble::sqlite(&path, &error))?;
+            return Ok(SqliteStore::on(path, connection));
+        }
+        Err(StoreError::Replaced { path })
     }
 
     /// Opens the store in `directory` only to be read, also where nothing can be written. What would write is refused.
@@ -202,6 +209,20 @@ impl SqliteStore {
         self.done(read)?;
         Ok(text)
     }
+}
+
+/// Opens the file and brings it up to today's format. Closed again at once, it leaves the log alone: while we waited for a lock the file
+/// may have been replaced, and the log with this name is another's then.
+fn open(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        set_up(&connection)?;
+        Ok(connection)
+    });
+    let mut connection = opened.map_err(|error| trouble::sqlite(path, &error))?;
+    schema::migrate(&mut connection).map_err(|refused| read_only::schema_trouble(path, refused))?;
+    Ok(connection)
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {

@@ -36,12 +36,22 @@ pub(crate) enum Act {
     Import(Import),
     /// Give a conversation another title.
     Rename(Rename),
-    /// Take conversations away for good.
+    /// Take conversations away for good. The space goes back to the disk.
     #[command(name = "rm", visible_alias = "remove")]
     Remove(Remove),
     /// Save what can be read of a damaged store into a new one, and say what is lost.
+    ///
+    /// Without FILE it is the usual store: every record that is whole goes into a new store, which takes the place of the damaged one;
+    /// the damaged file stays beside it as `sessions.db.damaged-1`. No other Parlor may have it open meanwhile. Conversations with gaps
+    /// say so when they are opened.
+    ///
+    /// With FILE (a backup, or a store that was kept aside), its conversations come into the usual store, unless one of the same id is
+    /// there: that one is left as it is. FILE itself is only read.
     Recover(Recover),
     /// A copy of all conversations in another file, also while Parlor runs.
+    ///
+    /// The copy is consistent, for you alone (mode 0600), and a whole store: `parlor sessions recover FILE` takes back what is missing,
+    /// and as `sessions.db` in a data folder it is that folder's store. A file that is there is never overwritten.
     Backup(Backup),
 }
 
@@ -176,8 +186,6 @@ pub(crate) struct Rename {
 }
 
 /// Gone for good.
-///
-/// The space goes back to the disk.
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
     /// Which.
@@ -190,14 +198,7 @@ pub(crate) struct Remove {
     pub(crate) report: Report,
 }
 
-/// Save what can be read of a damaged store into a new one, and say what is lost.
-///
-/// Without FILE it is the usual store: every record that is whole goes into a new store, which takes the place of the damaged one; the
-/// damaged file stays beside it as `sessions.db.damaged-1`. No other Parlor may have it open meanwhile. Conversations with gaps say
-/// so when they are opened.
-///
-/// With FILE (a backup, or a store that was kept aside), its conversations come into the usual store, unless one of the same id is there:
-/// that one is left as it is. FILE itself is only read.
+/// What can be read of a damaged store.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  parlor doctor                                 is the store whole?\n  parlor sessions recover\n  parlor sessions recover ~/parlor.db           what a backup has and the store has not"
@@ -209,10 +210,7 @@ pub(crate) struct Recover {
     pub(crate) report: Report,
 }
 
-/// A copy of all conversations in another file, also while Parlor runs.
-///
-/// The copy is consistent, for you alone (mode 0600), and a whole store: `parlor sessions recover FILE` takes back what is missing,
-/// and as `sessions.db` in a data folder it is that folder's store. A file that is there is never overwritten.
+/// A copy of everything.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  parlor sessions backup ~/parlor-$(date +%F).db")]
 pub(crate) struct Backup {

@@ -5,7 +5,7 @@ use super::{paint, told};
 use crate::exit::{self, Exit};
 use domain::ids::Seq;
 use std::path::Path;
-use store::{Fate, Health, Look, Rescued, RescuedSession, SqliteStore};
+use store::{Fate, Health, Look, Rescued, RescuedSession, SqliteStore, StoreError};
 
 /// How many gaps of a conversation are named.
 const GAPS: usize = 5;
@@ -23,7 +23,7 @@ pub(super) fn recover(data: &Path, recover: &Recover) -> anyhow::Result<Exit> {
         )));
     }
     let mut store = SqliteStore::at(data).map_err(|why| told(&why))?;
-    let rescued = store.take_in(file).map_err(|why| told(&why))?;
+    let rescued = store.take_in(file).map_err(|why| no_store(&why))?;
     if json {
         exit::say(&in_json(&rescued, store.path()));
         return Ok(Exit::Done);
@@ -57,7 +57,7 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
             }
             return Ok(Exit::Done);
         }
-        Health::Refused(why) => return Err(told(&why)),
+        Health::Refused(why) => return Err(no_store(&why)),
         Health::Damaged { .. } => {}
     }
     let rescued = SqliteStore::rescue(data).map_err(|why| told(&why))?;
@@ -76,6 +76,16 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// Why nothing is saved. What is not a store at all cannot be sent here once more.
+fn no_store(why: &StoreError) -> anyhow::Error {
+    match why {
+        StoreError::Foreign { .. } => anyhow::anyhow!(
+            "{why}, and nothing of one can be found in it\nhint: it was left as it is; a backup, or a store that was kept aside, can be named"
+        ),
+        other => told(other),
+    }
 }
 
 fn is_saved(fate: Fate) -> bool {
@@ -101,6 +111,7 @@ fn losses(rescued: &Rescued) {
         exit::say(&format!("  {} records belong to conversations whose names are lost", rescued.strays));
     }
     exit::say(&match lost {
+        0 if read == 0 => return,
         0 => format!("{read} records, none is lost"),
         lost => format!("{read} records were saved, {lost} are lost"),
     });

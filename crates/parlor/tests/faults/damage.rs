@@ -8,7 +8,7 @@ use domain::event::{Body, Event, Finish};
 use domain::ids::{MessageId, Millis, Seq, SessionId};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use store::{Durability, SqliteStore, Store};
 
 const PAGE: usize = 4096;
@@ -82,6 +82,13 @@ fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = std::fs::read(path).unwrap();
     change(&mut bytes);
     std::fs::write(path, &bytes).unwrap();
+}
+
+/// Damages records of the second conversation, so that every page stays sound.
+fn spoil(world: &World, numbers: &str) {
+    let records = format!("WHERE key & 0xffffffffff {numbers} AND key >> 40 = 2");
+    let zero = format!("UPDATE log SET record = zeroblob(length(record)) {records}");
+    rusqlite::Connection::open(world.path("data/sessions.db")).unwrap().execute_batch(&zero).unwrap();
 }
 
 fn listed(world: &World) -> usize {
@@ -203,8 +210,7 @@ fn a_whole_store_has_nothing_to_recover_and_is_not_touched() {
 fn what_is_lost_is_told_for_each_conversation_and_the_damaged_file_is_kept() {
     let world = World::new();
     drop(fill(&world.path("data"), 3));
-    let spoil = "UPDATE log SET record = zeroblob(length(record)) WHERE key & 0xffffffffff IN (5, 6, 7) AND key >> 40 = 2";
-    rusqlite::Connection::open(world.path("data/sessions.db")).unwrap().execute_batch(spoil).unwrap();
+    spoil(&world, "IN (5, 6, 7)");
     let doctor = stdout(&world.run(&["doctor"]));
     assert!(doctor.contains("damaged: 3 records cannot be read; 1 of 3 conversations"), "{doctor}");
     let damaged = std::fs::read(world.path("data/sessions.db")).unwrap();
@@ -236,9 +242,7 @@ fn recovery_waits_for_nobody_and_takes_no_store_from_under_another_parlor() {
     ]));
     ui.new_session("sess-00000000abcd", "open");
     ui.prompt("sess-00000000abcd", &json!({"input": {"text": "hi"}}), |ask| panic!("{ask}"), ended);
-    let spoil =
-        "UPDATE log SET record = zeroblob(length(record)) WHERE key & 0xffffffffff = 5 AND key >> 40 = 2";
-    rusqlite::Connection::open(world.path("data/sessions.db")).unwrap().execute_batch(spoil).unwrap();
+    spoil(&world, "= 5");
     let refused = world.run(&["sessions", "recover"]);
     assert_eq!(refused.status.code(), Some(1), "{}", stdout(&refused));
     let who = format!("is open in another Parlor (process {})", ui.child.id());
@@ -312,6 +316,35 @@ fn killed_at_any_step_of_a_recovery_the_old_or_the_new_store_is_in_place() {
         let left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
         assert!(left.iter().any(|name| name.contains(".damaged-")), "{step}: {left:?}");
         assert!(!left.iter().any(|name| name.contains(".recovering-")), "{step}: {left:?}");
+    }
+}
+
+#[test]
+fn a_parlor_that_starts_during_a_recovery_writes_into_the_new_store() {
+    // One that cannot be opened, and one that can: the old file must not be written under the new one's name.
+    for is_cut in [true, false] {
+        let world = World::new();
+        let data = world.path("data");
+        drop(fill(&data, 3));
+        if is_cut {
+            change(&data.join("sessions.db"), |bytes| bytes.truncate(bytes.len() - PAGE));
+        } else {
+            spoil(&world, "IN (5)");
+        }
+        let trace = world.path("trace").display().to_string();
+        // Each renaming, of which the last puts the new store in place, waits for a while; that is when the other one starts.
+        let slow = ["-o", &trace, "-e", "trace=link,linkat,rename", "-e", "inject=rename:delay_enter=700000"];
+        let words = [&slow[..], &[PARLOR, "sessions", "recover"]].concat();
+        let mut recovery = world.command("strace".as_ref(), &words);
+        let recovery = recovery.stdout(Stdio::null()).spawn().unwrap();
+        while !data.join("sessions.db.damaged-1").exists() {
+            std::thread::yield_now();
+        }
+        let talked = ends(&world, &["run", "say hi"]);
+        assert!(!stderr(&talked).contains("nothing will be kept"), "{}", stderr(&talked));
+        assert!(recovery.wait_with_output().unwrap().status.success());
+        assert_eq!(listed(&world), 4);
+        assert!(stdout(&world.run(&["doctor"])).contains("store      whole: 4 conversations"));
     }
 }
 

@@ -51,6 +51,8 @@ impl SqliteStore {
     pub fn examine(directory: &Path, look: Look) -> Health {
         let path = place::file(directory);
         let bytes = match std::fs::metadata(&path) {
+            // One whose maker died before the first table.
+            Ok(found) if found.len() == 0 => return Health::Missing,
             Ok(found) => found.len(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Health::Missing,
             Err(error) => return Health::Refused(trouble::io(&path, &error)),

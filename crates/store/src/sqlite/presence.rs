@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LOG_SUFFIX: &str = "-wal";
 
 /// A file apart from its name: its device and its number there.
-type FileId = (u64, u64);
+pub(super) type FileId = (u64, u64);
 
 /// The database and its log as they were when they were opened.
 #[derive(Debug)]
@@ -41,8 +41,9 @@ impl Presence {
     }
 }
 
+/// Which file has this name now.
 #[cfg(unix)]
-fn id(path: &Path) -> Option<FileId> {
+pub(super) fn id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(path).ok()?;
     Some((found.dev(), found.ino()))
@@ -50,6 +51,6 @@ fn id(path: &Path) -> Option<FileId> {
 
 /// Elsewhere a file that is open cannot be taken away.
 #[cfg(not(unix))]
-fn id(_path: &Path) -> Option<FileId> {
+pub(super) fn id(_path: &Path) -> Option<FileId> {
     None
 }

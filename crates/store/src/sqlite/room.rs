@@ -41,7 +41,8 @@ impl SqliteStore {
         // It is for the next time then.
         self.surplus = left.is_ok_and(|left| left > 0) && is_shrinkable(&self.connection);
         if !self.surplus {
-            let _ = cut(&self.connection);
+            // Without waiting for anybody.
+            let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         }
     }
 
