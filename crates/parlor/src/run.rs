@@ -99,7 +99,10 @@ struct Headless<'a> {
     port: LocalPort,
     state: State,
     session: Option<SessionId>,
+    /// What was said, for the last line of `--json`: whoever wants it whole has asked for it.
     text: String,
+    /// Whether something was said that no line break ended.
+    in_line: bool,
     denied: bool,
     needs_input: bool,
     /// Why the conversation is not saved, while it is not.
@@ -109,8 +112,8 @@ struct Headless<'a> {
 impl<'a> Headless<'a> {
     fn new(run: &'a Run, port: LocalPort) -> Headless<'a> {
         let (state, text) = (State::new(), String::new());
-        let (denied, needs_input) = (false, false);
-        Headless { run, port, state, session: None, text, denied, needs_input, unsaved: None }
+        let (in_line, denied, needs_input) = (false, false, false);
+        Headless { run, port, state, session: None, text, in_line, denied, needs_input, unsaved: None }
     }
 
     /// Takes news in; gives the exit once the run is over.
@@ -256,14 +259,18 @@ impl<'a> Headless<'a> {
     }
 
     fn write(&mut self, text: &str) {
-        self.text.push_str(text);
-        if !self.run.json {
+        if !text.is_empty() {
+            self.in_line = !text.ends_with('\n');
+        }
+        if self.run.json {
+            self.text.push_str(text);
+        } else {
             exit::put(text);
         }
     }
 
     fn end_line(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with('\n') {
+        if self.in_line {
             self.write("\n");
         }
     }

@@ -33,6 +33,8 @@ fn a_terminal_that_vanishes_without_a_signal_ends_the_program() {
     let world = World::new(None);
     let mut terminal = Terminal::start(&mut world.parlor(&[]));
     terminal.shows(&["offline"]);
+    // Nothing is drawn any more, which would fail and tell it too.
+    terminal.settles();
     assert_eq!(terminal.vanish(END_WITHIN), Some(130));
 }
 

@@ -16,6 +16,9 @@ const ROWS: u16 = 40;
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long nothing may come from a program that waits for the person.
+const QUIET: Duration = Duration::from_millis(500);
+
 /// A terminal with the program in it.
 pub(crate) struct Terminal {
     master: File,
@@ -102,6 +105,17 @@ impl Terminal {
     /// All that the program ever wrote.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Reads until nothing more comes for a while: the program waits for the person.
+    pub(crate) fn settles(&mut self) {
+        let (mut since, mut before) = (Instant::now(), self.bytes.len());
+        while since.elapsed() < QUIET {
+            self.read();
+            if self.bytes.len() != before {
+                (since, before) = (Instant::now(), self.bytes.len());
+            }
+        }
     }
 
     /// Takes the terminal away without a word to the program, which has none that could tell it; how the program ends.
