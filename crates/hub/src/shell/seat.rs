@@ -514,3 +514,17 @@ fn size(tell: &Tell) -> usize {
     };
     TELL_BYTES + text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_things_wait_up_to_so_many() {
+        let (news, _heard) = mpsc::channel(1);
+        let mut seat = Seat::local(news);
+        let mut small = || seat.push(Tell::Settle(Ticket(1), Box::new(Ok(Receipt::Done))));
+        assert!((0..MAX_WAITING).all(|_| small()));
+        assert!(!small(), "however small they are");
+    }
+}

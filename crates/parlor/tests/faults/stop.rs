@@ -56,7 +56,7 @@ fn is_over_in_the_record(world: &World, what: &str, outcomes: &[&str]) {
     let text = stdout(&shown);
     assert!(!text.contains("under way"), "{what}: {text}{}", stderr(&shown));
     let log = stdout(&world.run(&["sessions", "export", "-f", "jsonl"]));
-    let ended = log.lines().filter(|line| line.contains("\"run_ended\"")).next_back();
+    let ended = log.lines().rfind(|line| line.contains("\"run_ended\""));
     let fits = |line: &str| outcomes.iter().any(|outcome| line.contains(outcome));
     assert!(ended.is_some_and(fits), "{what}: {log}");
 }
