@@ -69,8 +69,8 @@ mod tests {
         command
     }
 
-    /// Whether kernels with and without handles on processes let in whoever connects now.
-    async fn both(connect: impl Fn(&Path)) -> [Result<(), NotAdmitted>; 2] {
+    /// Whether kernels with and without handles on processes let in whoever connects now; `dies` waits until it is dead.
+    async fn both(dies: bool, connect: impl Fn(&Path)) -> [Result<(), NotAdmitted>; 2] {
         let mut verdicts = Vec::new();
         for handles in [true, false] {
             let dir = tempfile::tempdir().unwrap();
@@ -78,6 +78,14 @@ mod tests {
             let listener = if handles { listener } else { listener.without_handles() };
             connect(listener.path());
             let accepted = listener.accept().await.unwrap();
+            if let (true, PeerProcess::Held(pid, _) | PeerProcess::Named(pid)) =
+                (dies, &accepted.peer.process)
+            {
+                let ended = |stat: String| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z"));
+                while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !ended(stat)) {
+                    tokio::task::yield_now().await;
+                }
+            }
             assert!(handles || !matches!(accepted.peer.process, PeerProcess::Held(..)));
             verdicts.push(may_enter(&accepted.peer));
         }
@@ -89,21 +97,29 @@ mod tests {
         let wait = |mut child: std::process::Child| assert!(child.wait().unwrap().success());
         // A program of the person's own; its first process is gone, so it is no child of ours.
         let person =
-            both(|socket| wait(perl(&format!("{ORPHAN} {CONNECTS}"), socket).spawn().unwrap())).await;
+            both(false, |socket| wait(perl(&format!("{ORPHAN} {CONNECTS}"), socket).spawn().unwrap())).await;
         assert_eq!(person, [Ok(()), Ok(())]);
         // It connected and is gone, and nobody has its number.
-        let gone = both(|socket| {
+        let gone = both(true, |socket| {
             let program = CONNECTS.replace("sysread(S, $_, 1)", "exit");
             wait(perl(&program, socket).spawn().unwrap());
         });
         let gone = gone.await;
         assert!(gone[0] == Err(NotAdmitted::Gone) && gone[1].is_err(), "{gone:?}");
+        // It connected for another process and is gone, but nobody took leave of it: its number still tells of it.
+        let zombie = both(true, |socket| {
+            let program = "socket(S, AF_UNIX, SOCK_STREAM, 0); fork or connect(S, sockaddr_un($ARGV[0])) && exit; sysread(S, $_, 1)";
+            wait(perl(&format!("{ORPHAN} {program}"), socket).spawn().unwrap());
+        });
+        assert_eq!(zombie.await, [Err(NotAdmitted::Gone); 2]);
+        let unseen = Peer { uid: 0, process: PeerProcess::Gone };
+        assert_eq!(may_enter(&unseen), Err(NotAdmitted::Gone));
         // It stands below what looks like a guard, which is no child of ours.
         let dir = tempfile::tempdir().unwrap();
         let guard = dir.path().join(GUARD);
         // Only its words make it a guard.
         std::fs::write(&guard, format!("perl -MSocket -e '{CONNECTS}' \"$2\"; exit")).unwrap();
-        let command = both(|socket| {
+        let command = both(false, |socket| {
             let script =
                 format!("chdir q({}); {ORPHAN} exec qw(sh {GUARD} --parent), @ARGV", dir.path().display());
             wait(perl(&script, socket).spawn().unwrap());

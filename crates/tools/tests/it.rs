@@ -7,7 +7,7 @@ mod bash;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
-#[path = "it/fetch.rs"]
+#[path = "it/escapes.rs"]
 mod escapes;
 #[cfg(test)]
 #[path = "it/fetch.rs"]

@@ -571,6 +571,35 @@ fn a_secret_goes_to_who_asked_and_a_mark_to_everybody_else() {
 }
 
 #[test]
+fn what_an_engine_settles_a_command_with_has_marks_too() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("log in");
+    let ask = AskId::mint(&brief.ids);
+    let question =
+        Ask { id: ask, run: Some(brief.run), title: "Key?".into(), kind: secret(), deadline: None };
+    bench.happened(&brief, Body::AskOpened(question));
+    bench.command(TERMINAL, Command::Answer { ask, answer: Answer::Entered("hunter2".into()) }).unwrap();
+    let said = || "it is hunter2".to_owned();
+    let all = [
+        Ok(Receipt::Exported { format: ExportFormat::Jsonl, text: said() }),
+        Ok(Receipt::Extension(Json::verbatim(r#"{"it":"hunter2"}"#))),
+        Err(Refusal::new(RefusalKind::Busy, said())),
+    ];
+    for (at, with) in all.into_iter().enumerate() {
+        bench.outs.clear();
+        let (ticket, command) = (Ticket(70 + at as u64), Command::ListModels { provider: None });
+        bench.step(In::Command { ui: TERMINAL, ticket, target: Target::Current, command });
+        let consult = bench.outs.iter().find_map(|out| match out {
+            Out::Order(Order::Consult { ticket, .. }) => Some(*ticket),
+            _ => None,
+        });
+        bench.step(In::Report(Report::Settled { ticket: consult.unwrap(), with }));
+        let settled = format!("{:?}", bench.outs);
+        assert!(settled.contains("not kept]") && !settled.contains("hunter2"), "{settled}");
+    }
+}
+
+#[test]
 fn a_secret_that_cannot_be_kept_is_refused_and_the_question_stays() {
     let mut bench = Bench::new();
     let brief = bench.prompt("log in");

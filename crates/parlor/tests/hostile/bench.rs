@@ -134,11 +134,19 @@ impl World {
         format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))
     }
 
-    /// `parlor serve` on a socket in this world.
+    /// `parlor serve` on a socket in this world, with arguments of `parlor`.
     pub(crate) fn serve(&self, args: &[&str]) -> Serving {
+        self.start(self.parlor(args), &[])
+    }
+
+    /// The same with arguments of `serve`.
+    pub(crate) fn serve_with(&self, args: &[&str]) -> Serving {
+        self.start(self.parlor(&[]), args)
+    }
+
+    fn start(&self, mut command: Command, args: &[&str]) -> Serving {
         let socket = self.path("run/hostile.sock");
-        let mut command = self.parlor(args);
-        command.args(["serve", "--dialect", "native", "--socket"]).arg(&socket);
+        command.args(["serve", "--dialect", "native"]).args(args).arg("--socket").arg(&socket);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let serving = Serving { child, socket };
         wait_until("it listens", || serving.socket.exists());
@@ -288,13 +296,23 @@ impl Ui {
 
     /// Says yes to the question about the tool that was begun.
     pub(crate) fn allow(&mut self) {
+        let ask = self.asked();
+        let allow = json!({"allow": {"scope": "once", "digest": ask["kind"]["consent"]["digest"]}});
+        self.command(json!({"answer": {"ask": ask["id"], "answer": allow}}));
+    }
+
+    /// Answers the next question.
+    pub(crate) fn answer(&mut self, answer: &Value) {
+        let ask = self.asked();
+        self.command(json!({"answer": {"ask": ask["id"], "answer": answer}}));
+    }
+
+    fn asked(&mut self) -> Value {
         loop {
             let message = self.next();
-            let Some(ask) = message["event"]["event"]["body"].get("ask_opened") else { continue };
-            let allow = json!({"allow": {"scope": "once", "digest": ask["kind"]["consent"]["digest"]}});
-            let answer = json!({"answer": {"ask": ask["id"], "answer": allow}});
-            self.command(answer);
-            return;
+            if let Some(ask) = message["event"]["event"]["body"].get("ask_opened") {
+                return ask.clone();
+            }
         }
     }
 

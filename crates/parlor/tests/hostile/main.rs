@@ -18,4 +18,6 @@ mod peers;
 #[allow(dead_code, reason = "shared with the tests of the task, which use more of it")]
 mod screen;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod terminals;

@@ -154,3 +154,28 @@ mod listed {
         found
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::sandbox::{Lacks, status};
+
+    /// Whether a family is enclosed, found in a thread that then ends: such a domain holds for a thread.
+    fn enclosed(leash: Leash) -> bool {
+        let mut outsider = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = outsider.id().cast_signed();
+        let enclosed = std::thread::spawn(move || Family::found(pid, &leash).enclosed).join().unwrap();
+        outsider.kill().unwrap();
+        outsider.wait().unwrap();
+        enclosed
+    }
+
+    #[test]
+    fn a_family_is_enclosed_where_the_kernel_can_so_that_all_of_it_ends_at_once() {
+        let can = status().landlock.is_some_and(|version| version >= SIGNALS);
+        assert_eq!(enclosed(Leash::default()), can);
+        assert!(!enclosed(Leash { free: true, ..Leash::default() }));
+        let lacks = Lacks { landlock: Some(SIGNALS - 1), ..Lacks::default() };
+        assert!(!enclosed(Leash { lacks, ..Leash::default() }));
+    }
+}

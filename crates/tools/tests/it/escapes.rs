@@ -23,7 +23,10 @@ fn installed(name: &str) -> bool {
 fn person(bench: &Bench, program: &str, args: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.args(args).current_dir(bench.work.path()).env_clear().env("HOME", bench.home.path());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::null());
+    command
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("SHELL", "/bin/sh")
+        .stdin(Stdio::null());
     if let Some(user) = bench.user {
         command.uid(user).gid(user);
     }
@@ -56,14 +59,28 @@ fn nothing_is_left_for_others_to_start_later() {
             said.fails_with("Permission denied");
         }
         // Of the system: root could write there, and cron and at do what they find.
-        let spools = ["/var/spool", "/var/spool/cron", "/var/spool/cron/crontabs", "/var/spool/cron/atjobs", "/var/spool/at"];
-        let started = ["/etc", "/etc/cron.d", "/etc/cron.daily", "/etc/systemd/system", "/etc/profile.d", "/usr/local/bin"];
+        let spools = [
+            "/var/spool",
+            "/var/spool/cron",
+            "/var/spool/cron/crontabs",
+            "/var/spool/cron/atjobs",
+            "/var/spool/at",
+        ];
+        let started = [
+            "/etc",
+            "/etc/cron.d",
+            "/etc/cron.daily",
+            "/etc/systemd/system",
+            "/etc/profile.d",
+            "/usr/local/bin",
+        ];
         for folder in spools.iter().chain(&started).filter(|folder| Path::new(folder).is_dir()) {
             let file = format!("{folder}/parlor-test-{}", std::process::id());
             bench.line(&format!("echo x > {file}")).fails_with("Permission denied");
             assert!(!Path::new(&file).exists(), "{file}");
         }
-        for line in ["echo '* * * * * true' | crontab -", "echo true | at now + 1 hour", "echo true | batch"] {
+        for line in ["echo '* * * * * true' | crontab -", "echo true | at now + 1 hour", "echo true | batch"]
+        {
             let said = bench.line(line);
             assert_ne!(said.code, Some(0), "{line} {said:?}");
         }
@@ -168,7 +185,12 @@ fn a_real_tmux_is_not_typed_into() {
         assert_eq!(reached, reaches_sockets(&bench), "{said:?}");
         // What comes after it is typed after it: had the first line arrived, its mark would be there with the second.
         let after = bench.home.path().join("after");
-        person(&bench, "tmux", &["-L", &name, "send-keys", &format!("echo > {}", after.display()), "Enter"]);
+        let typed = person(
+            &bench,
+            "tmux",
+            &["-L", &name, "send-keys", &format!("echo > {}", after.display()), "Enter"],
+        );
+        assert!(typed.status.success(), "{}", String::from_utf8_lossy(&typed.stderr));
         let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
         while !after.exists() {
             assert!(std::time::Instant::now() < end, "tmux does not type");
@@ -206,7 +228,14 @@ fn sockets_of_docker_dbus_systemd_and_the_like_are_out_of_reach_where_namespaces
     for (at, bench) in Bench::all().into_iter().enumerate().filter(|(_, bench)| bench.status().files) {
         let user = bench.user.unwrap_or_else(|| rustix::process::geteuid().as_raw());
         // By these go `docker`, `systemd-run`, `systemd-run --user` and `dbus-send`.
-        let places = ["docker", "podman", "containerd", "dbus", &format!("user/{user}"), &format!("user/{user}/systemd")];
+        let places = [
+            "docker",
+            "podman",
+            "containerd",
+            "dbus",
+            &format!("user/{user}"),
+            &format!("user/{user}/systemd"),
+        ];
         let mut tried = 0;
         for place in places.map(|place| PathBuf::from("/run").join(place)) {
             let new = !place.exists();
