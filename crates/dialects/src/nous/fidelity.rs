@@ -7,8 +7,9 @@ const fn row(item: &'static str, wire: &'static str, fidelity: Fidelity) -> Row 
     Row { item, wire, fidelity }
 }
 
-const NO_ASKS: Fidelity =
-    Dropped("the wire has no questions: what is not low risk is denied with a reason that the model sees");
+const NO_ASKS: Fidelity = Dropped(
+    "the wire has no questions: what the mode would ask for is denied with a reason that the model sees",
+);
 
 /// The table.
 pub const TABLE: &[Row] = &[
