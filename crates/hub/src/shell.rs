@@ -13,7 +13,7 @@ mod seat;
 
 use crate::core::{Core, Engine, In, LiveSession, Out, Setup, Standing};
 use clock::Clock;
-use dialects::role::{Answers, Greeting, Lane, Line, RuntimeRole, TimerKey, UiRole};
+use dialects::role::{Answers, Greeting, Lane, Line, RuntimeRole, UiRole};
 use domain::command::{Command, Target};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
@@ -687,15 +687,4 @@ fn line(frame: Frame) -> Option<Line> {
         Frame::NotUtf8 { head, .. } | Frame::Nul { head, .. } => Some(Line::Garbled(head)),
         Frame::Unfinished(_) => None,
     }
-}
-
-/// What a role wants in time.
-type Timers = BTreeMap<TimerKey, Instant>;
-
-fn due(timers: &mut Timers, now: Instant) -> Vec<TimerKey> {
-    let due: Vec<TimerKey> = timers.iter().filter(|(_, at)| **at <= now).map(|(key, _)| *key).collect();
-    for key in &due {
-        timers.remove(key);
-    }
-    due
 }

@@ -1,6 +1,9 @@
-//! Wall time that never jumps: read once at the start, then counted by the runtime's clock (which tests can stop).
+//! Wall time that never jumps: read once at the start, then counted by the runtime's clock (which tests can stop). And what roles want
+//! in time.
 
+use dialects::role::TimerKey;
 use domain::ids::Millis;
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
@@ -23,4 +26,16 @@ impl Clock {
     pub(super) fn instant(&self, at: Millis) -> Instant {
         self.start + Duration::from_millis(at.0.saturating_sub(self.wall))
     }
+}
+
+/// What a role wants in time.
+pub(super) type Timers = BTreeMap<TimerKey, Instant>;
+
+/// Takes out what is due.
+pub(super) fn due(timers: &mut Timers, now: Instant) -> Vec<TimerKey> {
+    let due: Vec<TimerKey> = timers.iter().filter(|(_, at)| **at <= now).map(|(key, _)| *key).collect();
+    for key in &due {
+        timers.remove(key);
+    }
+    due
 }

@@ -1,7 +1,8 @@
 //! A foreign runtime behind a UI role: lines in, facts or news out; orders in, lines out.
 
+use super::clock::{Timers, due};
 use super::seat::Tell;
-use super::{Hub, Inbox, RemoteSeat, Shell, Timers, due, line};
+use super::{Hub, Inbox, RemoteSeat, Shell, line};
 use crate::core::{Core, In};
 use dialects::role::{Cx, Effect, Hello, Lane, Reason, Seen, UiRole};
 use domain::ask::{Answer, Closing};

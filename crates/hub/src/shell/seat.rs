@@ -3,7 +3,8 @@
 //! Telling happens only while the link has room. What waits is merged where it is streaming text or output, and past the bound the
 //! UI is disconnected: it can come back and goes on from where it was.
 
-use super::{Guest, Hub, Inbox, Log, Timers, due};
+use super::clock::{Timers, due};
+use super::{Guest, Hub, Inbox, Log};
 use crate::core::{Core, In};
 use dialects::role::{Answers, Cx, Effect, Greeting, Lane, Line, RuntimeRole, View};
 use domain::command::{Receipt, Refusal};
