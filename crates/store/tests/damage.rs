@@ -212,13 +212,70 @@ fn what_stands_only_in_the_log_is_saved_up_to_its_last_whole_commit() {
     assert_eq!(saved(1), all, "the last commit let go of the session");
 }
 
+/// SQLite itself says what a damaged log still holds.
+#[test]
+fn a_log_is_read_as_sqlite_reads_it_wherever_it_is_cut_or_changed() {
+    let source = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::at(source.path()).unwrap();
+    fill(&mut store, 1..=2);
+    let (database, whole) =
+        (std::fs::read(file(source.path())).unwrap(), std::fs::read(log(source.path())).unwrap());
+    let frame = 24 + PAGE;
+    let frames = (whole.len() - 32) / frame;
+    let mut counts = std::collections::BTreeSet::new();
+    for at in (0..frames).step_by(frames / 24) {
+        for cut in [true, false] {
+            let mut bytes = whole.clone();
+            if cut {
+                bytes.truncate(32 + at * frame);
+            } else {
+                bytes[32 + at * frame + 24 + 1_000] ^= 0x40;
+            }
+            let place = || {
+                let directory = tempfile::tempdir().unwrap();
+                std::fs::write(file(directory.path()), &database).unwrap();
+                std::fs::write(log(directory.path()), &bytes).unwrap();
+                directory
+            };
+            let theirs = place();
+            let count = |directory: &Path| {
+                let store = SqliteStore::at(directory).unwrap();
+                let of = |number| {
+                    store
+                        .events(&id(number), domain::ids::Seq(0), usize::MAX)
+                        .map_or(0, |events| events.len())
+                };
+                of(1) + of(2)
+            };
+            let expected = count(theirs.path());
+            let ours = place();
+            match SqliteStore::rescue(ours.path()) {
+                Ok(rescued) => {
+                    let saved: u64 = rescued.sessions.iter().map(|session| session.events).sum();
+                    assert_eq!(saved, expected as u64, "frame {at}, cut: {cut}");
+                }
+                // Before the first table there is nothing to save.
+                Err(why) => {
+                    assert!(expected == 0 && matches!(why, StoreError::Foreign { .. }), "frame {at}: {why}")
+                }
+            }
+            counts.insert(expected);
+        }
+    }
+    assert!(counts.len() > 10, "{counts:?}");
+}
+
 #[test]
 fn what_was_removed_does_not_come_back() {
     let directory = kept(6);
+    // Pages that were given up keep what stood in them.
+    let leave_copies = "PRAGMA secure_delete = OFF;
+        CREATE TABLE spare (key INTEGER PRIMARY KEY, last INTEGER, version INTEGER, form INTEGER, crc INTEGER, record BLOB);
+        INSERT INTO spare SELECT * FROM log; DROP TABLE spare;";
+    Connection::open(file(directory.path())).unwrap().execute_batch(leave_copies).unwrap();
     let mut store = SqliteStore::at(directory.path()).unwrap();
     store.delete(&id(3)).unwrap();
     drop(store);
-    damage(directory.path(), |bytes| bytes.truncate(bytes.len() - PAGE));
     let rescued = SqliteStore::rescue(directory.path()).unwrap();
     assert!(rescued.sessions.iter().all(|session| session.session != id(3)));
     assert_eq!((rescued.sessions.len(), rescued.strays), (5, 0), "not as records of nobody either");
