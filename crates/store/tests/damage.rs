@@ -49,6 +49,18 @@ fn kept(sessions: u64) -> TempDir {
     directory
 }
 
+/// A closed store in which each session is one record: quickly made.
+fn kept_quickly(sessions: u64) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::at(directory.path()).unwrap();
+    for number in 1..=sessions {
+        store.create(&id(number)).unwrap();
+        store.append(&id(number), &story(number), Durability::Now).unwrap();
+        store.close(&id(number)).unwrap();
+    }
+    directory
+}
+
 fn file(directory: &Path) -> PathBuf {
     directory.join("sessions.db")
 }
@@ -110,16 +122,16 @@ fn notices(state: &State) -> String {
 
 #[test]
 fn a_file_that_was_cut_gives_everything_but_what_was_cut_off() {
-    let directory = kept(40);
+    let directory = kept(16);
     let damaged = damage(directory.path(), |bytes| bytes.truncate(bytes.len() - PAGE));
     assert!(SqliteStore::at(directory.path()).is_err(), "SQLite does not read it");
     let Health::Damaged { losses: Some(counted) } = thorough(directory.path()) else {
         unreachable!("it is cut")
     };
     let rescued = SqliteStore::rescue(directory.path()).unwrap();
-    assert_eq!(rescued.sessions.len(), 40);
+    assert_eq!(rescued.sessions.len(), 16);
     assert!(
-        rescued.sessions.iter().filter(|session| session.fate == Fate::Whole).count() >= 39,
+        rescued.sessions.iter().filter(|session| session.fate == Fate::Whole).count() >= 15,
         "{rescued:?}"
     );
     let lost =
@@ -147,7 +159,7 @@ fn a_lost_header_costs_no_record() {
 
 #[test]
 fn whichever_page_is_lost_the_rest_is_saved_and_the_loss_is_counted() {
-    let clean = kept(4);
+    let clean = kept(3);
     let bytes = std::fs::read(file(clean.path())).unwrap();
     let mut lossy = 0;
     for at in 0..bytes.len() / PAGE {
@@ -161,15 +173,15 @@ fn whichever_page_is_lost_the_rest_is_saved_and_the_loss_is_counted() {
             continue;
         }
         let rescued = SqliteStore::rescue(directory.path()).unwrap();
-        assert_eq!(rescued.sessions.len(), 4, "page {at}: {rescued:?}");
+        assert_eq!(rescued.sessions.len(), 3, "page {at}: {rescued:?}");
         assert!(
-            rescued.sessions.iter().filter(|session| session.fate == Fate::Whole).count() >= 2,
+            rescued.sessions.iter().filter(|session| session.fate == Fate::Whole).count() >= 1,
             "page {at}"
         );
         lossy += u64::from(rescued.sessions.iter().any(|session| session.lost_events() > 0));
         is_honest(directory.path(), &rescued);
     }
-    assert!(lossy > 10, "{lossy}");
+    assert!(lossy > 8, "{lossy}");
 }
 
 #[test]
@@ -223,7 +235,7 @@ fn a_log_is_read_as_sqlite_reads_it_wherever_it_is_cut_or_changed() {
     let frame = 24 + PAGE;
     let frames = (whole.len() - 32) / frame;
     let mut counts = std::collections::BTreeSet::new();
-    for at in (0..frames).step_by(frames / 24) {
+    for at in (0..frames).step_by(frames / 12) {
         for cut in [true, false] {
             let mut bytes = whole.clone();
             if cut {
@@ -262,7 +274,7 @@ fn a_log_is_read_as_sqlite_reads_it_wherever_it_is_cut_or_changed() {
             counts.insert(expected);
         }
     }
-    assert!(counts.len() > 10, "{counts:?}");
+    assert!(counts.len() > 5, "{counts:?}");
 }
 
 #[test]
@@ -374,7 +386,7 @@ fn a_damaged_record_is_damage_also_where_every_page_is_sound() {
 fn removing_gives_the_space_back_in_small_pieces() {
     // As it is made today, and as it was made before files could be made shorter.
     for old in [false, true] {
-        let directory = kept(60);
+        let directory = kept_quickly(30);
         if old {
             Connection::open(file(directory.path()))
                 .unwrap()
@@ -384,16 +396,16 @@ fn removing_gives_the_space_back_in_small_pieces() {
         let size = || std::fs::metadata(file(directory.path())).unwrap().len();
         let before = size();
         let mut store = SqliteStore::at(directory.path()).unwrap();
-        for number in 1..=57 {
+        for number in 1..=27 {
             store.delete(&id(number)).unwrap();
         }
         let left = store.give_back().unwrap();
         assert!(left < 64 * 1024, "{left}");
         assert!(size() * 5 < before, "old: {old}: {} of {before}", size());
-        for number in 58..=60 {
+        for number in 28..=30 {
             assert_eq!(store.load(&id(number)).unwrap().state, fold(&story(number)));
         }
-        assert_eq!(store.search("number 59", 10).unwrap().len(), 1);
+        assert_eq!(store.search("number 29", 10).unwrap().len(), 1);
         drop(store);
         assert!(matches!(thorough(directory.path()), Health::Whole { sessions: 3, all: true, .. }));
         let mode: i64 = Connection::open(file(directory.path()))
@@ -406,19 +418,25 @@ fn removing_gives_the_space_back_in_small_pieces() {
 
 #[test]
 fn a_program_that_goes_on_gives_the_space_back_while_it_tends() {
-    let directory = kept(40);
-    let size = || std::fs::metadata(file(directory.path())).unwrap().len();
-    let before = size();
+    let directory = kept_quickly(60);
     let mut store = SqliteStore::at(directory.path()).unwrap();
-    for number in 1..=38 {
+    let size = || std::fs::metadata(file(directory.path())).unwrap().len();
+    let other = Connection::open(file(directory.path())).unwrap();
+    let free = || other.pragma_query_value(None, "freelist_count", |row| row.get::<_, u32>(0)).unwrap();
+    for number in 1..=58 {
         store.delete(&id(number)).unwrap();
     }
-    let mut sizes = vec![size()];
-    for _ in 0..40 {
+    let (before, mut left) = (size(), vec![free()]);
+    assert!(left[0] > 300, "{left:?}");
+    while *left.last().unwrap() > 0 && left.len() < 40 {
         store.tend().unwrap();
-        sizes.push(size());
+        left.push(free());
+        // Others can write in between.
+        other.execute_batch("UPDATE leases SET fence = fence").unwrap();
     }
-    assert!(sizes[40] * 3 < before, "{sizes:?}");
+    assert!(left.windows(2).all(|two| two[0] - two[1] <= 256), "a little each time: {left:?}");
+    assert_eq!(left.last(), Some(&0), "{left:?}");
+    assert!(size() * 3 < before, "{} of {before}", size());
 }
 
 #[test]

@@ -109,7 +109,11 @@ impl SqliteStore {
     pub fn take_in(&mut self, file: &Path) -> Result<Rescued, StoreError> {
         let salvage = Salvage::of(file).map_err(|error| trouble::io(file, &error))?;
         is_ours(file, &salvage)?;
-        let taken = rescue_all(&mut self.connection, &salvage);
+        let taken = rescue_all(&mut self.connection, &salvage, session::Sync::Later).and_then(|taken| {
+            // On disk once, for all of them.
+            self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+            Ok(taken)
+        });
         self.done(taken)
     }
 }
@@ -188,7 +192,7 @@ fn make(path: &Path, salvage: &Salvage) -> Result<Rescued, StoreError> {
     });
     let mut connection = made.map_err(|error| trouble::sqlite(path, &error))?;
     schema::migrate(&mut connection).map_err(|refused| read_only::schema_trouble(path, refused))?;
-    let rescued = rescue_all(&mut connection, salvage).and_then(|rescued| {
+    let rescued = rescue_all(&mut connection, salvage, session::Sync::ByItsMaker).and_then(|rescued| {
         connection.close().map_err(|(_, error)| error)?;
         Ok(rescued)
     });
@@ -234,13 +238,15 @@ fn keep_aside(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("there are {MAX_DAMAGED} damaged stores beside it already; remove some")))
 }
 
-fn rescue_all(connection: &mut Connection, salvage: &Salvage) -> rusqlite::Result<Rescued> {
+fn rescue_all(
+    connection: &mut Connection,
+    salvage: &Salvage,
+    sync: session::Sync,
+) -> rusqlite::Result<Rescued> {
     let mut rescued = Rescued { strays: salvage.strays(), ..Rescued::default() };
     for (id, known) in salvage.sessions() {
         let found = salvage.found(id, &known.name);
-        let fate = session::in_transaction(connection, session::Sync::Now, |transaction| {
-            put(transaction, known, &found)
-        })?;
+        let fate = session::in_transaction(connection, sync, |transaction| put(transaction, known, &found))?;
         rescued.sessions.push(report(known, &found, fate));
     }
     Ok(rescued)

@@ -43,6 +43,8 @@ pub(super) struct Writer {
 pub(super) enum Sync {
     Now,
     Later,
+    /// By whoever made the file, when it is finished.
+    ByItsMaker,
 }
 
 /// Writes answer `false` when the session is no longer ours to write.
@@ -252,6 +254,7 @@ pub(super) fn in_transaction<T>(
     let level = match sync {
         Sync::Now => "FULL",
         Sync::Later => "NORMAL",
+        Sync::ByItsMaker => "OFF",
     };
     connection.pragma_update(None, "synchronous", level)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
