@@ -26,6 +26,9 @@ use tokio::sync::{mpsc, oneshot};
 const WORKS: u8 = 0;
 const FULL: u8 = 1;
 const READ_ONLY: u8 = 2;
+/// It takes its time: what is written next waits until the disk works again, and says so.
+const HELD: u8 = 3;
+const WRITING: u8 = 4;
 
 /// A store on a disk that can be filled up and made read-only while it is in use.
 struct Disk {
@@ -55,6 +58,11 @@ impl Store for Disk {
         how: Durability,
     ) -> Result<Appended, StoreError> {
         self.check()?;
+        if self.state.compare_exchange(HELD, WRITING, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            while self.state.load(Ordering::SeqCst) == WRITING {
+                std::thread::yield_now();
+            }
+        }
         self.store.append(session, events, how)
     }
     fn open(&mut self, session: &SessionId) -> Result<Opened, StoreError> {
@@ -254,6 +262,26 @@ async fn a_disk_that_never_worked_is_written_to_when_it_does() {
     assert_eq!(bench.told().await.0, Level::Success);
     bench.hub.stop().await;
     assert_eq!(SqliteStore::at(directory.path()).unwrap().load(&session()).unwrap().state, bench.state);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_told_before_it_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut bench = Bench::at(directory.path()).await;
+    bench.command(new()).await.unwrap();
+    bench.rename("kept").await;
+    while bench.news.try_recv().is_ok() {}
+    bench.set(HELD);
+    let rename = Command::RenameSession { title: "held".to_owned() };
+    bench.port.command(Ticket(99), Target::Current, rename).await.unwrap();
+    while bench.disk.load(Ordering::SeqCst) != WRITING {
+        tokio::task::yield_now().await;
+    }
+    let early = bench.news.try_recv();
+    bench.set(WORKS);
+    assert!(early.is_err(), "told while it is still being written: {early:?}");
+    while !matches!(bench.news.recv().await.unwrap(), News::Settled { ticket: Ticket(99), with: Ok(_) }) {}
+    bench.hub.stop().await;
 }
 
 /// Writes over a piece of the file.
