@@ -47,10 +47,10 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
     if let Err(why) = held.can_hold() {
         say("", &why);
     }
-    say("sockets", peers(cfg!(target_os = "linux"), link::unix::has_handles()));
     if rustix::process::geteuid().is_root() {
         say("", "you are root: commands own files as root does; better work as an ordinary user");
     }
+    say("sockets", peers(cfg!(target_os = "linux"), link::unix::has_handles()));
     let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
     say("dialects", &names.join(", "));
     let term = std::env::var("TERM").unwrap_or_else(|_| "not set".to_owned());
@@ -201,5 +201,17 @@ fn skills(config: &Config, ground: &Ground) {
     );
     for (path, why) in &list.errors {
         say("", &format!("{path}: {why}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_how_well_it_is_known_who_connects() {
+        assert!(peers(true, true).contains("by the kernel's handle"));
+        assert!(peers(true, false).contains("Linux 6.5 has it"));
+        assert!(peers(false, false).contains("nobody can tell"));
     }
 }
