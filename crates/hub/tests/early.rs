@@ -40,7 +40,8 @@ async fn a_prompt_that_comes_with_the_connection_is_for_the_session_that_is_give
     let (ours, mut theirs) = tokio::io::duplex(PIPE);
     theirs.write_all(b"{\"type\":\"prompt\",\"text\":\"go\"}\n").await.unwrap();
     let (read, write) = tokio::io::split(ours);
-    let link = Wiring::new(Limits::default()).lane(Lane::MAIN, AsyncSource::new(read), AsyncSink(write)).start();
+    let link =
+        Wiring::new(Limits::default()).lane(Lane::MAIN, AsyncSource::new(read), AsyncSink(write)).start();
     // Its line is read and waits before the hub hears of the UI at all.
     tokio::task::yield_now().await;
     let serving = hub.clone();

@@ -208,7 +208,8 @@ async fn a_command_has_no_terminal_and_a_session_of_its_own() {
             text.split_whitespace().skip(1).take(4).map(|it| it.parse().unwrap()).collect();
         let [_, group, session, terminal] = fields[..] else { panic!("{text}") };
         let ours = std::fs::read_to_string("/proc/self/stat").unwrap();
-        let ours = ours.rsplit_once(')').unwrap().1.split_whitespace().nth(3).unwrap().parse::<i32>().unwrap();
+        let ours =
+            ours.rsplit_once(')').unwrap().1.split_whitespace().nth(3).unwrap().parse::<i32>().unwrap();
         assert!(group == session && session != ours && terminal == 0, "{text}");
         room.failed("bash", json!({"command": "echo painted > /dev/tty", "unsandboxed": free})).await;
     }
