@@ -86,6 +86,7 @@ const SHOWN: &[&[&str]] = &[
     &["run", EVIL],
     &["doctor"],
     &["mcp"],
+    &["mcp", "list"],
     &["mcp", "add", EVIL, "--", EVIL],
     &["mcp", "remove", EVIL],
     &["mcp", "approve", EVIL],
@@ -109,6 +110,9 @@ const SHOWN: &[&[&str]] = &[
     &["sessions", "import", EVIL],
     &["sessions", "rename", EVIL, EVIL],
     &["sessions", "rm", EVIL],
+    &["sessions", "backup", EVIL],
+    &["sessions", "backup", "no-such-folder/\u{9b}2J"],
+    &["sessions", "recover", "no-such-file\u{9b}2J\u{202e}"],
     &["trace", "tape.txt"],
     &["trace", EVIL],
     &["replay", "tape.txt", "--at-once", "--patience", "1", "--all", "--", "sh", "run.sh"],
@@ -149,7 +153,7 @@ const SHOWN: &[&[&str]] = &[
 fn no_plain_command_lets_a_hostile_project_command_the_terminal() {
     let world = World::new(None);
     let lair = lair(&world);
-    names_every_command(&world, &[SHOWN]);
+    names_every_command(&world, SHOWN, &[&[], &["sessions"], &["mcp"]]);
     let parlor = |args: &[&str]| {
         let mut command = world.parlor(args);
         command.current_dir(&lair);
