@@ -365,6 +365,9 @@ fn a_look_is_bounded_and_changes_nothing() {
     assert!(matches!(look(Duration::from_secs(60)), Health::Whole { sessions: 4, all: true, .. }));
     writer.execute_batch("ROLLBACK").unwrap();
     assert_eq!(std::fs::read(file(directory.path())).unwrap(), before);
+    damage(directory.path(), |bytes| bytes[..PAGE].fill(0));
+    assert!(matches!(look(Duration::from_secs(60)), Health::Damaged { losses: Some(_) }));
+    assert!(matches!(look(Duration::ZERO), Health::Damaged { losses: None }), "no time to count");
     let missing = tempfile::tempdir().unwrap();
     assert!(matches!(thorough(missing.path()), Health::Missing));
     assert_eq!(std::fs::read_dir(missing.path()).unwrap().count(), 0);

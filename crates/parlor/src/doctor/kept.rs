@@ -51,7 +51,7 @@ pub(super) fn store(data: &Path) -> bool {
 
 fn damage(losses: Option<&Rescued>) -> String {
     let Some(losses) = losses else {
-        return "damaged; it is too large to count here what is lost".to_owned();
+        return "damaged; counting what is lost takes longer than this look".to_owned();
     };
     let all = losses.sessions.len();
     let hit = losses.sessions.iter().filter(|session| session.lost_events() > 0).count();

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// The largest damaged file in which the losses are counted at a quick look.
-const MAX_COUNTED: u64 = 256 * 1024 * 1024;
+/// The largest damaged file that a quick look goes through.
+const MAX_COUNTED: u64 = 1024 * 1024 * 1024;
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum Health {
     },
     /// Something of it cannot be read.
     Damaged {
-        /// What could be saved of it; `None` when it is too large to count at a quick look.
+        /// What could be saved of it; `None` when a quick look has no time to count.
         losses: Option<Rescued>,
     },
     /// It cannot be looked at.
@@ -57,14 +57,13 @@ impl SqliteStore {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Health::Missing,
             Err(error) => return Health::Refused(trouble::io(&path, &error)),
         };
+        let too_large = matches!(look, Look::Quick(_)) && bytes > MAX_COUNTED;
         match read_only::connect_to_ours(&path).and_then(|connection| sound(&connection, &path, look)) {
             Ok(Sound::Yes { sessions, all }) => Health::Whole { sessions, bytes, all },
-            Ok(Sound::No) | Err(StoreError::Corrupt { .. }) => damaged(&path, bytes, look),
+            Ok(Sound::No) | Err(StoreError::Corrupt { .. }) if too_large => Health::Damaged { losses: None },
+            Ok(Sound::No) | Err(StoreError::Corrupt { .. }) => damaged(&path, look),
             // Its first page may be what is damaged.
-            Err(StoreError::Foreign { path }) => match damaged(&path, bytes, look) {
-                found @ Health::Damaged { losses: Some(_) } => found,
-                _ => Health::Refused(StoreError::Foreign { path }),
-            },
+            Err(StoreError::Foreign { .. }) if !too_large => damaged(&path, look),
             Err(why) => Health::Refused(why),
         }
     }
@@ -75,12 +74,13 @@ impl SqliteStore {
     }
 }
 
-fn damaged(path: &Path, bytes: u64, look: Look) -> Health {
-    if matches!(look, Look::Quick(_)) && bytes > MAX_COUNTED {
-        return Health::Damaged { losses: None };
-    }
-    match rescue::survey(path) {
-        Ok(losses) => Health::Damaged { losses: Some(losses) },
+fn damaged(path: &Path, look: Look) -> Health {
+    let until = match look {
+        Look::Quick(limit) => Some(Instant::now() + limit),
+        Look::Thorough => None,
+    };
+    match rescue::survey(path, until) {
+        Ok(losses) => Health::Damaged { losses },
         Err(why) => Health::Refused(why),
     }
 }

@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// What a new store is called while it is made.
 const UNFINISHED: &str = ".recovering-";
@@ -118,15 +119,20 @@ impl SqliteStore {
     }
 }
 
-/// What would become of the sessions in a file; nothing is made.
-pub(super) fn survey(path: &Path) -> Result<Rescued, StoreError> {
+/// What would become of the sessions in a file; nothing is made. `None` when that is not known in time.
+pub(super) fn survey(path: &Path, until: Option<Instant>) -> Result<Option<Rescued>, StoreError> {
     let salvage = Salvage::of(path).map_err(|error| trouble::io(path, &error))?;
     is_ours(path, &salvage)?;
-    let sessions = salvage.sessions().into_iter().map(|(id, known)| {
+    let mut rescued = Rescued { strays: salvage.strays(), ..Rescued::default() };
+    for (id, known) in salvage.sessions() {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(None);
+        }
         let found = salvage.found(id, &known.name);
-        report(known, &found, if found.is_empty() { Fate::Gone } else { Fate::Whole })
-    });
-    Ok(Rescued { sessions: sessions.collect(), strays: salvage.strays(), aside: None })
+        let fate = if found.is_empty() { Fate::Gone } else { Fate::Whole };
+        rescued.sessions.push(report(known, &found, fate));
+    }
+    Ok(Some(rescued))
 }
 
 /// Whether it is, or was, a store that we may read: a header of somebody else, or of a later format, says no; where there is no header, a
