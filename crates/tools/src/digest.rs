@@ -5,12 +5,14 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 /// Files past this size are known by length and time of change: hashing them would take seconds.
 pub const MAX_HASHED: u64 = 64 * 1024 * 1024;
 const CHUNK: usize = 64 * 1024;
+/// Stands for what is there and is no plain file.
+const NO_FILE: &str = "not-a-file";
 
 /// SHA-256 in hex.
 pub fn hex(bytes: &[u8]) -> String {
@@ -19,25 +21,31 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// The digest of a file's content; `None` when there is no such file.
 pub fn of_file(path: &Path) -> io::Result<Option<String>> {
-    let meta = match std::fs::metadata(path) {
-        Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_file() => Ok(Some(of_open(&mut File::open(path)?)?)),
+        Ok(_) => Ok(Some(NO_FILE.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The digest of what an open file holds, from its beginning.
+pub fn of_open(file: &mut File) -> io::Result<String> {
+    let meta = file.metadata()?;
     if !meta.is_file() {
-        return Ok(Some("not-a-file".to_owned()));
+        return Ok(NO_FILE.to_owned());
     }
     if meta.len() > MAX_HASHED {
         let changed = meta.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        return Ok(Some(format!("stamp-{}-{}", meta.len(), changed.as_nanos())));
+        return Ok(format!("stamp-{}-{}", meta.len(), changed.as_nanos()));
     }
-    let mut file = File::open(path)?;
+    file.rewind()?;
     let mut hasher = Sha256::new();
     let mut chunk = vec![0; CHUNK];
     loop {
         let count = file.read(&mut chunk)?;
         if count == 0 {
-            return Ok(Some(spell(&hasher.finalize())));
+            return Ok(spell(&hasher.finalize()));
         }
         hasher.update(chunk.get(..count).unwrap_or_default());
     }

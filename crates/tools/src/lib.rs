@@ -12,6 +12,7 @@ pub mod bash;
 pub mod digest;
 pub mod edit;
 pub mod env;
+mod exact;
 pub mod fetch;
 pub mod ls;
 mod passes;

@@ -3,7 +3,7 @@
 use crate::args::{Args, DIR};
 use crate::passes::Passes;
 use crate::place::Workplace;
-use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
+use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, walking};
 use domain::tool::ToolResult;
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
@@ -50,21 +50,20 @@ impl Tool for Ls {
     }
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
-        blocking(port, move || list(&plan.args, &plan.place))
+        walking(plan, port, |plan, start| list(&plan.args, start, &plan.place))
     }
 }
 
-fn list(args: &Value, place: &Workplace) -> Result<ToolResult, ToolError> {
+fn list(args: &Value, path: &Path, place: &Workplace) -> Result<ToolResult, ToolError> {
     let args = Args::new(NAME, args);
-    let path = place.resolve(args.text_opt(DIR)?.unwrap_or("."))?;
     let depth = args.count_opt(&["depth"])?.unwrap_or(1).clamp(1, MAX_DEPTH);
     let all = args.flag(&["all", "hidden"])?;
-    let meta = std::fs::metadata(&path).map_err(ToolError::io(&path))?;
+    let meta = std::fs::metadata(path).map_err(ToolError::io(path))?;
     if !meta.is_dir() {
-        return Ok(ToolResult::text(format!("{} ({} bytes)", place.show(&path), meta.len())));
+        return Ok(ToolResult::text(format!("{} ({} bytes)", place.show(path), meta.len())));
     }
-    let passes = Passes::below(&path, place);
-    let mut walk = WalkBuilder::new(&path);
+    let passes = Passes::below(path, place);
+    let mut walk = WalkBuilder::new(path);
     walk.standard_filters(!all)
         .hidden(false)
         .require_git(false)
@@ -83,7 +82,7 @@ fn list(args: &Value, place: &Workplace) -> Result<ToolResult, ToolError> {
             return Ok(ToolResult { truncated: true, ..ToolResult::text(text) });
         }
         count += 1;
-        let name = entry.path().strip_prefix(&path).ok().and_then(Path::to_str);
+        let name = entry.path().strip_prefix(path).ok().and_then(Path::to_str);
         let name = name.map_or_else(|| place.show(entry.path()), str::to_owned);
         let mark = match entry.file_type() {
             Some(kind) if kind.is_dir() => "/",

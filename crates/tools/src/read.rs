@@ -1,16 +1,16 @@
 //! `read`: a text file with line numbers, a page at a time, or a picture. Remembers what the file held.
 
 use crate::args::{Args, PATH};
-use crate::digest;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
+use crate::{digest, exact};
 use base64::Engine as _;
 use domain::content::Part;
 use domain::tool::ToolResult;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::Path;
 
 /// Lines of one page unless the call says otherwise.
@@ -65,7 +65,7 @@ impl Tool for Read {
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         blocking(port, move || {
             let wanted = Wanted::parse(&plan.args)?;
-            let path = plan.place.resolve(wanted.path)?;
+            let path = plan.path_again(wanted.path)?;
             read(&path, &wanted, &plan.place)
         })
     }
@@ -89,7 +89,9 @@ impl<'a> Wanted<'a> {
 }
 
 fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
-    let meta = std::fs::metadata(path).map_err(ToolError::io(path))?;
+    let failed = exact::failed(NAME, path);
+    let mut file = exact::open(path).map_err(&failed)?;
+    let meta = file.metadata().map_err(&failed)?;
     if meta.is_dir() {
         return Err(ToolError::path(path, "is a directory: use ls"));
     }
@@ -98,10 +100,9 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
         return Err(ToolError::path(path, "is not a plain file"));
     }
     let mut probe = Vec::with_capacity(PROBE);
-    let file = File::open(path).map_err(ToolError::io(path))?;
-    file.take(PROBE as u64).read_to_end(&mut probe).map_err(ToolError::io(path))?;
+    file.by_ref().take(PROBE as u64).read_to_end(&mut probe).map_err(&failed)?;
     if let Some(mime) = picture(&probe) {
-        return image(path, mime, meta.len());
+        return image(file, path, mime);
     }
     if probe.contains(&0) {
         let why = format!(
@@ -110,14 +111,13 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
         );
         return Err(ToolError::path(path, why));
     }
-    if let Some(digest) = digest::of_file(path).map_err(ToolError::io(path))? {
-        place.saw(path, digest);
-    }
-    page(path, wanted).map_err(ToolError::io(path))
+    place.saw(path, digest::of_open(&mut file).map_err(&failed)?);
+    page(file, wanted).map_err(failed)
 }
 
-fn page(path: &Path, wanted: &Wanted<'_>) -> std::io::Result<ToolResult> {
-    let mut reader = BufReader::new(File::open(path)?);
+fn page(mut file: File, wanted: &Wanted<'_>) -> std::io::Result<ToolResult> {
+    file.rewind()?;
+    let mut reader = BufReader::new(file);
     let mut text = String::new();
     let mut number = 0_u64;
     let mut line = Vec::new();
@@ -190,14 +190,14 @@ fn put_line(text: &mut String, number: u64, line: &[u8], whole: usize) {
     }
 }
 
-fn image(path: &Path, mime: &str, length: u64) -> Result<ToolResult, ToolError> {
+fn image(mut file: File, path: &Path, mime: &str) -> Result<ToolResult, ToolError> {
+    let mut bytes = Vec::new();
+    let read = file.rewind().and_then(|()| file.take(MAX_IMAGE + 1).read_to_end(&mut bytes));
+    let length = read.map_err(exact::failed(NAME, path))? as u64;
     if length > MAX_IMAGE {
-        let why = format!(
-            "the picture has {length} bytes, more than {MAX_IMAGE}: make a smaller copy and read that"
-        );
+        let why = format!("the picture has more than {MAX_IMAGE} bytes: make a smaller copy and read that");
         return Err(ToolError::path(path, why));
     }
-    let bytes = std::fs::read(path).map_err(ToolError::io(path))?;
     let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
     let part = Part::Image { mime: mime.into(), base64: base64.into() };
     Ok(ToolResult { parts: vec![part], ..ToolResult::text(format!("({mime}, {length} bytes)")) })

@@ -50,12 +50,28 @@ use std::time::Duration;
 /// Characters of what a guard says why something cannot be done.
 const MAX_WORDS: usize = 200;
 
+/// Limits this thread, for as long as it lives, to reading what is at or beneath a resolved path, where the kernel can.
+pub(crate) fn read_only_beneath(top: &Path) -> std::io::Result<()> {
+    let top = crate::exact::open_folder(top).or_else(|_| crate::exact::open(top).map(Into::into))?;
+    #[cfg(target_os = "linux")]
+    landlocked::only_beneath(top)?;
+    #[cfg(not(target_os = "linux"))]
+    drop(top);
+    Ok(())
+}
+
+/// A place that a setting names, every link followed. Once, at the start: no command runs yet that could put another one there.
+fn resolved(place: &Path) -> PathBuf {
+    place.canonicalize().unwrap_or_else(|_| place.to_owned())
+}
+
 /// How commands are run: the guard program and what holds for every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     program: PathBuf,
     lead: Vec<OsString>,
     always: Leash,
+    temp: PathBuf,
     /// Whether namespaces work, or why not; tried once.
     namespaces: Arc<OnceLock<Result<(), String>>>,
 }
@@ -67,6 +83,7 @@ impl Guard {
             program: program.to_owned(),
             lead: lead.iter().map(OsString::from).collect(),
             always: Leash::default(),
+            temp: resolved(&std::env::temp_dir()),
             namespaces: Arc::default(),
         }
     }
@@ -74,7 +91,7 @@ impl Guard {
     /// The same guard with more directories that every command may write in, such as a build cache.
     #[must_use]
     pub fn also_writable(mut self, dirs: &[PathBuf]) -> Guard {
-        self.always.writable.extend_from_slice(dirs);
+        self.always.writable.extend(dirs.iter().map(|dir| resolved(dir)));
         self
     }
 
@@ -86,7 +103,7 @@ impl Guard {
     /// The same guard with more places that every command may read although people keep secrets there.
     #[must_use]
     pub fn also_readable(mut self, places: &[PathBuf]) -> Guard {
-        self.always.readable.extend_from_slice(places);
+        self.always.readable.extend(places.iter().map(|place| resolved(place)));
         self
     }
 
@@ -166,7 +183,7 @@ impl Guard {
         whole.hidden.extend_from_slice(&self.always.hidden);
         if !whole.looking {
             whole.writable.extend_from_slice(&self.always.writable);
-            whole.writable.push(std::env::temp_dir());
+            whole.writable.push(self.temp.clone());
         }
         whole.home = whole.home.or_else(std::env::home_dir);
         whole.hidden.extend(secrets::named_by(|name| std::env::var_os(name)));

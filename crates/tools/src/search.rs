@@ -2,9 +2,10 @@
 //! followed; results, files and time are bounded, and said so when a bound was met.
 
 use crate::args::{Args, DIR};
+use crate::exact;
 use crate::passes::Passes;
 use crate::place::Workplace;
-use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
+use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, walking};
 use domain::tool::ToolResult;
 use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -76,7 +77,7 @@ impl Tool for Grep {
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         let cancel = port.cancel.clone();
-        blocking(port, move || grep(&plan.args, &plan.place, cancel))
+        walking(plan, port, move |plan, start| grep(&plan.args, start, &plan.place, cancel))
     }
 }
 
@@ -108,7 +109,7 @@ impl Tool for Find {
 
     fn run(&self, plan: Plan, port: Port) -> BoxFuture<'static, Outcome> {
         let cancel = port.cancel.clone();
-        blocking(port, move || find(&plan.args, &plan.place, cancel))
+        walking(plan, port, move |plan, start| find(&plan.args, start, &plan.place, cancel))
     }
 }
 
@@ -206,9 +207,13 @@ impl Hits {
     }
 }
 
-fn find(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<ToolResult, ToolError> {
+fn find(
+    args: &Value,
+    start: &Path,
+    place: &Workplace,
+    cancel: CancellationToken,
+) -> Result<ToolResult, ToolError> {
     let args = Args::new("find", args);
-    let start = start(args, place)?;
     let pattern = args.text(PATTERN)?.trim_start_matches("./");
     if pattern.starts_with('!') || pattern.is_empty() {
         return Err(args.wrong("`pattern` must be a glob such as *.rs, or a part of a name"));
@@ -216,11 +221,11 @@ fn find(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
     let glob =
         if pattern.contains(['*', '?', '[', '{', '/']) { pattern.to_owned() } else { format!("*{pattern}*") };
     if !start.is_dir() {
-        return Err(ToolError::path(&start, "is no directory"));
+        return Err(ToolError::path(start, "is no directory"));
     }
     let mut hits = Hits::new(limit(args)?, cancel);
-    let passes = Passes::below(&start, place);
-    for (looked, entry) in walk(&start, &[glob], args, &passes)?.enumerate() {
+    let passes = Passes::below(start, place);
+    for (looked, entry) in walk(start, &[glob], args, &passes)?.enumerate() {
         if !hits.hungry(looked) {
             break;
         }
@@ -236,9 +241,13 @@ fn find(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
     Ok(hits.finish("(no such files)", &passes))
 }
 
-fn grep(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<ToolResult, ToolError> {
+fn grep(
+    args: &Value,
+    start: &Path,
+    place: &Workplace,
+    cancel: CancellationToken,
+) -> Result<ToolResult, ToolError> {
     let args = Args::new("grep", args);
-    let start = start(args, place)?;
     let matcher = matcher(args)?;
     let globs: Vec<String> = args.text_opt(&["glob", "include"])?.map(str::to_owned).into_iter().collect();
     let around = args.count_opt(&["context", "-C"])?.unwrap_or(0).min(MAX_CONTEXT);
@@ -251,11 +260,11 @@ fn grep(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
         .after_context(around)
         .build();
     if !start.exists() {
-        return Err(ToolError::path(&start, "there is no such file or directory"));
+        return Err(ToolError::path(start, "there is no such file or directory"));
     }
     let mut hits = Hits::new(limit(args)?, cancel);
-    let passes = Passes::below(&start, place);
-    for (looked, entry) in walk(&start, &globs, args, &passes)?.enumerate() {
+    let passes = Passes::below(start, place);
+    for (looked, entry) in walk(start, &globs, args, &passes)?.enumerate() {
         if !hits.hungry(looked) {
             break;
         }
@@ -265,11 +274,8 @@ fn grep(args: &Value, place: &Workplace, cancel: CancellationToken) -> Result<To
         }
         let shown = place.show(entry.path());
         // A file that cannot be read is passed over, as is one that turns out to be binary.
-        let _ = searcher.search_path(
-            &matcher,
-            entry.path(),
-            Lines { hits: &mut hits, shown: &shown, names_only },
-        );
+        let Ok(file) = exact::open(entry.path()) else { continue };
+        let _ = searcher.search_file(&matcher, &file, Lines { hits: &mut hits, shown: &shown, names_only });
     }
     Ok(hits.finish("(no matches)", &passes))
 }

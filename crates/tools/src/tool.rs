@@ -98,28 +98,40 @@ pub struct Plan {
     pub read_only: bool,
     /// What policy and rules look at.
     pub deed: Deed,
+    /// The file or folder that it is about, every link followed; `None` when there is not exactly one.
+    pub path: Option<PathBuf>,
 }
 
 impl Plan {
     /// A plan that reads only and harms nothing; the digest covers tool, arguments and working directory.
     pub fn reading(tool: &str, args: &Value, place: &Workplace, title: impl Into<String>) -> Plan {
+        let mut assessment = Assessment { risk: Risk::Low, reasons: Vec::new(), reversible: true };
+        if let Some(c) = unseen(args) {
+            assessment.risk = Risk::High;
+            assessment.reasons.push(format!(
+                "holds characters that cannot be seen (U+{:04X}): it is not what it looks like",
+                u32::from(c)
+            ));
+        }
         Plan {
             tool: tool.to_owned(),
             args: args.clone(),
             place: place.clone(),
             title: one_line(&title.into()),
-            assessment: Assessment { risk: Risk::Low, reasons: Vec::new(), reversible: true },
+            assessment,
             preview: None,
             digest: crate::digest::action(tool, args, place.workdir(), &[]),
             rule: None,
             read_only: true,
             deed: Deed::Read,
+            path: None,
         }
     }
 
     /// Takes in that `path`, every link in it followed, is read: routine in the workspace, more than that elsewhere, and most where the
     /// leash would let no command look.
     pub(crate) fn reads(&mut self, path: &Path) {
+        self.path = Some(path.to_owned());
         if self.place.readable(path) {
             return;
         }
@@ -129,6 +141,16 @@ impl Plan {
             self.deed = Deed::ReadClosed;
         } else {
             self.raise(Risk::High, format!("reads {shown}, outside the workspace"));
+        }
+    }
+
+    /// Where `text` leads now, when that is where it led as this was planned.
+    pub(crate) fn path_again(&self, text: &str) -> Result<PathBuf, ToolError> {
+        let path = self.place.resolve(text)?;
+        if self.path.as_ref() == Some(&path) {
+            Ok(path)
+        } else {
+            Err(ToolError::Stale { tool: self.tool.clone() })
         }
     }
 
@@ -268,6 +290,16 @@ pub fn still_valid(tool: &dyn Tool, plan: &Plan) -> Result<(), ToolError> {
     if again.digest == plan.digest { Ok(()) } else { Err(ToolError::Stale { tool: plan.tool.clone() }) }
 }
 
+/// A character in the arguments that a screen leaves out, and that a reader would have to know of.
+fn unseen(args: &Value) -> Option<char> {
+    match args {
+        Value::String(text) => text.chars().find(|c| domain::harmless::is_harmful(*c) && !c.is_control()),
+        Value::Array(items) => items.iter().find_map(unseen),
+        Value::Object(map) => map.values().find_map(unseen),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
 /// Longest title, in characters.
 const MAX_TITLE: usize = 120;
 
@@ -302,5 +334,26 @@ pub(crate) fn blocking(
             },
             () = port.cancel.cancelled() => Outcome::cancelled(),
         }
+    })
+}
+
+/// Runs the work of a tool that walks through a folder, by a thread that can read nothing beside it where the kernel knows such limits: a
+/// command that runs meanwhile may put links into the workspace at any time, and a walk goes by names.
+pub(crate) fn walking(
+    plan: Plan,
+    port: Port,
+    work: impl FnOnce(&Plan, &Path) -> Result<ToolResult, ToolError> + Send + 'static,
+) -> BoxFuture<'static, Outcome> {
+    blocking(port, move || {
+        let stale = || ToolError::Stale { tool: plan.tool.clone() };
+        let start = plan.path.clone().ok_or_else(stale)?;
+        // What leaves files out of a walk may stand above where it begins, but not outside of the workspace.
+        let top = plan.place.root().filter(|root| start.starts_with(root)).unwrap_or(&start).to_owned();
+        let walk = std::thread::Builder::new().spawn(move || {
+            crate::sandbox::read_only_beneath(&top).map_err(crate::exact::failed("walk", &top))?;
+            work(&plan, &start)
+        });
+        let broken = |_| ToolError::Args { tool: "walk".into(), why: "broke down; try another way".into() };
+        walk.map_err(ToolError::io(Path::new("/")))?.join().map_err(broken)?
     })
 }

@@ -3,18 +3,17 @@
 //! A file that changed since the model saw it is not overwritten; one that the model never saw is, but the person is told.
 
 use crate::args::{Args, PATH};
-use crate::digest;
 use crate::place::Workplace;
 use crate::policy::allow::STEERS;
 use crate::policy::{Matcher, Rule};
 use crate::tool::{BoxFuture, Deed, Outcome, Plan, Port, RuleOffer, Spec, Tool, ToolError, blocking};
+use crate::{digest, exact};
 use domain::ask::{Preview, Risk};
 use domain::content::Part;
 use domain::path_text;
 use domain::tool::ToolResult;
 use serde_json::{Value, json};
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// Largest text one call writes.
@@ -110,13 +109,23 @@ pub(crate) struct Old {
 
 impl Old {
     pub(crate) fn look(path: &Path) -> Result<Old, ToolError> {
-        let meta = match std::fs::metadata(path) {
-            Ok(meta) => meta,
+        match exact::Spot::find(path) {
+            Ok(spot) => Old::at(&spot, path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Old { digest: None, text: None }),
+            Err(error) => Err(exact::failed(NAME, path)(error)),
+        }
+    }
+
+    fn at(spot: &exact::Spot, path: &Path) -> Result<Old, ToolError> {
+        let failed = exact::failed(NAME, path);
+        let mut file = match spot.open() {
+            Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Old { digest: None, text: None });
             }
-            Err(error) => return Err(ToolError::Io { path: path.to_owned(), source: error }),
+            Err(error) => return Err(failed(error)),
         };
+        let meta = file.metadata().map_err(&failed)?;
         if meta.is_dir() {
             return Err(ToolError::path(path, "is a directory: name a file"));
         }
@@ -124,10 +133,11 @@ impl Old {
             return Err(ToolError::path(path, "is not a plain file"));
         }
         if meta.len() > MAX_WRITE as u64 {
-            return Ok(Old { digest: digest::of_file(path).map_err(ToolError::io(path))?, text: None });
+            return Ok(Old { digest: Some(digest::of_open(&mut file).map_err(&failed)?), text: None });
         }
         // One read for both, so that the digest is the digest of the text that is shown.
-        let bytes = std::fs::read(path).map_err(ToolError::io(path))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(&failed)?;
         Ok(Old { digest: Some(digest::hex(&bytes)), text: String::from_utf8(bytes).ok() })
     }
 
@@ -180,23 +190,13 @@ pub(crate) fn plan_change(
 
 /// Writes `content` beside `path` and moves it there. Refuses when the file is no longer the one in `old`.
 pub(crate) fn put(path: &Path, content: &[u8], old: &Old, place: &Workplace) -> Result<(), ToolError> {
-    let fail = || ToolError::io(path);
-    let Some(dir) = path.parent() else { return Err(ToolError::path(path, "is not a file")) };
-    std::fs::create_dir_all(dir).map_err(fail())?;
-    let mut builder = tempfile::Builder::new();
-    let mode = std::fs::metadata(path).ok().map(|meta| meta.permissions());
-    // A new file gets what the user's umask leaves of this.
-    let fresh = std::fs::Permissions::from_mode(0o666);
-    let mut file = builder.prefix(".parlor-").permissions(fresh).tempfile_in(dir).map_err(fail())?;
-    file.write_all(content).map_err(fail())?;
-    if let Some(mode) = mode {
-        file.as_file().set_permissions(mode).map_err(fail())?;
-    }
-    file.as_file().sync_all().map_err(fail())?;
-    if digest::of_file(path).map_err(fail())? != old.digest {
-        return Err(ToolError::Changed { path: path.to_owned() });
-    }
-    file.persist(path).map_err(|error| ToolError::Io { path: path.to_owned(), source: error.error })?;
+    let failed = exact::failed(NAME, path);
+    let spot = exact::Spot::make(path).map_err(&failed)?;
+    let unchanged = |spot: &exact::Spot| match Old::at(spot, path)?.digest == old.digest {
+        true => Ok(()),
+        false => Err(ToolError::Changed { path: path.to_owned() }),
+    };
+    spot.put(content, spot.permissions(), unchanged, &failed)?;
     place.saw(path, digest::hex(content));
     Ok(())
 }

@@ -124,7 +124,7 @@ impl Running {
     /// Starts `line` in a shell, in its own process group, with a cleaned environment and no stdin.
     pub(crate) fn start(line: &str, cwd: &Path, place: &Workplace, leave: Leave) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
-        let scratch = if leave.looking { Some(scratch()?) } else { None };
+        let scratch = if leave.looking { Some(scratch(place)?) } else { None };
         let mut command = shell(place, leave, line, scratch.as_ref().map(TempDir::path));
         command
             .arg("-c")
@@ -232,8 +232,13 @@ async fn room(progress: Option<&mpsc::Sender<Progress>>) -> Option<mpsc::Permit<
     }
 }
 
-fn scratch() -> io::Result<TempDir> {
-    tempfile::Builder::new().prefix("parlor-look-").tempdir()
+/// A folder for a command that only looks. Where no other command can write, as long as there is room: one that runs beside it could
+/// put something else in its place.
+fn scratch(place: &Workplace) -> io::Result<TempDir> {
+    let mut own = tempfile::Builder::new();
+    own.prefix("parlor-look-");
+    let kept = std::fs::create_dir_all(place.outputs()).and_then(|()| own.tempdir_in(place.outputs()));
+    kept.or_else(|_| own.tempdir_in(std::env::temp_dir().canonicalize()?))
 }
 
 /// What the command knows: of our environment what is no secret, and where it may write when it only looks.

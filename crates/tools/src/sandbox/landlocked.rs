@@ -19,8 +19,10 @@ pub(super) const TEMP: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Terminals, where the command has some of its own.
 const TERMINALS: &[&str] = &["/dev/pts", "/dev/ptmx"];
-/// Sockets that answer questions about names and users, and do nothing else.
-const DIRECTORIES: &[&str] = &["/run/nscd", "/run/systemd/resolve", "/run/systemd/userdb"];
+/// Sockets that answer questions about users, and do nothing else.
+const DIRECTORIES: &[&str] = &["/run/systemd/userdb"];
+/// Sockets that look up names of machines, which leads out of this one.
+const RESOLVERS: &[&str] = &["/run/nscd", "/run/systemd/resolve"];
 /// The newest version that we know how to use.
 const NEWEST: u32 = 9;
 /// Versions that brought what we need.
@@ -57,7 +59,7 @@ pub(super) fn apply(leash: &Leash) -> Result<()> {
     let rights = Rights::of(version);
     let mut rules = Rules(ruleset(leash, version).map_err(Error::other)?);
     for place in &leash.writable {
-        rules.add(place, rights.write, Links::Followed)?;
+        rules.add(place, rights.write, Links::Refused)?;
     }
     if !leash.looking {
         for place in TEMP {
@@ -74,10 +76,10 @@ pub(super) fn apply(leash: &Leash) -> Result<()> {
         }
     }
     for place in &leash.readable {
-        rules.add(place, rights.read, Links::Followed)?;
+        rules.add(place, rights.read, Links::Refused)?;
     }
     if version >= SOCKETS && !leash.sockets {
-        for place in DIRECTORIES {
+        for place in DIRECTORIES.iter().chain(RESOLVERS.iter().filter(|_| leash.network)) {
             rules.add(Path::new(place), AccessFs::ResolveUnix.into(), Links::Followed)?;
         }
     }
@@ -109,12 +111,15 @@ fn ruleset(leash: &Leash, version: u32) -> std::result::Result<RulesetCreated, R
     ruleset.create()
 }
 
-/// Whether a rule for a link is one for what it leads to. What we found by walking is not followed: it may lead to a secret, and what
-/// it leads to has an answer of its own.
+/// Whether a rule for a link is one for what it leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
+    /// It is: a place of the system.
     Followed,
+    /// What we found by walking is not followed: it may lead to a secret, and what it leads to has an answer of its own.
     Passed,
+    /// Nor is any folder on the way: the place was resolved before, and a command that runs meanwhile may have put a link there.
+    Refused,
 }
 
 struct Rules(RulesetCreated);
@@ -122,13 +127,30 @@ struct Rules(RulesetCreated);
 impl Rules {
     /// Adds a rule; a place that is not there, or that the user may not reach, needs none.
     fn add(&mut self, place: &Path, access: BitFlags<AccessFs>, links: Links) -> Result<()> {
-        let follow = if links == Links::Passed { OFlags::NOFOLLOW } else { OFlags::empty() };
-        let Ok(file) = rustix::fs::open(place, OFlags::PATH | OFlags::CLOEXEC | follow, Mode::empty()) else {
-            return Ok(());
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let opened = match links {
+            Links::Followed => rustix::fs::open(place, flags, Mode::empty()).map_err(Error::from),
+            Links::Passed => {
+                rustix::fs::open(place, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(Error::from)
+            }
+            Links::Refused => crate::exact::handle(place),
         };
+        let Ok(file) = opened else { return Ok(()) };
         (&mut self.0).add_rule(PathBeneath::new(file, access)).map_err(Error::other)?;
         Ok(())
     }
+}
+
+/// Limits this thread to reading what lies beneath a folder, or one file, that no link leads to.
+pub(super) fn only_beneath(top: std::os::fd::OwnedFd) -> Result<()> {
+    let rights = Rights::of(NEWEST);
+    let rules = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI::from(NEWEST.cast_signed())))
+        .and_then(Ruleset::create)
+        .and_then(|made| made.add_rule(PathBeneath::new(top, rights.read)))
+        .map_err(Error::other)?;
+    rules.restrict_self().map_err(Error::other)?;
+    Ok(())
 }
 
 /// The version of Landlock, found by limiting a thread that then ends.

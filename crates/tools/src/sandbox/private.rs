@@ -6,12 +6,14 @@
 //! filter), and a new user namespace of its own gets these mounts locked together.
 
 use super::Leash;
+use super::landlocked::TEMP;
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
 };
 use std::io::{Error, ErrorKind, Result};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Folders with sockets of programs that do what they are told outside of every sandbox.
@@ -26,6 +28,8 @@ const DOORS: &[&str] = &[
     "/tmp/.ICE-unix",
     "/tmp/.X11-unix",
 ];
+/// Folders with sockets that look names up for whoever asks: a way out of a machine without a socket that leads out.
+const NAMES: &[&str] = &["/run/systemd/resolve", "/run/nscd", "/run/avahi-daemon"];
 /// Single sockets of that kind.
 const SOCKETS: &[&str] = &["/run/docker.sock", "/run/snapd.socket", "/run/snapd-snap.socket"];
 /// Where agents of ssh put their folders, and how those begin.
@@ -42,6 +46,10 @@ pub(super) fn enter(leash: &Leash) -> Result<()> {
     if !leash.sockets {
         doors(leash)?;
     }
+    // The outer ones first: what is mounted on a folder hides what was mounted below it before.
+    for place in above(leash) {
+        pin(&place)?;
+    }
     for place in &leash.pinned {
         pin(place)?;
     }
@@ -54,6 +62,19 @@ pub(super) fn enter(leash: &Leash) -> Result<()> {
     }
     // What we stand in may be one of these places as it was before.
     std::env::set_current_dir(std::env::current_dir()?)
+}
+
+/// The folders on the way from a place where everything may be written down to one that must stay what it is: the workspace, or a folder of
+/// ours. Whoever moved one of them away could put another workspace, or other settings, in its place.
+fn above(leash: &Leash) -> std::collections::BTreeSet<PathBuf> {
+    let open: Vec<&Path> =
+        leash.writable.iter().map(PathBuf::as_path).chain(TEMP.iter().map(Path::new)).collect();
+    let kept = leash.hidden.iter().chain(&leash.writable);
+    let on_the_way = kept.flat_map(|place| {
+        let inside = |part: &&Path| open.iter().any(|open| part.starts_with(open) && part != open);
+        place.ancestors().filter(inside).map(Path::to_owned).collect::<Vec<_>>()
+    });
+    on_the_way.collect()
 }
 
 /// A mount namespace; who may not make one by right makes it in a user namespace, as the same user.
@@ -84,7 +105,10 @@ fn terminals() -> Result<()> {
 fn doors(leash: &Leash) -> Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")];
-    let folders = DOORS.iter().map(PathBuf::from).chain(own.map(PathBuf::from)).chain(agents());
+    // Made where it is missing: a server that is started later would be reached, and a command could be the first to make it.
+    let _ = std::fs::DirBuilder::new().mode(0o700).create(&own[1]);
+    let names = NAMES.iter().filter(|_| !leash.network);
+    let folders = DOORS.iter().chain(names).map(PathBuf::from).chain(own.map(PathBuf::from)).chain(agents());
     for door in folders.filter_map(|door| door.canonicalize().ok()) {
         let needed = leash.writable.iter().chain(&leash.readable).any(|place| place.starts_with(&door));
         if door.is_dir() && !needed {

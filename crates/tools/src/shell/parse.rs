@@ -20,7 +20,7 @@ type Odd<T> = Result<T, String>;
 /// Reads a line.
 pub(super) fn parse(line: &str) -> Script {
     let mut script = Script::default();
-    if line.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+    if line.chars().any(|c| domain::harmless::is_harmful(c) && c != '\n' && c != '\t') {
         script.doubts.push("it holds control characters".to_owned());
         return script;
     }

@@ -3,6 +3,7 @@
 use crate::room::Room;
 use domain::ask::{Preview, Risk};
 use domain::content::Part;
+use domain::tool::ToolOutcome;
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use tools::still_valid;
@@ -264,4 +265,89 @@ async fn what_commands_may_not_read_is_read_only_by_its_name() {
     // What lies in the workspace is the agent's to work with.
     room.put(".ssh/config", "Host x");
     assert_eq!(room.plan("read", &json!({"path": ".ssh/config"})).unwrap().deed, tools::Deed::Read);
+}
+
+/// Folders of the workspace and links to a folder of secrets that change places all the time.
+struct Swapper {
+    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Swapper {
+    fn start(folder: std::path::PathBuf, link: std::path::PathBuf) -> Swapper {
+        use std::sync::atomic::Ordering;
+        let stop = std::sync::Arc::<std::sync::atomic::AtomicBool>::default();
+        let seen = stop.clone();
+        let swap = move || {
+            while !seen.load(Ordering::Relaxed) {
+                let cwd = rustix::fs::CWD;
+                let flags = rustix::fs::RenameFlags::EXCHANGE;
+                rustix::fs::renameat_with(cwd, &folder, cwd, &link, flags).unwrap();
+            }
+        };
+        Swapper { stop, thread: Some(std::thread::spawn(swap)) }
+    }
+}
+
+impl Drop for Swapper {
+    fn drop(&mut self) {
+        self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn no_tool_is_led_astray_by_folders_that_become_links() {
+    const TRIES: usize = 150;
+    let room = Room::new();
+    room.put_home(".ssh/key", "SECRET");
+    let keys = room.dir.path().canonicalize().unwrap().join("home/.ssh");
+    room.put("d/key", "plain");
+    symlink(&keys, room.path("l")).unwrap();
+    let swapper = Swapper::start(room.path("d"), room.path("l"));
+    for number in 0..TRIES {
+        for (tool, args) in [
+            ("read", json!({"path": "d/key"})),
+            ("grep", json!({"path": "d", "pattern": "SECRET"})),
+            ("grep", json!({"path": ".", "pattern": "SECRET"})),
+            ("write", json!({"path": format!("d/new{number}"), "content": "x"})),
+        ] {
+            let Ok(plan) = room.plan(tool, &args) else { continue };
+            // What leads out when it is planned is asked about; that is not what is tried here.
+            if plan.assessment.reasons.iter().any(|why| why.contains("outside") || why.contains("secrets")) {
+                continue;
+            }
+            let (port, _news) = crate::room::port();
+            let text = room.tool(tool).run(plan, port).await.result.text;
+            assert!(!text.contains(":SECRET") && !text.contains("\tSECRET"), "{tool} {text}");
+        }
+    }
+    drop(swapper);
+    let names: Vec<_> = std::fs::read_dir(&keys).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["key"]);
+}
+
+#[tokio::test]
+async fn a_path_that_leads_elsewhere_than_it_was_planned_is_not_used() {
+    let room = Room::new();
+    room.put_home(".ssh/key", "SECRET");
+    room.put("d/key", "plain");
+    for (tool, args) in [
+        ("read", json!({"path": "d/key"})),
+        ("ls", json!({"path": "d"})),
+        ("find", json!({"path": "d", "pattern": "key"})),
+        ("grep", json!({"path": "d", "pattern": "SECRET"})),
+        ("write", json!({"path": "d/new", "content": "x"})),
+    ] {
+        let plan = room.plan(tool, &args).unwrap();
+        std::fs::rename(room.path("d"), room.path("was")).unwrap();
+        symlink(room.dir.path().join("home/.ssh"), room.path("d")).unwrap();
+        let (port, _news) = crate::room::port();
+        let outcome = room.tool(tool).run(plan, port).await;
+        std::fs::remove_file(room.path("d")).unwrap();
+        std::fs::rename(room.path("was"), room.path("d")).unwrap();
+        assert!(!outcome.result.text.contains("SECRET"), "{tool} {outcome:?}");
+        assert_ne!((tool, outcome.outcome), ("write", ToolOutcome::Done));
+    }
+    assert!(!room.dir.path().join("home/.ssh/new").exists());
 }

@@ -611,3 +611,41 @@ fn abstract_sockets_of_other_programs_cannot_be_reached_where_the_kernel_can() {
         }
     }
 }
+
+#[test]
+fn a_place_that_became_a_link_is_not_granted() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        let own = bench.work.path().join("own");
+        symlink(bench.home.path().join(".ssh"), &own).unwrap();
+        for leash in [
+            Leash { writable: vec![own.clone()], looking: true, ..bench.leash() },
+            Leash { writable: vec![own.clone()], ..bench.leash() },
+            Leash { readable: vec![own.clone()], ..bench.leash() },
+            Leash { readable: vec![own.join("id")], ..bench.leash() },
+        ] {
+            let said = bench.run(&leash, &format!("cat {}", bench.path(".ssh/id")));
+            assert!(said.code != Some(0) && !said.text.contains("SECRET"), "{leash:?} {said:?}");
+            assert_ne!(bench.run(&leash, &format!("echo x > {}", bench.path(".ssh/new"))).code, Some(0));
+        }
+    }
+}
+
+#[test]
+fn a_workspace_in_temp_cannot_be_moved_away() {
+    for bench in Bench::users().into_iter().filter(Bench::namespaces) {
+        let temp = tempfile::tempdir_in("/tmp").unwrap();
+        let work = temp.path().join("above/work");
+        std::fs::create_dir_all(&work).unwrap();
+        bench.own(temp.path());
+        let leash = Leash { writable: vec![work.clone()], ..bench.leash() };
+        for line in [
+            format!("mv {0} {0}.old", work.display()),
+            format!("mv {0} {0}.old", work.parent().unwrap().display()),
+            format!("mv {0} {0}.old", temp.path().display()),
+        ] {
+            let said = bench.run(&leash, &line);
+            assert_ne!(said.code, Some(0), "{line} {said:?}");
+        }
+        bench.run(&leash, &format!("echo x > {}/new", work.display())).is(0, "");
+    }
+}

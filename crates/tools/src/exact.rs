@@ -1,0 +1,201 @@
+//! Files at exactly the path that was judged: no link is followed on the way to them.
+//!
+//! A path is resolved and judged first and used later. A command that runs meanwhile may put a link in the place of any folder of the
+//! workspace; whoever opened the path by its name would then read or write somewhere else. Here each folder is opened from the one
+//! above it, and a link on the way is an error. Paths must be resolved: absolute, without `..`, every link followed.
+
+use crate::tool::ToolError;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Permissions};
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Component, Path};
+
+/// How often another name is tried for a file that is still being written.
+const MAX_TRIES: u32 = 100;
+
+/// How a folder on the way is opened: only to go on from there, where the system knows such a thing.
+#[cfg(target_os = "linux")]
+const STEP: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const STEP: OFlags = OFlags::RDONLY;
+
+/// A place for a file: its folder, held open, and its name there.
+pub(crate) struct Spot {
+    folder: OwnedFd,
+    name: OsString,
+}
+
+/// Whether folders that are missing on the way are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Fails,
+    IsMade,
+}
+
+impl Spot {
+    /// The place that a path names. Its folder must be there.
+    pub(crate) fn find(path: &Path) -> io::Result<Spot> {
+        Spot::reach(path, Missing::Fails)
+    }
+
+    /// The same; its folder is made where it is missing.
+    pub(crate) fn make(path: &Path) -> io::Result<Spot> {
+        Spot::reach(path, Missing::IsMade)
+    }
+
+    fn reach(path: &Path, missing: Missing) -> io::Result<Spot> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::IsADirectory.into());
+        };
+        Ok(Spot { folder: folder(above, STEP, missing)?, name: name.to_owned() })
+    }
+
+    /// Opens the file to be read. A pipe that nobody writes to keeps nobody waiting.
+    pub(crate) fn open(&self) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(openat(&self.folder, &self.name, flags, Mode::empty())?.into())
+    }
+
+    /// Puts a file with this content there in one step, in the place of what is there. `still` is asked in the last moment.
+    pub(crate) fn put(
+        &self,
+        content: &[u8],
+        permissions: Option<Permissions>,
+        still: impl FnOnce(&Spot) -> Result<(), ToolError>,
+        failed: impl Fn(io::Error) -> ToolError,
+    ) -> Result<(), ToolError> {
+        let (beside, mut file) = self.beside().map_err(&failed)?;
+        let written = (|| {
+            file.write_all(content).map_err(&failed)?;
+            if let Some(permissions) = permissions {
+                file.set_permissions(permissions).map_err(&failed)?;
+            }
+            file.sync_all().map_err(&failed)?;
+            still(self)?;
+            renameat(&self.folder, &beside, &self.folder, &self.name).map_err(|error| failed(error.into()))
+        })();
+        if written.is_err() {
+            let _ = unlinkat(&self.folder, &beside, AtFlags::empty());
+        }
+        written
+    }
+
+    /// A new file in the same folder, with a name that nobody has.
+    fn beside(&self) -> io::Result<(OsString, File)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for number in 0..MAX_TRIES {
+            let name = OsString::from(format!(".parlor-{}-{number}", std::process::id()));
+            // The user's umask takes away from this.
+            match openat(&self.folder, &name, flags, Mode::from_raw_mode(0o666)) {
+                Err(Errno::EXIST) => {}
+                opened => return Ok((name, opened?.into())),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// What the permissions of the file are, if it is there.
+    pub(crate) fn permissions(&self) -> Option<Permissions> {
+        let found = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(Permissions::from_mode(u32::from(found.st_mode) & 0o7777))
+    }
+}
+
+/// Opens the file at a path to be read.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    Spot::find(path)?.open()
+}
+
+/// A handle on whatever is at a path, good for nothing but naming it to the kernel.
+#[cfg(target_os = "linux")]
+pub(crate) fn handle(path: &Path) -> io::Result<OwnedFd> {
+    if path.parent().is_none() {
+        return folder(path, STEP, Missing::Fails);
+    }
+    let spot = Spot::find(path)?;
+    Ok(openat(&spot.folder, &spot.name, STEP | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Opens a folder.
+pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    folder(path, OFlags::RDONLY, Missing::Fails)
+}
+
+fn folder(path: &Path, last: OFlags, missing: Missing) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let names: Vec<&OsStr> = path
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        })
+        .collect();
+    let how = |at: usize| flags | if at == names.len() { last } else { STEP };
+    let mut here = openat(CWD, "/", how(0), Mode::empty())?;
+    for (at, name) in names.iter().enumerate() {
+        here = match openat(&here, *name, how(at + 1), Mode::empty()) {
+            Err(Errno::NOENT) if missing == Missing::IsMade => {
+                match mkdirat(&here, *name, Mode::from_raw_mode(0o777)) {
+                    // Somebody else was quicker.
+                    Err(Errno::EXIST) => {}
+                    made => made?,
+                }
+                openat(&here, *name, how(at + 1), Mode::empty())?
+            }
+            opened => opened?,
+        };
+    }
+    Ok(here)
+}
+
+/// What a tool says when the path cannot be used: that it leads elsewhere now, where that is why.
+pub(crate) fn failed(tool: &'static str, path: &Path) -> impl Fn(io::Error) -> ToolError {
+    let path = path.to_owned();
+    move |source| match Errno::from_io_error(&source) {
+        Some(Errno::NOTDIR | Errno::LOOP) => ToolError::Stale { tool: tool.to_owned() },
+        _ => ToolError::Io { path: path.clone(), source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn no_link_is_followed_wherever_it_stands() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(base.join("secret/deep")).unwrap();
+        std::fs::write(base.join("secret/deep/key"), "SECRET").unwrap();
+        std::fs::create_dir(base.join("work")).unwrap();
+        symlink(base.join("secret"), base.join("work/d")).unwrap();
+        symlink(base.join("secret/deep/key"), base.join("work/key")).unwrap();
+        for path in ["work/key", "work/d/deep/key"] {
+            assert!(open(&base.join(path)).is_err(), "{path}");
+        }
+        assert!(open_folder(&base.join("work/d")).is_err());
+        assert!(open_folder(&base.join("work/d/deep")).is_err());
+        assert!(Spot::make(&base.join("work/d/new/x")).is_err());
+        assert!(!base.join("secret/new").exists());
+        assert!(open(&base.join("secret/deep/key")).is_ok());
+    }
+
+    #[test]
+    fn a_file_is_put_in_one_step_and_nothing_is_left_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let spot = Spot::make(&base.join("a/b/c")).unwrap();
+        let fail = failed("write", Path::new("c"));
+        spot.put(b"one", Some(Permissions::from_mode(0o640)), |_| Ok(()), &fail).unwrap();
+        assert_eq!(spot.permissions().unwrap().mode(), 0o640);
+        let stale = || ToolError::Stale { tool: "write".into() };
+        assert!(spot.put(b"two", None, |_| Err(stale()), &fail).is_err());
+        assert_eq!(std::fs::read_to_string(base.join("a/b/c")).unwrap(), "one");
+        assert_eq!(std::fs::read_dir(base.join("a/b")).unwrap().count(), 1);
+    }
+}
