@@ -75,7 +75,7 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// What is added for a command that only looks: git then refreshes nothing on disk and runs nothing that a repository names.
 pub(crate) const LOOKING: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_CONFIG_COUNT", "4"),
+    ("GIT_CONFIG_COUNT", "8"),
     ("GIT_CONFIG_KEY_0", "diff.autoRefreshIndex"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
@@ -84,6 +84,16 @@ pub(crate) const LOOKING: &[(&str, &str)] = &[
     ("GIT_CONFIG_VALUE_2", "/dev/null"),
     ("GIT_CONFIG_KEY_3", "log.showSignature"),
     ("GIT_CONFIG_VALUE_3", "false"),
+    // A folder that happens to look like a repository is none.
+    ("GIT_CONFIG_KEY_4", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_4", "explicit"),
+    // Git starts itself in other repositories without what is said here, and obeys their settings.
+    ("GIT_CONFIG_KEY_5", "diff.submodule"),
+    ("GIT_CONFIG_VALUE_5", "short"),
+    ("GIT_CONFIG_KEY_6", "diff.ignoreSubmodules"),
+    ("GIT_CONFIG_VALUE_6", "all"),
+    ("GIT_CONFIG_KEY_7", "status.submoduleSummary"),
+    ("GIT_CONFIG_VALUE_7", "false"),
 ];
 
 /// Whether a variable may reach a child.

@@ -208,37 +208,69 @@ const LISTS: &[&[&str]] = &[
     &["worktree", "list"],
 ];
 
-/// Parts of a repository's own config that make git run programs, or read files which it then quotes when it complains.
-const RUNS: &[&str] = &[
-    "fsmonitor",
-    "external",
-    "textconv",
-    "filter",
-    "command",
-    "pager",
-    "include",
-    "program",
-    "hookspath",
-    "sshcommand",
-    "editor",
-    "askpass",
-    "helper",
-    "driver",
-    "worktree",
-    "gitproxy",
-    "proxy",
-    "promisor",
-    "partialclone",
-    "uploadpack",
-    "showsignature",
-    // A format that checks signatures.
-    "%g",
-    "ignorerevsfile",
-    "orderfile",
-    "excludesfile",
-    "attributesfile",
-    "signersfile",
-    "mailmap",
+/// What a repository's own config may say without making git run a program, obey another file or look into another repository. Listed
+/// and not refused: git gets more settings all the time. A section without names may hold anything.
+const SETTINGS: &[(&str, &[&str])] = &[
+    (
+        "core",
+        &[
+            "abbrev",
+            "autocrlf",
+            "bare",
+            "bigfilethreshold",
+            "compression",
+            "eol",
+            "filemode",
+            "ignorecase",
+            "logallrefupdates",
+            "longpaths",
+            "loosecompression",
+            "precomposeunicode",
+            "preloadindex",
+            "protecthfs",
+            "protectntfs",
+            "quotepath",
+            "repositoryformatversion",
+            "safecrlf",
+            "sharedrepository",
+            "symlinks",
+            "untrackedcache",
+            "whitespace",
+        ],
+    ),
+    ("extensions", &["objectformat"]),
+    ("user", &["name", "email"]),
+    ("author", &["name", "email"]),
+    ("committer", &["name", "email"]),
+    ("remote", &["url", "pushurl", "fetch", "push", "tagopt", "prune", "mirror"]),
+    ("branch", &[]),
+    ("advice", &[]),
+    ("color", &[]),
+    ("fetch", &[]),
+    ("gc", &[]),
+    ("init", &["defaultbranch"]),
+    ("lfs", &[]),
+    ("pack", &[]),
+    ("pull", &[]),
+    ("push", &[]),
+    ("rebase", &[]),
+    ("rerere", &[]),
+    ("log", &["abbrevcommit", "date", "decorate", "follow"]),
+    ("status", &["branch", "renames", "short", "showstash", "showuntrackedfiles"]),
+    (
+        "diff",
+        &[
+            "algorithm",
+            "colormoved",
+            "context",
+            "indentheuristic",
+            "interhunkcontext",
+            "mnemonicprefix",
+            "noprefix",
+            "renamelimit",
+            "renames",
+        ],
+    ),
 ];
 
 /// Whether git, so called, only looks.
@@ -327,8 +359,10 @@ pub(super) fn is_plain(dir: &Path) -> bool {
             Ok(_) => return false,
             Err(_) => {}
         }
-        // A directory that is itself a bare repository brings its own config.
-        if dir.join("HEAD").exists() && dir.join("objects").exists() {
+        // A directory that is itself a bare repository brings its own config. Git takes a link that leads nowhere for a HEAD, and looks for
+        // the rest elsewhere when it is told to.
+        let has = |name: &str| std::fs::symlink_metadata(dir.join(name)).is_ok();
+        if has("HEAD") && (has("objects") || has("refs") || has("commondir")) {
             return false;
         }
     }
@@ -380,7 +414,73 @@ fn config_is_plain(path: &Path) -> bool {
         Ok(meta) if meta.len() <= MAX_CONFIG => {}
         _ => return false,
     }
-    let Ok(text) = std::fs::read_to_string(path) else { return false };
-    let text = text.to_ascii_lowercase();
-    !RUNS.iter().any(|word| text.contains(word))
+    std::fs::read_to_string(path).is_ok_and(|text| says_only_settings(&text))
+}
+
+fn says_only_settings(text: &str) -> bool {
+    let mut section = None;
+    for line in text.lines().map(str::trim) {
+        // Git goes on in the next line after a backslash, and lets names follow a header at once: neither is read here.
+        if line.ends_with('\\') {
+            return false;
+        }
+        match line.chars().next() {
+            None | Some('#' | ';') => {}
+            Some('[') => {
+                let Some(header) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) else {
+                    return false;
+                };
+                let name = header.split([' ', '\t', '"', '.']).next().unwrap_or_default();
+                let plain = !header.contains(['[', ']', '\\', '=']);
+                section = SETTINGS.iter().find(|(known, _)| plain && known.eq_ignore_ascii_case(name));
+                if section.is_none() {
+                    return false;
+                }
+            }
+            Some(_) => {
+                let key = line.split(['=', ' ', '\t']).next().unwrap_or_default();
+                let known = |names: &[&str]| {
+                    names.is_empty() || names.iter().any(|known| known.eq_ignore_ascii_case(key))
+                };
+                if !section.is_some_and(|(_, names)| known(names)) {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_only_settings;
+
+    #[test]
+    fn a_config_is_plain_when_every_setting_of_it_is_known_to_be() {
+        let usual = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = x@y:z\n\t\
+                     fetch = +refs/heads/*:refs/remotes/origin/*\n# a word\n[branch \"main\"]\n\tremote = origin\n";
+        assert!(says_only_settings(usual));
+        assert!(says_only_settings(""));
+        for odd in [
+            "[core]\nfsmonitor = x",
+            "[core]\nworktree = /x",
+            "[diff]\nexternal = x",
+            "[diff]\nsubmodule = diff",
+            "[diff \"x\"]\ntextconv = x",
+            "[status]\nsubmoduleSummary = true",
+            "[format]\npretty = \"%\"G?",
+            "[include]\npath = x",
+            "[includeIf \"gitdir:/\"]\npath = x",
+            "[filter \"x\"]\nclean = x",
+            "[core] fsmonitor = x",
+            "[user]\nname = a\\\nb",
+            "name = x",
+            "[blame]\nignoreRevsFile = x",
+            "[extensions]\nworktreeConfig = true",
+            "[remote \"a]\\\"\"]\nurl = x",
+            "[alias]\nx = !y",
+        ] {
+            assert!(!says_only_settings(odd), "{odd}");
+        }
+    }
 }

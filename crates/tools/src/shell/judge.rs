@@ -151,6 +151,8 @@ impl Judge<'_> {
             self.words(bare, &mut inner);
         } else if let Some(doubt) = self.looks.other_wrapper(bare) {
             self.never(&mut inner, Risk::High, doubt);
+        } else if bare.around.elsewhere {
+            self.never(&mut inner, Risk::High, "runs a shell that reads its start files");
         }
         if let Some(reason) = self.variables(bare) {
             self.never(&mut inner, Risk::High, reason);

@@ -174,8 +174,10 @@ impl<'a> Looks<'a> {
     pub(super) fn stays(&self, word: &Word) -> bool {
         let plain = word.spills.iter().all(|spill| match spill {
             Spill::Anything => false,
-            // What the line does not set comes from the person.
-            Spill::Variable(name) => self.variables.get(name.as_str()).copied().unwrap_or(true),
+            // What neither the line nor the shell sets comes from the person.
+            Spill::Variable(name) => {
+                self.variables.get(name.as_str()).copied().unwrap_or(!set_by_shell(name))
+            }
         });
         plain && (!word.glob || self.reach.leads(word, true) == Leads::Inside)
     }
@@ -187,6 +189,13 @@ impl<'a> Looks<'a> {
             word.glob || self.reach.bases().iter().any(|base| base.join(text).is_dir())
         })
     }
+}
+
+/// Whether a shell puts words of the line itself into this variable.
+fn set_by_shell(name: &str) -> bool {
+    name == "_"
+        || name.starts_with("BASH")
+        || ["REPLY", "MAPFILE", "COPROC", "FUNCNAME", "DIRSTACK"].contains(&name)
 }
 
 enum Kind {
