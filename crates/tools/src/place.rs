@@ -201,8 +201,10 @@ impl Workplace {
 
     /// The part of the workspace that makes writing `path` more than routine, if there is one.
     pub fn steering(&self, path: &Path) -> Option<String> {
-        let inner = path.strip_prefix(self.root.as_ref()?).ok()?;
-        domain::steering::part(inner.iter().filter_map(|name| name.to_str())).map(str::to_owned)
+        let root = self.root.as_ref()?;
+        let inner = path.strip_prefix(root).ok()?;
+        let part = domain::steering::part(inner.iter().filter_map(|name| name.to_str())).map(str::to_owned);
+        part.or_else(|| crate::steering::is_led_to(root, path))
     }
 
     /// The path as a person would say it: relative to the working directory where that is shorter, as an address where its name is

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// Entries that one walk looks at.
 pub const MAX_WALKED: usize = 50_000;
-/// Places that are locked; those past it are only compared.
-const MAX_LOCKS: usize = 256;
+/// Places that are locked, the shallow ones first; those past it are only compared.
+const MAX_LOCKS: usize = 1024;
+/// Largest file of git's that is read for where it leads.
+const MAX_WORDS: u64 = 64 * 1024;
 /// Folders of installed or built things.
 const HEAVY: &[&str] = &["node_modules", ".venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache"];
 /// What cargo builds lies there, beside this file.
@@ -33,8 +35,88 @@ pub enum Commits {
     Not,
 }
 
-/// The places below `root` that steer: files, and folders as a whole. Also tells whether the walk ended before it was through.
+/// The places below `root` that steer: files, and folders as a whole. What matters most comes first: the shallow ones, and of those the
+/// ones that every program takes for what they are. Also tells whether the walk ended before it was through.
 pub fn places(root: &Path) -> (Vec<PathBuf>, bool) {
+    let (mut found, cut) = walked(root);
+    // Looked for by name as well: whoever fills a folder with other things must not hide them from the walk.
+    found.extend(own(root));
+    let led: Vec<PathBuf> = found.iter().flat_map(|place| led_to(root, place)).collect();
+    found.extend(led);
+    found.sort_by_cached_key(|place| {
+        let name = place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        (place.components().count(), !spellings(&name.to_ascii_lowercase()).contains(&name), place.clone())
+    });
+    found.dedup();
+    (found, cut)
+}
+
+/// Whether a resolved path of the workspace is where a name right in its root leads that steers: a link, or git's word on where it keeps its
+/// records.
+pub(crate) fn is_led_to(root: &Path, path: &Path) -> Option<String> {
+    let place = own(root).find(|place| led_to(root, place).iter().any(|target| path.starts_with(target)))?;
+    Some(place.file_name()?.to_string_lossy().into_owned())
+}
+
+/// Where a place that steers leads inside of the workspace, if it is a link or names another place: that steers too.
+fn led_to(root: &Path, place: &Path) -> Vec<PathBuf> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let Some(top) = real(root) else { return Vec::new() };
+    let is_link = place.is_symlink();
+    let is_git = place.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+    let mut targets: Vec<PathBuf> = is_link.then(|| real(place)).flatten().into_iter().collect();
+    if is_git {
+        let above = place.parent().unwrap_or(root);
+        let told =
+            if place.is_file() { git_word(place, "gitdir:").map(|told| above.join(told)) } else { None };
+        let records = told.as_deref().and_then(real);
+        let common = records.as_ref().and_then(|records| {
+            Some(real(&records.join(git_word(&records.join("commondir"), "")?)).unwrap_or_default())
+        });
+        let config = common.as_deref().or(records.as_deref()).unwrap_or(place).join("config");
+        let hooks = git_setting(&config, "hookspath").and_then(|told| real(&above.join(told)));
+        targets.extend(records.into_iter().chain(common).flat_map(|records| parts_of_git(&records)));
+        targets.extend(hooks);
+    }
+    let inside = targets.into_iter().filter_map(|target| Some(target.strip_prefix(&top).ok()?.to_owned()));
+    inside.filter(|inner| !inner.as_os_str().is_empty()).map(|inner| root.join(inner)).collect()
+}
+
+/// What one of git's own small files says after a word.
+fn git_word(file: &Path, word: &str) -> Option<String> {
+    let text = small(file)?;
+    Some(text.trim().strip_prefix(word)?.trim().to_owned()).filter(|told| !told.is_empty())
+}
+
+/// The last value of a setting of git's, by the end of its line: whoever writes it in another way is asked about by other means.
+fn git_setting(config: &Path, name: &str) -> Option<String> {
+    let text = small(config)?;
+    let values = text.lines().filter_map(|line| line.split_once('='));
+    let found = values.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name)).last()?;
+    Some(found.1.trim().trim_matches('"').to_owned())
+}
+
+fn small(file: &Path) -> Option<String> {
+    let meta = file.metadata().ok()?;
+    if meta.is_file() && meta.len() <= MAX_WORDS { std::fs::read_to_string(file).ok() } else { None }
+}
+
+/// The places right in `root`, as they are usually spelt.
+fn own(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = domain::steering::names().iter().flat_map(|name| spellings(name));
+    names.map(|name| root.join(name)).filter(|place| place.symlink_metadata().is_ok())
+}
+
+/// How people write a name: `agents.md`, `AGENTS.md`, `Agents.md`.
+fn spellings(name: &str) -> [String; 3] {
+    let (stem, end) = name.split_at(name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len()));
+    let mut letters = stem.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase()).into_iter();
+    let capital: String = first.chain(letters).collect();
+    [name.to_owned(), format!("{}{end}", stem.to_ascii_uppercase()), format!("{capital}{end}")]
+}
+
+fn walked(root: &Path) -> (Vec<PathBuf>, bool) {
     let mut found = Vec::new();
     let mut waiting = VecDeque::from([root.to_owned()]);
     let mut walked = 0;
@@ -43,7 +125,6 @@ pub fn places(root: &Path) -> (Vec<PathBuf>, bool) {
         for entry in entries.flatten() {
             walked += 1;
             if walked > MAX_WALKED {
-                found.sort();
                 return (found, true);
             }
             let name = entry.file_name();
@@ -56,7 +137,6 @@ pub fn places(root: &Path) -> (Vec<PathBuf>, bool) {
             }
         }
     }
-    found.sort();
     (found, false)
 }
 
@@ -129,8 +209,41 @@ mod tests {
             ".GITHUB/workflows/ci.yml",
         ]);
         let (found, cut) = places(&root);
-        assert_eq!(below(&root, &found), [".GITHUB", ".git", "a/b/c/AGENTS.md", "a/target/.npmrc"]);
+        assert_eq!(below(&root, &found), [".GITHUB", ".git", "a/target/.npmrc", "a/b/c/AGENTS.md"]);
         assert!(!cut);
+    }
+
+    #[test]
+    fn what_a_name_that_steers_leads_to_steers_too() {
+        let files =
+            ["docs/rules.txt", "ci/build.yml", ".bare/hooks/x", ".bare/config", ".bare/index", "my-hooks/y"];
+        let (_dir, root) = workspace(&files);
+        std::os::unix::fs::symlink("docs/rules.txt", root.join("AGENTS.md")).unwrap();
+        std::os::unix::fs::symlink("ci", root.join(".github")).unwrap();
+        std::os::unix::fs::symlink("/etc", root.join(".vscode")).unwrap();
+        std::fs::write(root.join(".git"), "gitdir: ./.bare\n").unwrap();
+        std::fs::write(root.join(".bare/config"), "[core]\n\thooksPath = my-hooks\n").unwrap();
+        let found = below(&root, &places(&root).0);
+        for wanted in ["docs/rules.txt", "ci", ".bare/hooks", ".bare/config", "my-hooks"] {
+            assert!(found.iter().any(|place| place == wanted), "{wanted} {found:?}");
+            assert!(is_led_to(&root, &root.join(wanted)).is_some(), "{wanted}");
+        }
+        assert_eq!(is_led_to(&root, &root.join("docs/other.txt")), None);
+        assert_eq!(is_led_to(&root, &root.join(".bare/index")), None);
+    }
+
+    #[test]
+    fn what_matters_most_is_locked_however_much_there_is() {
+        let (_dir, root) = workspace(&[".git/config", "AGENTS.md", "#0/.github/x"]);
+        for number in 0..MAX_LOCKS {
+            std::fs::create_dir(root.join(format!("#{number}")))
+                .or_else(|_| Ok::<_, std::io::Error>(()))
+                .unwrap();
+            std::fs::write(root.join(format!("#{number}/.envrc")), "").unwrap();
+        }
+        let (locked, _) = locks(&root, Commits::Not);
+        assert_eq!(below(&root, &locked[..2]), [".git", "AGENTS.md"]);
+        assert_eq!(locked.len(), MAX_LOCKS);
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Steered {
     pub(crate) async fn after(self, mut outcome: Outcome, port: &Port) -> Outcome {
         let line = self.line.clone();
         let Some(back) = self.put_back().await else { return outcome };
-        let asked = outcome.outcome != ToolOutcome::Cancelled;
+        let asked = outcome.outcome != ToolOutcome::Cancelled && !back.is_empty();
         let closing = if asked { ask(&back, &line, port).await } else { None };
         let told = match closing {
             Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => back.keep(),

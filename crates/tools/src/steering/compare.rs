@@ -5,19 +5,26 @@
 //! Invariant: no link is followed on the way to a file; a workspace that was made to lead elsewhere is not written through.
 
 use super::{YARN, parts_of_git, places};
-use crate::digest;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, statat, symlinkat, unlinkat};
+use crate::{digest, exact};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs::File;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files that are compared; past it the rest is not.
-const MAX_FILES: usize = 4096;
+const MAX_FILES: usize = 8192;
+/// Files of one place that are compared before those of the next: a full folder must not hide the others.
+const SHARE: usize = 64;
 /// Largest file whose content is kept to be put back.
 const MAX_IMAGE: u64 = 1024 * 1024;
 /// Bytes kept in all.
@@ -31,6 +38,9 @@ const MAX_SHOWN: usize = 4000;
 /// What is put aside is called after what it was.
 const ASIDE: &str = ".held";
 
+/// What is said when a command made so much that changes may have gone unseen.
+const FLOODED: &str = "(the command made more files that steer programs, or more files at all, than are compared: others may have changed unseen)";
+
 /// What a file was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Image {
@@ -40,6 +50,13 @@ enum Image {
 }
 
 impl Image {
+    fn of(path: &Path, is_link: bool, room: &mut u64) -> Image {
+        match is_link {
+            true => std::fs::read_link(path).map_or(Image::Odd, Image::Link),
+            false => file(path, room).unwrap_or(Image::Odd),
+        }
+    }
+
     fn same(&self, other: &Image) -> bool {
         match (self, other) {
             (Image::File { digest, mode, .. }, Image::File { digest: now, mode: new, .. }) => {
@@ -57,10 +74,30 @@ impl Image {
     }
 }
 
+/// A workspace by itself and not by its name: a command may move it away and put something else there.
+#[derive(Debug, Clone)]
+struct Anchor {
+    /// Leads to the folder for as long as it is held open, whatever its name is now.
+    path: PathBuf,
+    _folder: Option<Arc<OwnedFd>>,
+}
+
+impl Anchor {
+    fn at(root: &Path) -> Anchor {
+        match exact::open_folder(root) {
+            Ok(folder) if cfg!(target_os = "linux") => {
+                let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+                Anchor { path, _folder: Some(Arc::new(folder)) }
+            }
+            _ => Anchor { path: root.to_owned(), _folder: None },
+        }
+    }
+}
+
 /// What steers a workspace, as it was at one time. Paths are relative to its root.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    root: PathBuf,
+    root: Anchor,
     places: BTreeSet<PathBuf>,
     images: BTreeMap<PathBuf, Image>,
     /// Whether there was more than is looked at.
@@ -72,57 +109,64 @@ pub(crate) struct Seen {
 impl Seen {
     /// Looks at what steers `root` now. Takes a while in a large workspace.
     pub(crate) fn look(root: &Path) -> Seen {
+        Seen::look_at(Anchor::at(root))
+    }
+
+    fn look_at(root: Anchor) -> Seen {
         let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let (found, cut) = places(root);
+        let (found, cut) = places(&root.path);
+        let below = |place: &PathBuf| Some(place.strip_prefix(&root.path).ok()?.to_owned());
         let mut seen = Seen {
-            root: root.to_owned(),
-            places: found
-                .iter()
-                .filter_map(|place| Some(place.strip_prefix(root).ok()?.to_owned()))
-                .collect(),
+            places: found.iter().filter_map(below).collect(),
+            root,
             images: BTreeMap::new(),
             cut,
             at: i64::try_from(at.as_secs()).unwrap_or(i64::MAX),
         };
         let mut room = MAX_IMAGES;
-        for place in found {
-            for part in compared(&place) {
-                seen.add(&part, MAX_DEPTH, &mut room);
+        let parts: Vec<PathBuf> = found.iter().flat_map(|place| compared(place)).collect();
+        let mut cut = false;
+        for share in [SHARE, MAX_FILES] {
+            cut = false;
+            for part in &parts {
+                cut |= !seen.add(part, MAX_DEPTH, &mut share.min(MAX_FILES - seen.images.len()), &mut room);
             }
         }
+        seen.cut |= cut;
         seen
     }
 
-    fn add(&mut self, path: &Path, depth: usize, room: &mut u64) {
-        let (Ok(meta), Ok(name)) = (path.symlink_metadata(), path.strip_prefix(&self.root)) else { return };
-        if self.images.len() >= MAX_FILES || depth == 0 {
-            self.cut = true;
-            return;
+    /// Takes in what is at a path, at most `share` files that were not taken in before. Tells whether that was all.
+    fn add(&mut self, path: &Path, depth: usize, share: &mut usize, room: &mut u64) -> bool {
+        let (Ok(meta), Ok(name)) = (path.symlink_metadata(), path.strip_prefix(&self.root.path)) else {
+            return true;
+        };
+        if self.images.contains_key(name) {
+            return true;
+        }
+        if *share == 0 || depth == 0 {
+            return false;
         }
         if meta.is_dir() {
             let mut entries: Vec<PathBuf> =
                 std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
             entries.sort();
-            for entry in entries {
-                self.add(&entry, depth - 1, room);
-            }
-            return;
+            return entries.iter().all(|entry| self.add(entry, depth - 1, share, room));
         }
-        let image = match meta.is_symlink() {
-            true => std::fs::read_link(path).map_or(Image::Odd, Image::Link),
-            false => file(path, room).unwrap_or(Image::Odd),
-        };
         let name = name.to_owned();
-        self.images.insert(name, image);
+        *share -= 1;
+        self.images.insert(name, Image::of(path, meta.is_symlink(), room));
+        true
     }
 
     /// Looks again, and puts back what changed but for what `agreed` says a person agreed to. `None` when nothing did.
     pub(crate) fn put_back(&self, agreed: impl Fn(&Path) -> bool) -> Option<PutBack> {
-        let now = Seen::look(&self.root);
+        let now = Seen::look_at(self.root.clone());
         let mut changes: Vec<Change> = Vec::new();
         let fresh = |path: &Path| {
             // Where not everything was looked at before, only what is new for the file system counts as new.
-            let made = self.root.join(path).symlink_metadata().is_ok_and(|meta| meta.ctime() >= self.at - 1);
+            let made =
+                self.root.path.join(path).symlink_metadata().is_ok_and(|meta| meta.ctime() >= self.at - 1);
             !(self.cut || now.cut) || made
         };
         let known = |place: &Path| {
@@ -142,13 +186,22 @@ impl Seen {
                 Some(old) => changes.push(Change::new(path, What::Changed, shown(path, old, image))),
             }
         }
-        for path in self.images.keys().filter(|path| !now.images.contains_key(*path)) {
-            if self.root.join(path).symlink_metadata().is_err() || self.root.join(path).is_dir() {
-                changes.push(Change::new(path, What::Removed, None));
+        // Looked for by name: there may be so much now that it was not met again.
+        let mut room = MAX_IMAGES;
+        for (path, old) in self.images.iter().filter(|(path, _)| !now.images.contains_key(*path)) {
+            let full = self.root.path.join(path);
+            match full.symlink_metadata() {
+                Ok(meta) if !meta.is_dir() => {
+                    let image = Image::of(&full, meta.is_symlink(), &mut room);
+                    if !old.same(&image) {
+                        changes.push(Change::new(path, What::Changed, shown(path, old, &image)));
+                    }
+                }
+                _ => changes.push(Change::new(path, What::Removed, None)),
             }
         }
         changes.retain(|change| !agreed(&change.path));
-        if changes.is_empty() {
+        if changes.is_empty() && (self.cut || !now.cut) {
             return None;
         }
         // First everything that is in the way, also links that lead elsewhere, then what was there.
@@ -157,13 +210,13 @@ impl Seen {
             if matches!(image, Some(Image::File { bytes: None, .. } | Image::Odd)) {
                 change.failed = Some("it is too large or too odd to be put back".to_owned());
             } else if change.what != What::Removed {
-                change.put_aside(&self.root);
+                change.put_aside(&self.root.path);
             }
         }
         for change in changes.iter_mut().filter(|change| change.failed.is_none()) {
             let image = self.images.get(&change.path);
             if let Some(image) = image.filter(|_| change.what != What::Made)
-                && let Err(why) = restore(&self.root, &change.path, image)
+                && let Err(why) = restore(&self.root.path, &change.path, image)
             {
                 change.failed = Some(format!("it cannot be put back: {why}"));
             }
@@ -256,12 +309,17 @@ impl Change {
 /// What was put back; what the command wrote waits beside it until one of these is called.
 #[derive(Debug)]
 pub(crate) struct PutBack {
-    root: PathBuf,
+    root: Anchor,
     changes: Vec<Change>,
     cut: bool,
 }
 
 impl PutBack {
+    /// Whether there is nothing to decide: only more than can be compared.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
     /// For the person who decides.
     pub(crate) fn question(&self) -> String {
         let mut text = String::from("These files steer what programs do here. The command:\n");
@@ -273,8 +331,22 @@ impl PutBack {
             let _ =
                 write!(text, "\n{cut}{}", if cut.len() < diffs.len() { "\n(more is not shown)" } else { "" });
         }
-        text.push_str("\nThey are as they were before. Shall the command's version be taken?");
+        if self.changes.iter().any(|change| change.failed.is_some()) {
+            let _ = write!(text, "\n{}. The others are as they were before.", self.done());
+        } else {
+            text.push_str("\nThey are as they were before.");
+        }
+        text.push_str(" Shall the command's version be taken?");
         text
+    }
+
+    fn done(&self) -> &'static str {
+        match self.changes.iter().any(|change| change.failed.is_some()) {
+            false => "files that steer programs were put back as they were",
+            true => {
+                "NOT all files that steer programs could be put back: look at them before anything else is done here"
+            }
+        }
     }
 
     fn list(&self) -> String {
@@ -295,7 +367,7 @@ impl PutBack {
     pub(crate) fn keep(self) -> String {
         let mut troubles = String::new();
         for change in &self.changes {
-            if let Err(why) = take(&self.root, change) {
+            if let Err(why) = take(&self.root.path, change) {
                 let _ = write!(troubles, "\n{}: {why}", change.path.display());
             }
         }
@@ -307,19 +379,19 @@ impl PutBack {
         let mut troubles = String::new();
         for change in &self.changes {
             if let Some(aside) = &change.aside
-                && let Err(why) = remove(&self.root, &change.path, aside)
+                && let Err(why) = remove(&self.root.path, &change.path, aside)
             {
                 let _ = write!(troubles, "\n{}: {why}", aside.display());
             }
         }
-        format!(
-            "(files that steer programs were put back as they were; the person did not agree:\n{}){troubles}",
-            self.list()
-        )
+        format!("({}; the person did not agree:\n{}){troubles}", self.done(), self.list())
     }
 
     /// Nobody said: what the command wrote stays beside.
     pub(crate) fn leave(self) -> String {
+        if self.is_empty() {
+            return FLOODED.to_owned();
+        }
         let beside =
             self.changes.iter().filter_map(|change| Some(change.path.with_file_name(change.aside.as_ref()?)));
         let beside: Vec<String> = beside.take(MAX_NAMED).map(|path| path.display().to_string()).collect();
@@ -328,10 +400,7 @@ impl PutBack {
         } else {
             format!("what was written is in {}\n", beside.join(", "))
         };
-        format!(
-            "(files that steer programs were put back as they were, nobody was there to agree:\n{}{where_to})",
-            self.list()
-        )
+        format!("({}, nobody was there to agree:\n{}{where_to})", self.done(), self.list())
     }
 }
 
@@ -341,7 +410,7 @@ fn folder(root: &Path, path: &Path) -> io::Result<OwnedFd> {
     let mut here = openat(CWD, root, flags, Mode::empty())?;
     for name in path.parent().into_iter().flat_map(Path::iter) {
         here = match openat(&here, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
-            Err(rustix::io::Errno::NOENT) => {
+            Err(Errno::NOENT) => {
                 mkdirat(&here, name, Mode::from_raw_mode(0o777))?;
                 openat(&here, name, flags | OFlags::NOFOLLOW, Mode::empty())?
             }
@@ -351,7 +420,7 @@ fn folder(root: &Path, path: &Path) -> io::Result<OwnedFd> {
     Ok(here)
 }
 
-fn name(path: &Path) -> io::Result<&std::ffi::OsStr> {
+fn name(path: &Path) -> io::Result<&OsStr> {
     path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
@@ -364,11 +433,27 @@ fn put_aside(root: &Path, path: &Path) -> io::Result<OsString> {
             aside.push(format!("-{number}"));
         }
         if statat(&folder, &aside, AtFlags::SYMLINK_NOFOLLOW).is_err() {
-            renameat(&folder, name(path)?, &folder, &aside)?;
+            move_away(&folder, name(path)?, &aside)?;
             return Ok(aside);
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+    // Somebody took them all beforehand; nobody foresees this one.
+    let mut aside = name(path)?.to_owned();
+    aside.push(format!("{ASIDE}-{:016x}", std::hash::RandomState::new().build_hasher().finish()));
+    move_away(&folder, name(path)?, &aside)?;
+    Ok(aside)
+}
+
+/// Moves a file within a folder, also when the command closed the folder to us: it is ours, so it can be opened again.
+fn move_away(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    match renameat(folder, from, folder, to) {
+        Err(Errno::ACCESS | Errno::PERM) => {
+            let mode = Mode::from_raw_mode(fstat(folder)?.st_mode) | Mode::RWXU;
+            fchmod(folder, mode)?;
+            Ok(renameat(folder, from, folder, to)?)
+        }
+        done => Ok(done?),
+    }
 }
 
 fn restore(root: &Path, path: &Path, image: &Image) -> io::Result<()> {
@@ -397,10 +482,10 @@ fn take(root: &Path, change: &Change) -> io::Result<()> {
     }
 }
 
-fn remove(root: &Path, path: &Path, aside: &std::ffi::OsStr) -> io::Result<()> {
+fn remove(root: &Path, path: &Path, aside: &OsStr) -> io::Result<()> {
     let folder = folder(root, path)?;
     match unlinkat(&folder, aside, AtFlags::empty()) {
-        Err(rustix::io::Errno::ISDIR | rustix::io::Errno::PERM) => {
+        Err(Errno::ISDIR | Errno::PERM) => {
             std::fs::remove_dir_all(Path::new(&format!("/proc/self/fd/{}", folder.as_raw_fd())).join(aside))
         }
         done => Ok(done?),
@@ -415,6 +500,7 @@ pub(crate) fn is_of_git(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     struct Bench {
         _dir: tempfile::TempDir,
@@ -559,6 +645,70 @@ mod tests {
         assert!(back.question().contains("too large"), "{}", back.question());
         assert_eq!(bench.get(".npmrc").as_deref(), Some("small"));
         assert_eq!(bench.get("AGENTS.md").as_deref(), Some("agreed"));
+    }
+
+    #[test]
+    fn nothing_hides_behind_very_many_other_files() {
+        let bench = Bench::new();
+        bench.put(".git/config", "old\n");
+        for number in 0..=MAX_FILES {
+            bench.put(&format!(".circleci/{number}"), "");
+        }
+        let before = Seen::look(&bench.root);
+        assert!(before.cut);
+        bench.put(".git/config", "evil\n");
+        bench.put("AGENTS.md", "be evil\n");
+        before.put_back(|_| false).unwrap().leave();
+        assert_eq!(bench.get(".git/config").as_deref(), Some("old\n"));
+        assert_eq!(bench.get("AGENTS.md").as_deref(), Some("be kind\n"));
+    }
+
+    #[test]
+    fn who_makes_very_many_files_is_found_out_and_said() {
+        let bench = Bench::new();
+        let deep = ["a/b/c/.envrc", ".git/config"];
+        deep.iter().for_each(|name| bench.put(name, "old\n"));
+        let before = Seen::look(&bench.root);
+        for number in 0..=super::super::MAX_WALKED {
+            std::fs::write(bench.root.join(format!("#{number}")), "").unwrap();
+        }
+        let told = before.put_back(|_| false).unwrap().leave();
+        assert_eq!(told, FLOODED);
+        deep.iter().for_each(|name| bench.put(name, "evil\n"));
+        before.put_back(|_| false).unwrap().leave();
+        assert_eq!(deep.map(|name| bench.get(name).unwrap()), ["old\n", "old\n"]);
+    }
+
+    #[test]
+    fn a_workspace_that_was_moved_away_is_compared_where_it_is_and_nothing_else_is_touched() {
+        let bench = Bench::new();
+        let before = Seen::look(&bench.root);
+        let (moved, person) = (bench.root.with_file_name("moved"), bench.root.with_file_name("person"));
+        std::fs::rename(&bench.root, &moved).unwrap();
+        std::fs::create_dir(&person).unwrap();
+        std::fs::write(person.join(".bashrc"), "mine").unwrap();
+        std::os::unix::fs::symlink(&person, &bench.root).unwrap();
+        std::fs::write(moved.join("AGENTS.md"), "be evil\n").unwrap();
+        before.put_back(|_| false).unwrap().leave();
+        assert_eq!(std::fs::read_to_string(moved.join("AGENTS.md")).unwrap(), "be kind\n");
+        assert_eq!(std::fs::read_dir(&person).unwrap().count(), 1);
+        assert_eq!(std::fs::read_to_string(person.join(".bashrc")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn putting_back_cannot_be_hindered_by_names_or_modes() {
+        let bench = Bench::new();
+        let before = Seen::look(&bench.root);
+        for number in 1..=MAX_NAMED {
+            let end = if number == 1 { String::new() } else { format!("-{number}") };
+            bench.put(&format!(".envrc{ASIDE}{end}"), "");
+        }
+        bench.put(".envrc", "evil\n");
+        bench.put("shut/.envrc", "evil\n");
+        std::fs::set_permissions(bench.root.join("shut"), PermissionsExt::from_mode(0o555)).unwrap();
+        let told = before.put_back(|_| false).unwrap().leave();
+        assert_eq!((bench.get(".envrc"), bench.get("shut/.envrc")), (None, None), "{told}");
+        assert!(!told.contains("NOT"), "{told}");
     }
 
     #[test]
