@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tools::policy::{Allowance, Rules};
 use tools::sandbox::Guard;
@@ -52,6 +53,8 @@ pub struct Agent {
     failing: BTreeMap<SessionId, String>,
     /// Summaries that are being written outside of runs; one is no use any more once the conversation goes on.
     compacting: BTreeMap<SessionId, CancellationToken>,
+    /// Commands in the background of sessions that are closed, until they are over.
+    ending: JoinSet<()>,
 }
 
 impl Agent {
@@ -70,6 +73,7 @@ impl Agent {
             changes: Changes::default(),
             failing: BTreeMap::new(),
             compacting: BTreeMap::new(),
+            ending: JoinSet::new(),
         }
     }
 
@@ -87,6 +91,11 @@ impl Agent {
             stop.cancel();
         }
         self.servers.stop();
+        // What they did to files that steer programs is put back before we go: nobody else would do it.
+        for (_, seat) in std::mem::take(&mut self.seats) {
+            self.ending.spawn(async move { seat.place.jobs().end().await });
+        }
+        self.ending.join_all().await;
     }
 
     async fn order(&mut self, order: Order) {
@@ -149,7 +158,10 @@ impl Agent {
             }
             Order::Forget { session } => {
                 self.stop_compacting(&session);
-                self.seats.remove(&session);
+                while self.ending.try_join_next().is_some() {}
+                if let Some(seat) = self.seats.remove(&session) {
+                    self.ending.spawn(async move { seat.place.jobs().end().await });
+                }
                 self.failing.remove(&session);
             }
         }

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::ps::desk::Desk;
 use crate::remote::Front;
 use crate::settings::{self, Ui};
+use crate::stack::EngineTask;
 use crate::{places, stack};
 use dialects::role::Answers;
 use domain::command::Command;
@@ -53,7 +54,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         let _desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
         let look = look.warned(own.no_workspace);
         let exit = on(&own.hub, own.start, note_on(&own.model), own.cwd, look).await;
-        leave(&own.hub, exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
+        leave(&own.hub, own.engine, exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
         return exit;
     }
     let ground = places::ground(&common, &mut settings::read().config)?;
@@ -68,7 +69,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move { tokio::spawn(stand(common, news, commands, note)).await };
     tokio::pin!(screen, behind);
-    let mut hub: Option<(Hub, Option<Desk>)> = None;
+    let mut hub: Option<(Hub, EngineTask, Option<Desk>)> = None;
     let left = loop {
         tokio::select! {
             biased;
@@ -77,18 +78,18 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
             stood = &mut behind, if hub.is_none() => hub = Some(stood??),
         }
     };
-    if let Some((hub, _desk)) = hub {
-        leave(&hub, left.as_ref().is_ok_and(|left| *left == ExitReason::Quit)).await;
+    if let Some((hub, engine, _desk)) = hub {
+        leave(&hub, engine, left.as_ref().is_ok_and(|left| *left == ExitReason::Quit)).await;
     }
     Ok(exit(left?))
 }
 
 /// Stops our own hub. Unless the person chose to leave, the runs end first: nobody meant them to wait for the next time.
-async fn leave(hub: &Hub, chosen: bool) {
+async fn leave(hub: &Hub, engine: EngineTask, chosen: bool) {
     if !chosen {
         hub.end().await;
     }
-    hub.stop().await;
+    engine.stop(hub).await;
 }
 
 /// How to go on later.
@@ -102,7 +103,7 @@ async fn stand(
     news: mpsc::Sender<News>,
     commands: mpsc::Receiver<tui::Outgoing>,
     note: watch::Sender<Note>,
-) -> anyhow::Result<(Hub, Option<Desk>)> {
+) -> anyhow::Result<(Hub, EngineTask, Option<Desk>)> {
     let own = stack::own(&common, stack::no_log()).await?;
     let start = own.start.or(Some(Command::NewSession { cwd: None, title: None, id: None }));
     note.send_replace(note_on(&own.model));
@@ -116,7 +117,7 @@ async fn stand(
         }
     });
     let desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
-    Ok((own.hub, desk))
+    Ok((own.hub, own.engine, desk))
 }
 
 /// Which model answers, why, and what to ask it.

@@ -43,7 +43,7 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
         exit::complain(words);
     }
     let exit = converse(&own.hub, own.start, prompt, &run).await;
-    own.hub.stop().await;
+    own.engine.stop(&own.hub).await;
     exit
 }
 

@@ -137,7 +137,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         last_lines: last_lines(serve.stdio),
     };
     let exit = stop::until_told(&own.hub, serving, manner).await.map(|()| Exit::Done);
-    own.hub.stop().await;
+    own.engine.stop(&own.hub).await;
     if let Some(tape) = &host.tape {
         tape.finish();
     }

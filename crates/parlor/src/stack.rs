@@ -26,6 +26,8 @@ pub const GUARD: &str = "__guard";
 pub struct Own {
     /// The way in.
     pub hub: Hub,
+    /// To be stopped with the hub.
+    pub(crate) engine: EngineTask,
     /// The model that a new session uses.
     pub model: ModelRef,
     /// Where the agent works.
@@ -65,15 +67,19 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
     let start = start_with(common, store.as_ref(), &ground)?;
     let policy = policy(common, &config, &log);
     let allow = common.allow.clone();
-    let hub = assemble_with(Arc::new(source), store, &ground, &data, policy, (config, allow), log);
+    let (hub, engine) = assemble_with(Arc::new(source), store, &ground, &data, policy, (config, allow), log);
     Ok(Own {
         hub,
+        engine,
         model,
         cwd: ground.cwd,
         no_workspace: ground.workspace.err().map(|why| why.words()),
         start,
     })
 }
+
+/// How long the end of the program waits for the engine.
+const ENGINE_GRACE: std::time::Duration = std::time::Duration::from_secs(6);
 
 /// Puts engine, store and hub together. `data` is where rules and long outputs are kept.
 pub fn assemble_in(
@@ -87,7 +93,7 @@ pub fn assemble_in(
     let config = engine::Config::default();
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
-    assemble_with(models, store, &ground, data, policy, (config, Vec::new()), log)
+    assemble_with(models, store, &ground, data, policy, (config, Vec::new()), log).0
 }
 
 /// The same, with the person's settings and what is allowed from the start.
@@ -99,19 +105,31 @@ fn assemble_with(
     policy: Policy,
     (config, allow): (engine::Config, Vec<Allowance>),
     log: Log,
-) -> Hub {
+) -> (Hub, EngineTask) {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard(&config));
     let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow };
-    tokio::spawn(Agent::new(setup, reports).run(ordered));
+    let engine = EngineTask(tokio::spawn(Agent::new(setup, reports).run(ordered)));
     let workspace = ground.workspace.as_ref().ok().cloned();
     let files = Files { data: Some(data), workspace, allowed: places::save_dirs() };
     let seat = EngineSeat::Driven(orders);
     let hub = Hub::start_with(hub_setup(Engine::Driven, ground, policy), store, seat, files, log);
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });
-    hub
+    (hub, engine)
+}
+
+/// Our own engine while it runs.
+pub(crate) struct EngineTask(tokio::task::JoinHandle<()>);
+
+impl EngineTask {
+    /// Stops the hub, and waits until the engine has put everything in order: commands in the background end, and what they did to files
+    /// that steer programs is put back.
+    pub(crate) async fn stop(self, hub: &Hub) {
+        hub.stop().await;
+        let _ = tokio::time::timeout(ENGINE_GRACE, self.0).await;
+    }
 }
 
 /// This program as the guard of children; `None` in tests, where this program is another. Our own folders are closed to them.

@@ -207,6 +207,15 @@ impl Serving {
     pub(crate) fn pause(&self, paused: bool) {
         let signal = if paused { rustix::process::Signal::STOP } else { rustix::process::Signal::CONT };
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
+        // Each thread stops when it is next looked at, not at once.
+        wait_until("every thread stands still", || !paused || self.stands_still());
+    }
+
+    fn stands_still(&self) -> bool {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        threads.map(|thread| fs::read_to_string(thread.unwrap().path().join("stat")).unwrap_or_default()).all(
+            |stat| stat.rsplit(')').next().is_none_or(|rest| rest.trim_start().starts_with(['T', 't', 'Z'])),
+        )
     }
 
     /// The socket by which every serving process can be found, beside the one it was told.

@@ -1,6 +1,7 @@
 //! A command against the process that watches over it: killing it, tracing it, reading it, getting away from it.
 
 use crate::bench::{alive, as_each_user, wait_until};
+use serde_json::json;
 
 /// Whether this kernel keeps signals inside of the sandbox.
 fn kernel_keeps_signals() -> bool {
@@ -71,6 +72,29 @@ fn nothing_outlives_its_command_by_a_double_fork_or_another_session() {
             ui.bash(line, true);
             let pid: i32 = world.get("project/survivor").trim().parse().unwrap();
             wait_until("the survivor is gone", || !alive(pid));
+        }
+    });
+}
+
+#[test]
+fn what_a_job_left_is_put_back_when_the_program_ends() {
+    if tools::sandbox::status().can_hold().is_err() {
+        return;
+    }
+    as_each_user(|world| {
+        let mut serving = world.serve(&["--policy", "sandboxed"]);
+        let mut ui = world.ui(&serving.socket);
+        // Not in the line itself: what a person sees and agrees to stays.
+        let job = "printf evil > AGENTS.md; printf evil > .envrc; touch there; sleep 1000";
+        world.put("project/job.sh", job);
+        ui.call("bash", &json!({"command": "bash job.sh", "background": true}), true);
+        wait_until("the job wrote its files", || world.path("project/there").exists());
+        let parlor = rustix::process::Pid::from_child(&serving.child);
+        rustix::process::kill_process(parlor, rustix::process::Signal::TERM).unwrap();
+        serving.child.wait().unwrap();
+        for name in ["AGENTS.md", ".envrc"] {
+            assert!(!world.path(format!("project/{name}")).exists(), "{name} stays");
+            assert_eq!(world.get(&format!("project/{name}.held")), "evil");
         }
     });
 }

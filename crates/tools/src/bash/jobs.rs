@@ -23,6 +23,9 @@ pub const MAX_JOBS: usize = 64;
 /// How long a stop waits for the job to be over before it answers.
 const STOP_WAIT: Duration = Duration::from_millis(500);
 
+/// How long the end of the program waits for all of them.
+const END_WAIT: Duration = Duration::from_secs(5);
+
 /// Where a background command stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobState {
@@ -87,6 +90,18 @@ impl Jobs {
         for job in self.lock().jobs.values() {
             job.stop.cancel();
         }
+    }
+
+    /// Stops everything and waits until what it did to files that steer programs is put back, for instance before the program ends.
+    pub async fn end(&self) {
+        self.stop_all();
+        let states: Vec<_> = self.lock().jobs.values().map(|job| job.state.clone()).collect();
+        let over = async {
+            for mut state in states {
+                let _ = state.wait_for(|(state, _)| *state != JobState::Running).await;
+            }
+        };
+        let _ = tokio::time::timeout(END_WAIT, over).await;
     }
 
     /// Whether one more may start.
