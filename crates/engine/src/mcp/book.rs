@@ -1,10 +1,11 @@
 //! Where servers are written down: the person's `mcp.json` and the project's `.mcp.json`. Reads and writes files.
 
 use super::approvals::{Approvals, write_private};
-use super::entry::{self, Entry, EntryError};
+use super::entry::{self, Entry, EntryError, Way};
 use crate::config::Config;
 use crate::place::read_text;
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,10 @@ pub fn servers(
             Err(why) => (Vec::new(), vec![EntryError { name: None, why }]),
         };
         errors.extend(wrong.into_iter().map(|error| (file.clone(), error)));
-        for entry in entries {
+        for mut entry in entries {
+            if let Some(root) = project {
+                entry.digest = with_files(&entry, root);
+            }
             if listed.iter().any(|known| known.entry.name == entry.name) {
                 let why = "hidden by the person's own server of this name".to_owned();
                 errors.push((file.clone(), EntryError { name: Some(entry.name), why }));
@@ -56,6 +60,24 @@ pub fn servers(
         }
     }
     (listed, errors)
+}
+
+/// The digest of a project's entry together with the files of the project that it names: whoever changes the program of a server that was
+/// agreed to has another server.
+fn with_files(entry: &Entry, root: &Path) -> String {
+    let Way::Child { command, args, env } = &entry.way else { return entry.digest.clone() };
+    let mut text = entry.digest.clone();
+    // Also in the middle of a word: `--config=run.json`.
+    let words =
+        args.iter().chain(env.values()).flat_map(|word| word.split(['=', ':', ',']).chain([word.as_str()]));
+    for word in std::iter::once(command.as_str()).chain(words).filter(|word| !word.is_empty()) {
+        let Ok(path) = root.join(word).canonicalize() else { continue };
+        if path.starts_with(root) && path.is_file() {
+            let file = tools::digest::of_file(&path).ok().flatten().unwrap_or_default();
+            let _ = write!(text, "\n{}\n{file}", path.display());
+        }
+    }
+    if text == entry.digest { text } else { tools::digest::hex(text.as_bytes()) }
 }
 
 /// Writes a server into the person's file; one of the same name is replaced.
@@ -107,6 +129,21 @@ fn change(settings: &Path, change: impl FnOnce(&mut Map<String, Value>) -> bool)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_whose_program_changed_is_another_server() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap();
+        let (config, data) = (Config::default(), project.join("data"));
+        std::fs::write(project.join("srv.py"), "good").unwrap();
+        let file = r#"{"mcpServers": {"s": {"command": "python3", "args": ["--script=srv.py"]}}}"#;
+        std::fs::write(project.join(".mcp.json"), file).unwrap();
+        let see = || servers(&config, &data, Some(&project)).0.remove(0);
+        Approvals::in_data(&data).add(&project, &see().entry.digest, "x").unwrap();
+        assert!(see().approved);
+        std::fs::write(project.join("srv.py"), "evil").unwrap();
+        assert!(!see().approved);
+    }
 
     #[test]
     fn the_person_leads_and_a_project_waits_for_consent() {
