@@ -10,7 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tokio::time::Instant;
 
@@ -107,7 +107,10 @@ impl Shell {
                 None
             }
             Pause::Editor(text) => {
-                let edited = tokio::task::spawn_blocking(move || edit(&text)).await;
+                // Beside the history, which is ours alone: in temp every command of an agent could read it, and write in it.
+                let folder = self.options.history.as_deref().and_then(Path::parent).map(Path::to_owned);
+                let folder = folder.filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir);
+                let edited = tokio::task::spawn_blocking(move || edit(&text, &folder)).await;
                 Some(Msg::FromEditor(edited.ok().and_then(Result::ok)))
             }
         };
@@ -184,11 +187,11 @@ pub(super) enum Pause {
 /// Names that are tried for the file that the editor gets.
 const TRIES: u32 = 16;
 
-fn edit(text: &str) -> io::Result<String> {
+fn edit(text: &str, folder: &Path) -> io::Result<String> {
     let editor = ["VISUAL", "EDITOR"].iter().find_map(std::env::var_os).unwrap_or_default();
     let mut words = editor.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let program = words.next().map_or(OsStr::new("vi"), OsStr::from_bytes);
-    let (path, mut file) = draft()?;
+    let (path, mut file) = draft(folder)?;
     file.write_all(text.as_bytes())?;
     let status = Command::new(program).args(words.map(OsStr::from_bytes)).arg(&path).status();
     let edited = fs::read_to_string(&path);
@@ -197,10 +200,10 @@ fn edit(text: &str) -> io::Result<String> {
 }
 
 /// A new file for the person alone. Never one that is there: another user could have laid it, or a link, in its place.
-fn draft() -> io::Result<(PathBuf, fs::File)> {
+fn draft(folder: &Path) -> io::Result<(PathBuf, fs::File)> {
     let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in 0..TRIES {
-        let path = std::env::temp_dir().join(format!("parlor-{}-{number}.md", std::process::id()));
+        let path = folder.join(format!("parlor-{}-{number}.md", std::process::id()));
         match OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path) {
             Ok(file) => return Ok((path, file)),
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => taken = why,

@@ -1,6 +1,8 @@
 //! Which question stands on the screen, who has the keyboard, and what comes of its answers.
 
-use crate::ask::{self, Answered, AskPanel, Focus, HELD_MS, Held, Keyboard, Reply, Stage, Waits, keyboard};
+use crate::ask::{
+    self, Answered, AskPanel, Focus, HELD_MS, Held, Keyboard, Reply, SEEN_MS, Stage, Waits, keyboard,
+};
 use crate::key::{Code, Key};
 use crate::model::{Model, Want};
 use crate::msg::Fx;
@@ -138,8 +140,16 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
         Reply::Writes => {
             model.toast(Level::Info, "the keys of the question are in its last line; Tab goes back");
         }
+        // A letter that this question does not offer may be the first of a word: what follows it is no answer.
+        reply @ Reply::Word(_) if unused => {
+            model.screen.typed_at = Some(model.screen.now);
+            take(model, reply, key, unused, fx);
+        }
         reply => {
             panel.focus = Focus::Question;
+            if reply == Reply::Full {
+                model.screen.typed_at = Some(model.screen.now);
+            }
             take(model, reply, key, unused, fx);
         }
     }
@@ -169,6 +179,10 @@ fn moves(model: &mut Model, keyboard: Keyboard) -> bool {
 pub(super) fn page_key(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
     if matches!(key.code, Code::Esc | Code::Char('v' | 'q')) {
         model.screen.overlay = None;
+        return;
+    }
+    // Nobody can have read the page in that time: this key belongs to the one that opened it.
+    if model.screen.typed_at.is_some_and(|at| model.screen.now.since(at) < SEEN_MS) {
         return;
     }
     let offers = view::page_offers(model);

@@ -551,10 +551,29 @@ fn a_rule_that_is_scrolled_away_cannot_be_made() {
     stage.ui.keys("a");
     stage.ui.keys("s");
     assert_eq!(answers(&mut stage), []);
+    stage.ui.wait(SEEN_MS);
     stage.ui.keys("<home>a");
     let [(_, Answer::Allow { scope: Scope::Always, .. })] = answers(&mut stage)[..] else {
         panic!("no answer")
     };
+}
+
+#[test]
+fn a_word_that_begins_with_a_letter_of_the_question_allows_nothing() {
+    // On these screens the rule does not fit, so `s` and `a` are no keys of the question.
+    for (columns, rows) in [(40, 8), (30, 10)] {
+        for word in ["say", "ay", "vy"] {
+            let mut stage = Stage::new(columns, rows);
+            stage.run("go");
+            stage.consent(10, Some("rm in this project and everywhere below it, whatever it is called"));
+            stage.ui.wait(QUIET_MS);
+            for letter in word.chars() {
+                stage.ui.keys(&letter.to_string());
+                stage.ui.wait(150);
+            }
+            assert_eq!(answers(&mut stage), [], "{word} {columns}x{rows}\n{}", screen(&mut stage));
+        }
+    }
 }
 
 #[test]
