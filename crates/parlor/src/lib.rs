@@ -61,6 +61,9 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(why) => return say_error(&anyhow::anyhow!("cannot start: {why}")),
     };
+    // A picture of our memory would hold keys, and secrets that were typed.
+    let nothing = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, nothing);
     // What loses its guard is ours, and is ended.
     #[cfg(target_os = "linux")]
     runtime.spawn(tools::sandbox::inherit());
