@@ -1,7 +1,5 @@
 //! A UI that speaks as soon as it is connected, before it was told anything.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
-
 use dialects::Dialect;
 use dialects::role::{Greeting, Lane};
 use domain::command::Command;

@@ -166,7 +166,7 @@ fn whichever_page_is_lost_the_rest_is_saved_and_the_loss_is_counted() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(file(directory.path()), &bytes).unwrap();
         damage(directory.path(), |bytes| {
-            bytes[at * PAGE..(at + 1) * PAGE].fill(if at % 2 == 0 { 0 } else { 0xa5 })
+            bytes[at * PAGE..(at + 1) * PAGE].fill(if at % 2 == 0 { 0 } else { 0xa5 });
         });
         if matches!(thorough(directory.path()), Health::Whole { .. }) {
             // A page that held nothing.
@@ -268,7 +268,7 @@ fn a_log_is_read_as_sqlite_reads_it_wherever_it_is_cut_or_changed() {
                 }
                 // Before the first table there is nothing to save.
                 Err(why) => {
-                    assert!(expected == 0 && matches!(why, StoreError::Foreign { .. }), "frame {at}: {why}")
+                    assert!(expected == 0 && matches!(why, StoreError::Foreign { .. }), "frame {at}: {why}");
                 }
             }
             counts.insert(expected);

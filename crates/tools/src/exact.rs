@@ -101,7 +101,7 @@ impl Spot {
     /// What the permissions of the file are, if it is there.
     pub(crate) fn permissions(&self) -> Option<Permissions> {
         let found = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(Permissions::from_mode(u32::from(found.st_mode) & 0o7777))
+        Some(Permissions::from_mode(found.st_mode & 0o7777))
     }
 }
 

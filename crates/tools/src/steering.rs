@@ -91,8 +91,8 @@ fn git_word(file: &Path, word: &str) -> Option<String> {
 /// The last value of a setting of git's, by the end of its line: whoever writes it in another way is asked about by other means.
 fn git_setting(config: &Path, name: &str) -> Option<String> {
     let text = small(config)?;
-    let values = text.lines().filter_map(|line| line.split_once('='));
-    let found = values.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name)).last()?;
+    let mut values = text.lines().filter_map(|line| line.split_once('='));
+    let found = values.rfind(|(key, _)| key.trim().eq_ignore_ascii_case(name))?;
     Some(found.1.trim().trim_matches('"').to_owned())
 }
 
@@ -236,9 +236,7 @@ mod tests {
     fn what_matters_most_is_locked_however_much_there_is() {
         let (_dir, root) = workspace(&[".git/config", "AGENTS.md", "#0/.github/x"]);
         for number in 0..MAX_LOCKS {
-            std::fs::create_dir(root.join(format!("#{number}")))
-                .or_else(|_| Ok::<_, std::io::Error>(()))
-                .unwrap();
+            std::fs::create_dir_all(root.join(format!("#{number}"))).unwrap();
             std::fs::write(root.join(format!("#{number}/.envrc")), "").unwrap();
         }
         let (locked, _) = locks(&root, Commits::Not);

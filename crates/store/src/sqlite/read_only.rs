@@ -102,7 +102,7 @@ pub(super) fn address(path: &Path, options: &str) -> String {
     for byte in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                address.push(char::from(*byte))
+                address.push(char::from(*byte));
             }
             other => {
                 // Writing to a string does not fail.

@@ -155,7 +155,8 @@ mod listed {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::sandbox::{Lacks, status};
