@@ -50,7 +50,8 @@ fn refusal(why: NotAdmitted) -> String {
     serde_json::json!({"error": {"about": "hello", "code": REFUSED, "message": words}}).to_string()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use link::unix::Listener;

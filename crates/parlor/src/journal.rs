@@ -19,8 +19,11 @@ const KEPT: usize = 256;
 /// Lines per second on average, and at once.
 const PER_SECOND: u32 = 20;
 
+/// Where the lines of a journal go.
+type Writer = fn(&str);
+
 /// The journal of this program: there is one stderr.
-static JOURNAL: Mutex<Option<Journal<fn(&str)>>> = Mutex::new(None);
+static JOURNAL: Mutex<Option<Journal<Writer>>> = Mutex::new(None);
 
 /// The log on stderr.
 pub(crate) fn on_stderr() -> Log {

@@ -14,7 +14,7 @@ type Stand = (&'static str, &'static str, fn(&World, &Path));
 const STANDS: &[Stand] = &[
     ("no TOML", "is not TOML", |world, _| world.put("config/config.toml", "model = [\n")),
     ("wrong kinds", "compact_at", |world, _| {
-        world.put("config/config.toml", "compact_at = \"x\"\nfetch = 3\n")
+        world.put("config/config.toml", "compact_at = \"x\"\nfetch = 3\n");
     }),
     ("a folder", "is no file", |_, file| fs::create_dir(file).unwrap()),
     ("a pipe", "is no file", |_, file| {

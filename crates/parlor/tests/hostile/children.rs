@@ -85,9 +85,9 @@ fn servers_and_extensions_get_no_terminal_and_leave_nothing_behind() {
         let book = json!({"mcpServers": {"probe": {
             "command": server[0], "args": &server[1..], "env": {"LD_PRELOAD": "/no/such/evil.so"},
         }}});
-        world.put("config/mcp.json", &book.to_string());
+        world.put("config/mcp.json", book.to_string());
         let command = toml(&probe(world, "extension"));
-        world.put("config/config.toml", &format!("[extensions.probe]\ncommand = {command}\n"));
+        world.put("config/config.toml", format!("[extensions.probe]\ncommand = {command}\n"));
         let serving = world.serve(&[]);
         let mut ui = world.ui(&serving.socket);
         ui.command(json!({"extension": {"name": "probe", "payload": {}}}));

@@ -170,7 +170,7 @@ fn parlor_inside_of_a_command_of_parlor_can_be_spoken_to_from_there() {
         let parlor = world.parlor(&[]).get_program().display().to_string();
         world.put(
             "project/nested.sh",
-            &format!(
+            format!(
                 "export PARLOR_DATA_DIR=$PWD/inner\n\
                  {parlor} --model offline serve --dialect native --socket $PWD/s & \n\
                  until test -S s; do :; done\n\
