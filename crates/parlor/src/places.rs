@@ -14,9 +14,10 @@ pub(crate) fn data() -> anyhow::Result<PathBuf> {
         None => match std::env::var_os("XDG_DATA_HOME").filter(|dir| Path::new(dir).is_absolute()) {
             Some(dir) => PathBuf::from(dir),
             None => {
-                let home = std::env::var_os("HOME")
-                    .context("HOME is not set; set PARLOR_DATA_DIR to a directory of yours")?;
-                PathBuf::from(home).join(".local/share")
+                let home = tools::home().context(
+                    "no home folder is known; set HOME, or PARLOR_DATA_DIR to a directory of yours",
+                )?;
+                home.join(".local/share")
             }
         },
     };
@@ -35,7 +36,7 @@ const OPENAGENT_SAVES: &str = ".openagent/sessions";
 /// the directory that openagent's clients have for nothing else, if it is there.
 pub(crate) fn save_dirs() -> Vec<PathBuf> {
     let dirs = std::env::var_os("PARLOR_SAVE_DIRS").unwrap_or_default();
-    let own = std::env::home_dir().map(|home| home.join(OPENAGENT_SAVES));
+    let own = tools::home().map(|home| home.join(OPENAGENT_SAVES));
     std::env::split_paths(&dirs).chain(own).filter(|dir| dir.is_absolute()).collect()
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     }
     let base = match std::env::var_os("XDG_CONFIG_HOME").filter(|dir| Path::new(dir).is_absolute()) {
         Some(dir) => PathBuf::from(dir),
-        None => std::env::home_dir()?.join(".config"),
+        None => tools::home()?.join(".config"),
     };
     Some(base.join("parlor"))
 }
@@ -54,7 +54,7 @@ pub(crate) fn read() -> Set {
         }
     }
     let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();
-    let config = Config { own, ..config.at(std::env::home_dir(), folder()) };
+    let config = Config { own, ..config.at(tools::home(), folder()) };
     let bounds = config.bounds();
     // One that is not there may come back, such as a disk that is not mounted now.
     let never =

@@ -19,8 +19,8 @@ pub(crate) struct Passes {
 impl Passes {
     /// For a walk that begins at `start`, every link in it followed.
     pub(crate) fn below(start: &Path, place: &Workplace) -> Passes {
-        let closed = (!place.readable(start)).then(|| place.closed()).filter(|closed| !closed.holds(start));
-        Passes { closed: closed.map(Arc::new), passed: Arc::default() }
+        let closed = Some(place.closed()).filter(|closed| !closed.holds(start));
+        Passes { closed, passed: Arc::default() }
     }
 
     /// Takes what is both wanted and not closed.

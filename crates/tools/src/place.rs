@@ -13,11 +13,15 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How many files' digests are remembered; past it the oldest is forgotten, as if never read.
 pub const MAX_SEEN: usize = 4096;
 /// How many symbolic links one path may take, as in the kernel.
 const MAX_LINKS: usize = 40;
+
+/// How long what is closed is not looked up again: it is asked for each word of a command line.
+const CLOSED_FOR: Duration = Duration::from_secs(1);
 
 /// The secrets of a session that this process knows. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +48,8 @@ pub struct Workplace {
     jobs: Arc<Jobs>,
     secrets: KnownSecrets,
     tries: Arc<Tries>,
+    /// What was closed when it was last looked up.
+    closed: Arc<Mutex<Option<(Instant, Arc<Closed>)>>>,
 }
 
 #[derive(Debug, Default)]
@@ -72,12 +78,13 @@ impl Workplace {
             workdir,
             outputs: real(&outputs)?.into(),
             guard: None,
-            home: std::env::home_dir().map(Arc::from),
+            home: crate::home().map(Arc::from),
             env: crate::env::cleaned(std::env::vars_os()).into(),
             seen: Arc::default(),
             jobs: Arc::default(),
             secrets: KnownSecrets::default(),
             tries: Arc::default(),
+            closed: Arc::default(),
         })
     }
 
@@ -94,7 +101,7 @@ impl Workplace {
     /// The same workplace with commands run by `guard`.
     #[must_use]
     pub fn guarded(self, guard: Guard) -> Workplace {
-        Workplace { guard: Some(Arc::new(guard)), ..self }
+        Workplace { guard: Some(Arc::new(guard)), closed: Arc::default(), ..self }
     }
 
     /// The same workplace whose commands get another environment than what is left of ours. It is cleaned too.
@@ -106,12 +113,20 @@ impl Workplace {
     /// The same workplace of somebody whose home folder is another.
     #[must_use]
     pub fn with_home(self, home: &Path) -> Workplace {
-        Workplace { home: Some(home.into()), ..self }
+        Workplace { home: Some(home.into()), closed: Arc::default(), ..self }
     }
 
     /// What the leash closes to commands, and tools read only when a person agreed.
-    pub fn closed(&self) -> Closed {
-        Closed::of(self.home.as_deref(), self.guard())
+    pub fn closed(&self) -> Arc<Closed> {
+        let mut known = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((at, closed)) if at.elapsed() < CLOSED_FOR => closed.clone(),
+            _ => {
+                let closed = Arc::new(Closed::of(self.home.as_deref(), self.guard()));
+                *known = Some((Instant::now(), closed.clone()));
+                closed
+            }
+        }
     }
 
     /// The environment that commands get.
@@ -194,9 +209,9 @@ impl Workplace {
         self.root.as_ref().is_some_and(|root| path.starts_with(root))
     }
 
-    /// Whether a resolved path may be read without asking: the workspace and our own kept outputs.
+    /// Whether a resolved path may be read without asking: our own kept outputs, and the workspace but for secrets that lie in it.
     pub fn readable(&self, path: &Path) -> bool {
-        self.inside(path) || path.starts_with(&self.outputs)
+        path.starts_with(&self.outputs) || (self.inside(path) && !self.closed().holds(path))
     }
 
     /// The part of the workspace that makes writing `path` more than routine, if there is one.

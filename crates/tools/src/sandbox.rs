@@ -23,6 +23,7 @@ mod limiter;
 mod limits;
 #[cfg(target_os = "linux")]
 mod mark;
+pub(crate) mod mounts;
 #[cfg(target_os = "linux")]
 mod private;
 #[cfg(target_os = "linux")]
@@ -98,6 +99,13 @@ impl Guard {
     /// The directories that every command may write in.
     pub fn writable(&self) -> &[PathBuf] {
         &self.always.writable
+    }
+
+    /// Whether every command may write at a path, also one without a workspace.
+    pub fn lets_write(&self, path: &Path) -> bool {
+        let temp = leash::TEMP.iter().map(PathBuf::from).chain([std::env::temp_dir()]);
+        let open = temp.chain(self.always.writable.iter().cloned());
+        open.filter_map(|place| place.canonicalize().ok()).any(|place| path.starts_with(place))
     }
 
     /// The same guard with more places that every command may read although people keep secrets there.
@@ -185,8 +193,12 @@ impl Guard {
             whole.writable.extend_from_slice(&self.always.writable);
             whole.writable.push(self.temp.clone());
         }
-        whole.home = whole.home.or_else(std::env::home_dir);
-        whole.hidden.extend(secrets::named_by(|name| std::env::var_os(name)));
+        whole.home = whole.home.or_else(crate::home);
+        if !whole.free {
+            let given = [leash.writable.as_slice(), &leash.readable].concat();
+            whole.covered = Closed::of(whole.home.as_deref(), Some(self)).inside(&given, &whole.hidden);
+        }
+        whole.hidden.extend(secrets::beyond(whole.home.as_deref(), &whole.hidden));
         whole.lacks = self.always.lacks;
         whole.private = !whole.free && self.namespaces().is_ok();
         whole

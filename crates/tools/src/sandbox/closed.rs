@@ -19,12 +19,28 @@ impl Closed {
     pub(crate) fn of(home: Option<&Path>, guard: Option<&Guard>) -> Closed {
         let hidden = guard.map(|guard| guard.always.hidden.as_slice()).unwrap_or_default();
         let mut places = secrets::closed(home, hidden);
-        for place in secrets::named_by(|name| std::env::var_os(name)) {
+        for place in secrets::beyond(home, hidden) {
             secrets::close(&place, &mut places);
         }
         let opened =
             guard.into_iter().flat_map(|guard| guard.always.readable.iter().chain(&guard.always.writable));
         Closed { places, opened: opened.filter_map(|place| place.canonicalize().ok()).collect() }
+    }
+
+    /// All of them, also what a person opened.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Path> {
+        self.places.iter().map(PathBuf::as_path)
+    }
+
+    /// The closed places inside of these, without those of our own.
+    pub(super) fn inside(&self, roots: &[PathBuf], own: &[PathBuf]) -> Vec<PathBuf> {
+        let own: Vec<PathBuf> = own.iter().filter_map(|place| place.canonicalize().ok()).collect();
+        let below = |place: &&Path| roots.iter().any(|root| *place != root && place.starts_with(root));
+        let ours = |place: &&Path| own.iter().any(|own| place.starts_with(own));
+        // Whoever was given a place in a closed one must reach it.
+        let needed = |place: &&Path| roots.iter().any(|root| root.starts_with(place));
+        let found = self.places().filter(|place| below(place) && !ours(place) && !needed(place));
+        found.filter(|place| self.holds(place)).map(Path::to_owned).collect()
     }
 
     /// Whether a path, every link in it followed, is a closed place or lies in one.

@@ -4,6 +4,7 @@
 //! the same answer. A rule holds for everything below it, so nothing can be taken away again underneath: what must stay closed is
 //! closed by not naming anything above it.
 
+use super::leash::TEMP;
 use super::{Leash, reading};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, RestrictionStatus, Ruleset,
@@ -13,8 +14,6 @@ use rustix::fs::{Mode, OFlags};
 use std::io::{Error, Result, Write as _};
 use std::path::Path;
 
-/// Places that programs write to and nobody keeps.
-pub(super) const TEMP: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 /// Devices that hold nothing and lead nowhere. `/dev/fd`, `/dev/stdin` and the like are links to what a process has open already.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Terminals, where the command has some of its own.
@@ -76,7 +75,14 @@ pub(super) fn apply(leash: &Leash) -> Result<()> {
         }
     }
     for place in &leash.readable {
-        rules.add(place, rights.read, Links::Refused)?;
+        // In a view of its own something empty lies over what is covered, so the folder around it can be granted.
+        if leash.private || leash.covered.is_empty() {
+            rules.add(place, rights.read, Links::Refused)?;
+            continue;
+        }
+        for part in reading::around(place, &leash.covered) {
+            rules.add(&part, rights.read, Links::Refused)?;
+        }
     }
     if version >= SOCKETS && !leash.sockets {
         for place in DIRECTORIES.iter().chain(RESOLVERS.iter().filter(|_| leash.network)) {

@@ -6,6 +6,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// Places that programs write to and nobody keeps.
+pub(super) const TEMP: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+
 /// What a guarded command may reach.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Leash {
@@ -15,6 +18,9 @@ pub struct Leash {
     pub readable: Vec<PathBuf>,
     /// Places it may not read, beside those where people keep secrets.
     pub hidden: Vec<PathBuf>,
+    /// Places of secrets in what it may read or write, which are not there for it, where the kernel gives a command a view of its own;
+    /// who only looks does not reach them in any case. Set by [`super::Guard`].
+    pub covered: Vec<PathBuf>,
     /// Places in writable ones that can be neither written nor moved, where the kernel gives a command a view of its own.
     pub locked: Vec<PathBuf>,
     /// Places that can be written in but not moved, in the same way.
@@ -50,6 +56,7 @@ pub struct Lacks {
 const WRITABLE: &str = "--rw";
 const READABLE: &str = "--ro";
 const HIDDEN: &str = "--hide";
+const COVERED: &str = "--cover";
 const LOCKED: &str = "--lock";
 const PINNED: &str = "--pin";
 const SOCKETS: &str = "--sockets";
@@ -71,6 +78,7 @@ impl Leash {
             (WRITABLE, &self.writable),
             (READABLE, &self.readable),
             (HIDDEN, &self.hidden),
+            (COVERED, &self.covered),
             (LOCKED, &self.locked),
             (PINNED, &self.pinned),
         ];
@@ -100,6 +108,7 @@ impl Leash {
             WRITABLE => self.writable.push(value()?.into()),
             READABLE => self.readable.push(value()?.into()),
             HIDDEN => self.hidden.push(value()?.into()),
+            COVERED => self.covered.push(value()?.into()),
             LOCKED => self.locked.push(value()?.into()),
             PINNED => self.pinned.push(value()?.into()),
             SOCKETS => self.sockets = true,
@@ -147,6 +156,7 @@ mod tests {
             writable: vec!["/w".into(), "--net".into()],
             readable: vec!["/r".into()],
             hidden: vec!["/h".into()],
+            covered: vec!["/w/c".into()],
             locked: vec!["/w/l".into()],
             pinned: vec!["/w/p".into()],
             sockets: true,

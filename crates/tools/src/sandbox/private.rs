@@ -1,12 +1,12 @@
 //! A view of the file system of a command's own, where the kernel lets us make one: terminals that nobody else sees, files that cannot be
-//! written although they lie in a writable folder, sockets of other programs that are not there.
+//! written although they lie in a writable folder, secrets in the workspace and sockets of other programs that are not there.
 //!
 //! Entered by the guard before it does anything else: no domain of Landlock may stand in the way, and whoever mounts must have one thread.
 //! The command cannot undo any of it: mounting is refused to it three times (it has no capability, a domain of Landlock, and a
 //! filter), and a new user namespace of its own gets these mounts locked together.
 
 use super::Leash;
-use super::landlocked::TEMP;
+use super::leash::TEMP;
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::mount::{
@@ -59,6 +59,9 @@ pub(super) fn enter(leash: &Leash) -> Result<()> {
     for place in leash.hidden.iter().filter(|place| leash.writable.iter().any(|open| place.starts_with(open)))
     {
         lock(place)?;
+    }
+    for place in &leash.covered {
+        cover(place)?;
     }
     // What we stand in may be one of these places as it was before.
     std::env::set_current_dir(std::env::current_dir()?)
@@ -128,6 +131,18 @@ fn agents() -> Vec<PathBuf> {
     let agent =
         |entry: &std::fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(start.as_bytes());
     entries.filter(agent).map(|entry| entry.path()).collect()
+}
+
+/// Puts something over a place that holds nothing and takes nothing.
+fn cover(place: &Path) -> Result<()> {
+    if place.is_dir() {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+        return Ok(mount("tmpfs", place, "tmpfs", flags, c"mode=0000,size=4k")?);
+    }
+    match mount_bind("/dev/null", place) {
+        Err(why) if Error::from(why).kind() == ErrorKind::NotFound => Ok(()),
+        done => Ok(done?),
+    }
 }
 
 /// Makes a place one that cannot be moved away: nothing can take its name.

@@ -4,7 +4,7 @@
 //! own listing, because a grant on it would hold for everything below. So `/`, the home folder and whatever lies between them and a
 //! secret cannot be listed, their other entries can be used as ever. Links are passed over: what they lead to has its own answer.
 
-use super::landlocked::TEMP;
+use super::leash::TEMP;
 use super::{Leash, secrets};
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -49,6 +49,16 @@ pub(super) fn granted(leash: &Leash) -> Granted {
         }
     }
     walk.end()
+}
+
+/// All of a place but what is closed in it.
+pub(super) fn around(place: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
+    let closed = closed.iter().cloned().collect();
+    let mut walk = Walk { closed: &closed, granted: Vec::new() };
+    if let Some(place) = real(place) {
+        walk.grant(&place);
+    }
+    walk.end().places
 }
 
 fn real(place: &Path) -> Option<PathBuf> {

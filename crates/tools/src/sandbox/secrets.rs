@@ -1,8 +1,9 @@
 //! Where people keep secrets: what a command in a leash may not read, and what tools read only when a person agreed.
 //!
 //! Names only. A list can never be whole, so it is generous: a program that needs one of these says so, and the person can allow the
-//! place by `also_readable`. What lies in the workspace is not looked at: the agent works there.
+//! place by `also_readable`. They are closed inside of a workspace too.
 
+use super::mounts;
 use rustix::fs::Access;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -292,6 +293,17 @@ pub(super) fn closed(home: Option<&Path>, hidden: &[PathBuf]) -> BTreeSet<PathBu
     closed
 }
 
+/// What names alone do not tell: places that the person's variables name, and where a mount shows a closed place once more.
+pub(super) fn beyond(home: Option<&Path>, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let mut more = named_by(|name| std::env::var_os(name));
+    let mut places = closed(home, hidden);
+    for place in &more {
+        close(place, &mut places);
+    }
+    more.extend(mounts::again(&places));
+    more
+}
+
 /// Every secret place that is there, by its real path. What a place leads to by a link counts, and so do the links in it.
 fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
@@ -311,7 +323,7 @@ fn places(homes: &[PathBuf]) -> BTreeSet<PathBuf> {
 }
 
 /// Places of secrets that the person's own variables name, where they are not at their usual place.
-pub(super) fn named_by(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+fn named_by(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let named = VARIABLES.iter().filter_map(|name| variable(name));
     let mut places: Vec<PathBuf> =
         named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();

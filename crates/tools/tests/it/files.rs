@@ -351,3 +351,29 @@ async fn a_path_that_leads_elsewhere_than_it_was_planned_is_not_used() {
     }
     assert!(!room.dir.path().join("home/.ssh/new").exists());
 }
+
+#[tokio::test]
+async fn a_secret_inside_of_the_workspace_is_read_only_by_its_name() {
+    let mut room = Room::new();
+    room.put_home(".config/gh/hosts.yml", "needle SECRET");
+    room.put_home(".config/git/credentials", "needle SECRET");
+    room.put_home(".config/nvim/init.lua", "needle");
+    let home = room.dir.path().canonicalize().unwrap().join("home");
+    let place = tools::Workplace::new(&home.join(".config"), &room.dir.path().join("outputs")).unwrap();
+    let path = [("PATH".into(), crate::room::SYSTEM.into())];
+    room.place = place.with_home(&home).with_env(path.into_iter());
+    for (path, deed) in [
+        ("gh/hosts.yml", tools::Deed::ReadClosed),
+        ("nvim/../gh/hosts.yml", tools::Deed::ReadClosed),
+        ("git/credentials", tools::Deed::ReadClosed),
+        ("nvim/init.lua", tools::Deed::Read),
+    ] {
+        assert_eq!(room.plan("read", &json!({"path": path})).unwrap().deed, deed, "{path}");
+    }
+    for (line, risk) in [("cat gh/hosts.yml", Risk::High), ("cat nvim/init.lua", Risk::Low)] {
+        assert_eq!(room.risk("bash", &json!({"command": line})), risk, "{line}");
+    }
+    let text = room.done("grep", json!({"pattern": "needle"})).await;
+    assert!(text.contains("nvim/init.lua") && !text.contains("SECRET"), "{text}");
+    assert!(text.contains("(2 passed over, since people keep secrets there"), "{text}");
+}

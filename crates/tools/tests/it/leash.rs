@@ -210,6 +210,43 @@ fn programs_that_need_a_terminal_get_one_of_their_own() {
 }
 
 #[test]
+fn a_secret_inside_of_the_workspace_is_not_there_for_a_command() {
+    for bench in Bench::all().into_iter().filter(|bench| bench.status().files) {
+        for (file, text) in
+            [("gh/hosts.yml", "SECRET"), ("git/credentials", "SECRET"), ("nvim/init.lua", "plain\n")]
+        {
+            let file = bench.home.path().join(".config").join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        bench.own(bench.home.path());
+        let work = bench.home.path().join(".config");
+        let writes = Leash { writable: vec![work.clone()], ..bench.leash() };
+        let looks =
+            Leash { readable: vec![work.clone()], writable: Vec::new(), looking: true, ..bench.leash() };
+        let steal = format!("cd {}; cat gh/hosts.yml git/credentials; cat nvim/init.lua", work.display());
+        for leash in [&writes, &looks] {
+            let said = bench.run(leash, &steal);
+            assert!(said.text.contains("plain"), "{leash:?} {said:?}");
+            // Without namespaces what may be written may be read.
+            let read = !leash.looking && !bench.namespaces();
+            assert_eq!(said.text.contains("SECRET"), read, "{leash:?} {said:?}");
+        }
+        if bench.namespaces() {
+            let move_it = format!("cd {}; mv gh away; cat away/hosts.yml; echo x > gh/new", work.display());
+            let said = bench.run(&writes, &move_it);
+            assert!(!said.text.contains("SECRET") && !work.join("gh/new").exists(), "{said:?}");
+            bench.run(&writes, &format!("cd {}; echo x > made; cat made", work.display())).is(0, "x\n");
+        }
+        let free = bench.run(&Leash { free: true, ..writes.clone() }, &steal);
+        assert!(free.text.contains("SECRET"), "{free:?}");
+        let bench = bench.with(|guard| guard.also_readable(&[work.join("gh"), work.join("git/credentials")]));
+        let opened = bench.run(&writes, &steal);
+        assert_eq!(opened.text, "SECRETSECRETplain\n", "{opened:?}");
+    }
+}
+
+#[test]
 fn a_locked_place_can_be_neither_written_nor_replaced() {
     for bench in Bench::users().into_iter().filter(Bench::namespaces) {
         let work = bench.work.path();
