@@ -7,7 +7,7 @@
 use crate::player::Lane;
 use link::LinkError;
 use link::child::{Bytes, Child, Exit, Launch};
-use link::unix::events_path;
+use link::unix::{self, Trust, events_path};
 use std::ffi::{OsStr, OsString};
 use std::future::{Future, poll_fn};
 use std::io;
@@ -17,7 +17,6 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 /// Stands in a command for the path of a socket.
 pub const SOCKET: &str = "{socket}";
@@ -25,12 +24,11 @@ pub const SOCKET: &str = "{socket}";
 pub const RUNTIME: &str = "{runtime}";
 /// How long a program may take to listen or to connect.
 pub const REACH_WITHIN: Duration = Duration::from_secs(10);
-const REACH_PAUSE: Duration = Duration::from_millis(20);
 /// How long a program may take to end by itself, and after a signal.
 const END_WITHIN: Duration = Duration::from_millis(500);
 
 /// Where the program under test is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Place {
     /// It is started anew each time, here.
     Command {
@@ -41,8 +39,8 @@ pub enum Place {
         /// What stands before it and watches over it, as [`Launch::guard`] says; without one it keeps our session.
         guard: Vec<OsString>,
     },
-    /// It listens there already.
-    Socket(PathBuf),
+    /// It listens there already, or for a UI: we do.
+    Socket(PathBuf, Trust),
 }
 
 /// What is known of a wire's carrier.
@@ -101,14 +99,17 @@ impl Peer {
     /// When it cannot be started or reached.
     pub async fn runtime(place: &Place, carrier: Carrier) -> Result<Peer, PeerError> {
         match place {
-            Place::Socket(path) => Ok(Peer::over(connect(path, carrier).await?, None, Held::default())),
+            Place::Socket(path, trust) => {
+                Ok(Peer::over(connect(path, carrier, *trust).await?, None, Held::default()))
+            }
             Place::Command { command, cwd, guard } if has(command, SOCKET) => {
                 let dir = own_dir()?;
                 let path = dir.path().join("s");
                 let command = filled(command, SOCKET, path.as_os_str());
                 let Bytes { stdin, stdout: _, child } =
                     launch(&command, cwd.as_deref(), guard).start_bytes()?;
-                let lanes = connect(&path, carrier).await?;
+                // Whoever listens there came from what we started ourselves.
+                let lanes = connect(&path, carrier, |_| Ok(())).await?;
                 Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
             }
             Place::Command { .. } if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
@@ -123,7 +124,7 @@ impl Peer {
     /// When it cannot be started or does not come.
     pub async fn ui(place: &Place, carrier: Carrier, relay: &[OsString]) -> Result<Peer, PeerError> {
         let (command, cwd, guard) = match place {
-            Place::Socket(path) => {
+            Place::Socket(path, _) => {
                 let lanes = Listening::bind(path, carrier)?.accept().await?;
                 return Ok(Peer::over(lanes, None, Held::default()));
             }
@@ -275,27 +276,14 @@ fn own_dir() -> Result<tempfile::TempDir, PeerError> {
         .map_err(|source| PeerError::Io { what: "cannot make a directory for sockets".into(), source })
 }
 
-async fn connect(path: &Path, carrier: Carrier) -> Result<Vec<Lane>, PeerError> {
+async fn connect(path: &Path, carrier: Carrier, trust: Trust) -> Result<Vec<Lane>, PeerError> {
     // Events first: what happens because of the first command is then heard.
     let mut lanes = Vec::new();
     if carrier == Carrier::Two {
-        lanes.push(lane(1, reach(&events_path(path)).await?));
+        lanes.push(lane(1, unix::reach(&events_path(path), REACH_WITHIN, trust).await?));
     }
-    lanes.push(lane(0, reach(path).await?));
+    lanes.push(lane(0, unix::reach(path, REACH_WITHIN, trust).await?));
     Ok(lanes)
-}
-
-async fn reach(path: &Path) -> Result<UnixStream, PeerError> {
-    let deadline = Instant::now() + REACH_WITHIN;
-    loop {
-        match UnixStream::connect(path).await {
-            Ok(stream) => return Ok(stream),
-            Err(source) if Instant::now() >= deadline => {
-                return Err(PeerError::Io { what: format!("cannot connect to {}", path.display()), source });
-            }
-            Err(_) => tokio::time::sleep(REACH_PAUSE).await,
-        }
-    }
 }
 
 fn lane(number: u8, stream: UnixStream) -> Lane {

@@ -71,4 +71,12 @@ pub enum LinkError {
         /// Whose process it is.
         uid: u32,
     },
+    /// Whoever listens must not be talked to.
+    #[error("not connected to {}: {why}", path.display())]
+    Distrusted {
+        /// The socket.
+        path: PathBuf,
+        /// Why, and what to do.
+        why: String,
+    },
 }

@@ -1,8 +1,9 @@
 //! Unix stream sockets: listening, accepting, connecting; one socket, or two for a dialect with a lane for events.
 //!
 //! Invariants: a socket is never reachable with a wider mode than 0600; a live socket is never stolen; only a socket we
-//! bound is removed at the end; processes of other users are not talked to, in either direction. Who connected is known by a handle
-//! of the kernel's where there is one (Linux 6.5), not by a number that another process may have by now.
+//! bound is removed at the end; processes of other users are not talked to, in either direction. Who connected, or began to listen, is
+//! known by a handle of the kernel's where there is one (Linux 6.5), not by a number that another process may have by now; whoever
+//! connects says by it whom it talks to.
 
 mod bind;
 
@@ -40,20 +41,24 @@ pub const REFUSED_WITHIN: Duration = Duration::from_secs(1);
 pub struct Peer {
     /// Its user.
     pub uid: u32,
-    /// The process that connected. Another one may talk over the connection: one that inherited it.
+    /// The process that connected or, for whoever connected, the one that began to listen. Another one may talk over the connection:
+    /// one that inherited it.
     pub process: PeerProcess,
 }
 
-/// The process that connected.
+/// The process at the other end.
 #[derive(Debug)]
 pub enum PeerProcess {
     /// This very one, whatever happens to its number.
     Held(i32, OwnedFd),
-    /// The one that had this number when it connected; this system has no handles.
+    /// The one that had this number then; this system has no handles.
     Named(i32),
     /// It is gone, or of a world whose processes we cannot see.
     Gone,
 }
+
+/// Says why whoever listens is not talked to, if so. The words are for a person.
+pub type Trust = fn(&Peer) -> Result<(), String>;
 
 /// A listening socket. Dropping it removes the socket file, if it is still ours.
 #[derive(Debug)]
@@ -163,8 +168,14 @@ pub fn events_path(path: &Path) -> PathBuf {
 }
 
 /// Connects to `path`, trying again until `within` has passed while nobody listens there yet.
-pub async fn connect(path: &Path, lane: Lane, limits: Limits, within: Duration) -> Result<LinkIo, LinkError> {
-    let stream = reach(path, within).await?;
+pub async fn connect(
+    path: &Path,
+    lane: Lane,
+    limits: Limits,
+    within: Duration,
+    trust: Trust,
+) -> Result<LinkIo, LinkError> {
+    let stream = reach(path, within, trust).await?;
     Ok(add(Wiring::new(limits), lane, stream).start())
 }
 
@@ -174,14 +185,16 @@ pub async fn connect_two(
     lanes: (Lane, Lane),
     limits: Limits,
     within: Duration,
+    trust: Trust,
 ) -> Result<LinkIo, LinkError> {
     // Events first: what happens because of the first command is then heard.
-    let events = reach(&events_path(path), within).await?;
-    let commands = reach(path, within).await?;
+    let events = reach(&events_path(path), within, trust).await?;
+    let commands = reach(path, within, trust).await?;
     Ok(add(add(Wiring::new(limits), lanes.0, commands), lanes.1, events).start())
 }
 
-async fn reach(path: &Path, within: Duration) -> Result<UnixStream, LinkError> {
+/// A connection to whoever listens at `path` and is to be talked to; nothing was said to it yet.
+pub async fn reach(path: &Path, within: Duration, trust: Trust) -> Result<UnixStream, LinkError> {
     let deadline = Instant::now() + within;
     let failed = |source| LinkError::Connect { path: path.to_owned(), within, source };
     loop {
@@ -192,7 +205,8 @@ async fn reach(path: &Path, within: Duration) -> Result<UnixStream, LinkError> {
                 if peer.uid != getuid().as_raw() && peer.uid != 0 {
                     return Err(LinkError::ForeignPeer { path: path.to_owned(), uid: peer.uid });
                 }
-                return Ok(stream);
+                let distrusted = |why| LinkError::Distrusted { path: path.to_owned(), why };
+                return trust(&peer).map_err(distrusted).map(|()| stream);
             }
             Ok(Err(error)) => error,
             Err(_) => io::ErrorKind::TimedOut.into(),

@@ -4,8 +4,8 @@
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Pid, ioctl_tiocsctty, setsid};
 use std::io::{BufRead, BufReader, Error, Result, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -16,6 +16,9 @@ const GREETING: Duration = Duration::from_secs(10);
 const HELLO: &[u8] =
     b"{\"hello\":{\"protocol\":1,\"name\":\"evil\",\"version\":\"0\",\"capabilities\":[\"answers\"]}}\n";
 
+const WELCOME: &[u8] =
+    b"{\"hello\":{\"protocol\":1,\"name\":\"evil\",\"version\":\"0\",\"capabilities\":[]}}\n";
+
 fn main() -> ExitCode {
     let args: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -25,6 +28,11 @@ fn main() -> ExitCode {
         ["lower-and-enter", path] => lower_and_enter(path),
         ["enter-and-die", path, tries] => enter_and_die(path, tries.parse().unwrap_or(1)),
         ["connect-on-stdin", path] => connect_on_stdin(path),
+        ["listen-instead", path] => listen_instead(path).and_then(|listener| pretend(&listener)),
+        ["listen-instead-and-die", path] => listen_instead(path).and_then(hand_on),
+        ["pretend-on-stdin"] => {
+            std::io::stdin().as_fd().try_clone_to_owned().and_then(|fd| pretend(&UnixListener::from(fd)))
+        }
         ["trace", pid] => trace(pid),
         ["read-memory", pid] => read_memory(pid),
         ["on-terminal", program, rest @ ..] => Err(on_terminal(program, rest)),
@@ -110,6 +118,37 @@ fn lower_and_enter(path: &str) -> Result<String> {
 fn connect_on_stdin(path: &str) -> Result<String> {
     connect(std::io::stdin(), &SocketAddrUnix::new(path)?)?;
     Ok("connected".to_owned())
+}
+
+/// Moves a socket away and listens in its place.
+fn listen_instead(path: &str) -> Result<UnixListener> {
+    std::fs::rename(path, format!("{path}.moved"))?;
+    UnixListener::bind(path)
+}
+
+/// Greets whoever comes as a runtime of the native wire does, and writes down in `heard` what it is told. Says `listening` by a file.
+fn pretend(listener: &UnixListener) -> Result<String> {
+    let mut heard = std::fs::File::create("heard")?;
+    std::fs::write("listening", "")?;
+    loop {
+        let (stream, _) = listener.accept()?;
+        let mut out = stream.try_clone()?;
+        let _ = out.write_all(WELCOME);
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            writeln!(heard, "{line}")?;
+        }
+    }
+}
+
+/// Leaves the listening to a child and is gone.
+fn hand_on(listener: UnixListener) -> Result<String> {
+    let mut child = Command::new(std::env::current_exe()?);
+    child
+        .arg("pretend-on-stdin")
+        .stdin(Stdio::from(OwnedFd::from(listener)))
+        .stdout(Stdio::null())
+        .spawn()?;
+    Ok("handed on".to_owned())
 }
 
 fn process(pid: &str) -> Result<Pid> {

@@ -3,7 +3,7 @@
 pub(crate) mod relay;
 
 use crate::exit::{self, Exit};
-use crate::stack;
+use crate::{entrance, stack};
 use anyhow::Context;
 use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
 use kit::peer::{Peer, Place};
@@ -148,7 +148,7 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     let command = absolute(&asked.command);
     let reach = |cwd: PathBuf| {
         let place = match &asked.socket {
-            Some(path) => Place::Socket(path.clone()),
+            Some(path) => Place::Socket(path.clone(), entrance::trust),
             None => Place::Command { command: command.clone(), cwd: Some(cwd), guard: stack::watching() },
         };
         let (carrier, tested, relay) = (suite.carrier, suite.tested, relay.clone());

@@ -1,4 +1,4 @@
-//! The entrance of our sockets: who may be a UI, and what is said to whoever may not.
+//! Who is at the other end of a socket: who may be a UI of ours, what is said to whoever may not, and whom we are the UI of.
 
 use crate::stack::GUARD;
 use link::unix::{Accepted, Peer, PeerProcess};
@@ -18,6 +18,42 @@ fn may_enter(peer: &Peer) -> Result<(), NotAdmitted> {
         PeerProcess::Held(pid, handle) => tools::sandbox::may_enter(GUARD, *pid, Some(handle.as_fd())),
         PeerProcess::Named(pid) => tools::sandbox::may_enter(GUARD, *pid, None),
         PeerProcess::Gone => Err(NotAdmitted::Gone),
+    }
+}
+
+/// Whether whoever listens at a socket may be the runtime that a person talks to: not what came from a command that an agent runs, which
+/// can move a socket away and listen in its place.
+///
+/// # Errors
+/// Why it may not, for the person.
+pub(crate) fn trust(listener: &Peer) -> Result<(), String> {
+    let ourselves = std::process::id().cast_signed();
+    if matches!(&listener.process, PeerProcess::Held(pid, _) | PeerProcess::Named(pid) if *pid == ourselves) {
+        return Ok(());
+    }
+    may_enter(listener).map_err(|why| format!("{}; {ANEW}", distrust(why)))
+}
+
+/// What to do about a runtime that is not believed.
+const ANEW: &str = "start the runtime from a terminal of your own, with its socket in a folder that no command may write in \
+                    (outside of projects and temp, mode 0700)";
+
+/// Why a runtime is not believed.
+fn distrust(why: NotAdmitted) -> String {
+    match why {
+        NotAdmitted::FromCommand => {
+            "whoever listens there came from a command that an agent runs; it would read what you type and speak as your runtime"
+                .to_owned()
+        }
+        NotAdmitted::Gone => {
+            "the process that began to listen there is gone, or lives where it cannot be seen (another container), so nobody knows \
+             who answers"
+                .to_owned()
+        }
+        NotAdmitted::BelowParlor(pid) => format!(
+            "whoever listens there was started from inside of Parlor (process {pid}), where it cannot be told from a command of the agent"
+        ),
+        other => format!("whoever listens there is not believed: {other}"),
     }
 }
 

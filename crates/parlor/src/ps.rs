@@ -5,6 +5,7 @@
 
 pub(crate) mod desk;
 
+use crate::entrance;
 use crate::exit::{self, Exit};
 use anyhow::Context;
 use desk::Notice;
@@ -112,7 +113,8 @@ pub(crate) async fn processes(directory: &Path) -> anyhow::Result<Vec<Process>> 
         }
         // Its sockets are there before its file: if nobody answers, the number belongs to another process now.
         // One that is only slow, on a busy machine, stays.
-        match unix::connect(&notice.who(directory), Lane::MAIN, Limits::default(), REACHED_WITHIN).await {
+        let (who, limits) = (notice.who(directory), Limits::default());
+        match unix::connect(&who, Lane::MAIN, limits, REACHED_WITHIN, entrance::trust).await {
             Ok(link) => all.push(Process { notice, sessions: told(link).await }),
             Err(LinkError::Connect { source, .. }) if nobody(&source) => notice.clear(directory),
             Err(_) => all.push(Process { notice, sessions: None }),

@@ -3,7 +3,7 @@
 use crate::cli::Common;
 use crate::exit;
 use crate::record::Tape;
-use crate::{places, stack};
+use crate::{entrance, places, stack};
 use dialects::Dialect;
 use dialects::role::{Hello, Lane};
 use domain::path_text;
@@ -132,7 +132,8 @@ impl Front {
 async fn connect(dialect: Dialect, path: &Path) -> anyhow::Result<LinkIo> {
     let limits = Limits::default();
     if dialect.has_event_lane() {
-        return Ok(unix::connect_two(path, (Lane::MAIN, Lane::EVENTS), limits, CONNECT_WITHIN).await?);
+        let lanes = (Lane::MAIN, Lane::EVENTS);
+        return Ok(unix::connect_two(path, lanes, limits, CONNECT_WITHIN, entrance::trust).await?);
     }
-    Ok(unix::connect(path, Lane::MAIN, limits, CONNECT_WITHIN).await?)
+    Ok(unix::connect(path, Lane::MAIN, limits, CONNECT_WITHIN, entrance::trust).await?)
 }

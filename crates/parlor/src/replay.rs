@@ -3,7 +3,7 @@
 use crate::check::{TestedRole, relay};
 use crate::exit::{self, Exit};
 use crate::remote::Place as Typed;
-use crate::stack;
+use crate::{entrance, stack};
 use anyhow::Context;
 use dialects::Dialect;
 use kit::loosen::loosen;
@@ -57,7 +57,7 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
         return Err(exit::usage("say what to play it against\n\nhint: --socket PATH, or -- COMMAND"));
     };
     let place = match typed {
-        Typed::Socket(path) => Place::Socket(path),
+        Typed::Socket(path) => Place::Socket(path, entrance::trust),
         Typed::Command(command) => Place::Command { command, cwd: None, guard: stack::watching() },
     };
     let carrier = carrier(&transcript);

@@ -113,6 +113,11 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
     // Held until the end.
     let _desk = Desk::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
+    for path in serve.socket.iter().chain(usual.iter().filter(|_| !serve.stdio)) {
+        if let Some(words) = own.exposes(path) {
+            exit::complain(&words);
+        }
+    }
     let serving = async {
         match &serve.socket {
             None if !serve.stdio => {

@@ -34,8 +34,32 @@ pub struct Own {
     pub cwd: PathBuf,
     /// Why there is no workspace, and what to do.
     pub no_workspace: Option<String>,
+    /// The workspace, and what runs commands: together they tell where commands may write.
+    workspace: Option<PathBuf>,
+    guard: Option<Guard>,
     /// What a UI starts with.
     pub start: Option<Command>,
+}
+
+impl Own {
+    /// What to say when commands of the agent may write where a socket is to be: one could take its place.
+    pub(crate) fn exposes(&self, socket: &Path) -> Option<String> {
+        let socket = std::path::absolute(socket).ok()?;
+        // Folders that are not there yet are made for it.
+        let folder = socket.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok())?;
+        let which = match &self.workspace {
+            Some(workspace) if folder.starts_with(workspace) => "the workspace",
+            _ if self.guard.as_ref().is_some_and(|guard| guard.lets_write(&folder)) => {
+                "temp or also_writable"
+            }
+            _ => return None,
+        };
+        Some(format!(
+            "warning: {} lies where commands of the agent may write ({which}): one could move the socket away and listen in its \
+             place. UIs of Parlor's refuse to talk to it, others do not. Name a place in a folder of your own outside, of mode 0700",
+            path_text::write(&socket)
+        ))
+    }
 }
 
 /// Writes log lines to stderr.
@@ -67,15 +91,13 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
     let start = start_with(common, store.as_ref(), &ground)?;
     let policy = policy(common, &config, &log);
     let allow = common.allow.clone();
+    let guard = guard(&config);
     let (hub, engine) = assemble_with(Arc::new(source), store, &ground, &data, policy, (config, allow), log);
-    Ok(Own {
-        hub,
-        engine,
-        model,
-        cwd: ground.cwd,
-        no_workspace: ground.workspace.err().map(|why| why.words()),
-        start,
-    })
+    let (workspace, no_workspace) = match ground.workspace {
+        Ok(workspace) => (Some(workspace), None),
+        Err(why) => (None, Some(why.words())),
+    };
+    Ok(Own { hub, engine, model, cwd: ground.cwd, no_workspace, workspace, guard, start })
 }
 
 /// How long the end of the program waits for the engine.

@@ -19,7 +19,7 @@ async fn line(io: &mut LinkIo) -> (Lane, String) {
 }
 
 async fn join(path: &Path) -> LinkIo {
-    connect(path, LANE, Limits::default(), SOON).await.unwrap()
+    connect(path, LANE, Limits::default(), SOON, |_| Ok(())).await.unwrap()
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn only_our_own_socket_is_removed() {
 async fn connecting_is_tried_until_the_time_is_up() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("s");
-    let error = connect(&path, LANE, Limits::default(), CONNECT_WITHIN).await.unwrap_err();
+    let error = connect(&path, LANE, Limits::default(), CONNECT_WITHIN, |_| Ok(())).await.unwrap_err();
     assert!(
         matches!(&error, LinkError::Connect { source, .. } if source.kind() == io::ErrorKind::NotFound),
         "{error}"
@@ -127,7 +127,7 @@ async fn connecting_waits_for_a_runtime_that_is_starting() {
     let path = directory.path().join("s");
     let client = tokio::spawn({
         let path = path.clone();
-        async move { connect(&path, LANE, Limits::default(), SOON).await.is_ok() }
+        async move { connect(&path, LANE, Limits::default(), SOON, |_| Ok(())).await.is_ok() }
     });
     tokio::task::yield_now().await;
     let listener = Listener::bind(&path).await.unwrap();
@@ -142,7 +142,7 @@ async fn two_sockets_make_one_link_of_two_lanes() {
     let listeners = Listeners::bind(&path).await.unwrap();
     assert!(directory.path().join("core.sock.events").exists());
     let (client, commands, events) = tokio::join!(
-        connect_two(&path, (LANE, EVENTS), Limits::default(), SOON),
+        connect_two(&path, (LANE, EVENTS), Limits::default(), SOON, |_| Ok(())),
         listeners.commands.accept(),
         listeners.events.accept(),
     );

@@ -1,11 +1,12 @@
 //! The relay that a UI under test starts in place of its runtime: carries stdin and stdout to the socket where the kit listens.
 
+use crate::entrance;
 use crate::exit::{Carrier, Exit};
 use anyhow::Context;
+use link::unix;
 use std::ffi::OsString;
 use std::path::Path;
 use tokio::io::AsyncWriteExt;
-use tokio::net::UnixStream;
 
 /// The hidden sub-command.
 pub(crate) const RELAY: &str = "__relay";
@@ -18,7 +19,8 @@ pub(crate) fn command() -> anyhow::Result<Vec<OsString>> {
 
 /// Carries until one side ends.
 pub(crate) async fn relay(path: &Path) -> anyhow::Result<Exit> {
-    let stream = UnixStream::connect(path).await.context("cannot reach the kit")?;
+    let stream =
+        unix::reach(path, unix::CONNECT_WITHIN, entrance::trust).await.context("cannot reach the kit")?;
     let (mut from, mut to) = stream.into_split();
     let up = tokio::spawn(async move {
         let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut to).await;

@@ -9,6 +9,7 @@ use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News};
 use hub::core::Standing;
+use link::LinkError;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -38,7 +39,7 @@ pub(super) async fn keep_attached(
         let stop = pass(&front, &news, &mut commands, &mut session).await?;
         front.close(true).await;
         let Stop::Lost(why) = stop else { return Ok(()) };
-        let Some(found) = look(&why, &mut open, session.as_ref(), &news, &mut commands).await else {
+        let Some(found) = look(why, &mut open, session.as_ref(), &news, &mut commands).await else {
             return Ok(());
         };
         front = found;
@@ -81,7 +82,7 @@ async fn pass(
 
 /// Tries again and again; `None` when the screen is gone.
 async fn look(
-    why: &str,
+    mut why: String,
     open: &mut impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
     session: Option<&SessionId>,
     news: &mpsc::Sender<News>,
@@ -93,8 +94,13 @@ async fn look(
         news.send(News::Link(LinkState::Lost(word))).await.ok()?;
         refuse_until(Instant::now() + wait, news, commands).await?;
         wait = (wait * 2).min(MAX_WAIT);
-        if let Ok(front) = open(session.cloned()).await {
-            return Some(front);
+        match open(session.cloned()).await {
+            Ok(front) => return Some(front),
+            // Somebody else is there now, and that is worth more than why the first one left.
+            Err(error) if matches!(error.downcast_ref(), Some(LinkError::Distrusted { .. })) => {
+                why = error.to_string();
+            }
+            Err(_) => {}
         }
     }
 }
@@ -146,8 +152,10 @@ mod tests {
             drop((heard, say));
         };
         let mut open = open;
-        let (found, ()) =
-            tokio::join!(look("it crashed", &mut open, Some(&session), &news, &mut commands), leave);
+        let (found, ()) = tokio::join!(
+            look("it crashed".to_owned(), &mut open, Some(&session), &news, &mut commands),
+            leave
+        );
         assert!(found.is_none());
         assert!(tries >= 1);
     }

@@ -95,6 +95,15 @@ impl World {
         self.path("project/attack").display().to_string()
     }
 
+    /// A folder in temp that belongs to the user.
+    pub(crate) fn temp(&self) -> TempDir {
+        let temp = tempfile::tempdir().unwrap();
+        if self.user.is_some() {
+            chown(temp.path(), self.user, self.user).unwrap();
+        }
+        temp
+    }
+
     fn give(&self, below: impl AsRef<Path>) {
         if self.user.is_some() {
             chown(self.path(below), self.user, self.user).unwrap();
@@ -136,16 +145,24 @@ impl World {
 
     /// `parlor serve` on a socket in this world, with arguments of `parlor`.
     pub(crate) fn serve(&self, args: &[&str]) -> Serving {
-        self.start(self.parlor(args), &[])
+        self.start(self.parlor(args), &[], self.usual_socket())
     }
 
     /// The same with arguments of `serve`.
     pub(crate) fn serve_with(&self, args: &[&str]) -> Serving {
-        self.start(self.parlor(&[]), args)
+        self.start(self.parlor(&[]), args, self.usual_socket())
     }
 
-    fn start(&self, mut command: Command, args: &[&str]) -> Serving {
-        let socket = self.path("run/hostile.sock");
+    /// `parlor serve` on another socket, with arguments of `parlor`.
+    pub(crate) fn serve_at(&self, args: &[&str], socket: PathBuf) -> Serving {
+        self.start(self.parlor(args), &[], socket)
+    }
+
+    fn usual_socket(&self) -> PathBuf {
+        self.path("run/hostile.sock")
+    }
+
+    fn start(&self, mut command: Command, args: &[&str], socket: PathBuf) -> Serving {
         command.args(["serve", "--dialect", "native"]).args(args).arg("--socket").arg(&socket);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let serving = Serving { child, socket };

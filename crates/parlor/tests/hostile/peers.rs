@@ -184,3 +184,68 @@ fn parlor_inside_of_a_command_of_parlor_can_be_spoken_to_from_there() {
         assert!(text.contains("came from a command that an agent runs"), "the outer one: {text}");
     });
 }
+
+#[test]
+fn a_command_that_listens_in_the_place_of_parlor_is_not_believed() {
+    as_each_user(|world| {
+        let attack = world.attack();
+        for (how, free, why) in [
+            ("listen-instead", false, "came from a command that an agent runs"),
+            ("listen-instead", true, "came from a command that an agent runs"),
+            ("listen-instead-and-die", false, "is gone"),
+        ] {
+            let serving = world.serve_at(&["--policy", "full"], world.path("project/s"));
+            let mut ui = world.ui(&serving.socket);
+            let line = format!("{attack} {how} s; until test -e end; do sleep 0.01; done");
+            let args = json!({"command": line, "background": true, "unsandboxed": free, "reason": "to see what stops it"});
+            ui.call("bash", &args, true);
+            wait_until("it listens", || world.path("project/listening").exists());
+            let socket = serving.socket.display().to_string();
+            for words in [
+                vec!["attach", "--socket", &socket, "--prompt", "say my-thoughts"],
+                vec!["bridge", "--from", "codelia", "--stdio", "--to", "native", "--to-socket", &socket],
+                vec!["check", "--dialect", "native", "--role", "runtime", "--socket", &socket],
+            ] {
+                let output = world.parlor(&words).output().unwrap();
+                let said = [output.stdout, output.stderr].concat();
+                let said = String::from_utf8_lossy(&said);
+                assert!(!output.status.success() && said.contains(why), "{how} {free} {words:?}: {said}");
+                assert!(said.contains("folder that no command may write in"), "what to do: {said}");
+            }
+            assert_eq!(world.get("project/heard"), "", "nothing is said to it");
+            // Parlor itself listens where its socket is now.
+            let moved = format!("{socket}.moved");
+            let output =
+                world.parlor(&["attach", "--socket", &moved, "--prompt", "say hello"]).output().unwrap();
+            assert!(String::from_utf8_lossy(&output.stdout).contains("hello"), "{output:?}");
+            drop((ui, serving));
+            for file in ["s", "s.moved", "listening", "heard"] {
+                let _ = std::fs::remove_file(world.path("project").join(file));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_socket_where_commands_may_write_is_complained_about() {
+    as_each_user(|world| {
+        let temp = world.temp();
+        let places = [
+            (world.path("project/new/s"), Some("(the workspace)")),
+            (temp.path().join("s"), Some("(temp or also_writable)")),
+            (world.path("run/s"), None),
+        ];
+        for (socket, which) in places {
+            let mut serving = world.serve_at(&[], socket.clone());
+            wait_until("it can be talked to", || socket.exists());
+            drop(world.ui(&socket));
+            let _ = serving.child.kill();
+            let mut said = String::new();
+            std::io::Read::read_to_string(&mut serving.child.stderr.take().unwrap(), &mut said).unwrap();
+            match which {
+                Some(which) => assert!(said.contains(which) && said.contains("mode 0700"), "{said}"),
+                None => assert!(!said.contains("warning"), "{said}"),
+            }
+        }
+    });
+}

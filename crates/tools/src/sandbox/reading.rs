@@ -51,13 +51,11 @@ pub(super) fn granted(leash: &Leash) -> Granted {
     walk.end()
 }
 
-/// All of a place but what is closed in it.
+/// All of a place, whose real path this is, but what is closed in it.
 pub(super) fn around(place: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
     let closed = closed.iter().cloned().collect();
     let mut walk = Walk { closed: &closed, granted: Vec::new() };
-    if let Some(place) = real(place) {
-        walk.grant(&place);
-    }
+    walk.grant(place);
     walk.end().places
 }
 
