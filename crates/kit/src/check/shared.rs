@@ -14,6 +14,8 @@ const SLOW: Duration = Duration::from_secs(1);
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// How long to watch that nothing is done after a no.
 const WATCH: Duration = Duration::from_millis(400);
+/// How often to wait once more for what was allowed.
+const LULLS: u32 = 10;
 /// The pause between the pieces of a torn line.
 const TORN: Duration = Duration::from_millis(30);
 
@@ -322,6 +324,13 @@ async fn consent_yes(talk: &mut Talk) -> Result<(), Stop> {
     let (ask, _) = question(talk).await?;
     answer(talk, &ask, true).await?;
     talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    // A program that takes its time on a busy machine has done nothing wrong yet.
+    for _ in 0..LULLS {
+        if talk.mark().is_some() || !talk.is_ours() {
+            break;
+        }
+        talk.lull().await;
+    }
     match talk.mark() {
         _ if !talk.is_ours() => Ok(()),
         Some(text) if text.lines().count() == 1 => Ok(()),
