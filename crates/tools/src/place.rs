@@ -49,8 +49,11 @@ pub struct Workplace {
     secrets: KnownSecrets,
     tries: Arc<Tries>,
     /// What was closed when it was last looked up.
-    closed: Arc<Mutex<Option<(Instant, Arc<Closed>)>>>,
+    closed: Arc<Mutex<Option<LookedUp>>>,
 }
+
+/// The closed places, and when they were looked up.
+type LookedUp = (Instant, Arc<Closed>);
 
 #[derive(Debug, Default)]
 struct Seen {
