@@ -145,7 +145,8 @@ mod tests {
         assert!(gone[0] == Err(NotAdmitted::Gone) && gone[1].is_err(), "{gone:?}");
         // It connected for another process and is gone, but nobody took leave of it: its number still tells of it.
         let zombie = both(true, |socket| {
-            let program = "socket(S, AF_UNIX, SOCK_STREAM, 0); fork or connect(S, sockaddr_un($ARGV[0])) && exit; sysread(S, $_, 1)";
+            // Until its child has connected there is nothing to read.
+            let program = "socket(S, AF_UNIX, SOCK_STREAM, 0); fork or connect(S, sockaddr_un($ARGV[0])) && exit; 1 until defined sysread(S, $_, 1)";
             wait(perl(&format!("{ORPHAN} {program}"), socket).spawn().unwrap());
         });
         assert_eq!(zombie.await, [Err(NotAdmitted::Gone); 2]);
