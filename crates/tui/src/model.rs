@@ -15,8 +15,8 @@ use crate::thread::CellKey;
 use crate::transcript::{Heights, Scroll};
 use crate::world::World;
 use domain::command::{Command, Target};
-use domain::content::Part;
-use domain::ids::{AskId, Millis};
+use domain::content::{Input, Part};
+use domain::ids::{AskId, Millis, SessionId};
 use domain::port::Ticket;
 use domain::signal::Level;
 use ratatui::layout::Position;
@@ -62,6 +62,8 @@ pub enum Want {
     Nothing,
     /// That this text is heard; it comes back to the composer if it is refused.
     Said(String),
+    /// That this input waits for its turn in the run of this session; when the run was over by then, it is said as a prompt.
+    Waits(Option<SessionId>, Input),
     /// That an answer is taken; the question is open again if it is refused.
     Answer,
     /// A list for the picker on the screen.
@@ -148,6 +150,8 @@ pub struct Screen {
     /// How the UI was started.
     pub about: About,
     pub(crate) pending: BTreeMap<Ticket, Want>,
+    /// What was written while the run was being stopped: said when it is over.
+    pub(crate) afterwards: Vec<Input>,
     pub(crate) next_ticket: u64,
 }
 
@@ -267,6 +271,7 @@ impl Model {
             title: String::new(),
             about,
             pending: BTreeMap::new(),
+            afterwards: Vec::new(),
             next_ticket: 0,
         };
         Model { world: World::default(), screen }

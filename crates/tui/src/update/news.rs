@@ -9,7 +9,7 @@ use crate::msg::Fx;
 use crate::thread::Thread;
 use crate::transcript::Scroll;
 use crate::world::Seen;
-use domain::command::{Command, Receipt, Refusal};
+use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::event::{Body, Event, Leaving};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News, Ticket};
@@ -42,6 +42,9 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
             is_back(model);
             model.world.link = LinkState::Up;
             model.world.trim();
+            if !model.world.is_running() {
+                prompt::after_run(model, fx);
+            }
             if !same {
                 if model.screen.composer.is_empty() && !draft.is_empty() {
                     model.screen.composer.set(draft);
@@ -81,15 +84,18 @@ fn unheard(model: &mut Model) {
     for want in std::mem::take(&mut model.screen.pending).into_values().rev() {
         match want {
             Want::Said(text) => prompt::give_back(model, &text),
+            Want::Waits(_, input) => prompt::give_back(model, &input.text),
             Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
             Want::List(_) => model.screen.overlay = None,
             Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
         }
     }
+    prompt::give_back_afterwards(model);
 }
 
 /// Keeps what was being typed for when the person comes back to the session.
 fn leave(model: &mut Model) {
+    prompt::give_back_afterwards(model);
     if model.world.current.is_some() && !model.screen.composer.is_empty() {
         let draft = model.screen.composer.take();
         model.world.seen_mut().draft = draft;
@@ -128,6 +134,9 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             let long = took.is_some_and(|run| event.at.since(run.started_at) >= LONG_RUN_MS);
             if long {
                 model.ring("the run is over", fx);
+            }
+            if is_current {
+                prompt::after_run(model, fx);
             }
             retitle(model, fx);
         }
@@ -189,9 +198,13 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
             completion::refresh(model, fx);
         }
         (Ok(_), _) => {}
+        (Err(Refusal { kind: RefusalKind::NoRun, .. }), Want::Waits(session, input)) => {
+            prompt::say_anew(model, session.as_ref(), input, fx);
+        }
         (Err(refusal), want) => {
             match want {
                 Want::Said(text) => prompt::give_back(model, &text),
+                Want::Waits(_, input) => prompt::give_back(model, &input.text),
                 Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
                 Want::List(_) => model.screen.overlay = None,
                 Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}

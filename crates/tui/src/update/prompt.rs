@@ -8,13 +8,16 @@ use crate::picker::Of;
 use crate::transcript::Scroll;
 use domain::command::{Command, PromptOptions, WhenBusy};
 use domain::content::{Input, Part};
-use domain::ids::Millis;
+use domain::ids::{Millis, SessionId};
 use domain::port::LinkState;
 use domain::queue::QueueKind;
 use domain::signal::Level;
 
 /// Pictures that go along with one prompt at most.
 const MAX_ATTACHED: usize = 8;
+
+/// Texts that wait until a run has stopped at most; one more stays in the composer.
+const MAX_AFTERWARDS: usize = 32;
 
 /// How a text is to be heard while a run is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,17 +104,59 @@ pub(super) fn say(model: &mut Model, text: String, manner: Manner, fx: &mut Vec<
     model.screen.scroll = Scroll::Tail;
     model.screen.selected = None;
     let attachments = model.screen.attached.drain(..).map(|(_, part)| part).collect();
-    let input = Input { text: text.clone(), attachments };
-    let command = if model.world.is_running() {
-        let kind = match manner {
-            Manner::FollowUp => QueueKind::FollowUp,
-            Manner::Steer => QueueKind::Steer,
-        };
-        Command::Enqueue { kind, input }
-    } else {
-        Command::Prompt { input, options: PromptOptions { when_busy: WhenBusy::Queue, ..Default::default() } }
+    let input = Input { text, attachments };
+    if !model.world.is_running() {
+        return prompt(model, input, fx);
+    }
+    let kind = match manner {
+        Manner::FollowUp => QueueKind::FollowUp,
+        Manner::Steer => QueueKind::Steer,
     };
-    model.send(Want::Said(text), command, fx);
+    let want = Want::Waits(model.world.current.clone(), input.clone());
+    model.send(want, Command::Enqueue { kind, input }, fx);
+}
+
+fn prompt(model: &mut Model, input: Input, fx: &mut Vec<Fx>) {
+    let want = Want::Said(input.text.clone());
+    let options = PromptOptions { when_busy: WhenBusy::Queue, ..Default::default() };
+    model.send(want, Command::Prompt { input, options }, fx);
+}
+
+/// The run that an input should have waited for was over, or about to be, when the runtime heard of it: it is a prompt then.
+pub(super) fn say_anew(model: &mut Model, session: Option<&SessionId>, input: Input, fx: &mut Vec<Fx>) {
+    if session != model.world.current.as_ref() {
+        // The person has gone to another session meanwhile: it waits in the one that it was for.
+        match session.and_then(|session| model.world.sessions.get_mut(session)) {
+            Some(seen) => seen.draft = joined(&input.text, &seen.draft),
+            None => give_back(model, &input.text),
+        }
+    } else if model.world.is_running() {
+        if model.screen.afterwards.len() >= MAX_AFTERWARDS {
+            return give_back(model, &input.text);
+        }
+        model.screen.afterwards.push(input);
+        model.toast(Level::Info, "it is said as soon as the run has stopped");
+    } else {
+        prompt(model, input, fx);
+    }
+}
+
+/// The run is over: what was written while it was being stopped is said now, or put away with all the rest.
+pub(super) fn after_run(model: &mut Model, fx: &mut Vec<Fx>) {
+    for input in std::mem::take(&mut model.screen.afterwards) {
+        if model.screen.put_away {
+            put_away(model, input.text, fx);
+        } else {
+            prompt(model, input, fx);
+        }
+    }
+}
+
+/// Nobody will hear what was written for the end of the run: it comes back.
+pub(super) fn give_back_afterwards(model: &mut Model) {
+    for input in std::mem::take(&mut model.screen.afterwards).into_iter().rev() {
+        give_back(model, &input.text);
+    }
 }
 
 /// Stops the run under way.
@@ -145,6 +190,9 @@ pub(super) fn put_away(model: &mut Model, text: String, fx: &mut Vec<Fx>) {
 /// Gives a text that was not heard back to the composer, before what stands there.
 pub(super) fn give_back(model: &mut Model, text: &str) {
     let composer = &mut model.screen.composer;
-    let kept = composer.unfolded();
-    composer.set(if kept.is_empty() { text.to_owned() } else { format!("{text}\n{kept}") });
+    composer.set(joined(text, &composer.unfolded()));
+}
+
+fn joined(text: &str, kept: &str) -> String {
+    if kept.is_empty() { text.to_owned() } else { format!("{text}\n{kept}") }
 }

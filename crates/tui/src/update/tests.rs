@@ -5,13 +5,13 @@ use crate::ask::SEEN_MS;
 use crate::model::TWICE_MS;
 use crate::msg::Fx;
 use domain::ask::{Answer, Ask, AskKind, Closing};
-use domain::command::{Command, Refusal, RefusalKind};
+use domain::command::{Command, Refusal, RefusalKind, WhenBusy};
 use domain::content::{Input, Json, Part, Role, TextKind};
 use domain::event::{Body, Cause, Event, Finish, Leaving, Outcome};
 use domain::ids::{
     AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId,
 };
-use domain::port::{Abilities, News, Ticket};
+use domain::port::{Abilities, LinkState, News, Ticket};
 use domain::queue::QueueKind;
 use domain::signal::Board;
 use std::sync::Arc;
@@ -167,6 +167,59 @@ fn a_refused_prompt_comes_back_with_the_reason() {
     stage.ui.hear(News::Settled { ticket: Ticket(1), with: Err(refusal) });
     assert_eq!(stage.ui.model.screen.composer.text(), "hello");
     assert!(stage.ui.screen().contains("too many runs (wait a little)"));
+}
+
+fn no_run() -> Refusal {
+    Refusal::new(RefusalKind::NoRun, "no run is under way").hint("send a prompt instead")
+}
+
+#[test]
+fn what_was_written_for_a_run_that_just_ended_is_said_as_a_prompt() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    stage.ui.keys("and then<enter>now<ctrl-s>");
+    let tickets: Vec<Ticket> = stage.ui.sent().into_iter().map(|sent| sent.ticket).collect();
+    stage.end(Outcome::Done);
+    for ticket in tickets {
+        stage.ui.hear(News::Settled { ticket, with: Err(no_run()) });
+    }
+    let said = stage.commands();
+    let text = |command: &Command| match command {
+        Command::Prompt { input, options } if options.when_busy == WhenBusy::Queue => input.text.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        said.iter().map(text).collect::<Vec<_>>(),
+        ["and then", "now"],
+        "in the order they were written"
+    );
+    assert!(stage.ui.model.screen.composer.is_empty(), "it is sent, and nothing of it stays behind");
+}
+
+#[test]
+fn what_was_written_while_a_run_is_being_stopped_is_said_when_it_has_stopped() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    stage.ui.keys("<esc>do that instead<enter>");
+    let ticket = stage.ui.sent().pop().unwrap().ticket;
+    stage.ui.hear(News::Settled { ticket, with: Err(no_run()) });
+    assert_eq!(stage.commands(), [], "not before the run has stopped");
+    stage.end(Outcome::Cancelled);
+    assert!(
+        matches!(&stage.commands()[..], [Command::Prompt { input, .. }] if input.text == "do that instead")
+    );
+    assert!(stage.ui.model.screen.composer.is_empty());
+}
+
+#[test]
+fn what_was_written_for_the_end_of_a_run_comes_back_when_the_runtime_is_gone() {
+    let mut stage = Stage::new(80, 24);
+    stage.run("go");
+    stage.ui.keys("<esc>one<enter>two<enter>");
+    let sent = stage.ui.sent();
+    stage.ui.hear(News::Settled { ticket: sent[1].ticket, with: Err(no_run()) });
+    stage.ui.hear(News::Link(LinkState::Lost("gone".to_owned())));
+    assert_eq!(stage.ui.model.screen.composer.text(), "one\ntwo");
 }
 
 #[test]
