@@ -1,5 +1,6 @@
 //! What can be typed. Help texts teach: each says what happens and shows an example.
 
+use crate::environment::Unread;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use domain::session::Policy;
 use std::ffi::OsString;
@@ -51,7 +52,7 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_enum, value_name = "MODE")]
     pub(crate) policy: Option<PolicyMode>,
     /// Let the model fetch pages of the web; each host is asked for. Off unless your settings say `fetch.enabled = true`.
-    #[arg(long, global = true, env = "PARLOR_FETCH")]
+    #[arg(long, global = true, env = "PARLOR_FETCH", value_parser = on_or_off())]
     pub(crate) fetch: bool,
     /// Go on with the newest conversation of this project.
     #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
@@ -60,7 +61,7 @@ pub(crate) struct Common {
     #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1, value_parser = resumed)]
     pub(crate) resume: Option<Option<String>>,
     /// Keep to the terminal's own scrollback instead of taking the whole screen.
-    #[arg(long, global = true, env = "PARLOR_INLINE")]
+    #[arg(long, global = true, env = "PARLOR_INLINE", value_parser = on_or_off())]
     pub(crate) inline: bool,
     /// Take the whole screen, whatever the settings say.
     #[arg(long, global = true, conflicts_with = "inline")]
@@ -69,11 +70,19 @@ pub(crate) struct Common {
     #[arg(long, global = true, env = "PARLOR_THEME", value_name = "NAME")]
     pub(crate) theme: Option<String>,
     /// Keep nothing on disk.
-    #[arg(long, global = true, env = "PARLOR_EPHEMERAL")]
+    #[arg(long, global = true, env = "PARLOR_EPHEMERAL", value_parser = on_or_off())]
     pub(crate) ephemeral: bool,
     /// What is allowed from the start.
     #[arg(skip)]
     pub(crate) allow: Vec<Allowance>,
+    /// What of the environment could not be understood.
+    #[arg(skip)]
+    pub(crate) unread: Unread,
+}
+
+/// What a variable that stands for a flag may say: the words of [`crate::environment`].
+fn on_or_off() -> clap::builder::BoolishValueParser {
+    clap::builder::BoolishValueParser::new()
 }
 
 /// What tools may do without asking.

@@ -21,7 +21,15 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
     let wanted = common.model.clone().or_else(|| config.model.clone());
     well &= model(wanted.as_deref()).await;
     well &= set(&config, &told, common);
-    let ground = places::ground(common, &mut config)?;
+    for (at, line) in common.unread.told().enumerate() {
+        say(if at == 0 { "variables" } else { "" }, line);
+    }
+    well &= !common.unread.ours;
+    let (ground, refused) = places::ground_to_look_at(common, &mut config)?;
+    if let Some(why) = refused {
+        well = false;
+        say("variables", &why);
+    }
     say("works in", &path_text::write(&ground.cwd));
     match &ground.workspace {
         Ok(root) => say("workspace", &path_text::write(root)),

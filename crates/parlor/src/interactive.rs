@@ -53,7 +53,8 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         let own = stack::own(&common, stack::no_log()).await?;
         let _desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
         let look = look.warned(own.no_workspace);
-        let exit = on(&own.hub, own.start, note_on(&own.model), own.cwd, look).await;
+        let note = Note { unkept: own.unkept, ..note_on(&own.model) };
+        let exit = on(&own.hub, own.start, note, own.cwd, look).await;
         leave(&own.hub, own.engine, exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
         return exit;
     }
@@ -106,7 +107,7 @@ async fn stand(
 ) -> anyhow::Result<(Hub, EngineTask, Option<Desk>)> {
     let own = stack::own(&common, stack::no_log()).await?;
     let start = own.start.or(Some(Command::NewSession { cwd: None, title: None, id: None }));
-    note.send_replace(note_on(&own.model));
+    note.send_replace(Note { unkept: own.unkept, ..note_on(&own.model) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     tokio::spawn(pass(commands, ui.port));
     tokio::spawn(async move {
@@ -136,7 +137,7 @@ pub(crate) fn note_on_another(words: String) -> Note {
 }
 
 fn note(words: String, examples: &[&str]) -> Note {
-    Note { words, examples: examples.iter().map(|&example| example.to_owned()).collect() }
+    Note { words, examples: examples.iter().map(|&example| example.to_owned()).collect(), unkept: None }
 }
 
 /// Passes what the screen wants to the hub.
@@ -170,6 +171,7 @@ impl Look {
         let file = settings::file();
         let mut ui = Ui::read(file.as_deref());
         ui.told.splice(..0, settings::read().told);
+        ui.told.splice(..0, common.unread.told().map(str::to_owned));
         if let Some(name) = &common.theme {
             ui.settings.set("theme", name).map_err(anyhow::Error::msg)?;
         }

@@ -7,6 +7,7 @@ mod cli;
 mod docs;
 mod doctor;
 mod entrance;
+mod environment;
 mod exit;
 mod interactive;
 mod journal;
@@ -28,7 +29,6 @@ pub mod stack;
 mod stop;
 mod trace;
 
-use clap::Parser;
 use cli::{Cli, Sub};
 use domain::harmless;
 use exit::{Exit, Stream};
@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
     }
     std::panic::set_hook(Box::new(|panic| exit::complain(&broken(panic))));
     let words = serve::habits::our_words(std::env::args_os().collect());
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match environment::parse(&words, |name| std::env::var_os(name)) {
         Ok(cli) => cli,
         Err(why) => return told_by_clap(&why, &words),
     };
@@ -78,6 +78,10 @@ pub fn main() -> ExitCode {
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    // The terminal UI tells it on its first screen, doctor in its report.
+    if !matches!(cli.sub, None | Some(Sub::Doctor | Sub::Relay { .. })) {
+        cli.common.unread.say();
+    }
     match cli.sub {
         Some(Sub::Run(run)) => run::run(cli.common, run).await,
         Some(Sub::Serve(serve)) => serve::serve(cli.common, serve).await,
@@ -120,9 +124,11 @@ async fn start(common: cli::Common) -> anyhow::Result<Exit> {
         let mut piped = String::new();
         std::io::stdin().take(MAX_PIPED).read_to_string(&mut piped)?;
         if !piped.trim().is_empty() {
+            common.unread.say();
             return run::run(common, cli::Run::of(piped)).await;
         }
     }
+    common.unread.say();
     exit::say(cli::WHAT_IT_IS);
     Ok(Exit::Done)
 }

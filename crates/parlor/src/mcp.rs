@@ -49,7 +49,7 @@ enum What {
 /// Does it.
 pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
-    let (data, ground) = (places::data()?, places::ground(common, &mut config)?);
+    let (data, ground) = (places::data()?, places::ground_aloud(common, &mut config)?);
     let (servers, troubles) = mcp::servers(&config, &data, ground.workspace.as_deref().ok());
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(What::List) {

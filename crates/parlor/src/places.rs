@@ -6,10 +6,11 @@ use anyhow::Context;
 use domain::path_text;
 use engine::{Config, Ground};
 use std::path::{Path, PathBuf};
+use tools::NoWorkspace;
 
 /// `$XDG_DATA_HOME/parlor`, for the person alone.
 pub(crate) fn data() -> anyhow::Result<PathBuf> {
-    let base = match std::env::var_os("PARLOR_DATA_DIR") {
+    let base = match std::env::var_os("PARLOR_DATA_DIR").filter(|dir| !dir.is_empty()) {
         Some(own) => return Ok(PathBuf::from(own)),
         None => match std::env::var_os("XDG_DATA_HOME").filter(|dir| Path::new(dir).is_absolute()) {
             Some(dir) => PathBuf::from(dir),
@@ -40,19 +41,57 @@ pub(crate) fn save_dirs() -> Vec<PathBuf> {
     std::env::split_paths(&dirs).chain(own).filter(|dir| dir.is_absolute()).collect()
 }
 
+/// The variable that names a workspace.
+pub(crate) const WORKSPACE: &str = "PARLOR_WORKSPACE";
+
 /// Where the agent works: the folder that was named or that we were started in, and its workspace. A folder named with `--workspace`
 /// is vouched for in `config` from here on.
 pub(crate) fn ground(common: &Common, config: &mut Config) -> anyhow::Result<Ground> {
-    let named = match &common.workspace {
-        Some(dir) => {
-            config.workspaces.push(dir.clone());
-            Some(config.bounds().judge(dir).map_err(|why| {
-                let hint = "name the folder of a project, below your home or elsewhere";
-                exit::usage(format!("--workspace cannot be used: {why}\n\nhint: {hint}"))
-            })?)
+    let named = named(common, config).map_err(|(by, why)| {
+        let hint = "name the folder of a project, below your home or elsewhere";
+        exit::usage(format!("{by} cannot be used: {why}\n\nhint: {hint}"))
+    })?;
+    ground_at(common, config, named)
+}
+
+/// The same for those who only look: what the variable says and cannot be used is told, and costs only the workspace.
+pub(crate) fn ground_to_look_at(
+    common: &Common,
+    config: &mut Config,
+) -> anyhow::Result<(Ground, Option<String>)> {
+    match named(common, config) {
+        Err((WORKSPACE, why)) => {
+            let here = Common { workspace: None, ..common.clone() };
+            let told = format!(
+                "{WORKSPACE} cannot be used: {why}; it may be the folder of a project; nothing is taken for the workspace now"
+            );
+            let Ground { cwd, .. } = ground_at(&here, config, None)?;
+            Ok((Ground { cwd, workspace: Err(why) }, Some(told)))
         }
-        None => None,
-    };
+        Ok(named) => Ok((ground_at(common, config, named)?, None)),
+        Err(_) => Ok((ground(common, config)?, None)),
+    }
+}
+
+/// The same, told on stderr.
+pub(crate) fn ground_aloud(common: &Common, config: &mut Config) -> anyhow::Result<Ground> {
+    let (ground, told) = ground_to_look_at(common, config)?;
+    if let Some(told) = told {
+        exit::complain(&format!("warning: {told}"));
+    }
+    Ok(ground)
+}
+
+/// The workspace that was named; else by what it was named, and why it cannot be one.
+fn named(common: &Common, config: &mut Config) -> Result<Option<PathBuf>, (&'static str, NoWorkspace)> {
+    let Some(dir) = &common.workspace else { return Ok(None) };
+    config.workspaces.push(dir.clone());
+    let set = std::env::var_os(WORKSPACE).is_some_and(|set| set == *dir);
+    let by = if set { WORKSPACE } else { "--workspace" };
+    config.bounds().judge(dir).map(Some).map_err(|why| (by, why))
+}
+
+fn ground_at(common: &Common, config: &Config, named: Option<PathBuf>) -> anyhow::Result<Ground> {
     let here = std::env::current_dir();
     let cwd = match (&common.cwd, &named) {
         (Some(dir), _) => dir.clone(),

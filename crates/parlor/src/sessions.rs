@@ -26,6 +26,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
 
+/// What the store is called in its folder.
+const FILE: &str = "sessions.db";
+
 /// What every act works with.
 pub(crate) struct Desk {
     store: SqliteStore,
@@ -40,7 +43,7 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
     let data = places::data()?;
     let act = sessions.act.unwrap_or_default();
     let brings = matches!(act, Act::Import(_) | Act::Recover(Recover { file: Some(_), .. }));
-    if !SqliteStore::is_at(&data) && !brings {
+    if !SqliteStore::is_at(&data).map_err(|why| told(&why))? && !brings {
         return nothing_yet(&act);
     }
     match &act {
@@ -49,7 +52,7 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
         _ => {}
     }
     let store = open(&data, act.only_reads())?;
-    let ground = places::ground(common, &mut settings::read_aloud())?;
+    let ground = places::ground_aloud(common, &mut settings::read_aloud())?;
     let mut desk = Desk { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {
         Act::List(list) => desk.list(&list),
@@ -104,7 +107,35 @@ pub(crate) fn now() -> Millis {
 
 /// An error of the store with what to do next.
 pub(crate) fn told(why: &StoreError) -> anyhow::Error {
-    anyhow::anyhow!("{why}\nhint: {}", why.hint())
+    anyhow::anyhow!("{why}\nhint: {}", next(why))
+}
+
+/// What to do next. Nothing can be put in the place of a damaged store that cannot be written: what can be read of it goes elsewhere.
+pub(crate) fn next(why: &StoreError) -> String {
+    let damaged = match why {
+        StoreError::Corrupt { path, .. } | StoreError::Foreign { path } => Some(path),
+        _ => None,
+    };
+    // Some are told of the folder, some of the file in it.
+    let folder = damaged.and_then(|path| if path.is_dir() { Some(path.as_path()) } else { path.parent() });
+    match folder {
+        Some(folder) if !is_writable(folder) => elsewhere(folder),
+        _ => why.hint().to_owned(),
+    }
+}
+
+/// Whether something new can be kept in the store of this folder.
+pub(crate) fn is_writable(data: &Path) -> bool {
+    let may_write = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    may_write(data) && may_write(&data.join(FILE))
+}
+
+/// How what can be read of a store that cannot be written is saved.
+pub(crate) fn elsewhere(data: &Path) -> String {
+    format!(
+        "PARLOR_DATA_DIR=FOLDER parlor sessions recover {} saves what can be read in FOLDER, a folder of your own; this store cannot be written",
+        data.join(FILE).display()
+    )
 }
 
 impl Desk {

@@ -14,7 +14,7 @@ use tools::NoWorkspace;
 
 /// `$XDG_CONFIG_HOME/parlor`.
 pub(crate) fn folder() -> Option<PathBuf> {
-    if let Some(own) = std::env::var_os("PARLOR_CONFIG_DIR") {
+    if let Some(own) = std::env::var_os("PARLOR_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
         return Some(PathBuf::from(own));
     }
     let base = match std::env::var_os("XDG_CONFIG_HOME").filter(|dir| Path::new(dir).is_absolute()) {

@@ -7,7 +7,7 @@ use crate::{places, settings};
 /// Prints the skills and what could not be read.
 pub(crate) fn list(common: &Common) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
-    let ground = places::ground(common, &mut config)?;
+    let ground = places::ground_aloud(common, &mut config)?;
     let found = engine::list_skills(&config, &ground);
     for skill in &found.skills {
         let from = if skill.from_project { "project" } else { "yours" };

@@ -2,7 +2,7 @@
 
 use crate::cli::{Common, PolicyMode};
 use crate::model_source::Source;
-use crate::{journal, places, ps, sessions, settings};
+use crate::{exit, journal, places, ps, sessions, settings};
 use domain::command::Command;
 use domain::path_text;
 use domain::session::{ModelRef, Policy};
@@ -32,6 +32,8 @@ pub struct Own {
     pub model: ModelRef,
     /// Where the agent works.
     pub cwd: PathBuf,
+    /// Why nothing will be kept, and what to do; also `None` when nothing is to be kept.
+    pub unkept: Option<String>,
     /// Why there is no workspace, and what to do.
     pub no_workspace: Option<String>,
     /// The workspace, and what runs commands: together they tell where commands may write.
@@ -80,6 +82,13 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
         log(&format!("warning: {what}"));
     }
     let ground = places::ground(common, &mut config)?;
+    if let (None, Some(why)) = (&common.model, &common.unread.model) {
+        // Another model than the one that was meant would hear all that is said.
+        return Err(exit::usage(format!("{why}\n\nhint: mend or unset it, or name a model with --model")));
+    }
+    if let Some(why) = unknown_server(&common.allow, &config, &data, &ground) {
+        return Err(exit::usage(why));
+    }
     config.fetch.enabled |= common.fetch;
     let wanted = common.model.as_deref().or(config.model.as_deref());
     let source = Source::new(wanted).await.map_err(|why| {
@@ -87,7 +96,7 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
         anyhow::anyhow!("{why}\nhint: {hint}")
     })?;
     let model = source.default_model();
-    let store = store(common, &log)?;
+    let (store, unkept) = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &ground)?;
     let policy = policy(common, &config, &log);
     let allow = common.allow.clone();
@@ -97,7 +106,29 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
         Ok(workspace) => (Some(workspace), None),
         Err(why) => (None, Some(why.words())),
     };
-    Ok(Own { hub, engine, model, cwd: ground.cwd, no_workspace, workspace, guard, start })
+    Ok(Own { hub, engine, model, cwd: ground.cwd, unkept, no_workspace, workspace, guard, start })
+}
+
+/// Why something that was allowed can never be used, if so: a tool of a server that nobody has configured.
+fn unknown_server(
+    allow: &[Allowance],
+    config: &engine::Config,
+    data: &Path,
+    ground: &Ground,
+) -> Option<String> {
+    let tools: Vec<&str> = allow.iter().filter_map(Allowance::of_server).collect();
+    if tools.is_empty() {
+        return None;
+    }
+    let (servers, _) = engine::mcp::servers(config, data, ground.workspace.as_deref().ok());
+    let names: Vec<&str> = servers.iter().map(|listed| listed.entry.name.as_str()).collect();
+    let known = |tool: &&str| names.iter().any(|name| tool.starts_with(&format!("mcp__{name}__")));
+    let unknown = tools.into_iter().find(|tool| !known(tool))?;
+    let there = match names.as_slice() {
+        [] => "no server is configured here (`parlor mcp add` adds one)".to_owned(),
+        names => format!("the servers here are {} (`parlor mcp` lists them)", names.join(", ")),
+    };
+    Some(format!("--allow {unknown} names no MCP server that there is\n\nhint: {there}"))
 }
 
 /// How long the end of the program waits for the engine.
@@ -192,19 +223,19 @@ fn hub_setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
 }
 
 /// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation.
-fn store(common: &Common, log: &Log) -> anyhow::Result<Box<dyn Store>> {
+fn store(common: &Common, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
     if common.ephemeral {
-        return Ok(Box::new(MemoryStore::default()));
+        return Ok((Box::new(MemoryStore::default()), None));
     }
     match SqliteStore::at(&places::data()?) {
-        Ok(store) => Ok(Box::new(store)),
+        Ok(store) => Ok((Box::new(store), None)),
         Err(why) => {
-            let text = format!("{why}; {}", why.hint());
+            let text = format!("{why}; {}", sessions::next(&why));
             if common.continue_last || common.resume.is_some() {
                 anyhow::bail!(text);
             }
             log(&format!("warning: nothing will be kept: {text}"));
-            Ok(Box::new(MemoryStore::because(text)))
+            Ok((Box::new(MemoryStore::because(text.clone())), Some(text)))
         }
     }
 }

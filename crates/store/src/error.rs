@@ -64,6 +64,28 @@ pub enum StoreError {
         /// Which file.
         path: PathBuf,
     },
+    /// It may not be read.
+    #[error("{} may not be read{}{owner}", path.display(), if owner.is_empty() { "" } else { ": " })]
+    Unreadable {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Whose it is, in words; empty when that is not known.
+        owner: String,
+    },
+    /// Something else stands where the file should be.
+    #[error("{} is not a file but {what}", path.display())]
+    NotAFile {
+        /// Where.
+        path: PathBuf,
+        /// What stands there.
+        what: &'static str,
+    },
+    /// Something else stands where a folder should be.
+    #[error("{} is not a folder", path.display())]
+    NotAFolder {
+        /// Where.
+        path: PathBuf,
+    },
     /// It cannot be written.
     #[error("{} cannot be written", path.display())]
     ReadOnly {
@@ -136,6 +158,12 @@ impl StoreError {
             StoreError::Foreign { .. } => {
                 "if it was one, `parlor sessions recover` saves what can be read; else move the file away, or set PARLOR_DATA_DIR to another directory"
             }
+            StoreError::Unreadable { .. } => {
+                "whoever owns it can let you read it (chmod, chown); or set PARLOR_DATA_DIR to a folder of your own"
+            }
+            StoreError::NotAFile { .. } | StoreError::NotAFolder { .. } => {
+                "move it away, or set PARLOR_DATA_DIR to a folder of your own"
+            }
             StoreError::ReadOnly { .. } => {
                 "make the directory writable, or set PARLOR_DATA_DIR to another one"
             }
@@ -166,6 +194,9 @@ impl StoreError {
             | StoreError::Newer { .. }
             | StoreError::NewerSession { .. }
             | StoreError::Foreign { .. }
+            | StoreError::Unreadable { .. }
+            | StoreError::NotAFile { .. }
+            | StoreError::NotAFolder { .. }
             | StoreError::ReadOnly { .. }
             | StoreError::Replaced { .. }
             | StoreError::InUse { .. }

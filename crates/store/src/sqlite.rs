@@ -4,6 +4,7 @@
 //! projections that are written in the same transaction as the log. Any number of programs may have the file open; each session
 //! has one writer (see `lease`).
 
+mod access;
 mod backup;
 mod cells;
 mod health;
@@ -94,6 +95,7 @@ impl SqliteStore {
     /// When there is none, or the file cannot be read, or is another program's or of another version.
     pub fn to_read(directory: &Path) -> Result<SqliteStore, StoreError> {
         let path = place::file(directory);
+        access::is_there(&path)?;
         let connection = read_only::connect_to_ours(&path)?;
         Ok(SqliteStore::on(path, connection))
     }
@@ -103,9 +105,12 @@ impl SqliteStore {
         SqliteStore { path, connection, owner, writers: BTreeMap::new(), presence, surplus: false }
     }
 
-    /// Whether there is a store in `directory`; nothing is made.
-    pub fn is_at(directory: &Path) -> bool {
-        place::file(directory).exists()
+    /// Whether there is a store in `directory`; nothing is made, and nothing is waited for.
+    ///
+    /// # Errors
+    /// When that may not be looked at, or something else stands in its place.
+    pub fn is_at(directory: &Path) -> Result<bool, StoreError> {
+        access::is_there(&place::file(directory))
     }
 
     /// The file.

@@ -79,7 +79,8 @@ impl Workplace {
         Ok(Workplace {
             root: None,
             workdir,
-            outputs: real(&outputs)?.into(),
+            // In a folder that may not be entered nothing is kept, and work goes on.
+            outputs: real(&outputs).unwrap_or(outputs).into(),
             guard: None,
             home: crate::home().map(Arc::from),
             env: crate::env::cleaned(std::env::vars_os()).into(),

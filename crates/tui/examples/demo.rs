@@ -27,6 +27,7 @@ async fn main() -> std::io::Result<()> {
         note: Note {
             words: "A made-up runtime answers: nothing is read, run or written.".into(),
             examples: examples.map(String::from).to_vec(),
+            unkept: None,
         },
         ..About::default()
     };

@@ -229,6 +229,8 @@ pub struct Note {
     pub words: String,
     /// Requests to try.
     pub examples: Vec<String>,
+    /// Why nothing will be kept, and what to do, if that is so.
+    pub unkept: Option<String>,
 }
 
 impl Model {

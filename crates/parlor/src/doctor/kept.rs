@@ -2,7 +2,7 @@
 //! few seconds at most.
 
 use super::say;
-use rustix::fs::Access;
+use crate::sessions;
 use std::path::Path;
 use std::time::Duration;
 use store::{Health, Look, Rescued, SqliteStore};
@@ -35,6 +35,10 @@ pub(super) fn store(data: &Path) -> bool {
         }
         Health::Damaged { losses } => {
             say("store", &damage(losses.as_ref()));
+            if !writable(data) {
+                say("", &sessions::elsewhere(data));
+                return false;
+            }
             say(
                 "",
                 "`parlor sessions recover` saves what can be read into a new store, and keeps the damaged one",
@@ -43,7 +47,7 @@ pub(super) fn store(data: &Path) -> bool {
         }
         Health::Refused(why) => {
             say("store", &why.to_string());
-            say("", why.hint());
+            say("", &sessions::next(&why));
             false
         }
     }
@@ -67,8 +71,7 @@ fn damage(losses: Option<&Rescued>) -> String {
 
 /// Whether something new can be kept.
 fn writable(data: &Path) -> bool {
-    let may_write = |path: &Path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
-    if may_write(data) && may_write(&data.join("sessions.db")) {
+    if sessions::is_writable(data) {
         return true;
     }
     say(

@@ -1,7 +1,7 @@
 //! The store as a file: saved from damage, copied, made shorter.
 
 use super::args::{Backup, Recover};
-use super::{paint, told};
+use super::{elsewhere, paint, told};
 use crate::exit::{self, Exit};
 use domain::ids::Seq;
 use std::path::Path;
@@ -23,7 +23,16 @@ pub(super) fn recover(data: &Path, recover: &Recover) -> anyhow::Result<Exit> {
         )));
     }
     let mut store = SqliteStore::at(data).map_err(|why| told(&why))?;
-    let rescued = store.take_in(file).map_err(|why| no_store(&why))?;
+    let rescued = store.take_in(file).map_err(|why| match why {
+        // Where our own store lies has nothing to do with it.
+        StoreError::Unreadable { .. } => {
+            anyhow::anyhow!("{why}\nhint: whoever owns it can let you read it, or give you a copy")
+        }
+        StoreError::NotAFile { .. } | StoreError::NotAFolder { .. } => {
+            anyhow::anyhow!("{why}\nhint: name a file that is, or was, a session store")
+        }
+        why => no_store(&why),
+    })?;
     if json {
         exit::say(&in_json(&rescued, store.path()));
         return Ok(Exit::Done);
@@ -60,7 +69,12 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
         Health::Refused(why) => return Err(no_store(&why)),
         Health::Damaged { .. } => {}
     }
-    let rescued = SqliteStore::rescue(data).map_err(|why| told(&why))?;
+    let rescued = SqliteStore::rescue(data).map_err(|why| match why {
+        StoreError::ReadOnly { .. } => {
+            anyhow::anyhow!("{why}: nothing can be put in its place\nhint: {}", elsewhere(data))
+        }
+        why => told(&why),
+    })?;
     let store = data.join("sessions.db");
     if json {
         exit::say(&in_json(&rescued, &store));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use store::{Durability, SqliteStore, Store};
 
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 /// How long a command may take, in seconds, on a machine that does many other things.
 const PATIENCE: &str = "60";
 
@@ -78,7 +78,7 @@ fn ends(world: &World, args: &[&str]) -> Output {
     output
 }
 
-fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = std::fs::read(path).unwrap();
     change(&mut bytes);
     std::fs::write(path, &bytes).unwrap();

@@ -1,7 +1,7 @@
 //! A data folder that cannot be written: what is kept is read, and it is said that nothing new is kept. Root may write everywhere, so
 //! root's tests run the program as somebody who may not.
 
-use crate::damage::{copy, fill};
+use crate::damage::{PAGE, change, copy, fill};
 use crate::{PARLOR, World, stderr, stdout};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -105,6 +105,52 @@ fn what_is_kept_in_a_folder_that_cannot_be_written_is_read_and_nothing_is_change
         let copied = run(&world, &["sessions", "backup", world.path("project/copy.db").to_str().unwrap()]);
         assert!(copied.status.success(), "{log}: {}", stderr(&copied));
         assert_eq!(contents(&data), before, "{log}");
+        fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[test]
+fn a_damaged_store_that_cannot_be_written_names_the_way_that_works() {
+    let kinds: [fn(&mut Vec<u8>); 2] =
+        [|bytes| bytes.truncate(bytes.len() - PAGE), |bytes| bytes[..PAGE].fill(0)];
+    for damage in kinds {
+        let world = World::new();
+        let (source, data) = (world.path("source"), world.path("data"));
+        drop(fill(&source, 3));
+        copy(&source, &data);
+        change(&data.join("sessions.db"), damage);
+        close(&world, &data);
+        let before = contents(&data);
+        let file = data.join("sessions.db").display().to_string();
+        let way = format!("PARLOR_DATA_DIR=FOLDER parlor sessions recover {file}");
+        let doctor = stdout(&run(&world, &["doctor"]));
+        assert!(doctor.contains("damaged") && doctor.contains("can be read, but not written"), "{doctor}");
+        assert!(doctor.contains(&way) && !doctor.contains("`parlor sessions recover`"), "{doctor}");
+        let copied = world.path("project/copy.db").display().to_string();
+        let show = ["sessions", "show", "sess-000000000002"];
+        for args in
+            [&["sessions", "recover"][..], &["sessions", "backup", &copied], &["sessions", "list"], &show]
+        {
+            let refused = run(&world, args);
+            let told = stderr(&refused);
+            // What can still be read is shown.
+            assert!(refused.status.success() || told.contains(&way), "{args:?}: {told}");
+            assert!(!told.contains("`parlor sessions recover`"), "{args:?}: {told}");
+        }
+        assert_eq!(run(&world, &["sessions", "recover"]).status.code(), Some(1));
+        let own = world.path("project/own");
+        let with_own = |args: &[&str]| {
+            let mut command = world.command(&program(&world), args);
+            if rustix::process::getuid().is_root() {
+                command.uid(NOBODY);
+            }
+            command.env("PARLOR_DATA_DIR", &own).output().unwrap()
+        };
+        let saved = with_own(&["sessions", "recover", &file]);
+        assert!(saved.status.success(), "the way works: {}", stderr(&saved));
+        let listed = stdout(&with_own(&["sessions", "list", "--all"]));
+        assert!(listed.contains("story 1"), "{listed}");
+        assert_eq!(contents(&data), before);
         fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     }
 }

@@ -10,6 +10,7 @@
 mod bench;
 mod hostile;
 mod odd;
+mod place;
 #[path = "../task/terminal/screen.rs"]
 #[allow(dead_code, reason = "shared with the tests of the task, which use more of it")]
 mod screen;

@@ -2,6 +2,7 @@
 
 use crate::bench::{World, as_each_user};
 use crate::names_every_command;
+use crate::screen::Terminal;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -168,4 +169,124 @@ fn two_hundred_thousand_empty_lines_are_a_few_lines_on_stderr() {
     assert!(output.status.success() && stderr.len() < 4_096, "{} bytes\n{stderr}", stderr.len());
     assert!(stderr.contains("(100000 times by now)"), "{stderr}");
     assert!(stderr.ends_with("(100000 lines were left out)\n"), "{stderr}");
+}
+
+/// Variables that stand for a flag, with what they may be said to be.
+const FLAGS: &[(&str, &str)] = &[
+    ("PARLOR_MODEL", "PROVIDER/NAME"),
+    ("PARLOR_THEME", "contrast"),
+    ("PARLOR_FETCH", "on or off"),
+    ("PARLOR_INLINE", "on or off"),
+    ("PARLOR_EPHEMERAL", "on or off"),
+];
+
+fn both(output: &std::process::Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout))
+}
+
+#[test]
+fn a_variable_that_says_nothing_is_told_and_stops_no_command_that_does_not_need_it() {
+    let world = World::new(None);
+    assert!(world.parlor(&["run", "say hello"]).output().unwrap().status.success());
+    for value in [&b"caf\xe9"[..], b"perhaps"] {
+        // What names no model is known only to whoever looks for it.
+        for (name, may_be) in FLAGS.iter().filter(|(name, _)| *name != "PARLOR_MODEL" || value != b"perhaps")
+        {
+            for args in EVERY {
+                let output = world.parlor(args).env(name, odd(value)).output().unwrap();
+                let said = both(&output);
+                let code = if args.first() == Some(&"doctor") { 1 } else { 0 };
+                assert_eq!(output.status.code(), Some(code), "{name}, {args:?}: {said}");
+                if !matches!(args.first(), Some(&"--help" | &"--version")) {
+                    assert!(said.contains(name) && said.contains(may_be), "{name}, {args:?}: {said}");
+                }
+            }
+            let mut terminal = Terminal::start(world.parlor(&[]).env(name, odd(value)));
+            terminal.shows(&[name]);
+        }
+    }
+}
+
+#[test]
+fn a_model_that_cannot_be_read_is_not_replaced_by_another() {
+    let world = World::new(None);
+    let without = |args: &[&str]| {
+        let program = world.parlor(&[]).get_program().to_owned();
+        let mut command = world.program(program);
+        command.args(args).env("PARLOR_MODEL", odd(b"local/\xff"));
+        command.output().unwrap()
+    };
+    for args in [&["run", "say hello"][..], &["serve", "--dialect", "native", "--stdio"]] {
+        let output = without(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", both(&output));
+        assert!(
+            both(&output).contains("PARLOR_MODEL") && both(&output).contains("--model"),
+            "{}",
+            both(&output)
+        );
+    }
+    for args in [&["sessions"][..], &["models"], &["skills"], &["mcp"], &["ps"]] {
+        let output = without(args);
+        assert!(
+            output.status.success() && both(&output).contains("PARLOR_MODEL"),
+            "{args:?}: {}",
+            both(&output)
+        );
+    }
+    assert_eq!(without(&["doctor"]).status.code(), Some(1), "which tells it, and goes to its end");
+    assert!(both(&without(&["doctor"])).contains("dialects"));
+}
+
+#[test]
+fn nothing_is_kept_with_an_ephemeral_that_nobody_understands() {
+    for (value, kept) in
+        [(&b"ja"[..], false), (b"\xff", false), (b"1", false), (b"ON", false), (b"0", true), (b"", true)]
+    {
+        let world = World::new(None);
+        let output =
+            world.parlor(&["run", "say hello"]).env("PARLOR_EPHEMERAL", odd(value)).output().unwrap();
+        assert!(output.status.success(), "{value:?}: {}", both(&output));
+        let list = world.parlor(&["sessions", "list", "--json"]).output().unwrap();
+        assert_eq!(list.stdout != b"[]\n", kept, "{value:?}: {}", both(&list));
+    }
+}
+
+#[test]
+fn a_workspace_that_cannot_be_one_stops_only_what_works_in_it() {
+    let world = World::new(None);
+    world.parlor(&["run", "say hello"]).output().unwrap();
+    let with =
+        |args: &[&str]| world.parlor(args).env("PARLOR_WORKSPACE", "/no/such/folder").output().unwrap();
+    for args in [&["sessions", "list", "--all"][..], &["skills"], &["mcp"]] {
+        let output = with(args);
+        assert!(
+            output.status.success() && both(&output).contains("PARLOR_WORKSPACE"),
+            "{args:?}: {}",
+            both(&output)
+        );
+    }
+    let doctor = with(&["doctor"]);
+    assert_eq!(doctor.status.code(), Some(1), "{}", both(&doctor));
+    assert!(both(&doctor).contains("PARLOR_WORKSPACE cannot be used") && both(&doctor).contains("dialects"));
+    let run = with(&["run", "say hello"]);
+    assert_eq!(run.status.code(), Some(2), "{}", both(&run));
+    assert!(both(&run).contains("PARLOR_WORKSPACE cannot be used"), "{}", both(&run));
+}
+
+#[test]
+fn a_tool_of_a_server_that_is_not_there_cannot_be_allowed() {
+    let world = World::new(None);
+    let run = |tool: &str| world.parlor(&["run", "--allow", tool, "say hello"]).output().unwrap();
+    let output = run("mcp__typo__x");
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
+    assert!(
+        both(&output).contains("mcp__typo__x") && both(&output).contains("parlor mcp add"),
+        "{}",
+        both(&output)
+    );
+    world.put("project/.mcp.json", r#"{"mcpServers": {"files": {"command": "true"}}}"#);
+    let output = run("mcp__flies__read");
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
+    assert!(both(&output).contains("servers here are files"), "{}", both(&output));
+    assert_ne!(run("mcp__files__read").status.code(), Some(2), "it is there, and waits to be approved");
 }

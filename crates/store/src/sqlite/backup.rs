@@ -3,7 +3,7 @@
 //! The copy is made beside its place and takes its name when it is whole and synced: a disk that is full, or a copy that is interrupted,
 //! never leaves half of one under that name, and a file that is there is never overwritten.
 
-use super::{place, read_only, trouble};
+use super::{access, place, read_only, trouble};
 use crate::{SqliteStore, StoreError};
 use rusqlite::{Connection, OpenFlags};
 use std::io;
@@ -18,7 +18,9 @@ impl SqliteStore {
         if std::fs::symlink_metadata(file).is_ok() {
             return Err(StoreError::FileExists { path: file.to_owned() });
         }
-        let connection = read_only::connect_to_ours(&place::file(directory))?;
+        let store = place::file(directory);
+        access::is_there(&store)?;
+        let connection = read_only::connect_to_ours(&store)?;
         let unfinished = unfinished(file);
         let copied = copy(&connection, directory, &unfinished).and_then(|bytes| {
             name(&unfinished, file).map_err(|error| match error.kind() {

@@ -2,7 +2,7 @@
 
 use super::reading::{self, Losses};
 use super::rescue::{self, Rescued};
-use super::{place, read_only, trouble};
+use super::{access, place, read_only, trouble};
 use crate::{SqliteStore, StoreError};
 use domain::ids::{Seq, SessionId};
 use domain::session::SessionSummary;
@@ -50,6 +50,11 @@ impl SqliteStore {
     /// Looks at the store in `directory`; nothing in it is changed.
     pub fn examine(directory: &Path, look: Look) -> Health {
         let path = place::file(directory);
+        match access::is_there(&path) {
+            Ok(true) => {}
+            Ok(false) => return Health::Missing,
+            Err(why) => return Health::Refused(why),
+        }
         let bytes = match std::fs::metadata(&path) {
             // One whose maker died before the first table.
             Ok(found) if found.len() == 0 => return Health::Missing,

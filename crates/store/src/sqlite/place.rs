@@ -1,6 +1,6 @@
 //! The directory and the file: made for their owner alone.
 
-use super::trouble;
+use super::{access, trouble};
 use crate::StoreError;
 use std::fs;
 use std::io;
@@ -52,8 +52,11 @@ pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
 
 /// Makes the directory (0700) and the file (0600) if they are not there, and says where the file is.
 pub(super) fn prepare(directory: &Path) -> Result<PathBuf, StoreError> {
-    make_directory(directory).map_err(|error| trouble::io(directory, &error))?;
     let path = file(directory);
+    if !access::is_there(&path)? {
+        // What says no is the folder that it would be made in.
+        make_directory(directory).map_err(|error| trouble::io(&access::nearest(&path), &error))?;
+    }
     make_file(&path).map_err(|error| trouble::io(&path, &error))?;
     Ok(path)
 }

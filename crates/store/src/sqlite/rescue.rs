@@ -7,7 +7,7 @@
 
 use super::pages::log_path;
 use super::salvage::{Found, Known, Salvage};
-use super::{place, read_only, reading, rows, schema, session, trouble, writing};
+use super::{access, place, read_only, reading, rows, schema, session, trouble, writing};
 use crate::projection::Projection;
 use crate::{SqliteStore, StoreError};
 use domain::event::{Body, Event};
@@ -108,6 +108,7 @@ impl SqliteStore {
     /// # Errors
     /// When the file is not a session store or cannot be read, or the disk says no; sessions that were taken in before that stay.
     pub fn take_in(&mut self, file: &Path) -> Result<Rescued, StoreError> {
+        access::is_there(file)?;
         let salvage = Salvage::of(file).map_err(|error| trouble::io(file, &error))?;
         is_ours(file, &salvage)?;
         let taken = rescue_all(&mut self.connection, &salvage, session::Sync::Later).and_then(|taken| {

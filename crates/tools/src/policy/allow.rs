@@ -57,6 +57,14 @@ impl Allowance {
         }
     }
 
+    /// The name of the tool, when it is one of an MCP server.
+    pub fn of_server(&self) -> Option<&str> {
+        match self {
+            Allowance::Tool(name) => Some(name.as_str()).filter(|name| name.starts_with(SERVER)),
+            Allowance::Network | Allowance::Free | Allowance::All => None,
+        }
+    }
+
     /// Whether it covers all that the plan does.
     pub fn covers(&self, plan: &Plan) -> bool {
         let fits = |tool: &str, more: &[Act]| {

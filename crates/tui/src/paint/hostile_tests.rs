@@ -150,7 +150,11 @@ const PLACES: &[(&str, Put)] = &[
     }),
     ("words", |stage, text| {
         stage.ui.feed(Msg::Word(text.to_owned()));
-        stage.ui.feed(Msg::Note(crate::Note { words: text.to_owned(), examples: vec![text.to_owned()] }));
+        stage.ui.feed(Msg::Note(crate::Note {
+            words: text.to_owned(),
+            examples: vec![text.to_owned()],
+            unkept: Some(text.to_owned()),
+        }));
         stage.ui.feed(Msg::Attached(Err(text.to_owned())));
     }),
     ("link lost", |stage, text| stage.ui.hear(News::Link(LinkState::Lost(text.to_owned())))),

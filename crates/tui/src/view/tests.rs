@@ -103,6 +103,7 @@ fn first_screen() {
         stage.ui.model.screen.about.note = crate::Note {
             words: "model: offline (no key found)".into(),
             examples: vec!["list files".into(), "read README.md".into()],
+            unkept: None,
         };
     });
 }

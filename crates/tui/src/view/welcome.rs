@@ -30,7 +30,7 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     }
     let mut told = Vec::new();
     if !about.told.is_empty() {
-        let head = "Your settings are not quite right (/settings):";
+        let head = "Not all that is set can be used (/settings):";
         told.extend(wrap_text(head, look.columns, style(Role::Warn)));
         let (first, rest) = (look.piece("  ! ", Role::Warn), look.piece("    ", Role::Warn));
         for text in &about.told {
@@ -48,9 +48,11 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let keys = keys(model, look);
     let mut left = high.saturating_sub(keys.len());
     let mut rows = Vec::new();
-    let warning = about.warning.as_deref().map(clean_line).unwrap_or_default();
-    let warning = wrap_text(&warning, look.columns, style(Role::Warn));
-    let warning = if about.warning.is_some() { warning } else { Vec::new() };
+    let mut warning = Vec::new();
+    let unkept = about.note.unkept.as_ref().map(|why| format!("Nothing will be kept: {why}"));
+    for text in about.warning.iter().chain(&unkept) {
+        warning.extend(wrap_text(&clean_line(text), look.columns, style(Role::Warn)));
+    }
     for (part, least) in [(head, 1), (warning, 1), (told, 1), (facts, 1), (examples, 2)] {
         let blank = usize::from(!rows.is_empty());
         // A blank line follows each part.

@@ -195,7 +195,7 @@ fn summaries_and_settings_that_are_wrong() {
         let about = &mut stage.ui.model.screen.about;
         about.program = "parlor 0.1.0".into();
         let examples = vec!["list files".into(), "think".into()];
-        about.note = crate::Note { words: "model: offline".into(), examples };
+        about.note = crate::Note { words: "model: offline".into(), examples, unkept: None };
         let (keys, told) = Keymap::read(&[("steer".into(), vec!["ctrl-c".into()])]);
         about.told = told;
         stage.ui.model.screen.keymap = keys;

@@ -1,0 +1,190 @@
+//! Variables of the environment that stand for a flag: looked at before the command line is read.
+//!
+//! Always: one that cannot be understood is told (which, what it may be, what holds instead) and costs only itself, in every command.
+//! Where its meaning protects something, the safe thing is done: nothing is kept with a `PARLOR_EPHEMERAL` that nobody understands, and
+//! no other model than the one that was meant hears what is said. An empty one is as one that is not set.
+
+use crate::cli::Cli;
+use crate::exit;
+use clap::builder::Resettable;
+use clap::{CommandFactory, FromArgMatches};
+use std::ffi::OsString;
+use tui::settings::Settings;
+
+const MODEL: &str = "PARLOR_MODEL";
+const EPHEMERAL: &str = "PARLOR_EPHEMERAL";
+/// What stands for a flag may say.
+const ON_OR_OFF: &[&str] = &["1", "true", "yes", "on", "y", "t", "0", "false", "no", "off", "n", "f"];
+
+/// A variable that stands for a flag.
+struct Variable {
+    name: &'static str,
+    /// The flag.
+    flag: &'static str,
+    /// What it may be.
+    takes: &'static str,
+    /// What holds when it says nothing that is understood.
+    instead: &'static str,
+    /// What is wrong with a value that is text, if something is.
+    wrong: fn(&str) -> bool,
+}
+
+const VARIABLES: &[Variable] = &[
+    Variable {
+        name: MODEL,
+        flag: "model",
+        takes: "a model as PROVIDER/NAME",
+        instead: "no model is spoken to unless --model names one",
+        wrong: |_| false,
+    },
+    Variable {
+        name: "PARLOR_THEME",
+        flag: "theme",
+        takes: "auto, terminal, dark, light, contrast or plain",
+        instead: "your settings count",
+        wrong: |text| Settings::default().set("theme", text).is_err(),
+    },
+    Variable {
+        name: "PARLOR_FETCH",
+        flag: "fetch",
+        takes: "1 or 0, true or false, on or off, yes or no",
+        instead: "your settings count",
+        wrong: is_neither,
+    },
+    Variable {
+        name: "PARLOR_INLINE",
+        flag: "inline",
+        takes: "1 or 0, true or false, on or off, yes or no",
+        instead: "your settings count",
+        wrong: is_neither,
+    },
+    Variable {
+        name: EPHEMERAL,
+        flag: "ephemeral",
+        takes: "1 or 0, true or false, on or off, yes or no",
+        instead: "nothing is kept on disk, as if it were 1",
+        wrong: is_neither,
+    },
+];
+
+fn is_neither(text: &str) -> bool {
+    !ON_OR_OFF.contains(&text.to_lowercase().as_str())
+}
+
+/// What of the environment could not be understood.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unread {
+    told: Vec<String>,
+    /// Whether one of the variables was Parlor's own.
+    pub(crate) ours: bool,
+    /// Why the model that was meant is not known, if so.
+    pub(crate) model: Option<String>,
+}
+
+impl Unread {
+    /// A line for each.
+    pub(crate) fn told(&self) -> impl Iterator<Item = &str> {
+        self.told.iter().map(String::as_str)
+    }
+
+    /// Says it on stderr.
+    pub(crate) fn say(&self) {
+        for line in &self.told {
+            exit::complain(&format!("warning: {line}"));
+        }
+    }
+}
+
+/// Reads the command line, and for what it does not say the environment.
+pub(crate) fn parse(
+    words: &[OsString],
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Result<Cli, clap::Error> {
+    let (mut command, mut unread, mut ephemeral) = (Cli::command(), Unread::default(), false);
+    let unset = |command: clap::Command, flag| command.mut_arg(flag, |arg| arg.env(Resettable::Reset));
+    if value(crate::places::WORKSPACE).is_some_and(|value| value.is_empty()) {
+        command = unset(command, "workspace");
+    }
+    for variable in VARIABLES {
+        let Some(value) = value(variable.name) else { continue };
+        let what = match value.to_str() {
+            Some("") => {
+                command = unset(command, variable.flag);
+                continue;
+            }
+            Some(text) if (variable.wrong)(text) => format!("cannot be {text:?}"),
+            Some(_) => continue,
+            None => "is not UTF-8 text".to_owned(),
+        };
+        command = unset(command, variable.flag);
+        let Variable { name, takes, instead, .. } = variable;
+        let line = format!("{name} {what}; it may be {takes}; {instead}");
+        ephemeral |= *name == EPHEMERAL;
+        if *name == MODEL {
+            unread.model = Some(line.clone());
+        }
+        unread.ours = true;
+        unread.told.push(line);
+    }
+    let mut cli = command.try_get_matches_from(words).and_then(|found| Cli::from_arg_matches(&found))?;
+    unread.told.extend(keys());
+    cli.common.ephemeral |= ephemeral;
+    cli.common.unread = unread;
+    Ok(cli)
+}
+
+/// Keys that are set and cannot be sent to anybody.
+fn keys() -> impl Iterator<Item = String> {
+    let set = std::env::vars_os().filter(|(_, value)| value.to_str().is_none());
+    let names = set.filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| name.ends_with("_API_KEY")).map(|name| {
+        format!("{name} is not UTF-8 text; it may be the key of a provider; it is as if it were not set")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    fn read(args: &[&str], set: &[(&str, &[u8])]) -> Cli {
+        let words: Vec<OsString> = ["parlor"].iter().chain(args).map(OsString::from).collect();
+        let value = |name: &str| {
+            let found = set.iter().find(|(set, _)| *set == name);
+            found.map(|(_, bytes)| OsStr::from_bytes(bytes).to_owned())
+        };
+        parse(&words, value).unwrap()
+    }
+
+    #[test]
+    fn a_variable_that_says_nothing_is_told_and_the_safe_thing_is_done() {
+        for rubbish in [&b"maybe"[..], b"\xff", b"2"] {
+            let all: Vec<(&str, &[u8])> = VARIABLES.iter().map(|variable| (variable.name, rubbish)).collect();
+            let cli = read(&["doctor"], &all);
+            let told: Vec<&str> = cli.common.unread.told().collect();
+            for variable in VARIABLES.iter().filter(|variable| variable.name != MODEL || rubbish == b"\xff") {
+                let line = told.iter().find(|line| line.starts_with(variable.name)).unwrap();
+                assert!(line.contains(variable.takes) && line.contains(variable.instead), "{line}");
+            }
+            assert!(cli.common.ephemeral && cli.common.unread.ours);
+            assert!(!cli.common.fetch && !cli.common.inline && cli.common.theme.is_none());
+            assert_eq!(cli.common.unread.model.is_some(), rubbish == b"\xff");
+        }
+    }
+
+    #[test]
+    fn the_command_line_goes_before_a_variable_that_says_nothing() {
+        let cli = read(&["--theme", "dark", "--model", "offline", "doctor"], &[("PARLOR_THEME", b"\xff")]);
+        assert_eq!(cli.common.theme.as_deref(), Some("dark"));
+        assert_eq!(cli.common.model.as_deref(), Some("offline"));
+    }
+
+    #[test]
+    fn an_empty_variable_is_as_one_that_is_not_set() {
+        let all: Vec<(&str, &[u8])> = VARIABLES.iter().map(|variable| (variable.name, &b""[..])).collect();
+        let cli = read(&["doctor"], &all);
+        assert_eq!(cli.common.unread.told().filter(|line| line.starts_with("PARLOR_")).count(), 0);
+        assert!(!cli.common.ephemeral);
+    }
+}
