@@ -166,6 +166,20 @@ mod tests {
     }
 
     #[test]
+    fn what_an_attack_found_missing_steers() {
+        let agents = "AGENTS.override.md CLAUDE.local.md WARP.md .amazonq .augment .goosehints .junie .kiro .trae .roo .windsurf \
+                      .aider.conf.yml .codelia .continue .openagent .opencode opencode.json";
+        let editors = ".dir-locals-2.el .gdbinit .lldbinit .vim";
+        let servers = ".appveyor.yml .cirrus.yml .gitlab-ci.yaml .drone.yml .semaphore appveyor.yml bitbucket-pipelines.yml";
+        let tools = ".bazelrc .githooks .lefthook-local.yml lefthook-local.yml lefthook.yaml .mise mise.local.toml .pnp.cjs \
+                     .pnp.loader.mjs bunfig.toml rust-toolchain rust-toolchain.toml";
+        let shells = ".cshrc .irbrc .login .pryrc .Rprofile .tmux.conf .zlogout";
+        for name in [agents, editors, servers, tools, shells].into_iter().flat_map(str::split_whitespace) {
+            assert_eq!(part(["deep", name, "below"]), Some(name));
+        }
+    }
+
+    #[test]
     fn every_name_is_written_in_lower_case_and_once() {
         for (at, name) in NAMES.iter().enumerate() {
             assert_eq!(*name, name.to_ascii_lowercase());

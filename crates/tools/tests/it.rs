@@ -19,6 +19,9 @@ mod files;
 #[path = "it/leash.rs"]
 mod leash;
 #[cfg(test)]
+#[path = "it/own.rs"]
+mod own;
+#[cfg(test)]
 #[path = "it/room.rs"]
 mod room;
 #[cfg(test)]

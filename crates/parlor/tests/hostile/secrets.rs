@@ -1,8 +1,10 @@
 //! What a person types into a question for a secret, and whoever reads the log of the wire afterwards.
 
-use crate::bench::as_each_user;
+use crate::bench::{as_each_user, wait_until};
 use serde_json::json;
+use std::fs;
 use std::io::Read;
+use std::process::Stdio;
 
 #[test]
 fn a_secret_is_not_in_the_log_of_the_wire() {
@@ -19,5 +21,28 @@ fn a_secret_is_not_in_the_log_of_the_wire() {
         serving.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
         assert!(log.contains("RECV") && log.contains("Password?"), "{log}");
         assert!(!log.contains(SECRET), "{log}");
+    });
+}
+
+/// What the kernel says of a process: how large a picture of its memory may be, now and at most.
+fn core_limit(pid: u32) -> Option<String> {
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size"))?;
+    Some(line.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_crash_leaves_no_picture_of_our_memory() {
+    as_each_user(|world| {
+        let parlor = world.parlor(&[]);
+        let mut command = world.program("sh");
+        // As large as it may be, whatever the machine says.
+        command.args(["-c", "ulimit -c $(ulimit -H -c) && exec \"$0\" \"$@\""]).arg(parlor.get_program());
+        command.args(["--model", "offline", "serve", "--dialect", "native", "--stdio"]);
+        let mut serving = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let pid = serving.id();
+        wait_until("no picture is made", || core_limit(pid).as_deref() == Some("0 0"));
+        drop(serving.stdin.take());
+        assert!(serving.wait().unwrap().success());
     });
 }

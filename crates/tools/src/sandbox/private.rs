@@ -110,8 +110,7 @@ fn doors(leash: &Leash) -> Result<()> {
     let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")];
     // Made where it is missing: a server that is started later would be reached, and a command could be the first to make it.
     let _ = std::fs::DirBuilder::new().mode(0o700).create(&own[1]);
-    let names = NAMES.iter().filter(|_| !leash.network);
-    let folders = DOORS.iter().chain(names).map(PathBuf::from).chain(own.map(PathBuf::from)).chain(agents());
+    let folders = closed(leash).chain(own.map(PathBuf::from)).chain(agents());
     for door in folders.filter_map(|door| door.canonicalize().ok()) {
         let needed = leash.writable.iter().chain(&leash.readable).any(|place| place.starts_with(&door));
         if door.is_dir() && !needed {
@@ -123,6 +122,12 @@ fn doors(leash: &Leash) -> Result<()> {
         mount_bind("/dev/null", &socket)?;
     }
     Ok(())
+}
+
+/// The folders of such sockets that every machine has in the same place.
+fn closed(leash: &Leash) -> impl Iterator<Item = PathBuf> {
+    let names = if leash.network { &[] } else { NAMES };
+    DOORS.iter().chain(names).map(PathBuf::from)
 }
 
 fn agents() -> Vec<PathBuf> {
@@ -187,4 +192,21 @@ pub(super) fn obstacle() -> Option<&'static str> {
         return Some("kernel.unprivileged_userns_clone = 0 forbids them");
     }
     set("user/max_user_namespaces", "0").then_some("user.max_user_namespaces = 0 forbids them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_no_network_finds_nobody_who_looks_names_up() {
+        let leash = |network| Leash { network, ..Leash::default() };
+        for socket in
+            ["/run/systemd/resolve/io.systemd.Resolve", "/run/nscd/socket", "/run/avahi-daemon/socket"]
+        {
+            let is_closed = |leash: &Leash| closed(leash).any(|folder| Path::new(socket).starts_with(folder));
+            assert!(is_closed(&leash(false)) && !is_closed(&leash(true)), "{socket}");
+        }
+        assert!(closed(&leash(true)).any(|folder| folder == Path::new("/run/dbus")));
+    }
 }

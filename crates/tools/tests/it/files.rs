@@ -377,3 +377,26 @@ async fn a_secret_inside_of_the_workspace_is_read_only_by_its_name() {
     assert!(text.contains("nvim/init.lua") && !text.contains("SECRET"), "{text}");
     assert!(text.contains("(2 passed over, since people keep secrets there"), "{text}");
 }
+
+#[test]
+fn characters_that_cannot_be_seen_are_told_in_the_question() {
+    let room = Room::new();
+    room.put("a.txt", "text");
+    room.put("a\u{e0041}.txt", "text");
+    for (tool, args, words) in [
+        ("write", json!({"path": "b.txt", "content": "return\u{200b} true"}), "cannot be seen (U+200B)"),
+        ("write", json!({"path": "b\u{202e}txt.sh", "content": "x"}), "cannot be seen (U+202E)"),
+        ("read", json!({"path": "a\u{e0041}.txt"}), "cannot be seen (U+E0041)"),
+        ("bash", json!({"command": "cat a.txt # \u{2066}"}), "cannot tell what it runs"),
+    ] {
+        let assessment = room.plan(tool, &args).unwrap().assessment;
+        let told = assessment.reasons.iter().any(|why| why.contains(words));
+        assert!(told && assessment.risk >= Risk::High, "{tool} {args}: {assessment:?}");
+    }
+    let plain = room.plan("write", &json!({"path": "b.txt", "content": "naïve 漢字\n\tx"})).unwrap();
+    assert!(
+        !plain.assessment.reasons.iter().any(|why| why.contains("cannot be seen")),
+        "{:?}",
+        plain.assessment
+    );
+}

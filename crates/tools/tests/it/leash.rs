@@ -107,7 +107,7 @@ impl Bench {
         }
     }
 
-    fn with(mut self, change: impl FnOnce(Guard) -> Guard) -> Bench {
+    pub(crate) fn with(mut self, change: impl FnOnce(Guard) -> Guard) -> Bench {
         self.guard = change(self.guard);
         self
     }
