@@ -163,6 +163,8 @@ pub(crate) struct Look {
     file: Option<PathBuf>,
     /// What to know before anything else.
     warning: Option<String>,
+    /// Whether nothing is to be kept, what was typed neither.
+    ephemeral: bool,
 }
 
 impl Look {
@@ -178,7 +180,7 @@ impl Look {
         ui.settings.inline |= common.inline;
         ui.settings.inline &= !common.full_screen;
         ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none();
-        Ok(Look { ui, file, warning: None })
+        Ok(Look { ui, file, warning: None, ephemeral: common.ephemeral })
     }
 
     /// With something to know before anything else.
@@ -187,6 +189,7 @@ impl Look {
     }
 
     fn options(self, note: Note, cwd: PathBuf) -> Options {
+        let data = places::data().ok();
         Options {
             about: About {
                 program: format!("parlor {}", env!("CARGO_PKG_VERSION")),
@@ -198,7 +201,8 @@ impl Look {
             keep: self.keep(),
             settings: self.ui.settings,
             keys: self.ui.keys,
-            history: places::data().ok().map(|data| data.join("prompts")),
+            history: data.as_ref().filter(|_| !self.ephemeral).map(|data| data.join("prompts")),
+            drafts: data,
             cwd,
             ..Options::default()
         }

@@ -65,6 +65,8 @@ pub struct Options {
     pub keep: Option<Keep>,
     /// Where earlier prompts are kept; nowhere if `None`.
     pub history: Option<PathBuf>,
+    /// A folder of the person's own, for the file that their editor gets.
+    pub drafts: Option<PathBuf>,
     /// Which key does what.
     pub keys: Keymap,
     /// A line more for the first screen, told when it is known.

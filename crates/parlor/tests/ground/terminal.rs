@@ -56,3 +56,39 @@ fn told_to_stop_the_terminal_ui_ends_its_run_in_the_record() {
         is_over_in_the_record(&world);
     }
 }
+
+#[test]
+fn what_was_typed_is_kept_only_where_something_is_to_be_kept() {
+    for (args, kept) in [(&["--ephemeral"][..], false), (&[], true)] {
+        let world = World::new(None);
+        let mut terminal = Terminal::start(&mut world.parlor(args));
+        terminal.shows(&["offline"]);
+        terminal.send("say howdy\r");
+        terminal.shows(&["howdy"]);
+        terminal.settles();
+        // What stands in the composer when the person leaves, too.
+        terminal.send("half a thought\u{3}\u{3}");
+        assert_eq!(terminal.code(), Some(0));
+        let prompts = world.get("data/prompts");
+        assert_eq!(
+            prompts.contains("howdy") && prompts.contains("half a thought"),
+            kept,
+            "{args:?}: {prompts}"
+        );
+        assert_eq!(!prompts.is_empty(), kept, "{args:?}: {prompts}");
+    }
+}
+
+#[test]
+fn a_pipe_in_the_place_of_earlier_prompts_is_not_waited_for() {
+    let world = World::new(None);
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, world.path("data/prompts"), mode).unwrap();
+    let mut terminal = Terminal::start(&mut world.parlor(&[]));
+    terminal.shows(&["offline"]);
+    terminal.send("say howdy\r");
+    terminal.shows(&["howdy"]);
+    terminal.settles();
+    terminal.send("\u{4}");
+    assert_eq!(terminal.code(), Some(0));
+}

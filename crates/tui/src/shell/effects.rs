@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tokio::time::Instant;
@@ -107,9 +107,7 @@ impl Shell {
                 None
             }
             Pause::Editor(text) => {
-                // Beside the history, which is ours alone: in temp every command of an agent could read it, and write in it.
-                let folder = self.options.history.as_deref().and_then(Path::parent).map(Path::to_owned);
-                let folder = folder.filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir);
+                let folder = draft_folder(self.options.drafts.as_deref());
                 let edited = tokio::task::spawn_blocking(move || edit(&text, &folder)).await;
                 Some(Msg::FromEditor(edited.ok().and_then(Result::ok)))
             }
@@ -131,7 +129,8 @@ impl Shell {
     /// Reads earlier prompts: one per line, line breaks written as `\n`.
     pub(super) fn load_history(&mut self) {
         let Some(path) = &self.options.history else { return };
-        let small = fs::metadata(path).is_ok_and(|meta| meta.len() <= MAX_HISTORY_BYTES);
+        // A pipe in its place would be waited for.
+        let small = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_HISTORY_BYTES);
         let Some(text) = small.then(|| fs::read_to_string(path).ok()).flatten() else { return };
         let prompts = text.lines().map(read_line).collect();
         self.take(Msg::History(prompts));
@@ -147,6 +146,9 @@ impl Shell {
 
     fn save_history(&self, prompt: &str) {
         let Some(path) = &self.options.history else { return };
+        if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+            return;
+        }
         if let Some(folder) = path.parent() {
             let _ = fs::create_dir_all(folder);
         }
@@ -199,6 +201,14 @@ fn edit(text: &str, folder: &Path) -> io::Result<String> {
     if status?.success() { edited } else { Err(io::Error::other("the editor failed")) }
 }
 
+/// The folder for what the editor gets: the person's own, made for them alone. In temp every command of an agent could read it, and write in
+/// it; only where nothing else can be had it lies there.
+fn draft_folder(own: Option<&Path>) -> PathBuf {
+    let made = own
+        .filter(|own| own.is_dir() || fs::DirBuilder::new().recursive(true).mode(0o700).create(own).is_ok());
+    made.map_or_else(std::env::temp_dir, Path::to_owned)
+}
+
 /// A new file for the person alone. Never one that is there: another user could have laid it, or a link, in its place.
 fn draft(folder: &Path) -> io::Result<(PathBuf, fs::File)> {
     let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -237,6 +247,24 @@ fn system_clipboard(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_editor_gets_lies_in_a_folder_of_the_person_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("data/parlor");
+        assert_eq!(draft_folder(Some(&own)), own, "not in temp, where commands of the agent read and write");
+        assert_eq!(mode(&own), 0o700);
+        // Somebody has guessed the first name.
+        let bait = dir.path().join("bait");
+        fs::write(&bait, "bait").unwrap();
+        std::os::unix::fs::symlink(&bait, own.join(format!("parlor-{}-0.md", std::process::id()))).unwrap();
+        let (path, mut file) = draft(&own).unwrap();
+        file.write_all(b"text").unwrap();
+        assert!(path.starts_with(&own) && mode(&path) == 0o600);
+        assert_eq!(fs::read_to_string(&bait).unwrap(), "bait");
+    }
 
     #[test]
     fn prompts_come_back_as_they_were_said() {
