@@ -50,15 +50,21 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::NoTokio,
     },
     Layer {
+        name: "roles",
+        why: "what every dialect implements; all that the hub and links need to know of one",
+        uses: &["domain"],
+        outside: Outside::Only(&[]),
+    },
+    Layer {
         name: "dialects",
         why: "one folder per wire language, two roles each, all without I/O",
-        uses: &["domain", "wire", "record"],
+        uses: &["domain", "wire", "record", "roles"],
         outside: Outside::NoTokio,
     },
     Layer {
         name: "link",
         why: "the one driver and the transports: the only place where a protocol meets I/O",
-        uses: &["dialects", "domain", "wire"],
+        uses: &["roles", "domain", "wire"],
         outside: Outside::Any,
     },
     Layer {
@@ -94,7 +100,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "hub",
         why: "sessions, runs, queues, asks and the attached UIs; knows no dialect by name",
-        uses: &["domain", "store", "export", "dialects", "link", "wire"],
+        uses: &["domain", "store", "export", "roles", "link", "wire"],
         outside: Outside::Any,
     },
     Layer {
@@ -106,15 +112,15 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "kit",
         why: "transcripts, replay, scripted peers and conformance, for our tests and other people's programs",
-        uses: &["domain", "wire", "record", "dialects", "link"],
+        uses: &["domain", "wire", "record", "roles", "dialects", "link"],
         outside: Outside::Any,
     },
     Layer {
         name: BINARY,
         why: "the binary: the only place where everything meets",
         uses: &[
-            "domain", "wire", "record", "dialects", "link", "store", "export", "models", "tools", "engine",
-            "hub", "tui", "kit",
+            "domain", "wire", "record", "roles", "dialects", "link", "store", "export", "models", "tools",
+            "engine", "hub", "tui", "kit",
         ],
         outside: Outside::Any,
     },

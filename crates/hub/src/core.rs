@@ -13,7 +13,6 @@ mod secrets;
 mod sessions;
 
 use crate::shelf::Shelf;
-use dialects::role::Answers;
 use domain::ask::Ask;
 use domain::canon::Canon;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
@@ -26,6 +25,7 @@ use domain::session::Policy;
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::ToolRun;
+use roles::Answers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -13,7 +13,6 @@ mod seat;
 
 use crate::core::{Core, Engine, In, LiveSession, Out, Setup, Standing};
 use clock::Clock;
-use dialects::role::{Answers, Greeting, Lane, Line, RuntimeRole, UiRole};
 use domain::command::{Command, Target};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
@@ -21,6 +20,7 @@ use files::Cabinet;
 use keeper::Keeper;
 use link::{Incoming, LinkIo, Outgoing};
 use remote::Remote;
+use roles::{Answers, Greeting, Lane, Line, RuntimeRole, UiRole};
 use seat::{Seat, Tell};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub struct RemoteSeat {
     /// The way there.
     pub link: LinkIo,
     /// Who we are.
-    pub hello: dialects::role::Hello,
+    pub hello: roles::Hello,
     /// Whether its wire is lossless ([`Engine::Mirrored`]).
     pub lossless: bool,
 }

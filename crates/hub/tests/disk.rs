@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over; its helping functions too")]
 
-use dialects::role::Answers;
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Consent, Risk, Scope};
 use domain::command::{Command, History, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Input, Json, Role};
@@ -16,6 +15,7 @@ use domain::state::{EntryKind, State};
 use domain::tool::{Decider, Decision, Progress};
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Hub, LocalPort};
+use roles::Answers;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,13 +1,13 @@
 //! A UI that speaks as soon as it is connected, before it was told anything.
 
 use dialects::Dialect;
-use dialects::role::{Greeting, Lane};
 use domain::command::Command;
 use domain::port::Order;
 use domain::session::Policy;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Guest, Hub};
 use link::{AsyncSink, AsyncSource, Limits, Wiring};
+use roles::{Greeting, Lane};
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;

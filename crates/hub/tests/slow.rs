@@ -5,7 +5,6 @@
 
 use dialects::Dialect;
 use dialects::native::wire::{Cursor, FromRuntime, FromUi, Hello};
-use dialects::role::{Answers, Greeting, Lane};
 use domain::command::{Command, History, PromptOptions, Target};
 use domain::content::{Input, Role, TextKind, Usage};
 use domain::event::{Body, Event, Finish, PlanItem, PlanState};
@@ -16,6 +15,7 @@ use domain::state::State;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Guest, Hub, LocalUi, Reported};
 use link::{AsyncSink, AsyncSource, Limits, Wiring};
+use roles::{Answers, Greeting, Lane};
 use std::sync::Arc;
 use store::{Appended, Durability, Found, Listing, Opened, Store, StoreError};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};

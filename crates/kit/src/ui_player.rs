@@ -14,7 +14,7 @@ mod tests;
 
 use crate::notation::{Came, Judge, Kind, Leave, Next, Outcome, Raw, Say, Side, Step, Transcript, Verdict};
 use crate::pattern::Missing;
-use dialects::role::{Hello, Lane, Line, UiRole};
+use roles::{Hello, Lane, Line, UiRole};
 use stage::Stage;
 
 pub use brief::{brief, brief_settled};

@@ -17,11 +17,11 @@ mod tasks;
 pub mod unix;
 mod watch;
 
-pub use dialects::role::Lane;
 pub use failure::LinkError;
 pub use lane_io::{
     AsyncSink, AsyncSource, Ending, INCOMING_FRAMES, Incoming, Limits, LinkIo, Sink, Source, Wiring,
 };
 pub use outgoing::{Backlog, MAX_BACKLOG_BYTES, MAX_BACKLOG_LINES, Outgoing, Unsent};
+pub use roles::Lane;
 pub use tasks::{Shutdown, Tasks};
 pub use watch::{Watcher, Way};

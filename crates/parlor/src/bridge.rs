@@ -9,7 +9,8 @@ use crate::serve::{self, Host, Wire};
 use crate::stop::{self, Manner};
 use crate::{places, stack};
 use dialects::Dialect;
-use dialects::fidelity::{Carried, pair};
+use roles::Item;
+use roles::fidelity::{Carried, pair};
 
 /// Bridges until the UI leaves (stdio) or the program is told to stop (socket).
 pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exit> {
@@ -50,8 +51,15 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
 }
 
 /// What a person decides with: whoever loses one of these must know before anything else.
-const AUTHORITY: [&str; 7] =
-    ["cancel", "answer", "consent", "consent scope", "denial reason", "decision", "policy"];
+const AUTHORITY: [Item; 7] = [
+    Item::Cancel,
+    Item::Answer,
+    Item::Consent,
+    Item::ConsentScope,
+    Item::DenialReason,
+    Item::Decision,
+    Item::Policy,
+];
 
 /// What becomes of each item of the vocabulary between these two wires: what decides first, then the rest; items of one fate together.
 fn report(from: Dialect, to: Dialect) -> String {
@@ -70,7 +78,7 @@ fn report(from: Dialect, to: Dialect) -> String {
 }
 
 /// Items with the same fate for the same reason, the best fate first.
-fn grouped<'i>(items: &'i [(&'static str, Carried)]) -> Vec<(&'static str, Vec<&'static str>, &'i str)> {
+fn grouped<'i>(items: &'i [(Item, Carried)]) -> Vec<(&'static str, Vec<&'static str>, &'i str)> {
     let mut groups: Vec<(usize, &str, Vec<&str>, &str)> = Vec::new();
     for (item, how) in items {
         let (rank, word, why) = match how {
@@ -80,8 +88,8 @@ fn grouped<'i>(items: &'i [(&'static str, Carried)]) -> Vec<(&'static str, Vec<&
             Carried::Refused(why) => (3, "refused", why.as_str()),
         };
         match groups.iter_mut().find(|(known, _, _, reason)| *known == rank && *reason == why) {
-            Some((_, _, items, _)) => items.push(item),
-            None => groups.push((rank, word, vec![item], why)),
+            Some((_, _, items, _)) => items.push(item.name()),
+            None => groups.push((rank, word, vec![item.name()], why)),
         }
     }
     groups.sort_by_key(|(rank, ..)| *rank);

@@ -3,7 +3,8 @@
 use crate::exit::Exit;
 use anyhow::Context;
 use dialects::Dialect;
-use dialects::fidelity::{Carried, Fidelity, ITEMS, pair};
+use roles::Item;
+use roles::fidelity::{Carried, Fidelity, pair};
 use std::path::Path;
 
 /// Writes one page per dialect and one for all pairs.
@@ -77,7 +78,7 @@ fn overview() -> String {
     let mut page = format!("{NOTE}# Dialects\n\n");
     for dialect in Dialect::ALL {
         let exact = dialect.fidelity().iter().filter(|row| row.fidelity == Fidelity::Exact).count();
-        page.push_str(&format!("- [{dialect}]({dialect}.md): {exact} of {} items exact\n", ITEMS.len()));
+        page.push_str(&format!("- [{dialect}]({dialect}.md): {exact} of {} items exact\n", Item::ALL.len()));
     }
     page.push_str(
         "\n## Bridges\n\nItems that arrive exactly or emulated, for a UI (row) on a runtime (column).\n\n| |",

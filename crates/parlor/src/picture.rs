@@ -4,13 +4,13 @@
 use crate::exit::Exit;
 use crate::stack;
 use anyhow::Context;
-use dialects::role::Answers;
 use domain::command::Command;
 use domain::event::Body;
 use domain::port::News;
 use domain::session::Policy;
 use hub::LocalUi;
 use hub::core::Standing;
+use roles::Answers;
 use std::path::Path;
 use std::sync::Arc;
 use store::MemoryStore;

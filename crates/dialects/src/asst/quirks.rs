@@ -1,6 +1,6 @@
 //! Where asst's programs differ from asst's document, and what we do. Each has a test of the same name in `tests/quirks.rs`.
 
-use crate::fidelity::Quirk;
+use roles::fidelity::Quirk;
 
 const fn quirk(name: &'static str, what: &'static str, ours: &'static str) -> Quirk {
     Quirk { name, what, ours }

@@ -10,7 +10,6 @@ mod settling;
 
 pub use lift::{MAX_ATTACHMENTS, MAX_IMAGE_BYTES};
 
-use crate::role::{Answers, Cx, Effect, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, Target, WhenBusy};
 use domain::content::Input;
 use domain::event::{Body, Event, Leaving, Outcome};
@@ -19,6 +18,7 @@ use domain::port::Ticket;
 use domain::signal::Signal;
 use lift::Wanted;
 use lower::Telling;
+use roles::{Answers, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -118,7 +118,14 @@ impl AsstRuntime {
         AsstRuntime::default()
     }
 
-    fn ask_hub(&mut self, cx: &mut Cx<'_>, target: Target, command: Command, id: Value, what: Request) {
+    fn ask_hub(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        target: Target,
+        command: Command,
+        id: Value,
+        what: Request,
+    ) {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
         self.pending.insert(ticket, Pending { id, what });
@@ -129,7 +136,7 @@ impl AsstRuntime {
         self.pending.len() + self.sessions.values().map(Desk::len).sum::<usize>()
     }
 
-    fn request(&mut self, cx: &mut Cx<'_>, id: Value, wanted: Wanted) {
+    fn request(&mut self, cx: &mut RuntimeCx<'_>, id: Value, wanted: Wanted) {
         if self.busy() >= MAX_REQUESTS {
             let why = "Too many requests are under way; wait for some to be done.";
             return cx.send(lower::error(cx.now, &id, why));
@@ -159,7 +166,7 @@ impl AsstRuntime {
         }
     }
 
-    fn message(&mut self, cx: &mut Cx<'_>, id: Value, input: Input, session: Option<SessionId>) {
+    fn message(&mut self, cx: &mut RuntimeCx<'_>, id: Value, input: Input, session: Option<SessionId>) {
         let session = session.or_else(|| self.current.clone());
         let target = session.clone().map_or(Target::Current, Target::Session);
         let options = PromptOptions { when_busy: WhenBusy::Queue, ..PromptOptions::default() };
@@ -167,18 +174,18 @@ impl AsstRuntime {
         self.ask_hub(cx, target, command, id, Request::Message { input, session });
     }
 
-    fn clear(&mut self, cx: &mut Cx<'_>, id: Value, session: SessionId) {
+    fn clear(&mut self, cx: &mut RuntimeCx<'_>, id: Value, session: SessionId) {
         let target = Target::Session(session.clone());
         self.ask_hub(cx, target, Command::ClearSession, id, Request::Clear { session });
     }
 
-    fn status(&mut self, cx: &mut Cx<'_>, id: &Value, length: u64) {
+    fn status(&mut self, cx: &mut RuntimeCx<'_>, id: &Value, length: u64) {
         let state = if self.busy() > 0 { "processing" } else { "idle" };
         cx.send(lower::status(cx.now, id, state, length, cx.now.since(self.opened_at)));
     }
 
     /// Ends requests whose turn is over.
-    fn end(cx: &mut Cx<'_>, ids: Vec<Value>, why: Option<&str>) {
+    fn end(cx: &mut RuntimeCx<'_>, ids: Vec<Value>, why: Option<&str>) {
         for id in ids {
             let line = match why {
                 None => lower::done(cx.now, &id, None),
@@ -188,7 +195,7 @@ impl AsstRuntime {
         }
     }
 
-    fn turn_started(&mut self, cx: &mut Cx<'_>, session: &SessionId, run: RunId) {
+    fn turn_started(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, run: RunId) {
         let Some(desk) = self.sessions.get_mut(session) else { return };
         Self::end(cx, std::mem::take(&mut desk.ended), None);
         let mut ids = std::mem::take(&mut desk.taken);
@@ -196,7 +203,7 @@ impl AsstRuntime {
         desk.telling = (!ids.is_empty()).then(|| Telling::new(ids));
     }
 
-    fn run_ended(&mut self, cx: &mut Cx<'_>, session: &SessionId, run: RunId, outcome: &Outcome) {
+    fn run_ended(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, run: RunId, outcome: &Outcome) {
         let Some(desk) = self.sessions.get_mut(session) else { return };
         let mut ids = std::mem::take(&mut desk.ended);
         ids.extend(desk.telling.take().into_iter().flat_map(|telling| telling.ids));
@@ -238,16 +245,16 @@ impl AsstRuntime {
 }
 
 impl RuntimeRole for AsstRuntime {
-    fn open(&mut self, cx: &mut Cx<'_>, _greeting: &Greeting) {
+    fn open(&mut self, cx: &mut RuntimeCx<'_>, _greeting: &Greeting) {
         self.opened_at = cx.now;
         cx.send(lower::ready(cx.now));
         cx.timer(READY_TIMER, READY_AGAIN);
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
         if !std::mem::replace(&mut self.heard, true) {
             // Whoever asks has heard that we are ready.
-            cx.effects.push(Effect::CancelTimer(READY_TIMER));
+            cx.cancel_timer(READY_TIMER);
         }
         let mut notes = Vec::new();
         let read = match line {
@@ -278,13 +285,13 @@ impl RuntimeRole for AsstRuntime {
         }
     }
 
-    fn attached(&mut self, _cx: &mut Cx<'_>, view: View<'_>) {
+    fn attached(&mut self, _cx: &mut RuntimeCx<'_>, view: View<'_>) {
         if view.current {
             self.current = Some(view.session.clone());
         }
     }
 
-    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.current.take_if(|current| current == session);
         if let Some(desk) = self.sessions.remove(session) {
             let telling = desk.telling.into_iter().flat_map(|telling| telling.ids);
@@ -296,7 +303,7 @@ impl RuntimeRole for AsstRuntime {
         }
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         match &event.body {
             Body::TurnStarted { run, .. } => self.turn_started(cx, view.session, *run),
             Body::TurnEnded { .. } => {
@@ -317,13 +324,13 @@ impl RuntimeRole for AsstRuntime {
                     cx.send(line);
                 }
                 if std::mem::take(&mut telling.lost_thought) {
-                    cx.loss("thought", "the model's thinking");
+                    cx.loss(Item::Thought, "the model's thinking");
                 }
             }
         }
     }
 
-    fn signal(&mut self, cx: &mut Cx<'_>, _view: View<'_>, signal: &Signal) {
+    fn signal(&mut self, cx: &mut RuntimeCx<'_>, _view: View<'_>, signal: &Signal) {
         match signal {
             Signal::Notify { text, .. } => cx.log(format!("asst: {text}")),
             Signal::Status { .. }
@@ -337,7 +344,7 @@ impl RuntimeRole for AsstRuntime {
 
     fn settled(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
@@ -348,7 +355,7 @@ impl RuntimeRole for AsstRuntime {
         }
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
         if key == READY_TIMER && !self.heard {
             cx.send(lower::ready(cx.now));
             self.repeated += 1;

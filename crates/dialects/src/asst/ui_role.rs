@@ -8,7 +8,6 @@ mod hearing;
 
 use super::wire::{Attachment, Picture, Request, Response};
 use super::{ATTACHMENT, conversation};
-use crate::role::{Cx, Drift, Effect, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Part};
 use domain::event::{Cause, Failure, Outcome};
@@ -18,6 +17,7 @@ use domain::port::{Abilities, Ticket};
 use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
+use roles::{Drift, Hello, Item, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -70,11 +70,11 @@ impl AsstUi {
         format!("msg-{}", self.last)
     }
 
-    fn write(cx: &mut Cx<'_>, request: &Request) {
+    fn write(cx: &mut UiCx<'_>, request: &Request) {
         cx.send(serde_json::to_string(request).unwrap_or_default());
     }
 
-    fn prompt(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: &Input) {
+    fn prompt(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, input: &Input) {
         if self.run.is_some() {
             let refusal = Refusal::new(RefusalKind::Busy, "a run is under way");
             return cx.settle(ticket, Err(refusal.hint("wait for its end or cancel it")));
@@ -97,7 +97,7 @@ impl AsstUi {
     }
 
     /// A message as the wire carries it: text, pictures as a string of JSON, files by name.
-    fn lower(&self, cx: &mut Cx<'_>, id: &str, input: &Input) -> Result<Request, Refusal> {
+    fn lower(&self, cx: &mut UiCx<'_>, id: &str, input: &Input) -> Result<Request, Refusal> {
         let mut text = input.text.clone();
         let (mut pictures, mut files) = (Vec::new(), Vec::new());
         for part in &input.attachments {
@@ -116,7 +116,7 @@ impl AsstUi {
                     files.extend(serde_json::from_str::<Attachment>(json.as_str()).ok());
                 }
                 Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => {
-                    cx.loss("attachments", "a part of the prompt");
+                    cx.loss(Item::Attachments, "a part of the prompt");
                 }
             }
         }
@@ -139,7 +139,7 @@ impl AsstUi {
         })
     }
 
-    fn send(&mut self, cx: &mut Cx<'_>, ticket: Ticket, kind: &str, sent: Sent) {
+    fn send(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, kind: &str, sent: Sent) {
         if self.sent.len() >= MAX_UNANSWERED {
             let refusal = Refusal::new(RefusalKind::TooMany, "the runtime does not answer");
             return cx.settle(ticket, Err(refusal.hint("start it again")));
@@ -159,15 +159,15 @@ impl AsstUi {
         Self::write(cx, &Request { id, kind, metadata, conversation_id, ..Request::default() });
     }
 
-    fn greet(&mut self, cx: &mut Cx<'_>, version: Option<String>) {
+    fn greet(&mut self, cx: &mut UiCx<'_>, version: Option<String>) {
         if self.greeted.is_none() {
-            cx.effects.push(Effect::CancelTimer(HANDSHAKE_TIMER));
+            cx.cancel_timer(HANDSHAKE_TIMER);
             self.greeted =
                 Some(version.map_or_else(|| "asst".to_owned(), |version| format!("asst {version}")));
         }
     }
 
-    fn response(&mut self, cx: &mut Cx<'_>, response: Response, line: &str) {
+    fn response(&mut self, cx: &mut UiCx<'_>, response: Response, line: &str) {
         self.greet(cx, response.version.clone());
         let id = response.id.as_str().map(str::to_owned);
         let number =
@@ -187,7 +187,7 @@ impl AsstUi {
         });
         let Some(run) = self.run.as_mut().filter(|_| about_run) else {
             if let (None, Some(error)) = (&id, response.error) {
-                cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Error, text: error }));
+                cx.signal(Signal::Notify { level: Level::Error, text: error });
             } else if response.kind != "done" && response.kind != "token" {
                 cx.drift(Drift::new(response.kind, "nobody asked for it, or it is over", line));
             }
@@ -208,14 +208,14 @@ impl AsstUi {
         }
     }
 
-    fn answered(&mut self, cx: &mut Cx<'_>, number: u64, response: Response, line: &str) {
+    fn answered(&mut self, cx: &mut UiCx<'_>, number: u64, response: Response, line: &str) {
         let error = response.error;
         match response.kind.as_str() {
             "done" | "error" => {}
             other => return cx.drift(Drift::new("response", format!("{other} where done was due"), line)),
         }
         let Some((ticket, sent)) = self.sent.remove(&number) else { return };
-        cx.effects.push(Effect::CancelTimer(TimerKey(FIRST_REQUEST_TIMER + number)));
+        cx.cancel_timer(TimerKey(FIRST_REQUEST_TIMER + number));
         if response.kind == "error" {
             let why = error.unwrap_or_else(|| "the runtime refused".to_owned());
             let unknown = why.to_lowercase().contains("unknown");
@@ -247,7 +247,7 @@ impl AsstUi {
         }
     }
 
-    fn at(&mut self, cx: &mut Cx<'_>, ticket: Ticket, name: String) {
+    fn at(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, name: String) {
         let session = conversation::session(&name);
         if self.conversations.len() >= MAX_CONVERSATIONS {
             self.conversations.pop_first();
@@ -270,14 +270,14 @@ impl AsstUi {
         cx.settle(ticket, Ok(Receipt::Session { session, parent: None }));
     }
 
-    fn end(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn end(&mut self, cx: &mut UiCx<'_>, outcome: Outcome) {
         if let Some(run) = self.run.take() {
-            cx.effects.push(Effect::CancelTimer(SILENCE_TIMER));
+            cx.cancel_timer(SILENCE_TIMER);
             cx.fact(Fact::of(Key::from(run.id.as_str()), Said::RunEnded(outcome)));
         }
     }
 
-    fn fail(&mut self, cx: &mut Cx<'_>, code: &str, error: &str) {
+    fn fail(&mut self, cx: &mut UiCx<'_>, code: &str, error: &str) {
         self.end(cx, Outcome::Failed(Failure::new(code, error)));
     }
 }
@@ -287,12 +287,12 @@ fn lost() -> Refusal {
 }
 
 impl UiRole for AsstUi {
-    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.conversation = hello.session.as_deref().map(str::to_owned);
         cx.timer(HANDSHAKE_TIMER, START_TIMEOUT);
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -308,7 +308,7 @@ impl UiRole for AsstUi {
         }
     }
 
-    fn command(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
+    fn command(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
         if self.gone {
             return cx.settle(ticket, Err(lost()));
         }
@@ -316,7 +316,7 @@ impl UiRole for AsstUi {
             Command::Prompt { input, .. } => self.prompt(cx, ticket, &input),
             Command::Cancel { .. } => {
                 if self.run.is_some() {
-                    cx.loss("cancel", "the runtime goes on by itself; what it says is passed over");
+                    cx.loss(Item::Cancel, "the runtime goes on by itself; what it says is passed over");
                     self.end(cx, Outcome::Cancelled);
                     cx.settle(ticket, Ok(Receipt::Done));
                 } else {
@@ -331,7 +331,7 @@ impl UiRole for AsstUi {
                 self.send(cx, ticket, "load_conversation", Sent::Load(name));
             }
             Command::UpdateContext(_) => {
-                cx.loss("context update", "where the person works");
+                cx.loss(Item::ContextUpdate, "where the person works");
                 cx.settle(ticket, Ok(Receipt::Done));
             }
             Command::Enqueue { .. }
@@ -364,13 +364,13 @@ impl UiRole for AsstUi {
         }
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
         if key == HANDSHAKE_TIMER && self.greeted.is_none() {
             let seconds = START_TIMEOUT.as_secs();
             let why = format!(
                 "the runtime did not say that it is ready within {seconds} seconds; is it an asst runtime?"
             );
-            cx.effects.push(Effect::Close(Reason::Unusable(why)));
+            cx.close(Reason::Unusable(why));
         } else if key == SILENCE_TIMER {
             if std::mem::replace(&mut self.worried, true) {
                 self.fail(
@@ -380,7 +380,7 @@ impl UiRole for AsstUi {
                 );
             } else if self.run.is_some() {
                 let text = "The runtime has said nothing for a minute.".to_owned();
-                cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Warning, text }));
+                cx.signal(Signal::Notify { level: Level::Warning, text });
                 cx.timer(SILENCE_TIMER, GIVE_UP_AFTER);
             }
         } else if let Some(number) = key.0.checked_sub(FIRST_REQUEST_TIMER)
@@ -394,7 +394,7 @@ impl UiRole for AsstUi {
         }
     }
 
-    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+    fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         self.gone = true;
         self.run = None;
         for (_, (ticket, _)) in std::mem::take(&mut self.sent) {

@@ -17,7 +17,6 @@ pub(super) use telling::{DENIED, STOPPED};
 
 use super::run_name;
 use super::wire::{Status, UiCapabilities};
-use crate::role::{Answers, Cx, Drift, Effect, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use desk::{Asked, Desk, Heard};
 use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
@@ -26,6 +25,7 @@ use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::Ticket;
 use domain::signal::{Level, Signal};
 use receipts::Pending;
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use telling::{Prompted, Telling, Texts, Told};
@@ -67,7 +67,7 @@ impl CodeliaRuntime {
     }
 
     /// Hands a command to the hub and notes who wants to know.
-    fn ask_hub(&mut self, cx: &mut Cx<'_>, target: Target, command: Command, pending: Pending) {
+    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: Pending) {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
         self.pending.insert(ticket, pending);
@@ -76,7 +76,7 @@ impl CodeliaRuntime {
 
     fn response(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         id: &WireId,
         outcome: Result<&serde_json::value::RawValue, RpcError>,
     ) {
@@ -91,7 +91,7 @@ impl CodeliaRuntime {
         }
     }
 
-    fn invalid(&mut self, cx: &mut Cx<'_>, id: Option<WireId>, why: &Invalid) {
+    fn invalid(&mut self, cx: &mut RuntimeCx<'_>, id: Option<WireId>, why: &Invalid) {
         match id.filter(|_| why.answerable()) {
             Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(why.code(), why.to_string()))),
             None => cx.log(format!("ignored: {why}")),
@@ -99,7 +99,7 @@ impl CodeliaRuntime {
     }
 
     /// A line that was too long to be read whole; its head may still say who waits for an answer.
-    fn overlong(&mut self, cx: &mut Cx<'_>, head: &str) {
+    fn overlong(&mut self, cx: &mut RuntimeCx<'_>, head: &str) {
         let why = format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
         match jsonrpc::request_id_in_head(head) {
             Some(id) => cx.send(jsonrpc::error(Some(&id), &RpcError::new(jsonrpc::INVALID_REQUEST, why))),
@@ -107,13 +107,13 @@ impl CodeliaRuntime {
         }
     }
 
-    fn say(cx: &mut Cx<'_>, name: &str, told: Vec<Told>) {
+    fn say(cx: &mut RuntimeCx<'_>, name: &str, told: Vec<Told>) {
         for told in told {
             cx.send(told.line(name));
         }
     }
 
-    fn event_of_run(&mut self, cx: &mut Cx<'_>, session: &SessionId, event: &Event) {
+    fn event_of_run(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, event: &Event) {
         if let Body::RunStarted { run } = &event.body {
             if self.tellings.get(session).is_some_and(|telling| telling.run == *run) {
                 return;
@@ -131,17 +131,17 @@ impl CodeliaRuntime {
         }
     }
 
-    fn ask_opened(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: &domain::ask::Ask) {
+    fn ask_opened(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: &domain::ask::Ask) {
         if !Desk::can_ask(&self.ui, &ask.kind) {
             return;
         }
         if !self.desk.add(Asked { session: session.clone(), ask: ask.clone() }) {
-            cx.loss("consent", "too many questions wait at this UI");
+            cx.loss(Item::Consent, "too many questions wait at this UI");
         }
         self.ask_next(cx);
     }
 
-    fn ask_next(&mut self, cx: &mut Cx<'_>) {
+    fn ask_next(&mut self, cx: &mut RuntimeCx<'_>) {
         let Some((id, Asked { session, ask })) = self.desk.next() else { return };
         let telling = self.tellings.get_mut(&session).filter(|telling| Some(telling.run) == ask.run);
         if let Some(telling) = telling {
@@ -156,7 +156,7 @@ impl CodeliaRuntime {
         cx.send(desk::lower_ask(&id, &ask, run_id));
     }
 
-    fn ask_closed(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: domain::ids::AskId) {
+    fn ask_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: domain::ids::AskId) {
         if let Some(closed) = self.desk.close(session, ask) {
             let telling = self.tellings.get(session).filter(|telling| Some(telling.run) == closed.ask.run);
             if let Some(telling) = telling.filter(|telling| !telling.stopping) {
@@ -168,11 +168,11 @@ impl CodeliaRuntime {
 }
 
 impl RuntimeRole for CodeliaRuntime {
-    fn open(&mut self, _cx: &mut Cx<'_>, greeting: &Greeting) {
+    fn open(&mut self, _cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
         self.greeting = greeting.clone();
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -193,7 +193,7 @@ impl RuntimeRole for CodeliaRuntime {
         }
     }
 
-    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         if view.current {
             self.current = Some(view.session.clone());
         }
@@ -209,26 +209,26 @@ impl RuntimeRole for CodeliaRuntime {
         }
     }
 
-    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.tellings.remove(session);
         self.desk.forget(session);
         self.current.take_if(|current| current == session);
         self.ask_next(cx);
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         match &event.body {
             Body::Compacted { entry, .. } if self.own_compactions.remove(&(view.session.clone(), *entry)) => {
             }
             Body::AskOpened(ask) => self.ask_opened(cx, view.session, ask),
             Body::AskClosed { ask, .. } => self.ask_closed(cx, view.session, *ask),
             Body::Noticed { level, text, .. } => notice(cx, *level, text),
-            Body::PlanChanged { .. } => cx.loss("plan", "the agent's plan"),
+            Body::PlanChanged { .. } => cx.loss(Item::Plan, "the agent's plan"),
             _ => self.event_of_run(cx, view.session, event),
         }
     }
 
-    fn signal(&mut self, cx: &mut Cx<'_>, _view: View<'_>, signal: &Signal) {
+    fn signal(&mut self, cx: &mut RuntimeCx<'_>, _view: View<'_>, signal: &Signal) {
         match signal {
             Signal::Notify { level, text } => notice(cx, *level, text),
             Signal::Status { .. }
@@ -242,7 +242,7 @@ impl RuntimeRole for CodeliaRuntime {
 
     fn settled(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
@@ -253,7 +253,7 @@ impl RuntimeRole for CodeliaRuntime {
         }
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
         self.compaction_goes_on(cx, Ticket(key.0));
     }
 
@@ -265,11 +265,11 @@ impl RuntimeRole for CodeliaRuntime {
 }
 
 /// This wire has no notices; the existing UI shows what comes on stderr, in red when it begins with `error:`.
-fn notice(cx: &mut Cx<'_>, level: Level, text: &str) {
+fn notice(cx: &mut RuntimeCx<'_>, level: Level, text: &str) {
     let word = match level {
         Level::Info | Level::Success => "note",
         Level::Warning => "warning",
         Level::Error => "error",
     };
-    cx.effects.push(Effect::Log(format!("{word}: {text}")));
+    cx.log(format!("{word}: {text}"));
 }

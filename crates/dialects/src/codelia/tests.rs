@@ -6,13 +6,7 @@ mod quirks;
 mod runtime;
 mod ui;
 
-use super::{fidelity, quirks as listed};
-use crate::fidelity::holes;
-
-#[test]
-fn the_table_has_a_row_for_every_item_and_no_other() {
-    assert_eq!(holes(fidelity::TABLE), (vec![], vec![]));
-}
+use super::quirks as listed;
 
 #[test]
 fn every_quirk_has_its_test() {

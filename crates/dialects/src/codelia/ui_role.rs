@@ -15,7 +15,6 @@ use super::wire::{
     PROTOCOL_VERSION, Program, RunContextParams, RunStatusParams, ServerCapabilities, SessionHistoryParams,
     Status, UiCapabilities, UiContextParams, method,
 };
-use crate::role::{Cx, Drift, Effect, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiRole};
 use asks::OpenAsk;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
@@ -26,6 +25,7 @@ use domain::port::{Abilities, Ticket};
 use domain::session::{ModelRef, SessionSummary};
 use hearing::Hearing;
 use responses::Pending;
+use roles::{Drift, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
@@ -109,7 +109,7 @@ impl CodeliaUi {
     /// Sends a request whose answer is understood by what was asked.
     fn ask_runtime(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         method: &str,
         params: &impl serde::Serialize,
         pending: Pending,
@@ -127,8 +127,8 @@ impl CodeliaUi {
     }
 
     /// The handshake is over.
-    fn greeted(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, server: InitializeResult) {
-        cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+    fn greeted(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, server: InitializeResult) {
+        cx.cancel_timer(HANDSHAKE);
         if server.protocol_version != PROTOCOL_VERSION {
             let what = format!(
                 "the runtime speaks version {:?}, we speak {PROTOCOL_VERSION:?}",
@@ -146,7 +146,7 @@ impl CodeliaUi {
         self.release(cx, seen);
     }
 
-    fn replay(&mut self, cx: &mut Cx<'_>, session: &SessionId, ticket: Option<(Ticket, u64, u64)>) {
+    fn replay(&mut self, cx: &mut UiCx<'_>, session: &SessionId, ticket: Option<(Ticket, u64, u64)>) {
         self.replaying = true;
         let limit =
             |pick: fn((Ticket, u64, u64)) -> u64| ticket.map(|t| i64::try_from(pick(t)).unwrap_or(i64::MAX));
@@ -160,18 +160,18 @@ impl CodeliaUi {
     }
 
     /// Gives the commands that waited another try.
-    fn release(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+    fn release(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
         for (ticket, command) in std::mem::take(&mut self.held) {
             self.command(cx, seen, ticket, command);
         }
     }
 
-    fn unusable(&mut self, cx: &mut Cx<'_>, why: impl Into<String>) {
+    fn unusable(&mut self, cx: &mut UiCx<'_>, why: impl Into<String>) {
         self.gone = true;
-        cx.effects.push(Effect::Close(Reason::Unusable(why.into())));
+        cx.close(Reason::Unusable(why.into()));
     }
 
-    fn notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+    fn notification(&mut self, cx: &mut UiCx<'_>, method: &str, params: Option<&RawValue>) {
         let raw = params.map_or("{}", RawValue::get);
         let done = match method {
             method::AGENT_EVENT => read(raw).map(|params| self.agent_event(cx, params)),
@@ -186,7 +186,7 @@ impl CodeliaUi {
         }
     }
 
-    fn agent_event(&mut self, cx: &mut Cx<'_>, params: AgentEventParams<'_>) {
+    fn agent_event(&mut self, cx: &mut UiCx<'_>, params: AgentEventParams<'_>) {
         let event = match AgentEvent::read(params.event.get()) {
             Ok(event) => event,
             Err(BadEvent::Unknown(name)) => {
@@ -214,7 +214,7 @@ impl CodeliaUi {
             cx.fact(Fact::of(key.clone(), said));
         }
         for signal in run.signals() {
-            cx.effects.push(Effect::Signal(signal));
+            cx.signal(signal);
         }
         if run.wants_timer() && !self.replaying {
             cx.timer(TOOL_RUNS, ASK_GRACE);
@@ -222,7 +222,7 @@ impl CodeliaUi {
     }
 
     /// Makes the named run the one that is heard; false when it has ended.
-    fn hear_run(&mut self, cx: &mut Cx<'_>, key: &Key) -> bool {
+    fn hear_run(&mut self, cx: &mut UiCx<'_>, key: &Key) -> bool {
         if self.run.as_ref().is_some_and(|run| run.key == *key) {
             return true;
         }
@@ -243,7 +243,7 @@ impl CodeliaUi {
         true
     }
 
-    fn begin(&mut self, cx: &mut Cx<'_>, key: &Key, starting: Option<&Starting>) {
+    fn begin(&mut self, cx: &mut UiCx<'_>, key: &Key, starting: Option<&Starting>) {
         cx.fact(Fact::of(key.clone(), Said::RunStarted));
         let input = starting.and_then(|starting| starting.input.as_ref());
         let compaction = starting.is_some_and(|starting| starting.input.is_none());
@@ -254,7 +254,7 @@ impl CodeliaUi {
         self.run = Some(run);
     }
 
-    fn end_run(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn end_run(&mut self, cx: &mut UiCx<'_>, outcome: Outcome) {
         let Some(run) = self.run.take() else { return };
         cx.fact(Fact::of(run.key.clone(), Said::RunEnded(outcome)));
         if !run.replayed {
@@ -267,7 +267,7 @@ impl CodeliaUi {
         }
     }
 
-    fn run_status(&mut self, cx: &mut Cx<'_>, params: RunStatusParams) {
+    fn run_status(&mut self, cx: &mut UiCx<'_>, params: RunStatusParams) {
         let key = Key::from(params.run_id);
         let outcome = match params.status {
             Status::Running | Status::AwaitingUi => {
@@ -297,7 +297,7 @@ impl CodeliaUi {
         }
     }
 
-    fn run_context(&mut self, cx: &mut Cx<'_>, params: &RunContextParams) {
+    fn run_context(&mut self, cx: &mut UiCx<'_>, params: &RunContextParams) {
         let left = u64::try_from(params.context_left_percent.clamp(0, 100)).unwrap_or(0);
         let key = Key::from(params.run_id.as_str());
         if self.hear_run(cx, &key) {
@@ -305,7 +305,7 @@ impl CodeliaUi {
         }
     }
 
-    fn request(&mut self, cx: &mut Cx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
+    fn request(&mut self, cx: &mut UiCx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
         let raw = params.map_or("{}", RawValue::get);
         let asked = match method {
             method::UI_CONFIRM => read(raw).map(|params| self.confirm(cx, &id, params)),
@@ -326,7 +326,7 @@ impl CodeliaUi {
 }
 
 impl UiRole for CodeliaUi {
-    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.session = hello.session.as_deref().and_then(SessionId::parse);
         let params = InitializeParams {
             protocol_version: PROTOCOL_VERSION.to_owned(),
@@ -345,7 +345,7 @@ impl UiRole for CodeliaUi {
         cx.timer(HANDSHAKE, START_TIMEOUT);
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -367,7 +367,7 @@ impl UiRole for CodeliaUi {
         }
     }
 
-    fn command(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+    fn command(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         if self.gone {
             return cx.settle(ticket, Err(lost()));
         }
@@ -382,7 +382,7 @@ impl UiRole for CodeliaUi {
         self.lower(cx, seen, ticket, command);
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
         match key {
             HANDSHAKE if !self.ready() => {
                 let seconds = START_TIMEOUT.as_secs();
@@ -400,7 +400,7 @@ impl UiRole for CodeliaUi {
         }
     }
 
-    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+    fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         self.gone = true;
         let asked = self.pending.drain().into_iter().filter_map(|(_, pending)| pending.ticket());
         let starting = self.starting.take();

@@ -1,6 +1,6 @@
 //! Where the existing lemon programs leave their own document, and what we do. Each has a test of the same name.
 
-use crate::fidelity::Quirk;
+use roles::fidelity::Quirk;
 
 /// The deviations.
 pub const QUIRKS: &[Quirk] = &[

@@ -15,7 +15,6 @@ mod telling;
 use super::wire::frame::{Config, Frame};
 use super::wire::{self, UNKNOWN_COMMAND};
 use super::{Compat, lower};
-use crate::role::{Answers, Cx, Drift, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use ::wire::{Rate, depth, lines};
 use asks::{Desk, Heard};
 use domain::ask::{Ask, Closing};
@@ -26,6 +25,7 @@ use domain::port::Ticket;
 use domain::session::ModelRef;
 use domain::signal::{Board, Level, Place, Signal};
 use receipts::Pending;
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use telling::Telling;
@@ -84,7 +84,7 @@ impl LemonRuntime {
     }
 
     /// Hands a command to the hub and notes what its answer is for.
-    fn ask_hub(&mut self, cx: &mut Cx<'_>, target: Target, command: Command, pending: Pending) {
+    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: Pending) {
         if self.pending.len() >= MAX_PENDING {
             return self.error(cx, "too many commands are under way: wait for their answers", None);
         }
@@ -94,7 +94,7 @@ impl LemonRuntime {
         cx.command(ticket, target, command);
     }
 
-    fn error(&self, cx: &mut Cx<'_>, message: &str, session: Option<&SessionId>) {
+    fn error(&self, cx: &mut RuntimeCx<'_>, message: &str, session: Option<&SessionId>) {
         cx.send(Frame::Error { message: message.into(), session_id: session.map(SessionId::as_str) }.line());
     }
 
@@ -106,18 +106,18 @@ impl LemonRuntime {
         })
     }
 
-    fn say_signal(&self, cx: &mut Cx<'_>, signal: &Signal) {
+    fn say_signal(&self, cx: &mut RuntimeCx<'_>, signal: &Signal) {
         if !self.ui {
             return;
         }
         match lower::signal(signal, self.compat) {
             Some(frame) => cx.send(frame.line()),
-            None => cx.loss("suggestion", "what the person may want to type next"),
+            None => cx.loss(Item::Suggestion, "what the person may want to type next"),
         }
     }
 
     /// Shows a signal of a session. These lines do not name their session, so lasting ones are shown of the one in front only.
-    fn show(&mut self, cx: &mut Cx<'_>, session: &SessionId, signal: &Signal) {
+    fn show(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, signal: &Signal) {
         let changed = self.open.get_mut(session).is_none_or(|open| open.board.take(signal));
         if matches!(signal, Signal::Status { .. }) && !changed {
             return;
@@ -127,11 +127,11 @@ impl LemonRuntime {
         }
     }
 
-    fn notify(&mut self, cx: &mut Cx<'_>, session: &SessionId, level: Level, text: impl Into<String>) {
+    fn notify(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, level: Level, text: impl Into<String>) {
         self.show(cx, session, &Signal::Notify { level, text: text.into() });
     }
 
-    fn ask_opened(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: &Ask) {
+    fn ask_opened(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: &Ask) {
         if !self.ui {
             return;
         }
@@ -142,7 +142,7 @@ impl LemonRuntime {
     }
 
     /// This wire cannot take a question back; the client at least hears why its overlay no longer counts.
-    fn ask_closed(&mut self, cx: &mut Cx<'_>, session: &SessionId, ask: AskId, closing: &Closing) {
+    fn ask_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: AskId, closing: &Closing) {
         let Some(asked) = self.desk.close(session, ask) else { return };
         let title = asked.title;
         match closing {
@@ -158,7 +158,7 @@ impl LemonRuntime {
         }
     }
 
-    fn response(&mut self, cx: &mut Cx<'_>, response: &wire::Command) {
+    fn response(&mut self, cx: &mut RuntimeCx<'_>, response: &wire::Command) {
         match self.desk.hear(response) {
             Some(Heard { session, ask, answer, odd }) => {
                 if let Some(odd) = odd {
@@ -170,7 +170,7 @@ impl LemonRuntime {
         }
     }
 
-    fn tell(&mut self, cx: &mut Cx<'_>, view: View<'_>, at: Millis, body: &Body) {
+    fn tell(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, at: Millis, body: &Body) {
         let session = view.session;
         let Some(open) = self.open.get_mut(session) else { return };
         open.telling.hear(cx, view.state, at, body);
@@ -222,7 +222,7 @@ impl LemonRuntime {
         }
     }
 
-    fn reset_if_due(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    fn reset_if_due(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         let Some(open) = self.open.get_mut(session) else { return };
         if std::mem::take(&mut open.reset) {
             let target = Target::Session(session.clone());
@@ -231,7 +231,7 @@ impl LemonRuntime {
     }
 
     /// Sets the timer for what is being written, if anything is.
-    fn arm(&mut self, cx: &mut Cx<'_>) {
+    fn arm(&mut self, cx: &mut RuntimeCx<'_>) {
         let mut next: Option<u64> = None;
         for open in self.open.values_mut() {
             let mark = cx.effects.len();
@@ -248,7 +248,7 @@ impl LemonRuntime {
 }
 
 impl RuntimeRole for LemonRuntime {
-    fn open(&mut self, cx: &mut Cx<'_>, greeting: &Greeting) {
+    fn open(&mut self, cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
         self.greeting = greeting.clone();
         self.ui = greeting.option("no-ui").is_none_or(|value| value == "false");
         self.compat = if greeting.option("compat") == Some("seed") { Compat::Seed } else { Compat::Peer };
@@ -256,7 +256,7 @@ impl RuntimeRole for LemonRuntime {
         self.ask_hub(cx, Target::Current, Command::Stats, Pending::Boot);
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -286,12 +286,12 @@ impl RuntimeRole for LemonRuntime {
         }
     }
 
-    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         self.shown(cx, view);
         self.arm(cx);
     }
 
-    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         if self.open.remove(session).is_none() {
             return;
         }
@@ -305,7 +305,7 @@ impl RuntimeRole for LemonRuntime {
         }
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         if let Some(open) = self.open.get_mut(view.session) {
             open.heard = event.seq;
         }
@@ -315,7 +315,7 @@ impl RuntimeRole for LemonRuntime {
         self.arm(cx);
     }
 
-    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+    fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
         let mark = cx.effects.len();
         self.show(cx, view.session, signal);
         self.keep_back(cx, view.session, mark);
@@ -323,7 +323,7 @@ impl RuntimeRole for LemonRuntime {
 
     fn settled(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
@@ -334,7 +334,7 @@ impl RuntimeRole for LemonRuntime {
         }
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
         if key == FLUSH {
             for open in self.open.values_mut() {
                 let mark = cx.effects.len();

@@ -12,7 +12,6 @@ use super::wire::heard::{
     EventLine, Head, ModelId, Ready, SessionLine, SessionsList, Signal as SignalLine, UiRequest, Word,
 };
 use super::{lift, wire};
-use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use commands::{Pending, Wanted};
 use domain::command::{Command, Refusal, RefusalKind};
 use domain::fact::{Fact, Said};
@@ -22,6 +21,7 @@ use domain::session::ModelRef;
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use lift::Asked;
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -80,17 +80,17 @@ impl LemonUi {
         LemonUi::default()
     }
 
-    fn send(&self, cx: &mut Cx<'_>, line: &wire::Command) {
+    fn send(&self, cx: &mut UiCx<'_>, line: &wire::Command) {
         cx.send(serde_json::to_string(line).unwrap_or_default());
     }
 
     /// A command of a type, for the session that we follow.
-    fn say(&self, cx: &mut Cx<'_>, kind: &str) {
+    fn say(&self, cx: &mut UiCx<'_>, kind: &str) {
         let session_id = self.session.clone();
         self.send(cx, &wire::Command { session_id, ..wire::Command::new(kind) });
     }
 
-    fn ready(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ready: Ready) {
+    fn ready(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ready: Ready) {
         if self.stage != Stage::Greeting {
             // A server that starts anew says it again: whatever was open there is gone.
             cx.fact(Fact::new(Said::Lost));
@@ -99,9 +99,9 @@ impl LemonUi {
             self.asked.clear();
             self.settle_lost(cx);
             let text = "The runtime has started again; its sessions are closed.".to_owned();
-            cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Warning, text }));
+            cx.signal(Signal::Notify { level: Level::Warning, text });
         }
-        cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+        cx.cancel_timer(HANDSHAKE);
         self.sessions = ready.active_session_id.is_some() || ready.primary_session_id.is_some();
         self.asks = ready.ui.unwrap_or(true);
         self.session = ready.active_session_id.flatten().or(ready.primary_session_id.flatten());
@@ -123,7 +123,7 @@ impl LemonUi {
     }
 
     /// The session is there. If its past follows, what our side wants waits for the end of that: it would be taken for its answer.
-    fn at_session(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, history: bool) {
+    fn at_session(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, history: bool) {
         if history {
             self.stage = Stage::Telling;
             cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
@@ -133,29 +133,29 @@ impl LemonUi {
     }
 
     /// Whoever waits for an answer will not get it.
-    fn settle_lost(&mut self, cx: &mut Cx<'_>) {
+    fn settle_lost(&mut self, cx: &mut UiCx<'_>) {
         for pending in std::mem::take(&mut self.pending) {
-            cx.effects.push(Effect::CancelTimer(pending.key));
+            cx.cancel_timer(pending.key);
             cx.settle(pending.ticket, Err(lost()));
         }
     }
 
     /// The handshake is over: what waited goes out.
-    fn up(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+    fn up(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
         self.stage = Stage::Up;
         for (ticket, command) in std::mem::take(&mut self.waiting) {
             self.want(cx, seen, ticket, command);
         }
     }
 
-    fn tell_model(&mut self, cx: &mut Cx<'_>, model: Option<ModelId>) {
+    fn tell_model(&mut self, cx: &mut UiCx<'_>, model: Option<ModelId>) {
         let Some(model) = model.filter(|model| self.model.as_ref() != Some(model)) else { return };
         let told = ModelRef { provider: model.provider.clone(), name: model.id.clone() };
         cx.fact(Fact::new(Said::Model(told)));
         self.model = Some(model);
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, event: &EventLine, line: &str) {
+    fn event(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, event: &EventLine, line: &str) {
         let others = matches!((&event.session_id, &self.session), (Some(of), Some(ours)) if of != ours);
         if others {
             // A session in the background goes on without us; it is read when it is opened.
@@ -173,12 +173,12 @@ impl LemonUi {
         }
         self.hearing.hear(cx, &event.event, line);
         if self.stage == Stage::Telling && event.event.kind == "agent_end" {
-            cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+            cx.cancel_timer(HANDSHAKE);
             self.up(cx, seen);
         }
     }
 
-    fn asked(&mut self, cx: &mut Cx<'_>, request: UiRequest, line: &str) {
+    fn asked(&mut self, cx: &mut UiCx<'_>, request: UiRequest, line: &str) {
         let UiRequest { id, method, params } = request;
         let question = lift::question(&method, &id, params)
             .filter(|_| self.asked.len() < MAX_ASKED && line.len() <= MAX_QUESTION);
@@ -200,7 +200,7 @@ impl LemonUi {
     }
 
     /// A session is there: the one of the handshake, or one that we asked for.
-    fn session_started(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, started: SessionLine) {
+    fn session_started(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, started: SessionLine) {
         let Some(id) = started.session_id else { return };
         let ours = self.stage == Stage::Starting
             || self.pending.iter().any(|pending| pending.wanted == Wanted::Session);
@@ -220,7 +220,7 @@ impl LemonUi {
     }
 
     /// The server changed which session is active: by our wish, or because the one we followed is closed.
-    fn active_session(&mut self, cx: &mut Cx<'_>, said: SessionLine) {
+    fn active_session(&mut self, cx: &mut UiCx<'_>, said: SessionLine) {
         match said.session_id {
             Some(id) if self.pending.iter().any(|pending| pending.wanted == Wanted::Active(id.clone())) => {
                 self.hearing.forget();
@@ -237,18 +237,18 @@ impl LemonUi {
         }
     }
 
-    fn error(&mut self, cx: &mut Cx<'_>, word: &Word) {
+    fn error(&mut self, cx: &mut UiCx<'_>, word: &Word) {
         let text = lift::word(&word.message);
         if self.stage == Stage::Starting {
             let why = format!("the server could not start a session: {text}");
-            return cx.effects.push(Effect::Close(Reason::Unusable(why)));
+            return cx.close(Reason::Unusable(why));
         }
         if !self.refuse(cx, &text) {
-            cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Error, text }));
+            cx.signal(Signal::Notify { level: Level::Error, text });
         }
     }
 
-    fn frame(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, line: &str) -> Result<(), serde_json::Error> {
+    fn frame(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, line: &str) -> Result<(), serde_json::Error> {
         let Head { kind } = serde_json::from_str(line)?;
         match kind.as_str() {
             "ready" => self.ready(cx, seen, serde_json::from_str(line)?),
@@ -258,7 +258,7 @@ impl LemonUi {
             | "ui_set_editor_text" => {
                 let SignalLine { params } = serde_json::from_str(line)?;
                 if let Some(signal) = lift::signal(&kind, params) {
-                    cx.effects.push(Effect::Signal(signal));
+                    cx.signal(signal);
                 }
             }
             "error" => self.error(cx, &serde_json::from_str(line)?),
@@ -285,7 +285,7 @@ fn lost() -> Refusal {
 }
 
 impl UiRole for LemonUi {
-    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         let mut hearing = std::mem::take(&mut self.hearing);
         hearing.forget();
         let (cwd, wanted) = (hello.cwd.clone(), hello.session.clone());
@@ -293,7 +293,7 @@ impl UiRole for LemonUi {
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -309,7 +309,7 @@ impl UiRole for LemonUi {
         }
     }
 
-    fn command(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+    fn command(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         if self.stage == Stage::Up {
             return self.want(cx, seen, ticket, command);
         }
@@ -320,7 +320,7 @@ impl UiRole for LemonUi {
         self.waiting.push_back((ticket, command));
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, key: TimerKey) {
         if key != HANDSHAKE {
             return self.overdue(cx, key);
         }
@@ -330,11 +330,11 @@ impl UiRole for LemonUi {
         if self.stage == Stage::Greeting {
             let why =
                 "the server did not say \"ready\": is it a lemon server, and does it start without an error?";
-            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+            cx.close(Reason::Unusable(why.to_owned()));
         }
     }
 
-    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+    fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         let waiting = std::mem::take(&mut self.waiting).into_iter().map(|(ticket, _)| ticket);
         for ticket in waiting.collect::<Vec<_>>() {
             cx.settle(ticket, Err(lost()));

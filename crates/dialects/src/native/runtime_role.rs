@@ -9,13 +9,13 @@ use super::wire::{
     TicketOnly, Wanted,
 };
 use super::{ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
-use crate::role::{Answers, Cx, Drift, Greeting, Lane, Line, Reason, RuntimeRole, View};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::event::{Body, Event};
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::Signal;
 use domain::state::State;
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, Reason, RuntimeCx, RuntimeRole, View};
 use std::collections::BTreeMap;
 use wire::lines::MAX_LINE;
 
@@ -65,7 +65,7 @@ impl NativeRuntime {
         ticket
     }
 
-    fn hello(&mut self, cx: &mut Cx<'_>, hello: Hello) {
+    fn hello(&mut self, cx: &mut RuntimeCx<'_>, hello: Hello) {
         if self.peer.is_some() {
             complain(cx, About::Line, None, "hello was said already", None);
             return;
@@ -74,7 +74,7 @@ impl NativeRuntime {
             let message =
                 format!("protocol {} is no longer spoken; the oldest is {MIN_PROTOCOL}", hello.protocol);
             complain(cx, About::Hello, None, &message, Some("update the UI"));
-            cx.effects.push(crate::role::Effect::Close(Reason::Unusable(message)));
+            cx.close(Reason::Unusable(message));
             return;
         }
         let ours = Hello {
@@ -95,7 +95,7 @@ impl NativeRuntime {
         }
     }
 
-    fn wanted(&mut self, cx: &mut Cx<'_>, wanted: Wanted) {
+    fn wanted(&mut self, cx: &mut RuntimeCx<'_>, wanted: Wanted) {
         let Wanted { ticket, target, what } = wanted;
         let refusal = if self.peer.is_none() {
             Some(Refusal::new(RefusalKind::Invalid, "a command came before hello").hint("say hello first"))
@@ -118,7 +118,7 @@ impl NativeRuntime {
         cx.command(ours, target, what);
     }
 
-    fn unreadable(&mut self, cx: &mut Cx<'_>, text: &str, why: &str) {
+    fn unreadable(&mut self, cx: &mut RuntimeCx<'_>, text: &str, why: &str) {
         let ticket = serde_json::from_str::<TicketOnly>(text).ok().map(|only| only.command.ticket);
         // A ticket that is under way belongs to another command: its settlement is still to come.
         let ticket = ticket.filter(|t| !self.pending.values().any(|origin| *origin == Origin::Peer(*t)));
@@ -132,11 +132,11 @@ impl NativeRuntime {
 }
 
 impl RuntimeRole for NativeRuntime {
-    fn open(&mut self, _cx: &mut Cx<'_>, greeting: &Greeting) {
+    fn open(&mut self, _cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
         self.version.clone_from(&greeting.version);
     }
 
-    fn abilities(&mut self, cx: &mut Cx<'_>, view: Option<View<'_>>, abilities: &Abilities) -> bool {
+    fn abilities(&mut self, cx: &mut RuntimeCx<'_>, view: Option<View<'_>>, abilities: &Abilities) -> bool {
         if self.behind.as_ref() == Some(abilities) {
             return false;
         }
@@ -148,7 +148,7 @@ impl RuntimeRole for NativeRuntime {
         view.is_some()
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) => text,
             Line::Overlong(head) => {
@@ -170,7 +170,7 @@ impl RuntimeRole for NativeRuntime {
         }
     }
 
-    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         let at = cursor(view.session, view.state);
         // A cursor is good for the first attachment only: afterwards the peer knows more than it says.
         let known = self.peer.as_mut().and_then(|peer| peer.cursor.take());
@@ -192,11 +192,11 @@ impl RuntimeRole for NativeRuntime {
         send(cx, &FromRuntime::AttachedEnd(Named { session }));
     }
 
-    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         send(cx, &FromRuntime::Detached(Named { session: session.clone() }));
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         let session = view.session.clone();
         send(cx, &FromRuntime::Event(Happened { session, event: event.clone() }));
         let due = event.seq.0.is_multiple_of(HASH_EVERY) || matches!(event.body, Body::RunEnded { .. });
@@ -207,13 +207,13 @@ impl RuntimeRole for NativeRuntime {
         }
     }
 
-    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+    fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
         send(cx, &FromRuntime::Signal(Said { session: view.session.clone(), signal: signal.clone() }));
     }
 
     fn settled(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         _view: Option<View<'_>>,
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
@@ -228,7 +228,7 @@ impl RuntimeRole for NativeRuntime {
         }
     }
 
-    fn closed(&mut self, _cx: &mut Cx<'_>) {
+    fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {
         self.pending.clear();
     }
 
@@ -264,13 +264,13 @@ fn pieces(replay: Vec<(Millis, Body)>) -> Vec<Vec<(Millis, Body)>> {
     pieces
 }
 
-fn complain(cx: &mut Cx<'_>, about: About, ticket: Option<Ticket>, message: &str, hint: Option<&str>) {
+fn complain(cx: &mut RuntimeCx<'_>, about: About, ticket: Option<Ticket>, message: &str, hint: Option<&str>) {
     let hint = hint.map(str::to_owned);
     send(cx, &FromRuntime::Error(Complaint { about, ticket, message: message.to_owned(), hint }));
 }
 
 /// Sends a line; one that the peer's framing would skip is told as a loss instead.
-fn send(cx: &mut Cx<'_>, line: &FromRuntime) {
+fn send(cx: &mut RuntimeCx<'_>, line: &FromRuntime) {
     let text = serde_json::to_string(line).unwrap_or_default();
     if text.len() < MAX_LINE {
         return cx.send(text);
@@ -282,7 +282,7 @@ fn send(cx: &mut Cx<'_>, line: &FromRuntime) {
             send(cx, &FromRuntime::Settled(Settled { ticket: settled.ticket, with: Err(refusal) }));
         }
         FromRuntime::Event(_) | FromRuntime::Replay(_) | FromRuntime::Attached(_) => {
-            cx.loss("message text", "an event is too large for one line");
+            cx.loss(Item::MessageText, "an event is too large for one line");
         }
         FromRuntime::Hello(_)
         | FromRuntime::AttachedBegin(_)
@@ -290,6 +290,6 @@ fn send(cx: &mut Cx<'_>, line: &FromRuntime) {
         | FromRuntime::Detached(_)
         | FromRuntime::Signal(_)
         | FromRuntime::Hash(_)
-        | FromRuntime::Error(_) => cx.loss("notify", "a word is too large for one line"),
+        | FromRuntime::Error(_) => cx.loss(Item::Notify, "a word is too large for one line"),
     }
 }

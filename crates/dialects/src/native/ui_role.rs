@@ -10,10 +10,10 @@ use super::wire::{
 use super::{
     MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION, capability,
 };
-use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use domain::command::{Command, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::port::{Abilities, News, Ticket};
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::lines::MAX_LINE;
@@ -47,31 +47,31 @@ impl NativeUi {
         NativeUi { resume: Some(cursor), ..NativeUi::default() }
     }
 
-    fn greeted(&mut self, cx: &mut Cx<'_>, hello: HelloLine) {
-        cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+    fn greeted(&mut self, cx: &mut UiCx<'_>, hello: HelloLine) {
+        cx.cancel_timer(HANDSHAKE);
         if hello.protocol < MIN_PROTOCOL {
             let why = format!(
                 "the runtime speaks protocol {}, the oldest we speak is {MIN_PROTOCOL}: update the runtime",
                 hello.protocol
             );
-            cx.effects.push(Effect::Close(Reason::Unusable(why)));
+            cx.close(Reason::Unusable(why));
             return;
         }
         self.abilities = Some(Abilities::all(format!("{} {}", hello.name, hello.version)));
         self.peer = Some(hello);
     }
 
-    fn attached(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, attached: Attached) {
+    fn attached(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, attached: Attached) {
         let Attached { at, current, replay, board, abilities } = attached;
         let replay = if current { seen.state.replay() } else { replay };
         self.session = Some(at.session.clone());
         self.abilities = Some(abilities.clone());
         let session = at.session.clone();
         self.due = Some(at);
-        cx.effects.push(Effect::News(Box::new(News::Attached { session, replay, board, abilities })));
+        cx.news(News::Attached { session, replay, board, abilities });
     }
 
-    fn piece(&mut self, cx: &mut Cx<'_>, replay: super::wire::Replay) {
+    fn piece(&mut self, cx: &mut UiCx<'_>, replay: super::wire::Replay) {
         let Some(coming) = self.coming.as_mut().filter(|coming| coming.at.session == replay.session) else {
             return cx.drift(Drift::new("replay", "a piece of a replay that was not begun", ""));
         };
@@ -79,13 +79,13 @@ impl NativeUi {
         if coming.replay.len() + replay.items.len() > MAX_REPLAY || self.coming_bytes > MAX_REPLAY_BYTES {
             self.coming = None;
             let why = format!("session {} is too large to be shown here", replay.session);
-            cx.effects.push(Effect::Close(Reason::Unusable(why)));
+            cx.close(Reason::Unusable(why));
             return;
         }
         coming.replay.extend(replay.items);
     }
 
-    fn settled(&mut self, cx: &mut Cx<'_>, settled: Settled) {
+    fn settled(&mut self, cx: &mut UiCx<'_>, settled: Settled) {
         match (self.pending.remove(&settled.ticket), settled.with) {
             (Some(Some(ticket)), with) => cx.settle(ticket, with),
             (Some(None), Ok(_)) => {}
@@ -97,7 +97,7 @@ impl NativeUi {
         }
     }
 
-    fn want(&mut self, cx: &mut Cx<'_>, ours: Option<Ticket>, target: Target, what: Command) {
+    fn want(&mut self, cx: &mut UiCx<'_>, ours: Option<Ticket>, target: Target, what: Command) {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
         let line = say(&FromUi::Command(Wanted { ticket, target, what }));
@@ -115,7 +115,7 @@ impl NativeUi {
         }
     }
 
-    fn complaint(&mut self, cx: &mut Cx<'_>, complaint: Complaint) {
+    fn complaint(&mut self, cx: &mut UiCx<'_>, complaint: Complaint) {
         let Complaint { about, ticket, message, hint } = complaint;
         let words = hint.as_ref().map_or_else(|| message.clone(), |hint| format!("{message}: {hint}"));
         match (about, ticket.and_then(|ticket| self.pending.remove(&ticket)).flatten()) {
@@ -123,16 +123,16 @@ impl NativeUi {
                 let refusal = Refusal { kind: RefusalKind::Invalid, message, hint };
                 cx.settle(ticket, Err(refusal));
             }
-            (About::Hello, None) => cx.effects.push(Effect::Close(Reason::Unusable(words))),
+            (About::Hello, None) => cx.close(Reason::Unusable(words)),
             (About::Session, None) if self.session.is_none() => {
-                cx.effects.push(Effect::Close(Reason::Unusable(words)));
+                cx.close(Reason::Unusable(words));
             }
             (About::Session | About::Line, None) => cx.log(format!("runtime: {words}")),
         }
     }
 
     /// Compares what both sides say the state is; asks for the session again when they differ.
-    fn compare(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+    fn compare(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
         let Some(due) = self.due.take_if(|due| due.seq <= seen.state.seq) else { return };
         let same_place = due.seq == seen.state.seq && self.session.as_ref() == Some(&due.session);
         if !same_place || due.hash == seen.state.hash().to_string() {
@@ -148,7 +148,7 @@ impl NativeUi {
 }
 
 impl UiRole for NativeUi {
-    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         let named = hello.session.as_deref().and_then(SessionId::parse);
         let capabilities = [capability::HASH, capability::CURSOR, capability::ANSWERS];
         let line = HelloLine {
@@ -165,7 +165,7 @@ impl UiRole for NativeUi {
         cx.send(say(&FromUi::Hello(line)));
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
         self.compare(cx, seen);
         let text = match line {
             Line::Text(text) => text,
@@ -200,11 +200,11 @@ impl UiRole for NativeUi {
             }
             FromRuntime::Event(happened) => {
                 let (session, event) = (happened.session, Arc::new(happened.event));
-                cx.effects.push(Effect::News(Box::new(News::Happened { session, event })));
+                cx.news(News::Happened { session, event });
             }
             FromRuntime::Signal(said) => {
                 let (session, signal) = (said.session, said.signal);
-                cx.effects.push(Effect::News(Box::new(News::Signal { session, signal })));
+                cx.news(News::Signal { session, signal });
             }
             FromRuntime::Hash(at) => {
                 if self.session.as_ref() == Some(&at.session) {
@@ -216,19 +216,19 @@ impl UiRole for NativeUi {
         }
     }
 
-    fn command(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
+    fn command(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
         let target = self.session.clone().map_or(Target::Current, Target::Session);
         self.want(cx, Some(ticket), target, command);
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
         if key == HANDSHAKE && self.peer.is_none() {
             let why = "the runtime does not answer in the native dialect: is it another dialect?";
-            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+            cx.close(Reason::Unusable(why.to_owned()));
         }
     }
 
-    fn closed(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>) {
+    fn closed(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
         for ticket in std::mem::take(&mut self.pending).into_values().flatten() {
             let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
             cx.settle(ticket, Err(refusal.hint("look whether it was done before you try again")));

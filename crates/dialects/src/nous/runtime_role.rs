@@ -17,7 +17,6 @@ pub(in crate::nous) use telling::TOOL_ERROR;
 
 use super::wire::{Event as WireEvent, FlatEvent, Payload};
 use super::{VERSION, stamp};
-use crate::role::{Answers, Cx, Effect, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use answers::why;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event};
@@ -27,6 +26,7 @@ use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use receipts::{Pending, What};
+use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use run_names::RunNames;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -109,7 +109,7 @@ impl NousRuntime {
     }
 
     /// Takes the lines that wait on a connection until one of them must itself wait.
-    fn pump(&mut self, cx: &mut Cx<'_>, lane: Lane) {
+    fn pump(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane) {
         while let Some(connection) = self.connections.get_mut(&lane).filter(|connection| !connection.busy) {
             let Some(line) = connection.lines.pop_front() else { return };
             connection.bytes = connection.bytes.saturating_sub(line.len());
@@ -118,7 +118,7 @@ impl NousRuntime {
     }
 
     /// Answers the command under way on a connection, if it is still there, and goes on with the next.
-    fn answer(&mut self, cx: &mut Cx<'_>, lane: Lane, line: String) {
+    fn answer(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, line: String) {
         if let Some(connection) = self.connections.get_mut(&lane) {
             connection.busy = false;
             cx.send_on(lane, line);
@@ -129,7 +129,7 @@ impl NousRuntime {
     /// Hands a command to the hub; the connection waits for its settlement.
     fn ask_hub(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         lane: Lane,
         id: String,
         target: Target,
@@ -146,7 +146,7 @@ impl NousRuntime {
     }
 
     /// Hands a command to the hub that nobody waits for.
-    fn tell_hub(&mut self, cx: &mut Cx<'_>, session: &SessionId, command: Command) {
+    fn tell_hub(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, command: Command) {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
         self.pending.insert(ticket, Pending { from: None, what: What::Silent });
@@ -160,7 +160,7 @@ impl NousRuntime {
     }
 
     /// Tells an event to every subscriber, and keeps it for who comes late to a fresh run.
-    fn broadcast(&mut self, cx: &mut Cx<'_>, at: Millis, (kind, payload): Told) {
+    fn broadcast(&mut self, cx: &mut RuntimeCx<'_>, at: Millis, (kind, payload): Told) {
         self.events += 1;
         let event = WireEvent {
             v: VERSION.to_owned(),
@@ -183,7 +183,7 @@ impl NousRuntime {
     }
 
     /// Tells what happened in a session's run.
-    fn tell(&mut self, cx: &mut Cx<'_>, session: &SessionId, state: &State, at: Millis, body: &Body) {
+    fn tell(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, state: &State, at: Millis, body: &Body) {
         let Some(telling) = self.tellings.get_mut(session) else { return };
         let told = telling.hear(state, &mut self.minted, body);
         let (run, turn) = (telling.run, telling.turn());
@@ -210,7 +210,7 @@ impl NousRuntime {
     }
 
     /// A run that was under way before this server saw its session: what it did so far is told first.
-    fn catch_up(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn catch_up(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         let Some(run) = view.state.open_run().map(|run| run.id) else { return };
         if self.tellings.get(view.session).is_some_and(|telling| telling.run == run) {
             return;
@@ -225,7 +225,7 @@ impl NousRuntime {
 
     fn run_ended(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         session: &SessionId,
         run: RunId,
         outcome: &domain::event::Outcome,
@@ -242,7 +242,7 @@ impl NousRuntime {
 
     fn finish(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         session: &SessionId,
         waiting: Waiting,
         outcome: &domain::event::Outcome,
@@ -259,7 +259,7 @@ impl NousRuntime {
     }
 
     /// Somebody may subscribe only after the answer: what happens is kept for a moment.
-    fn keep_fresh(&mut self, cx: &mut Cx<'_>) {
+    fn keep_fresh(&mut self, cx: &mut RuntimeCx<'_>) {
         // A run before this one that nobody heard is over: it must not be told to whoever comes for this one. Who has
         // listened for long or heard a run already came for something else; whoever prompted may still be on the way.
         let since = cx.now.0.saturating_sub(JUST_NOW_MS);
@@ -269,7 +269,7 @@ impl NousRuntime {
     }
 
     /// Tells a new subscriber what it has just missed.
-    fn welcome(&mut self, cx: &mut Cx<'_>, lane: Lane) {
+    fn welcome(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane) {
         let Some(fresh) = &mut self.fresh else { return };
         fresh.heard = true;
         for line in &fresh.lines {
@@ -281,14 +281,14 @@ impl NousRuntime {
         }
     }
 
-    fn forget_fresh(&mut self, cx: &mut Cx<'_>) {
+    fn forget_fresh(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.fresh.take().is_some() {
-            cx.effects.push(Effect::CancelTimer(HOLD_TIMER));
+            cx.cancel_timer(HOLD_TIMER);
         }
     }
 
     /// Makes a session as the server is set.
-    fn apply_settings(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn apply_settings(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         for kind in [QueueKind::Steer, QueueKind::FollowUp] {
             let has = view.state.queues.mode(kind);
             match *self.modes.of(kind) {
@@ -307,9 +307,9 @@ impl NousRuntime {
 }
 
 impl RuntimeRole for NousRuntime {
-    fn open(&mut self, _cx: &mut Cx<'_>, _greeting: &Greeting) {}
+    fn open(&mut self, _cx: &mut RuntimeCx<'_>, _greeting: &Greeting) {}
 
-    fn lane(&mut self, cx: &mut Cx<'_>, lane: Lane, open: bool) {
+    fn lane(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, open: bool) {
         match (lane.kind() == Lane::EVENTS, open) {
             (true, true) => {
                 self.subscribers.insert(lane, Some(cx.now));
@@ -328,7 +328,7 @@ impl RuntimeRole for NousRuntime {
         }
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, line: Line) {
         if lane.kind() == Lane::EVENTS {
             return;
         }
@@ -367,7 +367,7 @@ impl RuntimeRole for NousRuntime {
         self.pump(cx, lane);
     }
 
-    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         if view.current && !self.looks_at(view.session) {
             self.active = Some(view.session.clone());
         }
@@ -377,12 +377,12 @@ impl RuntimeRole for NousRuntime {
         self.catch_up(cx, view);
     }
 
-    fn detached(&mut self, _cx: &mut Cx<'_>, session: &SessionId) {
+    fn detached(&mut self, _cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.tellings.remove(session);
         self.active.take_if(|active| active == session);
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         match &event.body {
             Body::RunStarted { run } => {
                 self.begin(view.session, *run);
@@ -402,7 +402,7 @@ impl RuntimeRole for NousRuntime {
         }
     }
 
-    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+    fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
         let run_id = self.tellings.get(view.session).map(|telling| telling.name.clone());
         match signal {
             Signal::Notify { level: Level::Warning | Level::Error, text } => {
@@ -425,7 +425,7 @@ impl RuntimeRole for NousRuntime {
 
     fn settled(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
@@ -436,7 +436,7 @@ impl RuntimeRole for NousRuntime {
         }
     }
 
-    fn timer(&mut self, _cx: &mut Cx<'_>, key: TimerKey) {
+    fn timer(&mut self, _cx: &mut RuntimeCx<'_>, key: TimerKey) {
         if key == HOLD_TIMER {
             self.fresh = None;
         }

@@ -8,7 +8,6 @@ mod commands;
 mod hearing;
 
 use super::wire::{ErrorBody, Messages, Response, State as WireState};
-use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use commands::Sent;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::{Json, Usage};
@@ -18,6 +17,7 @@ use domain::ids::{EntryId, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::session::{RunSummary, SessionSummary};
 use hearing::Hearing;
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl NousUi {
     }
 
     /// Sends a command; its answer is understood by what is noted here.
-    fn send(&mut self, cx: &mut Cx<'_>, kind: &'static str, payload: Value, sent: Sent) {
+    fn send(&mut self, cx: &mut UiCx<'_>, kind: &'static str, payload: Value, sent: Sent) {
         if self.sent.len() >= MAX_UNANSWERED {
             let refusal = Refusal::new(RefusalKind::TooMany, "the runtime does not answer")
                 .hint("wait, or start it again");
@@ -70,7 +70,7 @@ impl NousUi {
         cx.send(serde_json::to_string(&command).unwrap_or_default());
     }
 
-    fn response(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, text: &str) {
+    fn response(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, text: &str) {
         let response: Response = match serde_json::from_str(text) {
             Ok(response) => response,
             Err(why) => return cx.drift(Drift::new("answer", why.to_string(), text)),
@@ -87,7 +87,7 @@ impl NousUi {
         let Some(sent) = self.sent.remove(&number) else {
             return cx.drift(Drift::new("answer", "it was answered already", text));
         };
-        cx.effects.push(Effect::CancelTimer(TimerKey(FIRST_COMMAND_TIMER + number)));
+        cx.cancel_timer(TimerKey(FIRST_COMMAND_TIMER + number));
         if response.ok {
             self.taken(cx, seen, sent, &response.payload);
         } else {
@@ -100,7 +100,7 @@ impl NousUi {
         }
     }
 
-    fn taken(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, sent: Sent, payload: &Value) {
+    fn taken(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, sent: Sent, payload: &Value) {
         let text = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match sent {
             Sent::Hello => self.greet(cx),
@@ -163,11 +163,11 @@ impl NousUi {
         }
     }
 
-    fn not_taken(&mut self, cx: &mut Cx<'_>, sent: Sent, error: &ErrorBody) {
+    fn not_taken(&mut self, cx: &mut UiCx<'_>, sent: Sent, error: &ErrorBody) {
         match sent {
             Sent::Hello => {
                 let why = format!("the runtime refused a ping: {}; is it a nous core?", error.message);
-                cx.effects.push(Effect::Close(Reason::Unusable(why)));
+                cx.close(Reason::Unusable(why));
             }
             Sent::State | Sent::Messages => {
                 cx.log(format!("the runtime could not be asked how it stands: {}", error.message));
@@ -176,7 +176,7 @@ impl NousUi {
         }
     }
 
-    fn give_up(&mut self, cx: &mut Cx<'_>, sent: Sent, refusal: Refusal) {
+    fn give_up(&mut self, cx: &mut UiCx<'_>, sent: Sent, refusal: Refusal) {
         self.hearing.unsaid(&sent);
         sent.refuse(cx, refusal);
         if !self.prompting() {
@@ -189,7 +189,7 @@ impl NousUi {
         self.sent.values().any(|sent| matches!(sent, Sent::Prompt { .. }))
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, text: String) {
+    fn event(&mut self, cx: &mut UiCx<'_>, text: String) {
         if self.early.len() >= MAX_EARLY || self.early_bytes > MAX_EARLY_BYTES {
             self.hear_early(cx);
         }
@@ -201,21 +201,21 @@ impl NousUi {
         }
     }
 
-    fn hear_early(&mut self, cx: &mut Cx<'_>) {
+    fn hear_early(&mut self, cx: &mut UiCx<'_>) {
         self.early_bytes = 0;
         for line in std::mem::take(&mut self.early) {
             self.hearing.event(cx, &line);
         }
     }
 
-    fn greet(&mut self, cx: &mut Cx<'_>) {
+    fn greet(&mut self, cx: &mut UiCx<'_>) {
         self.greeted = true;
-        cx.effects.push(Effect::CancelTimer(HANDSHAKE_TIMER));
+        cx.cancel_timer(HANDSHAKE_TIMER);
         self.send(cx, "get_state", json!({}), Sent::State);
     }
 
     /// Takes up what the core was doing before we came.
-    fn recover(&mut self, cx: &mut Cx<'_>, state: &WireState) {
+    fn recover(&mut self, cx: &mut UiCx<'_>, state: &WireState) {
         self.hearing.recover(cx, state);
         self.session = Some(state.session_id.clone()).filter(|session| !session.is_empty());
         match self.wanted_session.take().filter(|wanted| Some(wanted) != self.session.as_ref()) {
@@ -232,7 +232,7 @@ impl NousUi {
         }
     }
 
-    fn at_session(&mut self, cx: &mut Cx<'_>, ticket: Option<Ticket>, id: &str, parent: &str) {
+    fn at_session(&mut self, cx: &mut UiCx<'_>, ticket: Option<Ticket>, id: &str, parent: &str) {
         self.session = Some(id.to_owned());
         if let Some(ticket) = ticket {
             let Some(session) = SessionId::parse(id) else {
@@ -257,7 +257,7 @@ impl NousUi {
         self.send(cx, "get_messages", json!({}), Sent::Messages);
     }
 
-    fn drop_all(&mut self, cx: &mut Cx<'_>) {
+    fn drop_all(&mut self, cx: &mut UiCx<'_>) {
         self.gone = true;
         for (_, sent) in std::mem::take(&mut self.sent) {
             sent.refuse(cx, lost());
@@ -270,13 +270,13 @@ fn lost() -> Refusal {
 }
 
 impl UiRole for NousUi {
-    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.wanted_session = hello.session.as_deref().map(str::to_owned);
         cx.timer(HANDSHAKE_TIMER, HANDSHAKE_TIMEOUT);
         self.send(cx, "ping", json!({}), Sent::Hello);
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -293,17 +293,17 @@ impl UiRole for NousUi {
         }
     }
 
-    fn command(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+    fn command(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         if self.gone {
             return cx.settle(ticket, Err(lost()));
         }
         self.lower(cx, seen, ticket, command);
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
         if key == HANDSHAKE_TIMER && !self.greeted {
             let why = "the runtime did not answer a ping within 10 seconds; is it a nous core, and is it the command socket?";
-            cx.effects.push(Effect::Close(Reason::Unusable(why.to_owned())));
+            cx.close(Reason::Unusable(why.to_owned()));
         } else if let Some(number) = key.0.checked_sub(FIRST_COMMAND_TIMER)
             && let Some(sent) = self.sent.remove(&number)
         {
@@ -312,7 +312,7 @@ impl UiRole for NousUi {
         }
     }
 
-    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+    fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         self.drop_all(cx);
     }
 

@@ -1,6 +1,6 @@
 //! Where the existing openagent programs leave their own document, and what we do. Each has a test of the same name.
 
-use crate::fidelity::Quirk;
+use roles::fidelity::Quirk;
 
 const fn quirk(name: &'static str, what: &'static str, ours: &'static str) -> Quirk {
     Quirk { name, what, ours }

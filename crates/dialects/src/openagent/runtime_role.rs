@@ -16,7 +16,6 @@ pub(super) use telling::BREAK;
 
 use super::wire::{Context, code, method, notify};
 use super::{APPROVAL_TIMEOUT, plain};
-use crate::role::{Answers, Cx, Greeting, Lane, Line, RuntimeRole, View};
 use client::Client;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event, Failure};
@@ -25,6 +24,7 @@ use domain::port::Ticket;
 use domain::signal::Signal;
 use queries::Query;
 use receipts::Pending;
+use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, View};
 use std::collections::BTreeMap;
 use telling::Counters;
 use wire::jsonrpc::{self, Message, RpcError};
@@ -65,7 +65,7 @@ impl OpenagentRuntime {
     }
 
     /// Hands a command to the hub and notes who wants to know.
-    fn ask_hub(&mut self, cx: &mut Cx<'_>, target: Target, command: Command, pending: Pending) {
+    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: Pending) {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
         self.pending.insert(ticket, pending);
@@ -77,11 +77,11 @@ impl OpenagentRuntime {
         self.home.clone().map_or(Target::Current, Target::Session)
     }
 
-    fn refuse_line(cx: &mut Cx<'_>, id: Option<&WireId>, error: &RpcError) {
+    fn refuse_line(cx: &mut RuntimeCx<'_>, id: Option<&WireId>, error: &RpcError) {
         cx.send(jsonrpc::error(id, error));
     }
 
-    fn text(&mut self, cx: &mut Cx<'_>, text: &str) {
+    fn text(&mut self, cx: &mut RuntimeCx<'_>, text: &str) {
         match jsonrpc::classify(text) {
             Message::Request { id, method, params } => {
                 if !self.rate.allow(cx.now.0) || self.pending.len() >= MAX_PENDING {
@@ -132,11 +132,11 @@ impl OpenagentRuntime {
 }
 
 impl RuntimeRole for OpenagentRuntime {
-    fn open(&mut self, _cx: &mut Cx<'_>, greeting: &Greeting) {
+    fn open(&mut self, _cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
         self.greeting = greeting.clone();
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
         match line {
             Line::Text(text) if text.trim().is_empty() => {}
             Line::Text(text) => self.text(cx, &text),
@@ -157,7 +157,7 @@ impl RuntimeRole for OpenagentRuntime {
         }
     }
 
-    fn attached(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         if view.current && self.branching == 0 {
             self.home = Some(view.session.clone());
         }
@@ -176,7 +176,7 @@ impl RuntimeRole for OpenagentRuntime {
         self.catch_up(cx, view);
     }
 
-    fn detached(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.home.take_if(|home| home == session);
         self.runs.remove(session);
         let lost: Vec<u64> = self
@@ -191,13 +191,13 @@ impl RuntimeRole for OpenagentRuntime {
         }
     }
 
-    fn event(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         self.track(view.session, event);
         self.tell(cx, view, event);
         self.advance(cx);
     }
 
-    fn signal(&mut self, cx: &mut Cx<'_>, view: View<'_>, signal: &Signal) {
+    fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
         let query = self.queries.values_mut().find(|query| query.runs_in(view.session));
         match (signal, query) {
             (Signal::Suggestion { text, confidence, source, context }, _) => {
@@ -229,7 +229,7 @@ impl RuntimeRole for OpenagentRuntime {
 
     fn settled(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         ticket: Ticket,
         with: Result<Receipt, Refusal>,

@@ -12,7 +12,6 @@ use super::wire::{
     Context, InitializeParams, InitializeResult, LoadParams, PROTOCOL_VERSION, Program, TerminalSize,
     capability, method, notify,
 };
-use crate::role::{Cx, Drift, Effect, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
 use domain::fact::{Fact, Key, Said};
@@ -22,6 +21,7 @@ use domain::session::SessionSummary;
 use domain::signal::Signal;
 use hearing::Hearing;
 use responses::Pending;
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -90,7 +90,7 @@ impl OpenagentUi {
     /// Sends a request whose answer is understood by what was asked; `Err` when it cannot be sent.
     fn ask_backend(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         method: &str,
         params: &impl serde::Serialize,
         pending: Pending,
@@ -112,8 +112,8 @@ impl OpenagentUi {
         Ok(())
     }
 
-    fn greeted(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, server: InitializeResult) {
-        cx.effects.push(Effect::CancelTimer(HANDSHAKE));
+    fn greeted(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, server: InitializeResult) {
+        cx.cancel_timer(HANDSHAKE);
         if server.status != "ready" {
             cx.drift(Drift::new("initialize", format!("status {:?}", server.status), ""));
         }
@@ -130,13 +130,13 @@ impl OpenagentUi {
         }
     }
 
-    fn unusable(&mut self, cx: &mut Cx<'_>, why: impl Into<String>) {
+    fn unusable(&mut self, cx: &mut UiCx<'_>, why: impl Into<String>) {
         self.gone = true;
-        cx.effects.push(Effect::Close(Reason::Unusable(why.into())));
+        cx.close(Reason::Unusable(why.into()));
     }
 
     /// Makes the named query the one that is heard. `None` when it is over, or when another one is heard.
-    fn heard(&mut self, cx: &mut Cx<'_>, query_id: &str) -> Option<&mut Hearing> {
+    fn heard(&mut self, cx: &mut UiCx<'_>, query_id: &str) -> Option<&mut Hearing> {
         let other = self.query.as_ref().is_some_and(|query| !query_id.is_empty() && *query.key != *query_id);
         if other || self.over.iter().any(|over| over == query_id) {
             return None;
@@ -153,7 +153,7 @@ impl OpenagentUi {
     }
 
     /// A query begins to be heard. Its prompt is settled first, so that whoever asked hears of the receipt before the run.
-    fn begin(&mut self, cx: &mut Cx<'_>, query_id: &str, input: Option<Input>, ticket: Option<Ticket>) {
+    fn begin(&mut self, cx: &mut UiCx<'_>, query_id: &str, input: Option<Input>, ticket: Option<Ticket>) {
         if let Some(ticket) = ticket {
             cx.settle(ticket, Ok(Receipt::Done));
         }
@@ -166,7 +166,7 @@ impl OpenagentUi {
     }
 
     /// The run ends if nothing keeps it open.
-    fn end_if_over(&mut self, cx: &mut Cx<'_>) {
+    fn end_if_over(&mut self, cx: &mut UiCx<'_>) {
         if !self.query.as_ref().is_some_and(Hearing::is_over) {
             return;
         }
@@ -183,7 +183,7 @@ impl OpenagentUi {
         }
     }
 
-    fn notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+    fn notification(&mut self, cx: &mut UiCx<'_>, method: &str, params: Option<&RawValue>) {
         let raw = params.map_or("{}", RawValue::get);
         let done = match method {
             method::TOKEN => read(raw).map(|token: notify::Token| {
@@ -237,12 +237,12 @@ impl OpenagentUi {
             }),
             method::SUGGESTION => read(raw).map(|suggestion: notify::Suggestion| {
                 let thousandths = (suggestion.confidence.clamp(0.0, 1.0) * 1000.0).round() as u16;
-                cx.effects.push(Effect::Signal(Signal::Suggestion {
+                cx.signal(Signal::Suggestion {
                     text: suggestion.suggestion,
                     confidence: thousandths,
                     source: suggestion.source,
                     context: Some(suggestion.context).filter(|context| !context.is_empty()),
-                }));
+                });
             }),
             _ => Err("a notification that we do not know".to_owned()),
         };
@@ -254,7 +254,7 @@ impl OpenagentUi {
     /// The query that a tool belongs to: the named one, else the one that is heard.
     fn of_tool(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         query_id: Option<&str>,
         place: &str,
         raw: &str,
@@ -268,7 +268,7 @@ impl OpenagentUi {
     }
 
     /// A question of a query that is over, or of none, is answered with no: nobody can see it.
-    fn approval(&mut self, cx: &mut Cx<'_>, request: notify::RequestApproval, raw: &str) {
+    fn approval(&mut self, cx: &mut UiCx<'_>, request: notify::RequestApproval, raw: &str) {
         let query_id = request.query_id.clone().unwrap_or_default();
         let now = cx.now;
         match self.heard(cx, &query_id) {
@@ -286,7 +286,7 @@ impl OpenagentUi {
 }
 
 impl UiRole for OpenagentUi {
-    fn open(&mut self, cx: &mut Cx<'_>, hello: &Hello) {
+    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.wanted = hello.session.as_deref().map(str::to_owned);
         self.context.cwd = Some(hello.cwd.clone()).filter(|cwd| !cwd.is_empty());
         let (cols, rows) = hello.size.unwrap_or(NO_TERMINAL);
@@ -314,7 +314,7 @@ impl UiRole for OpenagentUi {
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -344,7 +344,7 @@ impl UiRole for OpenagentUi {
         }
     }
 
-    fn command(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+    fn command(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         if self.gone {
             return cx.settle(ticket, Err(lost()));
         }
@@ -360,7 +360,7 @@ impl UiRole for OpenagentUi {
         }
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
         if key == HANDSHAKE && self.server.is_none() {
             let seconds = HANDSHAKE_TIMEOUT.as_secs();
             self.unusable(
@@ -373,7 +373,7 @@ impl UiRole for OpenagentUi {
         }
     }
 
-    fn closed(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>) {
+    fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         self.gone = true;
         let held = std::mem::take(&mut self.held).into_iter().map(|(ticket, _)| ticket);
         let asking = self.asking.take().and_then(|asking| asking.ticket);

@@ -3,7 +3,6 @@
 use crate::stage::{self, guest};
 use crate::{Broken, Figures};
 use dialects::Dialect;
-use dialects::role::{Answers, Lane};
 use domain::command::{Command, PromptOptions, Target};
 use domain::content::Input;
 use domain::event::Body;
@@ -11,6 +10,7 @@ use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use hub::core::Standing;
 use link::{Incoming, Limits, memory};
+use roles::{Answers, Lane};
 use std::time::{Duration, Instant};
 use wire::lines::Frame;
 

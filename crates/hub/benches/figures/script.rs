@@ -2,8 +2,8 @@
 //! that stood before it, and knows ids of sessions again that differ from play to play.
 
 use crate::Broken;
-use dialects::role::Lane;
 use link::Way;
+use roles::Lane;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

@@ -4,7 +4,6 @@
 use crate::Broken;
 use crate::script::Script;
 use dialects::Dialect;
-use dialects::role::{Answers, Greeting, Hello, Lane};
 use domain::command::{Command, PromptOptions, Target};
 use domain::content::{Input, Role, TextKind, Usage};
 use domain::event::{Body, Finish};
@@ -14,6 +13,7 @@ use domain::session::Policy;
 use hub::core::{Engine, Setup, Standing};
 use hub::{EngineSeat, Guest, Hub, LocalUi, Log, RemoteSeat, Reported};
 use link::{AsyncSink, AsyncSource, Limits, LinkIo, Watcher, Wiring};
+use roles::{Answers, Greeting, Hello, Lane};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::MemoryStore;
 use tokio::net::UnixStream;

@@ -4,7 +4,6 @@ mod bounds;
 
 use super::{Core, Engine, In, Out, Setup, Standing};
 use crate::shelf::{self, Shelf};
-use dialects::role::Answers;
 use domain::ask::ActionDigest;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use domain::command::{
@@ -18,6 +17,7 @@ use domain::queue::{Mode, QueueKind};
 use domain::session::{Policy, SessionSummary};
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use roles::Answers;
 use std::time::Duration;
 use store::Opened;
 

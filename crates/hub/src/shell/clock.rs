@@ -1,8 +1,8 @@
 //! Wall time that never jumps: read once at the start, then counted by the runtime's clock (which tests can stop). And what roles want
 //! in time.
 
-use dialects::role::TimerKey;
 use domain::ids::Millis;
+use roles::TimerKey;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;

@@ -4,9 +4,9 @@
 //! end, since nobody can answer it any more. Bounded in time, and over at once when nobody reads.
 
 use super::{Hub, Inbox, Shell};
-use dialects::role::Lane;
 use domain::ids::UiId;
 use link::Outgoing;
+use roles::Lane;
 use std::time::Duration;
 use tokio::sync::oneshot;
 

@@ -4,7 +4,6 @@ use super::clock::{Timers, due};
 use super::seat::Tell;
 use super::{Hub, Inbox, RemoteSeat, Shell, line};
 use crate::core::{Core, In};
-use dialects::role::{Cx, Effect, Hello, Lane, Reason, Seen, UiRole};
 use domain::ask::{Answer, Closing};
 use domain::canon::Names;
 use domain::command::{Command, Receipt};
@@ -14,6 +13,7 @@ use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
+use roles::{Cx, Hello, Lane, LinkEffect, Reason, Seen, UiCx, UiEffect, UiRole};
 use tokio::time::Instant;
 use wire::rate::Rate;
 
@@ -211,7 +211,7 @@ impl Shell {
         self.call_remote(|role, cx, seen, _| role.command(cx, seen, ANSWER, command));
     }
 
-    fn call_remote(&mut self, call: impl FnOnce(&mut dyn UiRole, &mut Cx<'_>, Seen<'_>, &Hello)) {
+    fn call_remote(&mut self, call: impl FnOnce(&mut dyn UiRole, &mut UiCx<'_>, Seen<'_>, &Hello)) {
         let Some(mut remote) = self.remote.take() else { return };
         let mut effects = Vec::new();
         {
@@ -230,49 +230,49 @@ impl Shell {
         }
         self.remote = Some(remote);
         // A receipt goes before the facts that came with it, so that UIs learn of a run before its events.
-        let (settled, rest): (Vec<Effect>, Vec<Effect>) =
-            effects.into_iter().partition(|effect| matches!(effect, Effect::Settle { .. }));
+        let (settled, rest): (Vec<UiEffect>, Vec<UiEffect>) =
+            effects.into_iter().partition(|effect| matches!(effect, UiEffect::Settle { .. }));
         for effect in settled.into_iter().chain(rest) {
             self.perform_remote(effect);
         }
     }
 
-    fn perform_remote(&mut self, effect: Effect) {
+    fn perform_remote(&mut self, effect: UiEffect) {
         let Some(remote) = &mut self.remote else { return };
         match effect {
-            Effect::Send { lane, line } => {
+            UiEffect::Link(LinkEffect::Send { lane, line }) => {
                 if let Err(why) = remote.outgoing.try_send(lane, line) {
                     (self.log)(&format!("runtime: {why}"));
                 }
             }
-            Effect::SendAlone { lane, line, pause } => {
+            UiEffect::Link(LinkEffect::SendAlone { lane, line, pause }) => {
                 if let Err(why) = remote.outgoing.try_send_alone(lane, line, pause) {
                     (self.log)(&format!("runtime: {why}"));
                 }
             }
-            Effect::Timer { key, after } => {
+            UiEffect::Link(LinkEffect::Timer { key, after }) => {
                 remote.timers.insert(key, Instant::now() + after);
             }
-            Effect::CancelTimer(key) => {
+            UiEffect::Link(LinkEffect::CancelTimer(key)) => {
                 remote.timers.remove(&key);
             }
-            Effect::Fact(fact) => {
+            UiEffect::Fact(fact) => {
                 if let Some(session) = remote.session.clone() {
                     self.work.push_back(In::Report(Report::Said { session, fact }));
                 }
             }
-            Effect::Signal(signal) => {
+            UiEffect::Signal(signal) => {
                 let session = remote.session.clone();
                 if let Some((session, signal)) = session.zip(remote.passes(signal, self.clock.now())) {
                     self.work.push_back(In::Report(Report::Signal { session, signal }));
                 }
             }
-            Effect::Settle { ticket: ANSWER, with } => {
+            UiEffect::Settle { ticket: ANSWER, with } => {
                 if let Err(refusal) = with {
                     (self.log)(&format!("answer: {refusal}"));
                 }
             }
-            Effect::Settle { ticket, with } => {
+            UiEffect::Settle { ticket, with } => {
                 if let Ok(Receipt::Session { session, .. }) = &with
                     && !remote.lossless
                 {
@@ -280,20 +280,21 @@ impl Shell {
                 }
                 self.work.push_back(In::Report(Report::Settled { ticket, with }));
             }
-            Effect::News(news) => self.news(*news),
-            Effect::Drift(drift) => {
+            UiEffect::News(news) => self.news(*news),
+            UiEffect::Link(LinkEffect::Drift(drift)) => {
                 (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw));
             }
-            Effect::Loss(loss) => (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what)),
-            Effect::Log(line) => (self.log)(&line),
-            Effect::Close(reason) => {
+            UiEffect::Link(LinkEffect::Loss(loss)) => {
+                (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what))
+            }
+            UiEffect::Link(LinkEffect::Log(line)) => (self.log)(&line),
+            UiEffect::Link(LinkEffect::Close(reason)) => {
                 remote.outgoing.close_after_flush();
                 match reason {
                     Reason::Unusable(why) => self.remote_lost(&why),
                     Reason::Quit => self.remote_lost("it said goodbye"),
                 }
             }
-            Effect::Command { .. } => (self.log)("runtime: a UI role acted as a runtime role"),
         }
     }
 
@@ -332,10 +333,10 @@ impl Shell {
 struct Away;
 
 impl UiRole for Away {
-    fn open(&mut self, _: &mut Cx<'_>, _: &Hello) {}
-    fn line(&mut self, _: &mut Cx<'_>, _: Seen<'_>, _: Lane, _: dialects::role::Line) {}
-    fn command(&mut self, _: &mut Cx<'_>, _: Seen<'_>, _: Ticket, _: Command) {}
-    fn closed(&mut self, _: &mut Cx<'_>, _: Seen<'_>) {}
+    fn open(&mut self, _: &mut UiCx<'_>, _: &Hello) {}
+    fn line(&mut self, _: &mut UiCx<'_>, _: Seen<'_>, _: Lane, _: roles::Line) {}
+    fn command(&mut self, _: &mut UiCx<'_>, _: Seen<'_>, _: Ticket, _: Command) {}
+    fn closed(&mut self, _: &mut UiCx<'_>, _: Seen<'_>) {}
     fn abilities(&self) -> Option<Abilities> {
         None
     }

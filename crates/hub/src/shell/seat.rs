@@ -6,7 +6,6 @@
 use super::clock::{Timers, due};
 use super::{Guest, Hub, Inbox, Log};
 use crate::core::{Core, In};
-use dialects::role::{Answers, Cx, Effect, Greeting, Lane, Line, RuntimeRole, View};
 use domain::command::{Receipt, Refusal};
 use domain::event::{Body, Event};
 use domain::ids::{Millis, Seq, SessionId, UiId};
@@ -14,6 +13,7 @@ use domain::port::{LinkState, News, Ticket};
 use domain::signal::Signal;
 use domain::tool::Progress;
 use link::Outgoing;
+use roles::{Answers, Cx, Greeting, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, View};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -389,7 +389,7 @@ impl RoleSeat {
         now: Millis,
         work: &mut VecDeque<In>,
         log: &Log,
-        call: impl FnOnce(&mut dyn RuntimeRole, &mut Cx<'_>),
+        call: impl FnOnce(&mut dyn RuntimeRole, &mut RuntimeCx<'_>),
     ) -> bool {
         let mut effects = Vec::new();
         call(self.role.as_mut(), &mut Cx { now, effects: &mut effects });
@@ -400,28 +400,29 @@ impl RoleSeat {
         }
         for effect in effects {
             match effect {
-                Effect::Send { lane, line } => self.send(lane, |link| link.try_send(lane, line), log),
-                Effect::SendAlone { lane, line, pause } => {
+                RuntimeEffect::Link(LinkEffect::Send { lane, line }) => {
+                    self.send(lane, |link| link.try_send(lane, line), log)
+                }
+                RuntimeEffect::Link(LinkEffect::SendAlone { lane, line, pause }) => {
                     self.send(lane, |link| link.try_send_alone(lane, line, pause), log);
                 }
-                Effect::Command { ticket, target, command } => {
+                RuntimeEffect::Command { ticket, target, command } => {
                     work.push_back(In::Command { ui, ticket, target, command });
                 }
-                Effect::Timer { key, after } => {
+                RuntimeEffect::Link(LinkEffect::Timer { key, after }) => {
                     self.timers.insert(key, Instant::now() + after);
                 }
-                Effect::CancelTimer(key) => {
+                RuntimeEffect::Link(LinkEffect::CancelTimer(key)) => {
                     self.timers.remove(&key);
                 }
-                Effect::Drift(drift) => {
+                RuntimeEffect::Link(LinkEffect::Drift(drift)) => {
                     log(&format!("{}: drift at {}: {}: {}", self.name, drift.place, drift.what, drift.raw));
                 }
-                Effect::Loss(loss) => log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what)),
-                Effect::Log(line) => log(&line),
-                Effect::Close(_) => self.closing = true,
-                Effect::Fact(_) | Effect::News(_) | Effect::Signal(_) | Effect::Settle { .. } => {
-                    log(&format!("{}: a runtime role acted as a UI role", self.name));
+                RuntimeEffect::Link(LinkEffect::Loss(loss)) => {
+                    log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what))
                 }
+                RuntimeEffect::Link(LinkEffect::Log(line)) => log(&line),
+                RuntimeEffect::Link(LinkEffect::Close(_)) => self.closing = true,
             }
         }
         !self.closing

@@ -8,7 +8,6 @@ use super::{Span, SpanKind};
 use crate::notation::{Heads, Side};
 use crate::ui_player::brief;
 use dialects::Dialect;
-use dialects::role::{Cx, Effect, Greeting, Hello, Lane, Line, RuntimeRole, Seen, UiRole};
 use domain::canon::Canon;
 use domain::command::Command;
 use domain::content::{Role, Usage};
@@ -16,6 +15,10 @@ use domain::event::{Body, Outcome};
 use domain::ids::{AskId, Ids, Millis};
 use domain::port::{News, Ticket};
 use domain::state::State;
+use roles::{
+    Cx, Greeting, Hello, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, Seen, UiCx, UiEffect,
+    UiRole,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -154,27 +157,29 @@ impl Lift {
         self.ui_step(|ui, cx, seen| ui.line(cx, seen, lane, Line::Text(said)));
     }
 
-    fn ui_step(&mut self, act: impl FnOnce(&mut dyn UiRole, &mut Cx<'_>, Seen<'_>)) {
+    fn ui_step(&mut self, act: impl FnOnce(&mut dyn UiRole, &mut UiCx<'_>, Seen<'_>)) {
         let mut effects = Vec::new();
         let seen = Seen { state: &self.state, names: self.canon.names() };
         act(self.ui.as_mut(), &mut Cx { now: Millis(BEGIN + self.at), effects: &mut effects }, seen);
         for effect in effects {
             match effect {
-                Effect::Send { line, .. } | Effect::SendAlone { line, .. } => self.asked(&line),
-                Effect::Fact(fact) => {
+                UiEffect::Link(LinkEffect::Send { line, .. } | LinkEffect::SendAlone { line, .. }) => {
+                    self.asked(&line)
+                }
+                UiEffect::Fact(fact) => {
                     let bodies = self.canon.take(Millis(BEGIN + self.at), fact);
                     self.happen(&bodies);
                 }
-                Effect::News(news) => self.news(*news),
-                Effect::Signal(signal) => {
+                UiEffect::News(news) => self.news(*news),
+                UiEffect::Signal(signal) => {
                     self.words.push(format!("signal {}", short(&format!("{signal:?}"))));
                 }
-                Effect::Drift(drift) => self.words.push(format!("unknown: {}", short(&drift.what))),
-                Effect::Settle { .. }
-                | Effect::Command { .. }
-                | Effect::Timer { .. }
-                | Effect::CancelTimer(_) => {}
-                Effect::Loss(_) | Effect::Log(_) | Effect::Close(_) => {}
+                UiEffect::Link(LinkEffect::Drift(drift)) => {
+                    self.words.push(format!("unknown: {}", short(&drift.what)))
+                }
+                UiEffect::Settle { .. }
+                | UiEffect::Link(LinkEffect::Timer { .. } | LinkEffect::CancelTimer(_)) => {}
+                UiEffect::Link(LinkEffect::Loss(_) | LinkEffect::Log(_) | LinkEffect::Close(_)) => {}
             }
         }
     }
@@ -199,11 +204,11 @@ impl Lift {
         }
     }
 
-    fn runtime_step(&mut self, act: impl FnOnce(&mut dyn RuntimeRole, &mut Cx<'_>)) {
+    fn runtime_step(&mut self, act: impl FnOnce(&mut dyn RuntimeRole, &mut RuntimeCx<'_>)) {
         let mut effects = Vec::new();
         act(self.runtime.as_mut(), &mut Cx { now: Millis(BEGIN + self.at), effects: &mut effects });
         for effect in effects {
-            let Effect::Command { command, .. } = effect else { continue };
+            let RuntimeEffect::Command { command, .. } = effect else { continue };
             self.words.push(of_command(&command));
             // What refers to ids of ours is unknown to this role; and the answer was seen by its id above.
             if !matches!(command, Command::Answer { .. }) {

@@ -1,6 +1,5 @@
 //! Short forms of events and of what a command came to, for `event` steps. Ids are left out: they are minted anew in every run.
 
-use dialects::role::{Effect, Reason};
 use domain::ask::{Answer, AskKind, Closing, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Part, Role, TextKind};
@@ -8,6 +7,7 @@ use domain::event::{Body, Cause, Finish, Leaving, Outcome};
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome};
+use roles::{LinkEffect, Reason, UiEffect};
 
 /// What happened, in a few words: `text "Hello"`, `tool-proposed bash {}`, `ask consent bash`, `run-ended done`.
 pub fn brief(body: &Body) -> String {
@@ -82,14 +82,14 @@ pub fn brief_settled(with: &Result<Receipt, Refusal>) -> String {
 }
 
 /// What else a role wants: `drift agent.event: …`, `loss plan`, `signal notify "…"`, `log …`, `close "…"`.
-pub(super) fn brief_effect(effect: &Effect) -> String {
+pub(super) fn brief_effect(effect: &UiEffect) -> String {
     match effect {
-        Effect::Drift(drift) => format!("drift {}: {}", drift.place, drift.what),
-        Effect::Loss(loss) => format!("loss {}: {}", loss.item, loss.what),
-        Effect::Log(line) => format!("log {line}"),
-        Effect::Close(Reason::Quit) => "close quit".to_owned(),
-        Effect::Close(Reason::Unusable(why)) => format!("close {why:?}"),
-        Effect::Signal(signal) => format!("signal {}", signal_words(signal)),
+        UiEffect::Link(LinkEffect::Drift(drift)) => format!("drift {}: {}", drift.place, drift.what),
+        UiEffect::Link(LinkEffect::Loss(loss)) => format!("loss {}: {}", loss.item, loss.what),
+        UiEffect::Link(LinkEffect::Log(line)) => format!("log {line}"),
+        UiEffect::Link(LinkEffect::Close(Reason::Quit)) => "close quit".to_owned(),
+        UiEffect::Link(LinkEffect::Close(Reason::Unusable(why))) => format!("close {why:?}"),
+        UiEffect::Signal(signal) => format!("signal {}", signal_words(signal)),
         other => format!("{other:?}"),
     }
 }

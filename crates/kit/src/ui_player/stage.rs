@@ -1,7 +1,6 @@
 //! The hub in small, for one UI role: canon, state, grammar, a fake clock, and a list of everything that was noticed.
 
 use super::brief::{brief, brief_effect, brief_settled};
-use dialects::role::{Cx, Effect, Hello, Lane, Line, Seen, TimerKey, UiRole};
 use domain::ask::Answer;
 use domain::canon::Canon;
 use domain::command::Command;
@@ -11,6 +10,7 @@ use domain::grammar::Grammar;
 use domain::ids::{Ids, Millis};
 use domain::port::Ticket;
 use domain::state::State;
+use roles::{Cx, Hello, Lane, Line, LinkEffect, Seen, TimerKey, UiCx, UiEffect, UiRole};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where the fake clock begins.
@@ -135,7 +135,7 @@ impl<'r> Stage<'r> {
         self.broken.into_iter().chain(unnamed.map(|noticed| noticed.text)).collect()
     }
 
-    fn step(&mut self, act: impl FnOnce(&mut dyn UiRole, &mut Cx<'_>, Seen<'_>)) {
+    fn step(&mut self, act: impl FnOnce(&mut dyn UiRole, &mut UiCx<'_>, Seen<'_>)) {
         let mut effects = Vec::new();
         let seen = Seen { state: &self.state, names: self.canon.names() };
         act(self.role, &mut Cx { now: self.now, effects: &mut effects }, seen);
@@ -144,27 +144,29 @@ impl<'r> Stage<'r> {
         }
     }
 
-    fn perform(&mut self, effect: Effect) {
+    fn perform(&mut self, effect: UiEffect) {
         match effect {
-            Effect::Send { lane, line } | Effect::SendAlone { lane, line, .. } => {
+            UiEffect::Link(LinkEffect::Send { lane, line } | LinkEffect::SendAlone { lane, line, .. }) => {
                 self.said.push_back((u8::try_from(lane.0).unwrap_or(u8::MAX), line));
             }
-            Effect::Fact(fact) => {
+            UiEffect::Fact(fact) => {
                 let bodies = self.canon.take(self.now, fact);
                 self.happen(bodies);
             }
-            Effect::Settle { with, .. } => {
+            UiEffect::Settle { with, .. } => {
                 let must_be_named = with.is_err();
                 self.notice(brief_settled(&with), must_be_named);
             }
-            Effect::Timer { key, after } => {
+            UiEffect::Link(LinkEffect::Timer { key, after }) => {
                 let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
                 self.timers.insert(key, Millis(self.now.0.saturating_add(after)));
             }
-            Effect::CancelTimer(key) => {
+            UiEffect::Link(LinkEffect::CancelTimer(key)) => {
                 self.timers.remove(&key);
             }
-            effect @ (Effect::Drift(_) | Effect::Close(_)) => self.notice(brief_effect(&effect), true),
+            effect @ UiEffect::Link(LinkEffect::Drift(_) | LinkEffect::Close(_)) => {
+                self.notice(brief_effect(&effect), true)
+            }
             effect => self.notice(brief_effect(&effect), false),
         }
     }

@@ -2,12 +2,12 @@
 
 use super::{Act, parse_command, play};
 use crate::notation::{Report, Transcript};
-use dialects::role::{Cx, Drift, Effect, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use domain::ask::{Answer, Scope};
 use domain::command::{Command, Receipt};
 use domain::fact::{Fact, Said};
 use domain::port::{Abilities, Ticket};
 use proptest::prelude::*;
+use roles::{Drift, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use std::time::Duration;
 
 /// Repeats lines as text, echoes prompts, gives up after a second.
@@ -15,12 +15,12 @@ use std::time::Duration;
 struct Parrot;
 
 impl UiRole for Parrot {
-    fn open(&mut self, cx: &mut Cx<'_>, _hello: &Hello) {
+    fn open(&mut self, cx: &mut UiCx<'_>, _hello: &Hello) {
         cx.send(r#"{"hello":1}"#.to_owned());
         cx.timer(TimerKey(1), Duration::from_secs(1));
     }
 
-    fn line(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
+    fn line(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
         match line {
             Line::Text(text) => {
                 cx.fact(Fact::new(Said::Text { message: None, kind: domain::content::TextKind::Text, text }));
@@ -29,18 +29,18 @@ impl UiRole for Parrot {
         }
     }
 
-    fn command(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
+    fn command(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
         if let Command::Prompt { input, .. } = command {
             cx.send(format!(r#"{{"prompt":{:?}}}"#, input.text));
         }
         cx.settle(ticket, Ok(Receipt::Done));
     }
 
-    fn timer(&mut self, cx: &mut Cx<'_>, _seen: Seen<'_>, _key: TimerKey) {
-        cx.effects.push(Effect::Close(Reason::Unusable("too slow".to_owned())));
+    fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, _key: TimerKey) {
+        cx.close(Reason::Unusable("too slow".to_owned()));
     }
 
-    fn closed(&mut self, _cx: &mut Cx<'_>, _seen: Seen<'_>) {}
+    fn closed(&mut self, _cx: &mut UiCx<'_>, _seen: Seen<'_>) {}
 
     fn abilities(&self) -> Option<Abilities> {
         None

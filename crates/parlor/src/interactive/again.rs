@@ -4,12 +4,12 @@
 //! the screen does. Nothing is sent twice by itself: what happened meanwhile comes with the replay of the session.
 
 use crate::remote::Front;
-use dialects::role::Answers;
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News};
 use hub::core::Standing;
 use link::LinkError;
+use roles::Answers;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};

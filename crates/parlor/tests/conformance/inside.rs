@@ -1,7 +1,6 @@
 //! Our own program within this process, on pipes in memory: under a clock that is stopped, nothing has to be waited for.
 
 use dialects::Dialect;
-use dialects::role::{Answers, Greeting, Hello, Lane};
 use domain::ask::{Answer, AskKind};
 use domain::command::{Command, PromptOptions, Refusal, Target};
 use domain::content::Input;
@@ -16,6 +15,7 @@ use link::child::Exit;
 use link::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
 use models::Model;
 use models::offline::Offline;
+use roles::{Answers, Greeting, Hello, Lane};
 use std::path::Path;
 use std::sync::Arc;
 use store::MemoryStore;

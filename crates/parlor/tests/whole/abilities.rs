@@ -2,9 +2,9 @@
 
 use crate::bench;
 use dialects::Dialect;
-use dialects::role::Answers;
 use domain::port::{Abilities, News};
 use hub::core::Standing;
+use roles::Answers;
 
 /// The abilities that a UI hears of, as soon as they are as wanted.
 async fn until(hub: &hub::Hub, wanted: impl Fn(&Abilities) -> bool) {

@@ -1,7 +1,6 @@
 //! What the tests of the whole share: a runtime with a scripted model, a UI in front of it, and links that can be cut.
 
 use dialects::Dialect;
-use dialects::role::{Answers, Greeting, Hello, Lane};
 use domain::ask::{Answer, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Refusal, RefusalKind, Target};
 use domain::content::Input;
@@ -15,6 +14,7 @@ use hub::{EngineSeat, Guest, Hub, RemoteSeat};
 use link::{AsyncSink, AsyncSource, Limits, LinkIo, Wiring};
 use models::Model;
 use models::scripted::Scripted;
+use roles::{Answers, Greeting, Hello, Lane};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

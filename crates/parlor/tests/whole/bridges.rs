@@ -4,12 +4,13 @@
 use crate::bench;
 use crate::talk::{Spoken, Talk};
 use dialects::Dialect;
-use dialects::fidelity::{Carried, pair};
 use domain::ask::{Answer, Scope};
 use domain::event::Outcome;
 use domain::queue::QueueKind;
 use hub::Hub;
 use models::scripted::Scripted;
+use roles::Item;
+use roles::fidelity::{Carried, pair};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ async fn chain(a: Dialect, b: Dialect, place: &Path) -> Chain {
 }
 
 /// Whether an item arrives in some form between these two wires.
-fn arrives(a: Dialect, b: Dialect, item: &str) -> bool {
+fn arrives(a: Dialect, b: Dialect, item: Item) -> bool {
     let carried = pair(a.fidelity(), b.fidelity());
     let how = carried.into_iter().find(|(name, _)| *name == item).map(|(_, how)| how);
     matches!(how, Some(Carried::Exact | Carried::Emulated(_)))
@@ -72,7 +73,7 @@ async fn converse(a: Dialect, b: Dialect) {
     );
 
     let said = talk.prompt("write b", &[allow()]).await;
-    let asked = arrives(a, b, "consent");
+    let asked = arrives(a, b, Item::Consent);
     assert_eq!(said.asked, usize::from(asked), "{name}: a consent is asked where both wires can carry it");
     assert_eq!(
         place.path().join("b.txt").exists(),
@@ -84,7 +85,7 @@ async fn converse(a: Dialect, b: Dialect) {
     let reason = "use d.txt instead";
     let said = talk.prompt("write c", &[Answer::Deny { reason: Some(reason.to_owned()) }]).await;
     assert!(!place.path().join("c.txt").exists(), "{name}: what was denied does not run");
-    if asked && arrives(a, b, "denial reason") {
+    if asked && arrives(a, b, Item::DenialReason) {
         assert!(said.text.ends_with("Understood."), "{name}: the model goes on with the reason: {said:?}");
         let heard = script.seen().iter().any(|request| format!("{request:?}").contains(reason));
         assert!(heard, "{name}: the model hears the reason");

@@ -4,11 +4,11 @@
 
 use crate::bench::{self, Conversation, Cut};
 use dialects::Dialect;
-use dialects::role::{Answers, Lane};
 use domain::event::{Body, Outcome};
 use domain::grammar::check_all;
 use domain::port::{LinkState, News};
 use hub::core::Standing;
+use roles::{Answers, Lane};
 
 /// Where the link is cut: this many places, spread over the whole conversation.
 const CUTS: usize = 100;

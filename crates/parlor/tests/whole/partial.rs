@@ -6,13 +6,13 @@
 use crate::bench;
 use crate::crash::stage;
 use dialects::Dialect;
-use dialects::role::Answers;
 use domain::command::{Command, PromptOptions, Target};
 use domain::content::Input;
 use domain::event::Body;
 use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use hub::core::Standing;
+use roles::Answers;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

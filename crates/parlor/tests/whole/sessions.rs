@@ -1,7 +1,6 @@
 //! Sessions from a person's side: the commands of `parlor sessions` as they are typed, and what a UI can do with a session.
 
 use crate::bench::{self, Script};
-use dialects::role::Answers;
 use domain::command::{Command, ExportFormat, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Input, Role};
 use domain::event::Body;
@@ -12,6 +11,7 @@ use domain::state::{EntryKind, State};
 use hub::LocalUi;
 use hub::core::Standing;
 use models::scripted::Scripted;
+use roles::Answers;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;

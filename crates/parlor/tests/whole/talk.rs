@@ -1,6 +1,5 @@
 //! A UI of ours that holds a conversation: says something, answers what it is asked, waits for the end.
 
-use dialects::role::Answers;
 use domain::ask::Answer;
 use domain::command::{Command, PromptOptions, Target};
 use domain::content::{Input, Role, TextKind};
@@ -11,6 +10,7 @@ use domain::queue::QueueKind;
 use domain::state::State;
 use hub::core::Standing;
 use hub::{Hub, LocalUi};
+use roles::Answers;
 use std::time::Duration;
 
 /// How long a run may take on the runtime's clock, which tests stop.

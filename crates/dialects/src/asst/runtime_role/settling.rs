@@ -1,16 +1,16 @@
 //! What the hub made of a request.
 
 use super::{AsstRuntime, Pending, Request, lower};
-use crate::role::{Cx, View};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::state::{EntryKind, State};
+use roles::{RuntimeCx, View};
 use serde_json::{Value, json};
 
 impl AsstRuntime {
     pub(super) fn settle(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         pending: Pending,
         with: Result<Receipt, Refusal>,
@@ -22,7 +22,14 @@ impl AsstRuntime {
         }
     }
 
-    fn taken(&mut self, cx: &mut Cx<'_>, view: Option<View<'_>>, id: Value, what: Request, receipt: Receipt) {
+    fn taken(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        view: Option<View<'_>>,
+        id: Value,
+        what: Request,
+        receipt: Receipt,
+    ) {
         match (what, receipt) {
             (Request::Message { .. }, Receipt::Started { session, run }) => {
                 // Going back to a session that was seen before is not announced.
@@ -71,7 +78,7 @@ impl AsstRuntime {
     /// A foreign runtime behind us took the message; it does not know our number of the run, which may be under way already.
     fn started_elsewhere(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         id: Value,
         session: Option<SessionId>,
@@ -94,7 +101,7 @@ impl AsstRuntime {
         }
     }
 
-    fn refused(&mut self, cx: &mut Cx<'_>, id: Value, what: Request, refusal: &Refusal) {
+    fn refused(&mut self, cx: &mut RuntimeCx<'_>, id: Value, what: Request, refusal: &Refusal) {
         match (what, &refusal.kind) {
             // A conversation that the shell named and that is new.
             (Request::Message { input, session: Some(session) }, RefusalKind::SessionUnknown) => {

@@ -4,11 +4,11 @@ use super::stage::Stage;
 use super::ui::Bench;
 use crate::asst::MAX_READY_AGAIN;
 use crate::asst::quirks::QUIRKS;
-use crate::role::{RuntimeRole, TimerKey, UiRole};
 use domain::command::{Command, RefusalKind};
 use domain::content::Role;
 use domain::event::{Cause, Outcome};
 use domain::tool::{ToolOutcome, ToolResult};
+use roles::{RuntimeRole, TimerKey, UiRole};
 use serde_json::{Value, json};
 
 #[test]

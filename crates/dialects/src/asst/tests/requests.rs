@@ -2,7 +2,6 @@
 
 use super::stage::Stage;
 use crate::asst::{ATTACHMENT, MAX_REQUESTS};
-use crate::role::{Lane, Line, RuntimeRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target, WhenBusy};
 use domain::content::Part;
 use domain::event::{Body, Cause, Failure, Leaving, Outcome};
@@ -10,6 +9,7 @@ use domain::ids::SessionId;
 use domain::session::Stats;
 use domain::tool::{ToolOutcome, ToolResult};
 use proptest::prelude::*;
+use roles::{Lane, Line, RuntimeRole};
 use serde_json::{Value, json};
 
 #[test]

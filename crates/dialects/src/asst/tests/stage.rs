@@ -1,7 +1,6 @@
 //! A stage for the runtime role: plays the hub with one session's state, without I/O.
 
 use crate::asst::AsstRuntime;
-use crate::role::{Cx, Effect, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, Cause, Event, Finish, Leaving, Outcome};
@@ -13,6 +12,7 @@ use domain::session::SessionSummary;
 use domain::signal::Board;
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use roles::{Cx, Greeting, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, TimerKey, View};
 use serde_json::{Value, json};
 
 pub(super) struct Stage {
@@ -55,23 +55,29 @@ impl Stage {
         stage
     }
 
-    pub(super) fn call(&mut self, call: impl FnOnce(&mut AsstRuntime, &mut Cx<'_>)) {
+    pub(super) fn call(&mut self, call: impl FnOnce(&mut AsstRuntime, &mut RuntimeCx<'_>)) {
         let mut effects = Vec::new();
         call(&mut self.role, &mut Cx { now: Millis(self.now), effects: &mut effects });
         for effect in effects {
             match effect {
-                Effect::Send { line, .. } => self.sent.push(serde_json::from_str(&line).unwrap()),
-                Effect::Command { ticket, target, command } => self.wanted.push((ticket, target, command)),
-                Effect::Timer { key, .. } => self.timers.push(key),
-                Effect::CancelTimer(key) => self.timers.retain(|timer| *timer != key),
-                Effect::Log(line) => self.logs.push(line),
-                Effect::Loss(_) => {}
+                RuntimeEffect::Link(LinkEffect::Send { line, .. }) => {
+                    self.sent.push(serde_json::from_str(&line).unwrap())
+                }
+                RuntimeEffect::Command { ticket, target, command } => {
+                    self.wanted.push((ticket, target, command))
+                }
+                RuntimeEffect::Link(LinkEffect::Timer { key, .. }) => self.timers.push(key),
+                RuntimeEffect::Link(LinkEffect::CancelTimer(key)) => {
+                    self.timers.retain(|timer| *timer != key)
+                }
+                RuntimeEffect::Link(LinkEffect::Log(line)) => self.logs.push(line),
+                RuntimeEffect::Link(LinkEffect::Loss(_)) => {}
                 other => panic!("{other:?}"),
             }
         }
     }
 
-    fn view(&mut self, call: impl FnOnce(&mut AsstRuntime, &mut Cx<'_>, View<'_>)) {
+    fn view(&mut self, call: impl FnOnce(&mut AsstRuntime, &mut RuntimeCx<'_>, View<'_>)) {
         let (state, board, session) = (self.state.clone(), Board::default(), self.session.clone());
         let view = View { session: &session, state: &state, board: &board, current: true };
         self.call(|role, cx| call(role, cx, view));

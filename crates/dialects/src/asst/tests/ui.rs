@@ -1,7 +1,6 @@
 //! The UI role against what a runtime says.
 
 use crate::asst::{ATTACHMENT, AsstUi};
-use crate::role::{Cx, Effect, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use domain::canon::Canon;
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Part, Role};
@@ -11,6 +10,7 @@ use domain::grammar::Grammar;
 use domain::ids::{Ids, Millis, SessionId};
 use domain::port::Ticket;
 use domain::state::{EntryKind, State};
+use roles::{Cx, Hello, Lane, Line, LinkEffect, Reason, Seen, TimerKey, UiCx, UiEffect, UiRole};
 use serde_json::{Value, json};
 
 /// Plays the hub around a UI role: facts go through the canon into a state.
@@ -49,18 +49,22 @@ impl Bench {
         bench
     }
 
-    pub(super) fn call(&mut self, call: impl FnOnce(&mut AsstUi, &mut Cx<'_>, Seen<'_>)) {
+    pub(super) fn call(&mut self, call: impl FnOnce(&mut AsstUi, &mut UiCx<'_>, Seen<'_>)) {
         let mut effects = Vec::new();
         let seen = Seen { state: &self.state, names: self.canon.names() };
         call(&mut self.role, &mut Cx { now: Millis(7), effects: &mut effects }, seen);
         for effect in effects {
             match effect {
-                Effect::Send { line, .. } => self.sent.push(serde_json::from_str(&line).unwrap()),
-                Effect::Fact(fact) => self.fact(fact),
-                Effect::Settle { ticket, with } => self.settled.push((ticket, with)),
-                Effect::Close(reason) => self.closed = Some(reason),
-                Effect::Timer { .. } | Effect::CancelTimer(_) | Effect::Log(_) => {}
-                Effect::Drift(_) | Effect::Loss(_) | Effect::Signal(_) => {}
+                UiEffect::Link(LinkEffect::Send { line, .. }) => {
+                    self.sent.push(serde_json::from_str(&line).unwrap())
+                }
+                UiEffect::Fact(fact) => self.fact(fact),
+                UiEffect::Settle { ticket, with } => self.settled.push((ticket, with)),
+                UiEffect::Link(LinkEffect::Close(reason)) => self.closed = Some(reason),
+                UiEffect::Link(
+                    LinkEffect::Timer { .. } | LinkEffect::CancelTimer(_) | LinkEffect::Log(_),
+                ) => {}
+                UiEffect::Link(LinkEffect::Drift(_) | LinkEffect::Loss(_)) | UiEffect::Signal(_) => {}
                 other => panic!("{other:?}"),
             }
         }

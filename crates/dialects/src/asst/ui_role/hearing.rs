@@ -1,11 +1,11 @@
 //! Responses to one message become facts. Both sets of names in `data` are understood.
 
 use crate::asst::wire::ToolData;
-use crate::role::{Cx, Drift};
 use domain::content::{Input, Json, Role, TextKind};
 use domain::event::Finish;
 use domain::fact::{Fact, Key, Said};
 use domain::tool::{ToolOutcome, ToolResult};
+use roles::{Drift, UiCx};
 use serde_json::Value;
 
 /// A request that is being answered.
@@ -22,12 +22,12 @@ impl Hearing {
         Hearing { id: id.to_owned(), after_tools: false }
     }
 
-    pub(super) fn fact(&self, cx: &mut Cx<'_>, said: Said) {
+    pub(super) fn fact(&self, cx: &mut UiCx<'_>, said: Said) {
         cx.fact(Fact::of(Key::from(self.id.as_str()), said));
     }
 
     /// What the person said; the wire does not repeat it.
-    pub(super) fn user(&self, cx: &mut Cx<'_>, input: &Input) {
+    pub(super) fn user(&self, cx: &mut UiCx<'_>, input: &Input) {
         let message = Some(Key::from(format!("{}:user", self.id)));
         self.fact(cx, Said::MessageStarted { message: message.clone(), role: Role::User });
         for part in input.parts() {
@@ -37,18 +37,18 @@ impl Hearing {
     }
 
     /// The model speaks again after its tools.
-    fn next_step(&mut self, cx: &mut Cx<'_>) {
+    fn next_step(&mut self, cx: &mut UiCx<'_>) {
         if std::mem::take(&mut self.after_tools) {
             self.fact(cx, Said::StepStarted);
         }
     }
 
-    pub(super) fn token(&mut self, cx: &mut Cx<'_>, text: String) {
+    pub(super) fn token(&mut self, cx: &mut UiCx<'_>, text: String) {
         self.next_step(cx);
         self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
     }
 
-    pub(super) fn tool_use(&mut self, cx: &mut Cx<'_>, data: Option<Value>, line: &str) {
+    pub(super) fn tool_use(&mut self, cx: &mut UiCx<'_>, data: Option<Value>, line: &str) {
         let Some((tool, name, data)) = read(cx, data, line) else { return };
         self.next_step(cx);
         let input = data.input.or(data.tool_input).filter(|input| !input.is_null());
@@ -57,7 +57,7 @@ impl Hearing {
         self.fact(cx, Said::ToolStarted { tool, name: None, args: None });
     }
 
-    pub(super) fn tool_result(&mut self, cx: &mut Cx<'_>, data: Option<Value>, line: &str) {
+    pub(super) fn tool_result(&mut self, cx: &mut UiCx<'_>, data: Option<Value>, line: &str) {
         let Some((tool, _, data)) = read(cx, data, line) else { return };
         self.after_tools = true;
         let failed = data.error.filter(|error| !error.is_null());
@@ -113,7 +113,7 @@ fn words(value: &Value) -> String {
 }
 
 /// The tool's id and name, whichever way they are written.
-fn read(cx: &mut Cx<'_>, data: Option<Value>, line: &str) -> Option<(Key, String, ToolData)> {
+fn read(cx: &mut UiCx<'_>, data: Option<Value>, line: &str) -> Option<(Key, String, ToolData)> {
     let read: Result<ToolData, _> = serde_json::from_value(data.unwrap_or_default());
     let data = match read {
         Ok(data) => data,

@@ -7,10 +7,10 @@ use super::super::wire::{AgentEvent, CompactionComplete, CompactionStart, RunSta
 use super::receipts::{self, Pending};
 use super::telling::{Prompted, Telling, Texts, Told};
 use super::{CodeliaRuntime, MAX_PENDING};
-use crate::role::{Cx, TimerKey};
 use domain::command::{Receipt, Refusal, RefusalKind, Target};
 use domain::ids::{RunId, SessionId};
 use domain::port::Ticket;
+use roles::{RuntimeCx, TimerKey};
 use std::time::Duration;
 use wire::WireId;
 use wire::jsonrpc;
@@ -22,12 +22,12 @@ const NAME: &str = "compaction_";
 
 impl CodeliaRuntime {
     /// A compaction is with the hub under this ticket.
-    pub(super) fn await_compaction(cx: &mut Cx<'_>, ticket: Ticket) {
+    pub(super) fn await_compaction(cx: &mut RuntimeCx<'_>, ticket: Ticket) {
         cx.timer(TimerKey(ticket.0), BEGINS_AFTER);
     }
 
     /// It was not refused so far: it goes on.
-    pub(super) fn compaction_goes_on(&mut self, cx: &mut Cx<'_>, ticket: Ticket) {
+    pub(super) fn compaction_goes_on(&mut self, cx: &mut RuntimeCx<'_>, ticket: Ticket) {
         let Some(Pending::Compact { id, told: None, .. }) = self.pending.get(&ticket) else { return };
         let begun = self.begin_compaction(cx, &id.clone());
         if let Some(Pending::Compact { told, .. }) = self.pending.get_mut(&ticket) {
@@ -35,7 +35,7 @@ impl CodeliaRuntime {
         }
     }
 
-    fn begin_compaction(&mut self, cx: &mut Cx<'_>, id: &WireId) -> Box<Telling> {
+    fn begin_compaction(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId) -> Box<Telling> {
         self.compaction_runs += 1;
         let name = format!("{NAME}{}", self.compaction_runs);
         let result = RunStartResult { run_id: name.clone(), session_id: None };
@@ -50,7 +50,7 @@ impl CodeliaRuntime {
 
     pub(super) fn compacted(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         id: &WireId,
         session: Option<SessionId>,
         target: Target,

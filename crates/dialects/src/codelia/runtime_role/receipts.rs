@@ -7,13 +7,13 @@ use super::super::wire::{
 use super::super::{run_name, stamp};
 use super::telling::Telling;
 use super::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
-use crate::role::{Cx, Effect, Lane, View};
 use domain::command::{Receipt, Refusal, RefusalKind, Target};
 use domain::event::Outcome;
 use domain::ids::{RunId, SessionId};
 use domain::session::{
     ModelEntry, ModelRef, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
+use roles::{Lane, LinkEffect, RuntimeCx, RuntimeEffect, View};
 use serde_json::json;
 use std::path::Path;
 use wire::WireId;
@@ -69,7 +69,7 @@ pub(super) enum Pending {
 impl CodeliaRuntime {
     pub(super) fn answer(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         pending: Pending,
         with: Result<Receipt, Refusal>,
@@ -144,7 +144,7 @@ impl CodeliaRuntime {
         cx.send(line.unwrap_or_else(|error| jsonrpc::error(Some(&id), &error)));
     }
 
-    fn run_started(&mut self, cx: &mut Cx<'_>, id: &WireId, session: SessionId, run: RunId) {
+    fn run_started(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, session: SessionId, run: RunId) {
         let run_id = run_name::write(&session, run);
         let result = RunStartResult { run_id, session_id: Some(session.to_string()) };
         send_alone(cx, jsonrpc::result(id, &result));
@@ -206,8 +206,12 @@ impl Pending {
     }
 }
 
-pub(super) fn send_alone(cx: &mut Cx<'_>, line: String) {
-    cx.effects.push(Effect::SendAlone { lane: Lane::MAIN, line, pause: RESULT_PAUSE });
+pub(super) fn send_alone(cx: &mut RuntimeCx<'_>, line: String) {
+    cx.effects.push(RuntimeEffect::Link(LinkEffect::SendAlone {
+        lane: Lane::MAIN,
+        line,
+        pause: RESULT_PAUSE,
+    }));
 }
 
 /// The error for a UI that asks too much at once.

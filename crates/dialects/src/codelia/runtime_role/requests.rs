@@ -8,12 +8,12 @@ use super::super::wire::{
 };
 use super::receipts::{self, Pending};
 use super::{CodeliaRuntime, MAX_PENDING};
-use crate::role::Cx;
 use domain::command::{Command, ListScope, PromptOptions, Target};
 use domain::content::{Input, Part};
 use domain::ids::SessionId;
 use domain::port::Ticket;
 use domain::signal::UiContext;
+use roles::{Item, RuntimeCx};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -39,7 +39,13 @@ enum Wish {
 }
 
 impl CodeliaRuntime {
-    pub(super) fn request(&mut self, cx: &mut Cx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
+    pub(super) fn request(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: WireId,
+        method: &str,
+        params: Option<&RawValue>,
+    ) {
         if self.pending.len() >= MAX_PENDING {
             return cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
         }
@@ -72,7 +78,7 @@ impl CodeliaRuntime {
         }
     }
 
-    pub(super) fn notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+    pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match method {
             method::UI_CONTEXT_UPDATE if self.pending.len() < MAX_PENDING => {
                 match read::<UiContextParams>(params) {
@@ -112,7 +118,7 @@ impl CodeliaRuntime {
 
     fn run_start(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         id: &WireId,
         params: Option<&RawValue>,
     ) -> Result<Wish, RpcError> {
@@ -125,7 +131,7 @@ impl CodeliaRuntime {
         }
         check_tools(&params.tools)?;
         if !params.tools.is_empty() && !std::mem::replace(&mut self.offered_tools, true) {
-            cx.loss("tools", "tools that the UI offers are not used");
+            cx.loss(Item::Tools, "tools that the UI offers are not used");
         }
         if let Some(context) = params.ui_context {
             self.ask_hub(cx, target.clone(), Command::UpdateContext(lift_context(context)), Pending::Silent);

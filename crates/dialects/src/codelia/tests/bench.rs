@@ -1,7 +1,6 @@
 //! Stages for the roles: a runtime role with a session of its own, and a UI role with its canon.
 
 use super::super::{CodeliaRuntime, CodeliaUi};
-use crate::role::{Cx, Effect, Greeting, Hello, Lane, Line, RuntimeRole, Seen, TimerKey, UiRole, View};
 use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Consent, Preview, Risk};
 use domain::canon::Canon;
 use domain::command::{Command, Receipt, Refusal, Target};
@@ -13,6 +12,10 @@ use domain::port::Ticket;
 use domain::signal::Board;
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use roles::{
+    Cx, Greeting, Hello, Lane, Line, LinkEffect, RoleEffect, RuntimeEffect, RuntimeRole, Seen, TimerKey,
+    UiCx, UiEffect, UiRole, View,
+};
 use serde_json::Value;
 
 pub(super) const SESSION: &str = "sess-0123abcd";
@@ -29,7 +32,7 @@ pub(super) struct RuntimeBench {
     pub(super) now: Millis,
     ids: Ids,
     board: Board,
-    effects: Vec<Effect>,
+    effects: Vec<RuntimeEffect>,
 }
 
 impl RuntimeBench {
@@ -93,7 +96,7 @@ impl RuntimeBench {
         self.effects = effects;
     }
 
-    pub(super) fn effects(&mut self) -> Vec<Effect> {
+    pub(super) fn effects(&mut self) -> Vec<RuntimeEffect> {
         std::mem::take(&mut self.effects)
     }
 
@@ -105,7 +108,7 @@ impl RuntimeBench {
     /// The only command that was handed over.
     pub(super) fn command(&mut self) -> (Ticket, Target, Command) {
         let mut commands = self.effects().into_iter().filter_map(|effect| match effect {
-            Effect::Command { ticket, target, command } => Some((ticket, target, command)),
+            RuntimeEffect::Command { ticket, target, command } => Some((ticket, target, command)),
             _ => None,
         });
         let command = commands.next().expect("a command");
@@ -222,7 +225,7 @@ pub(super) struct UiBench {
     pub(super) state: State,
     pub(super) canon: Canon,
     grammar: Grammar,
-    effects: Vec<Effect>,
+    effects: Vec<UiEffect>,
     now: Millis,
 }
 
@@ -278,12 +281,12 @@ impl UiBench {
         self.step(|role, cx, seen| role.closed(cx, seen));
     }
 
-    fn step(&mut self, act: impl FnOnce(&mut CodeliaUi, &mut Cx<'_>, Seen<'_>)) {
+    fn step(&mut self, act: impl FnOnce(&mut CodeliaUi, &mut UiCx<'_>, Seen<'_>)) {
         let mut effects = Vec::new();
         let seen = Seen { state: &self.state, names: self.canon.names() };
         act(&mut self.role, &mut Cx { now: self.now, effects: &mut effects }, seen);
         for effect in &effects {
-            if let Effect::Fact(fact) = effect {
+            if let UiEffect::Fact(fact) = effect {
                 let bodies = self.canon.take(self.now, fact.clone());
                 self.happen(bodies);
             }
@@ -310,7 +313,7 @@ impl UiBench {
         self.canon.forget_ask(ask);
     }
 
-    pub(super) fn effects(&mut self) -> Vec<Effect> {
+    pub(super) fn effects(&mut self) -> Vec<UiEffect> {
         std::mem::take(&mut self.effects)
     }
 
@@ -324,12 +327,12 @@ impl UiBench {
     }
 }
 
-pub(super) fn sent(effects: &[Effect]) -> String {
+pub(super) fn sent<E: RoleEffect>(effects: &[E]) -> String {
     let mut text = String::new();
     for effect in effects {
-        let (mark, line) = match effect {
-            Effect::Send { line, .. } => ("", line),
-            Effect::SendAlone { line, .. } => ("alone ", line),
+        let (mark, line) = match effect.link() {
+            Some(LinkEffect::Send { line, .. }) => ("", line),
+            Some(LinkEffect::SendAlone { line, .. }) => ("alone ", line),
             _ => continue,
         };
         assert!(!line.contains('\n'), "{line}");

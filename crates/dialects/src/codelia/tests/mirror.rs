@@ -3,7 +3,6 @@
 //! This is what keeps the word "exact" in the fidelity table honest, and it is the bridge codelia ⇄ codelia in small.
 
 use super::bench::{RuntimeBench, UiBench, session, told};
-use crate::role::Effect;
 use domain::ask::{Answer, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt};
 use domain::content::{Input, Role, TextKind, Usage};
@@ -12,6 +11,7 @@ use domain::ids::RunId;
 use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
 use proptest::prelude::*;
+use roles::{LinkEffect, RuntimeEffect, UiEffect};
 
 struct Mirror {
     runtime: RuntimeBench,
@@ -40,19 +40,21 @@ impl Mirror {
             }
             for effect in down {
                 match effect {
-                    Effect::Send { line, .. } => self.runtime.say(&on_the_way(line)),
-                    Effect::Drift(drift) => panic!("{drift:?}"),
+                    UiEffect::Link(LinkEffect::Send { line, .. }) => self.runtime.say(&on_the_way(line)),
+                    UiEffect::Link(LinkEffect::Drift(drift)) => panic!("{drift:?}"),
                     _ => {}
                 }
             }
             for effect in up {
                 match effect {
-                    Effect::Send { line, .. } | Effect::SendAlone { line, .. } => self.ui.say(&line),
-                    Effect::Command { ticket, command, .. } => {
+                    RuntimeEffect::Link(
+                        LinkEffect::Send { line, .. } | LinkEffect::SendAlone { line, .. },
+                    ) => self.ui.say(&line),
+                    RuntimeEffect::Command { ticket, command, .. } => {
                         let receipt = self.obey(command);
                         self.runtime.settle(ticket, Ok(receipt));
                     }
-                    Effect::Log(line) => panic!("{line}"),
+                    RuntimeEffect::Link(LinkEffect::Log(line)) => panic!("{line}"),
                     _ => {}
                 }
             }
@@ -215,15 +217,17 @@ fn a_cancel_while_a_consent_is_open_leaves_nothing_behind() {
     mirror.runtime.happen(Body::AskClosed { ask, closing: Closing::Withdrawn });
     mirror.runtime.run_tool(tool, ToolOutcome::Denied, ToolResult::text("stopped"));
     for effect in mirror.ui.effects() {
-        if let Effect::Send { line, .. } = effect {
+        if let UiEffect::Link(LinkEffect::Send { line, .. }) = effect {
             mirror.runtime.say(&line);
         }
     }
     let answers = mirror.runtime.effects();
-    assert!(answers.iter().any(|effect| matches!(effect, Effect::Log(line) if line.contains("not open"))));
+    assert!(answers.iter().any(
+        |effect| matches!(effect, RuntimeEffect::Link(LinkEffect::Log(line)) if line.contains("not open"))
+    ));
     assert!(
         !answers
             .iter()
-            .any(|effect| matches!(effect, Effect::Command { command: Command::Answer { .. }, .. }))
+            .any(|effect| matches!(effect, RuntimeEffect::Command { command: Command::Answer { .. }, .. }))
     );
 }

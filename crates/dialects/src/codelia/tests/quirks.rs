@@ -1,7 +1,6 @@
 //! One test per quirk, under its name.
 
 use super::bench::{RuntimeBench, UiBench, session};
-use crate::role::Effect;
 use domain::ask::{Answer, Closing};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Input, Role, TextKind};
@@ -9,6 +8,7 @@ use domain::event::{Body, Outcome};
 use domain::ids::RunId;
 use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
+use roles::{Item, LinkEffect, RuntimeEffect, UiEffect};
 
 fn prompt(text: &str) -> Command {
     Command::Prompt { input: Input::text(text), options: PromptOptions::default() }
@@ -43,8 +43,8 @@ fn no_version_negotiation() {
     let mut bench = UiBench::new();
     bench.say(r#"{"id":"1","result":{"protocol_version":"99","server":{"name":"rt","version":"1"}}}"#);
     let effects = bench.effects();
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Drift(_))));
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Close(_))));
+    assert!(effects.iter().any(|effect| matches!(effect, UiEffect::Link(LinkEffect::Drift(_)))));
+    assert!(!effects.iter().any(|effect| matches!(effect, UiEffect::Link(LinkEffect::Close(_)))));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn result_of_run_start_alone() {
     start(&mut bench);
     let effects = bench.effects();
     assert!(
-        matches!(effects.as_slice(), [Effect::SendAlone { pause, .. }] if *pause == crate::codelia::RESULT_PAUSE)
+        matches!(effects.as_slice(), [RuntimeEffect::Link(LinkEffect::SendAlone { pause, .. })] if *pause == crate::codelia::RESULT_PAUSE)
     );
 }
 
@@ -142,7 +142,7 @@ fn cancel_of_a_finished_run() {
             bench
                 .effects()
                 .iter()
-                .any(|effect| matches!(effect, Effect::Settle { with: Ok(r), .. } if *r == over))
+                .any(|effect| matches!(effect, UiEffect::Settle { with: Ok(r), .. } if *r == over))
         );
     }
 }
@@ -158,7 +158,7 @@ fn stale_yes_executes() {
     bench.happen(Body::AskClosed { ask, closing: Closing::Withdrawn });
     bench.effects();
     bench.say(r#"{"id":"ui_1","result":{"ok":true}}"#);
-    assert!(matches!(bench.effects().as_slice(), [Effect::Log(_)]));
+    assert!(matches!(bench.effects().as_slice(), [RuntimeEffect::Link(LinkEffect::Log(_))]));
     let mut bench = UiBench::greeted();
     bench.command(1, prompt("x"));
     bench.say(r#"{"id":"3","result":{"run_id":"r1"}}"#);
@@ -181,13 +181,15 @@ fn busy_after_the_end() {
     bench.command(1, prompt("x"));
     for id in 3..8 {
         bench.say(&format!(r#"{{"id":"{id}","error":{{"code":-32001,"message":"runtime busy"}}}}"#));
-        assert!(bench.effects().iter().any(|effect| matches!(effect, Effect::Timer { .. })));
+        assert!(
+            bench.effects().iter().any(|effect| matches!(effect, UiEffect::Link(LinkEffect::Timer { .. })))
+        );
         bench.timer(3);
         assert!(bench.sent().contains("run.start"));
     }
     bench.say(r#"{"id":"8","error":{"code":-32001,"message":"runtime busy"}}"#);
     let busy = |r: &Refusal| r.kind == RefusalKind::Busy;
-    assert!(bench.effects().iter().any(|e| matches!(e, Effect::Settle { with: Err(r), .. } if busy(r))));
+    assert!(bench.effects().iter().any(|e| matches!(e, UiEffect::Settle { with: Err(r), .. } if busy(r))));
 }
 
 #[test]
@@ -294,7 +296,7 @@ fn numbers_with_fractions() {
     bench.say(r#"{"method":"run.context","params":{"run_id":"r1","context_left_percent":41.7}}"#);
     let told = bench.told();
     assert!(told.contains("Hello"), "{told}");
-    assert!(!bench.effects().iter().any(|effect| matches!(effect, Effect::Drift(_))));
+    assert!(!bench.effects().iter().any(|effect| matches!(effect, UiEffect::Link(LinkEffect::Drift(_)))));
     assert_eq!(bench.state.context, Some((59, 100)));
 }
 
@@ -320,8 +322,10 @@ fn tools_of_the_ui() {
         bench.effects()
     };
     let offered = start(r#"[{"type":"function","name":"tui_pick","description":"d","parameters":{}}]"#);
-    assert!(offered.iter().any(|effect| matches!(effect, Effect::Loss(loss) if loss.item == "tools")));
-    assert!(offered.iter().any(|effect| matches!(effect, Effect::Command { .. })));
+    assert!(offered.iter().any(
+        |effect| matches!(effect, RuntimeEffect::Link(LinkEffect::Loss(loss)) if loss.item == Item::Tools)
+    ));
+    assert!(offered.iter().any(|effect| matches!(effect, RuntimeEffect::Command { .. })));
     for tools in
         [r#"[{"name":"a b"}]"#, r#"[{"name":""}]"#, r#"[{"name":"a"},{"name":"a"}]"#, "[1]", r#"[{}]"#]
     {

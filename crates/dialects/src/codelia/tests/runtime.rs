@@ -1,7 +1,6 @@
 //! The runtime role alone: what it answers, what it tells, and what it makes of bad input.
 
 use super::bench::{RuntimeBench, SESSION, session};
-use crate::role::{Answers, Cx, Effect, Line, RuntimeRole, TimerKey};
 use domain::ask::{Answer, AskKind, Choice, Closing, Scope};
 use domain::command::{Command, History, ListScope, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Input, Part, Role, TextKind, Usage};
@@ -12,6 +11,7 @@ use domain::session::{
 };
 use domain::tool::{ToolOutcome, ToolResult};
 use expect_test::{Expect, expect};
+use roles::{Answers, Cx, Line, LinkEffect, RuntimeEffect, RuntimeRole, TimerKey};
 
 fn check(bench: &mut RuntimeBench, expected: &Expect) {
     expected.assert_eq(&bench.sent());
@@ -428,7 +428,10 @@ fn what_has_no_id_gets_a_line_in_the_log() {
         let mut bench = RuntimeBench::greeted();
         bench.line(line.clone());
         let effects = bench.effects();
-        assert!(matches!(effects.as_slice(), [Effect::Log(_)]), "{line:?}: {effects:?}");
+        assert!(
+            matches!(effects.as_slice(), [RuntimeEffect::Link(LinkEffect::Log(_))]),
+            "{line:?}: {effects:?}"
+        );
     }
     let mut bench = RuntimeBench::greeted();
     bench.line(Line::Overlong(r#"{"jsonrpc":"2.0","id":"5","method":"run.start","params":{"inp"#.into()));
@@ -572,7 +575,7 @@ fn images_and_context_are_lifted() {
         .effects()
         .into_iter()
         .filter_map(|effect| match effect {
-            Effect::Command { command, .. } => Some(command),
+            RuntimeEffect::Command { command, .. } => Some(command),
             _ => None,
         })
         .collect();
@@ -600,14 +603,14 @@ fn stopping_a_run() {
     let (ticket, ..) = {
         let effects = bench.effects();
         let (sent, rest): (Vec<_>, Vec<_>) =
-            effects.into_iter().partition(|e| matches!(e, Effect::Send { .. }));
+            effects.into_iter().partition(|e| matches!(e, RuntimeEffect::Link(LinkEffect::Send { .. })));
         expect![[r#"
             {"id":"3","result":{"ok":true}}
             {"method":"run.status","params":{"run_id":"run_0123abcd_1","status":"cancelled"}}
         "#]]
         .assert_eq(&super::bench::sent(&sent));
         match rest.into_iter().next() {
-            Some(Effect::Command { ticket, command, .. }) => (ticket, command),
+            Some(RuntimeEffect::Command { ticket, command, .. }) => (ticket, command),
             other => panic!("{other:?}"),
         }
     };

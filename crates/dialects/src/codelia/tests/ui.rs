@@ -1,7 +1,6 @@
 //! The UI role alone: what it asks, what it makes of the answers, and what it tolerates.
 
 use super::bench::UiBench;
-use crate::role::{Effect, Hello, Line, Reason, UiRole};
 use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
 use domain::command::{Command, ListScope, PromptOptions, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
@@ -9,14 +8,15 @@ use domain::ids::SessionId;
 use domain::port::Ticket;
 use domain::queue::QueueKind;
 use expect_test::expect;
+use roles::{Hello, Line, LinkEffect, Reason, UiEffect, UiRole};
 
 fn prompt(text: &str) -> Command {
     Command::Prompt { input: Input::text(text), options: PromptOptions::default() }
 }
 
-fn settled(effects: &[Effect]) -> Vec<(Ticket, Result<Receipt, Refusal>)> {
+fn settled(effects: &[UiEffect]) -> Vec<(Ticket, Result<Receipt, Refusal>)> {
     let settled = effects.iter().filter_map(|effect| match effect {
-        Effect::Settle { ticket, with } => Some((*ticket, with.clone())),
+        UiEffect::Settle { ticket, with } => Some((*ticket, with.clone())),
         _ => None,
     });
     settled.collect()
@@ -50,12 +50,9 @@ fn it_greets_and_asks_for_the_model() {
 fn a_runtime_that_does_not_answer_is_given_up() {
     let mut bench = UiBench::new();
     bench.timer(1);
-    assert!(
-        bench
-            .effects()
-            .iter()
-            .any(|e| matches!(e, Effect::Close(Reason::Unusable(why)) if why.contains("30 s")))
-    );
+    assert!(bench.effects().iter().any(
+        |e| matches!(e, UiEffect::Link(LinkEffect::Close(Reason::Unusable(why))) if why.contains("30 s"))
+    ));
     bench.command(1, prompt("x"));
     assert!(
         matches!(settled(&bench.effects()).as_slice(), [(Ticket(1), Err(r))] if r.kind == RefusalKind::Lost)
@@ -226,7 +223,10 @@ fn what_is_not_known_is_drift_and_does_no_harm() {
     ] {
         bench.line(line.clone());
         let effects = bench.effects();
-        assert!(matches!(effects.as_slice(), [Effect::Drift(_)]), "{line:?}: {effects:?}");
+        assert!(
+            matches!(effects.as_slice(), [UiEffect::Link(LinkEffect::Drift(_))]),
+            "{line:?}: {effects:?}"
+        );
     }
     bench.line(Line::Text("  ".into()));
     assert!(bench.effects().is_empty());

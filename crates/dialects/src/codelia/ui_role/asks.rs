@@ -7,12 +7,12 @@ use super::super::runtime_role::{REMEMBER, WARNING};
 use super::super::wire::{ConfirmParams, ConfirmResult, PickParams, PickResult, PromptParams, PromptResult};
 use super::CodeliaUi;
 use super::hearing::Tool;
-use crate::role::{Cx, Drift, Seen};
 use domain::ask::{Answer, AskKind, Assessment, Choice, Preview, Risk, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::fact::{Fact, FactAsk, Key, Said};
 use domain::ids::AskId;
 use domain::port::Ticket;
+use roles::{Drift, Item, Seen, UiCx};
 use wire::{WireId, jsonrpc};
 
 /// Most questions that may be open.
@@ -38,7 +38,7 @@ enum Form {
 }
 
 impl CodeliaUi {
-    pub(super) fn confirm(&mut self, cx: &mut Cx<'_>, id: &WireId, params: ConfirmParams) {
+    pub(super) fn confirm(&mut self, cx: &mut UiCx<'_>, id: &WireId, params: ConfirmParams) {
         let announces = self.capabilities().supports_permission_preflight_events;
         let of_run = |key: &Key| params.run_id.as_deref().is_none_or(|run| *run == **key);
         let about =
@@ -50,7 +50,7 @@ impl CodeliaUi {
         self.opened(cx, id, Form::Confirm, params.run_id, params.title, kind, tool);
     }
 
-    pub(super) fn prompt(&mut self, cx: &mut Cx<'_>, id: &WireId, params: PromptParams) {
+    pub(super) fn prompt(&mut self, cx: &mut UiCx<'_>, id: &WireId, params: PromptParams) {
         let kind = AskKind::Text {
             message: params.message,
             placeholder: None,
@@ -61,7 +61,7 @@ impl CodeliaUi {
         self.opened(cx, id, Form::Prompt, params.run_id, params.title, FactAsk::Other(kind), None);
     }
 
-    pub(super) fn pick(&mut self, cx: &mut Cx<'_>, id: &WireId, params: PickParams) {
+    pub(super) fn pick(&mut self, cx: &mut UiCx<'_>, id: &WireId, params: PickParams) {
         let choices = params.items.into_iter().map(|item| Choice {
             id: item.id,
             label: item.label,
@@ -74,7 +74,7 @@ impl CodeliaUi {
     #[expect(clippy::too_many_arguments, reason = "the members of one request, named at each call")]
     fn opened(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         id: &WireId,
         form: Form,
         run: Option<String>,
@@ -98,7 +98,7 @@ impl CodeliaUi {
 
     pub(super) fn lower_answer(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         ticket: Ticket,
         ask: AskId,
@@ -111,7 +111,7 @@ impl CodeliaUi {
             return cx.settle(ticket, Err(refusal));
         };
         if let Answer::Allow { scope: Scope::Session, .. } = answer {
-            cx.loss("consent scope", "a yes until the session closes counts once here");
+            cx.loss(Item::ConsentScope, "a yes until the session closes counts once here");
         }
         if let (Answer::Allow { .. }, Some(tool), Some(run)) = (&answer, &tool, &mut self.run) {
             run.allowed(tool);
@@ -121,7 +121,7 @@ impl CodeliaUi {
     }
 
     /// Says no to every open question.
-    pub(super) fn deny_all(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn deny_all(&mut self, cx: &mut UiCx<'_>) {
         for (_, ask) in std::mem::take(&mut self.asks) {
             cx.send(no(&ask.id, ask.form));
         }

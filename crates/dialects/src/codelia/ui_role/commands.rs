@@ -6,13 +6,13 @@ use super::super::wire::{
 };
 use super::responses::Pending;
 use super::{CodeliaUi, Starting};
-use crate::role::{Cx, Seen};
 use domain::command::{Command, ListScope, PromptOptions, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Part};
 use domain::ids::{RunId, SessionId};
 use domain::port::Ticket;
 use domain::session::RunSummary;
 use domain::signal::UiContext;
+use roles::{Item, Seen, UiCx};
 use serde_json::json;
 use wire::jsonrpc;
 
@@ -31,7 +31,7 @@ pub(super) fn starts_something(command: &Command) -> bool {
 }
 
 impl CodeliaUi {
-    pub(super) fn lower(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+    pub(super) fn lower(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
             Command::Prompt { input, options } => self.lower_prompt(cx, ticket, input, &options),
             Command::Compact { .. } => {
@@ -119,7 +119,7 @@ impl CodeliaUi {
         Ok(())
     }
 
-    fn lower_prompt(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: Input, options: &PromptOptions) {
+    fn lower_prompt(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, input: Input, options: &PromptOptions) {
         if options.from.is_some() {
             return cx.settle(
                 ticket,
@@ -127,12 +127,12 @@ impl CodeliaUi {
             );
         }
         if options.max_tokens.is_some() || options.temperature.is_some() || options.tools.is_some() {
-            cx.loss("prompt", "limits of one answer are not said on this wire");
+            cx.loss(Item::Prompt, "limits of one answer are not said on this wire");
         }
         self.begin_start(cx, ticket, Some(input));
     }
 
-    fn begin_start(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: Option<Input>) {
+    fn begin_start(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, input: Option<Input>) {
         match self.idle() {
             Ok(()) => {
                 self.starting = Some(Starting { ticket: Some(ticket), input, tries: 0, stop: None });
@@ -143,7 +143,7 @@ impl CodeliaUi {
     }
 
     /// Sends the `run.start` that is due.
-    pub(super) fn start(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn start(&mut self, cx: &mut UiCx<'_>) {
         let Some(starting) = &self.starting else { return };
         let params = RunStartParams {
             input: starting
@@ -160,7 +160,7 @@ impl CodeliaUi {
 
     fn lower_cancel(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         ticket: Ticket,
         run: Option<RunId>,
@@ -183,7 +183,7 @@ impl CodeliaUi {
 
     pub(super) fn stop(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         ticket: Ticket,
         run: Option<RunId>,
         name: &str,
@@ -196,7 +196,7 @@ impl CodeliaUi {
     }
 
     /// Goes there at once; what happened there follows.
-    fn lower_open(&mut self, cx: &mut Cx<'_>, ticket: Ticket, session: SessionId) {
+    fn lower_open(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, session: SessionId) {
         if let Err(refusal) = self.idle() {
             return cx.settle(ticket, Err(refusal));
         }
@@ -208,7 +208,7 @@ impl CodeliaUi {
 
     fn lower_list(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         ticket: Ticket,
         scope: ListScope,
         limit: Option<u64>,

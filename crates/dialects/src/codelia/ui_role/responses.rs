@@ -7,7 +7,6 @@ use super::super::wire::{
     code,
 };
 use super::{BUSY_PAUSE, CodeliaUi, MAX_KNOWN, MAX_TRIES, TRY_AGAIN, read};
-use crate::role::{Cx, Drift, Effect, Seen};
 use domain::command::{History, Receipt, Refusal, RefusalKind};
 use domain::content::Usage;
 use domain::event::{Failure, Outcome};
@@ -17,6 +16,7 @@ use domain::port::Ticket;
 use domain::session::{
     ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
+use roles::{Drift, Seen, UiCx, UiEffect};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use wire::WireId;
@@ -73,7 +73,7 @@ impl Pending {
 impl CodeliaUi {
     pub(super) fn response(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         id: &WireId,
         outcome: Result<&RawValue, RpcError>,
@@ -110,9 +110,9 @@ impl CodeliaUi {
                 match (ticket, receipt) {
                     (Some(ticket), receipt) => cx.settle(ticket, receipt),
                     // A session that was gone to has the runtime's model too; its replay does not say so.
-                    (None, Ok(_)) => cx
-                        .effects
-                        .extend(self.model.clone().map(|model| Effect::Fact(Fact::new(Said::Model(model))))),
+                    (None, Ok(_)) => cx.effects.extend(
+                        self.model.clone().map(|model| UiEffect::Fact(Fact::new(Said::Model(model)))),
+                    ),
                     (None, Err(refusal)) => cx.drift(Drift::new("session.history", refusal.to_string(), "")),
                 }
                 self.release(cx, seen);
@@ -161,7 +161,7 @@ impl CodeliaUi {
         }
     }
 
-    fn current_model(&mut self, cx: &mut Cx<'_>, list: &ModelListResult) {
+    fn current_model(&mut self, cx: &mut UiCx<'_>, list: &ModelListResult) {
         if let Some(name) = &list.current {
             let model = ModelRef { provider: list.provider.clone(), name: name.clone() };
             cx.fact(Fact::new(Said::Model(model.clone())));
@@ -177,7 +177,7 @@ impl CodeliaUi {
         })
     }
 
-    fn run_start(&mut self, cx: &mut Cx<'_>, result: Result<RunStartResult, Refusal>) {
+    fn run_start(&mut self, cx: &mut UiCx<'_>, result: Result<RunStartResult, Refusal>) {
         let Some(mut starting) = self.starting.take() else { return };
         match result {
             Ok(result) => {
@@ -218,7 +218,7 @@ impl CodeliaUi {
 
     fn sessions(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         list: SessionListResult,
         search: Option<&str>,
     ) -> Vec<SessionSummary> {

@@ -6,18 +6,18 @@ use super::super::wire::{self, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, UNKNOWN_COM
 use super::LemonRuntime;
 use super::receipts::Pending;
 use super::telling::event_line;
-use crate::role::{Cx, Effect, Reason};
 use domain::command::{Command, ListScope, PromptOptions, Target};
 use domain::content::Input;
 use domain::ids::SessionId;
 use domain::session::ModelRef;
+use roles::{Item, Reason, RuntimeCx};
 use serde_json::Value;
 
 /// Most sessions in a list.
 const MAX_LISTED: u64 = 200;
 
 impl LemonRuntime {
-    pub(super) fn command(&mut self, cx: &mut Cx<'_>, said: &wire::Command) {
+    pub(super) fn command(&mut self, cx: &mut RuntimeCx<'_>, said: &wire::Command) {
         let of = said.session_id.as_deref();
         match said.kind.as_str() {
             command::PROMPT => match &said.text {
@@ -63,22 +63,22 @@ impl LemonRuntime {
     }
 
     /// Goodbye, once what was asked before it has been answered: a client that saves and quits wants both.
-    pub(super) fn leave_if_due(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn leave_if_due(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.quitting && self.pending.is_empty() {
             self.quitting = false;
             cx.send(event_line(self.front.as_ref(), None, "quit", Vec::new()));
-            cx.effects.push(Effect::Close(Reason::Quit));
+            cx.close(Reason::Quit);
         }
     }
 
-    pub(super) fn prompt(&mut self, cx: &mut Cx<'_>, of: Option<&str>, text: &str) {
+    pub(super) fn prompt(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>, text: &str) {
         let Some(session) = self.named(cx, of) else { return };
         let prompt = Command::Prompt { input: Input::text(text), options: PromptOptions::default() };
         self.ask_hub(cx, Target::Session(session.clone()), prompt, Pending::Prompt(session));
     }
 
     /// The session that a command is for. Without an id: the active one. The client is told when there is none.
-    fn named(&self, cx: &mut Cx<'_>, of: Option<&str>) -> Option<SessionId> {
+    fn named(&self, cx: &mut RuntimeCx<'_>, of: Option<&str>) -> Option<SessionId> {
         let Some(id) = of else {
             if self.front.is_none() {
                 self.error(cx, NO_ACTIVE_SESSION, None);
@@ -93,7 +93,7 @@ impl LemonRuntime {
     }
 
     /// Empties the conversation; a run under way is stopped first. The session keeps its id.
-    fn reset(&mut self, cx: &mut Cx<'_>, of: Option<&str>) {
+    fn reset(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
         let Some(session) = self.named(cx, of) else { return };
         let Some(open) = self.open.get_mut(&session) else { return };
         let target = Target::Session(session.clone());
@@ -104,7 +104,7 @@ impl LemonRuntime {
         self.ask_hub(cx, target, Command::ClearSession, Pending::Reset(session));
     }
 
-    fn list_running(&self, cx: &mut Cx<'_>) {
+    fn list_running(&self, cx: &mut RuntimeCx<'_>) {
         let models: Vec<Option<ModelRef>> =
             self.open.keys().map(|session| self.model_of(Some(session))).collect();
         let sessions = self.open.iter().zip(&models).map(|((session, open), model)| Running {
@@ -116,14 +116,14 @@ impl LemonRuntime {
         cx.send(Frame::RunningSessions { sessions: sessions.collect(), error: None }.line());
     }
 
-    fn list_models(&mut self, cx: &mut Cx<'_>) {
+    fn list_models(&mut self, cx: &mut RuntimeCx<'_>) {
         // Models belong to the runtime, but the hub answers in a session; any will do.
         let session = self.front.clone().or_else(|| self.open.keys().next().cloned());
         let target = session.map_or(Target::Current, Target::Session);
         self.ask_hub(cx, target, Command::ListModels { provider: None }, Pending::Models);
     }
 
-    fn start_session(&mut self, cx: &mut Cx<'_>, said: &wire::Command) {
+    fn start_session(&mut self, cx: &mut RuntimeCx<'_>, said: &wire::Command) {
         let model = match said.model.as_deref().filter(|model| !model.is_empty()) {
             Some(text) => match text
                 .split_once(':')
@@ -138,10 +138,10 @@ impl LemonRuntime {
             None => None,
         };
         if said.system_prompt.as_deref().is_some_and(|text| !text.is_empty()) {
-            cx.loss("session new", "a system prompt of its own");
+            cx.loss(Item::SessionNew, "a system prompt of its own");
         }
         if said.parent_session.is_some() {
-            cx.loss("session new", "the session it came from");
+            cx.loss(Item::SessionNew, "the session it came from");
         }
         let command = match said.session_file.as_deref().filter(|file| !file.is_empty()) {
             Some(file) => match saved(file) {
@@ -157,7 +157,7 @@ impl LemonRuntime {
         self.ask_hub(cx, Target::Current, command, Pending::Start(model));
     }
 
-    fn close_session(&mut self, cx: &mut Cx<'_>, of: Option<&str>) {
+    fn close_session(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
         let Some(id) = of else { return self.error(cx, "session_id required for close_session", None) };
         let Some(session) = SessionId::parse(id).filter(|session| self.open.contains_key(session)) else {
             return cx.send(Frame::SessionClosed { session_id: id, reason: "not_found" }.line());
@@ -167,7 +167,7 @@ impl LemonRuntime {
         self.ask_hub(cx, Target::Session(session), Command::CloseSession, pending);
     }
 
-    fn set_active(&mut self, cx: &mut Cx<'_>, of: Option<&str>) {
+    fn set_active(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
         let Some(id) = of else { return self.error(cx, "session_id required for set_active_session", None) };
         let Some(session) = SessionId::parse(id) else {
             return cx.send(Frame::Error { message: SESSION_NOT_FOUND.into(), session_id: Some(id) }.line());
@@ -180,7 +180,7 @@ impl LemonRuntime {
         }
     }
 
-    fn set_config(&mut self, cx: &mut Cx<'_>, said: &wire::Command) {
+    fn set_config(&mut self, cx: &mut RuntimeCx<'_>, said: &wire::Command) {
         let key = said.key.as_deref().unwrap_or_default();
         let switch = match key {
             "claude_skip_permissions" => &mut self.config.claude_skip_permissions,

@@ -7,9 +7,9 @@ use super::super::{PROTOCOL_VERSION, lower};
 use super::receipts::Pending;
 use super::telling::Telling;
 use super::{LemonRuntime, Open};
-use crate::role::{Cx, Effect, View};
 use domain::ids::SessionId;
 use domain::signal::Signal;
+use roles::{LinkEffect, RuntimeCx, RuntimeEffect, View};
 
 impl Open {
     fn new(view: View<'_>) -> Open {
@@ -27,20 +27,20 @@ impl Open {
     }
 
     /// Tells what the session holds: its past, then the run under way from its beginning.
-    fn tell_all(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    fn tell_all(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         self.telling.skip_past(view.state);
         self.past = self.telling.tell_past(cx, view.state);
         self.telling.catch_up(cx, view.state);
     }
 
     /// Takes lines back that were said since `mark` while the client does not know the session.
-    pub(super) fn keep_back(&mut self, cx: &mut Cx<'_>, mark: usize) {
+    pub(super) fn keep_back(&mut self, cx: &mut RuntimeCx<'_>, mark: usize) {
         if self.announced {
             return;
         }
         for effect in cx.effects.split_off(mark) {
             match effect {
-                Effect::Send { line, .. } => self.kept.push(line),
+                RuntimeEffect::Link(LinkEffect::Send { line, .. }) => self.kept.push(line),
                 other => cx.effects.push(other),
             }
         }
@@ -48,14 +48,14 @@ impl Open {
 }
 
 impl LemonRuntime {
-    pub(super) fn keep_back(&mut self, cx: &mut Cx<'_>, session: &SessionId, mark: usize) {
+    pub(super) fn keep_back(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, mark: usize) {
         if let Some(open) = self.open.get_mut(session) {
             open.keep_back(cx, mark);
         }
     }
 
     /// The hub shows a session: one that the client asked for, one that it was put into, or again after a gap.
-    pub(super) fn shown(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    pub(super) fn shown(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         let session = view.session;
         // The hub's idea of where we are changes with our own commands too; only what they did not cause counts.
         let moving = self.pending.values().any(Pending::moves);
@@ -92,7 +92,7 @@ impl LemonRuntime {
     }
 
     /// What the session holds is told once more, to a client that begins it anew.
-    pub(super) fn tell_again(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    pub(super) fn tell_again(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         let Some(open) = self.open.get_mut(view.session) else { return };
         let mark = cx.effects.len();
         (open.telling, open.announced) = (open.telling.anew(), false);
@@ -101,7 +101,7 @@ impl LemonRuntime {
     }
 
     /// The client learns of a session, if it does not know it yet.
-    pub(super) fn announce(&self, cx: &mut Cx<'_>, session: &SessionId) {
+    pub(super) fn announce(&self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         let open = self.open.get(session);
         if open.is_some_and(|open| open.announced) {
             return;
@@ -114,7 +114,7 @@ impl LemonRuntime {
     }
 
     /// What was kept back of a session is said.
-    pub(super) fn reveal(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    pub(super) fn reveal(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         let Some(open) = self.open.get_mut(session) else { return };
         open.announced = true;
         for line in std::mem::take(&mut open.kept) {
@@ -123,14 +123,14 @@ impl LemonRuntime {
     }
 
     /// A session becomes the active one; the client learns of it first.
-    pub(super) fn put_front(&mut self, cx: &mut Cx<'_>, session: &SessionId) {
+    pub(super) fn put_front(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.announce(cx, session);
         self.bring_front(cx, Some(session.clone()));
         cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
         self.reveal(cx, session);
     }
 
-    pub(super) fn say_ready(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn say_ready(&mut self, cx: &mut RuntimeCx<'_>) {
         if std::mem::replace(&mut self.ready, true) {
             return;
         }
@@ -168,7 +168,7 @@ impl LemonRuntime {
     }
 
     /// Puts a session in front: its lasting signals take the place of the other's.
-    pub(super) fn bring_front(&mut self, cx: &mut Cx<'_>, session: Option<SessionId>) {
+    pub(super) fn bring_front(&mut self, cx: &mut RuntimeCx<'_>, session: Option<SessionId>) {
         if self.front == session {
             return;
         }

@@ -2,11 +2,11 @@
 //! more, as one run that is over at once.
 
 use super::super::lower;
-use super::super::wire::frame::{Item, Message};
+use super::super::wire::frame::{Element, Message};
 use super::telling::{Telling, weight, whole_message};
-use crate::role::Cx;
 use domain::content::Role;
 use domain::state::{EntryKind, State};
+use roles::RuntimeCx;
 
 /// Most messages of the past that are told: the newest.
 const MAX_MESSAGES: usize = 400;
@@ -15,7 +15,7 @@ const MAX_TEXT: usize = 512 * 1024;
 
 impl Telling {
     /// Tells the messages of all runs that are over; `false` when there are none.
-    pub(super) fn tell_past(&mut self, cx: &mut Cx<'_>, state: &State) -> bool {
+    pub(super) fn tell_past(&mut self, cx: &mut RuntimeCx<'_>, state: &State) -> bool {
         let path = state.path_to(state.leaf);
         let open = state.open_run().map(|run| run.id);
         let over = path.iter().rev().filter_map(|entry| match &entry.kind {
@@ -40,18 +40,18 @@ impl Telling {
         for message in newest_first {
             for kind in ["message_start", "message_end"] {
                 if let Some(whole) = whole_message(state, message.id) {
-                    self.say(cx, kind, vec![Item::Message(Box::new(whole))]);
+                    self.say(cx, kind, vec![Element::Message(Box::new(whole))]);
                 }
             }
             for tool in message.tools().filter_map(|id| state.tool(id)) {
                 for kind in ["message_start", "message_end"] {
                     if let Some(told) = lower::tool_message(tool) {
-                        self.say(cx, kind, vec![Item::Message(Box::new(Message::Tool(told)))]);
+                        self.say(cx, kind, vec![Element::Message(Box::new(Message::Tool(told)))]);
                     }
                 }
             }
         }
-        self.say(cx, "agent_end", vec![Item::Messages(Vec::new())]);
+        self.say(cx, "agent_end", vec![Element::Messages(Vec::new())]);
         true
     }
 }

@@ -4,11 +4,11 @@ use super::super::lower;
 use super::super::wire::frame::{Frame, ModelName, Provider, Saved, Stats};
 use super::super::wire::{ALREADY_STREAMING, SESSION_NOT_FOUND};
 use super::LemonRuntime;
-use crate::role::{Cx, View};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::{MessageId, SessionId};
 use domain::session::{ModelEntry, ModelRef, SessionSummary};
 use domain::state::State;
+use roles::{RuntimeCx, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A command that waits for the hub.
@@ -58,7 +58,7 @@ impl Pending {
 impl LemonRuntime {
     pub(super) fn answered(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         pending: Pending,
         with: Result<Receipt, Refusal>,
@@ -125,7 +125,7 @@ impl LemonRuntime {
         }
     }
 
-    fn booted(&mut self, cx: &mut Cx<'_>, with: Result<Receipt, Refusal>) {
+    fn booted(&mut self, cx: &mut RuntimeCx<'_>, with: Result<Receipt, Refusal>) {
         if let Err(refusal) = with {
             cx.log(format!("no session at the start: {refusal}"));
         }
@@ -137,7 +137,7 @@ impl LemonRuntime {
 
     fn start(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         session: SessionId,
         model: Option<ModelRef>,
@@ -149,7 +149,7 @@ impl LemonRuntime {
     }
 
     /// The session is there. Without another it becomes the active one.
-    fn started(&mut self, cx: &mut Cx<'_>, view: Option<View<'_>>, session: &SessionId) {
+    fn started(&mut self, cx: &mut RuntimeCx<'_>, view: Option<View<'_>>, session: &SessionId) {
         // Clients begin a session anew at this word, also one that they have open.
         let known = self.open.get(session).is_some_and(|open| open.announced);
         if let Some(view) = view.filter(|view| known && view.session == session) {
@@ -162,7 +162,7 @@ impl LemonRuntime {
         self.reveal(cx, session);
     }
 
-    pub(super) fn say_closed(&mut self, cx: &mut Cx<'_>, session: &SessionId, was_front: bool) {
+    pub(super) fn say_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, was_front: bool) {
         cx.send(Frame::SessionClosed { session_id: session.as_str(), reason: "normal" }.line());
         if was_front {
             cx.send(Frame::ActiveSession { session_id: None }.line());
@@ -171,7 +171,7 @@ impl LemonRuntime {
 
     fn say_stats(
         &self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         session: &SessionId,
         stats: &domain::session::Stats,
@@ -192,7 +192,7 @@ impl LemonRuntime {
         cx.send(Frame::Stats { session_id: session.as_str(), stats }.line());
     }
 
-    fn saved(&self, cx: &mut Cx<'_>, session: &SessionId, with: Result<Receipt, Refusal>) {
+    fn saved(&self, cx: &mut RuntimeCx<'_>, session: &SessionId, with: Result<Receipt, Refusal>) {
         let (path, error) = match with {
             Ok(Receipt::Saved { path, .. }) => (Some(path), None),
             Ok(_) => (None, None),

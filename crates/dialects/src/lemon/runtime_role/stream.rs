@@ -5,7 +5,7 @@
 //! and an answer linear in the time it takes. The first change is said at once, the last before the end.
 
 use super::super::lower;
-use super::super::wire::frame::{AssistantMessage, Block, Item, ToolResult, of};
+use super::super::wire::frame::{AssistantMessage, Block, Element, ToolResult, of};
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::Finish;
 use domain::ids::{Millis, ToolRunId};
@@ -135,19 +135,19 @@ impl Draft {
     }
 
     /// What changed last. The message itself is not repeated in it: no client reads that.
-    pub(super) fn change(&self) -> Vec<Item<'_>> {
+    pub(super) fn change(&self) -> Vec<Element<'_>> {
         let index = self.parts.len().saturating_sub(1);
-        let number = Item::Number(index as u64);
-        let word = |word: &'static str| Item::Text(Cow::Borrowed(word));
+        let number = Element::Number(index as u64);
+        let word = |word: &'static str| Element::Text(Cow::Borrowed(word));
         match self.parts.last() {
             Some(Part::Thought { .. }) => {
-                vec![word("thinking_delta"), number, Item::Text(self.piece.as_str().into())]
+                vec![word("thinking_delta"), number, Element::Text(self.piece.as_str().into())]
             }
             Some(part @ Part::Tool(_)) => {
                 let block = self.blocks(std::slice::from_ref(part)).into_iter().next();
-                vec![word("tool_call_end"), number, block.map_or(Item::Null, Item::Block)]
+                vec![word("tool_call_end"), number, block.map_or(Element::Null, Element::Block)]
             }
-            _ => vec![word("text_delta"), number, Item::Text(self.piece.as_str().into())],
+            _ => vec![word("text_delta"), number, Element::Text(self.piece.as_str().into())],
         }
     }
 

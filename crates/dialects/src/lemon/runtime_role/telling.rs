@@ -4,15 +4,15 @@
 //! step. Told twice, an event is said once: after a gap the whole run is told again and only what was missing is said.
 
 use super::super::lower;
-use super::super::wire::frame::{Compaction, Event, Frame, Item, Message};
+use super::super::wire::frame::{Compaction, Element, Event, Frame, Message};
 use super::stream::{Draft, Output};
-use crate::role::Cx;
 use domain::content::{Part, Role, Usage};
 use domain::event::{Body, Finish, Outcome};
 use domain::ids::{EntryId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
 use domain::session::ModelRef;
 use domain::state::{EntryKind, State};
 use domain::tool::{ToolOutcome, ToolResult};
+use roles::{Item, RuntimeCx};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most text of messages that `agent_end` and `turn_end` repeat; the oldest are left out. Clients know them already.
@@ -84,7 +84,7 @@ impl Telling {
     }
 
     /// Tells what the UI has missed of the run that it was being told, and of those that began since.
-    pub(super) fn catch_up(&mut self, cx: &mut Cx<'_>, state: &State) {
+    pub(super) fn catch_up(&mut self, cx: &mut RuntimeCx<'_>, state: &State) {
         let from = self.run.or_else(|| match self.last_run {
             Some(last) => state.runs.iter().map(|run| run.id).find(|run| *run > last),
             None => state.open_run().map(|run| run.id),
@@ -104,7 +104,7 @@ impl Telling {
     }
 
     /// Something happened, or is told again.
-    pub(super) fn hear(&mut self, cx: &mut Cx<'_>, state: &State, at: Millis, body: &Body) {
+    pub(super) fn hear(&mut self, cx: &mut RuntimeCx<'_>, state: &State, at: Millis, body: &Body) {
         if !matches!(body, Body::StepEnded { .. } | Body::ContextMeasured { .. }) {
             self.release(cx, None);
         }
@@ -155,7 +155,7 @@ impl Telling {
                     first_kept_entry_id: compaction.first_kept.map(|kept| kept.to_string()),
                     tokens_before: compaction.tokens_before,
                 };
-                self.say(cx, "compaction_complete", vec![Item::Compaction(word)]);
+                self.say(cx, "compaction_complete", vec![Element::Compaction(word)]);
             }
             _ => {}
         }
@@ -163,7 +163,7 @@ impl Telling {
     }
 
     /// Says what is due of what is being written; gives the time of the next.
-    pub(super) fn flush(&mut self, cx: &mut Cx<'_>) -> Option<Millis> {
+    pub(super) fn flush(&mut self, cx: &mut RuntimeCx<'_>) -> Option<Millis> {
         let due = |due: Option<Millis>, now: Millis| due.is_some_and(|due| due <= now);
         let drafts: Vec<MessageId> =
             self.drafts.iter().filter(|(_, draft)| due(draft.due(), cx.now)).map(|(id, _)| *id).collect();
@@ -185,7 +185,7 @@ impl Telling {
     }
 
     /// Says the finished message that waits, with what its step used if that is known.
-    pub(super) fn release(&mut self, cx: &mut Cx<'_>, usage: Option<Usage>) {
+    pub(super) fn release(&mut self, cx: &mut RuntimeCx<'_>, usage: Option<Usage>) {
         let Some((draft, finish)) = self.held.take() else { return };
         let owed = std::mem::take(&mut self.owed);
         let usage = match usage {
@@ -193,15 +193,15 @@ impl Telling {
             None => (owed != Usage::default()).then_some(owed),
         };
         let message = Message::Assistant(draft.message(Some(&finish), usage));
-        self.say(cx, "message_end", vec![Item::Message(Box::new(message))]);
+        self.say(cx, "message_end", vec![Element::Message(Box::new(message))]);
     }
 
-    pub(super) fn say(&mut self, cx: &mut Cx<'_>, kind: &'static str, data: Vec<Item<'_>>) {
+    pub(super) fn say(&mut self, cx: &mut RuntimeCx<'_>, kind: &'static str, data: Vec<Element<'_>>) {
         cx.send(event_line(Some(&self.session), Some(self.next_seq), kind, data));
         self.next_seq += 1;
     }
 
-    fn run_started(&mut self, cx: &mut Cx<'_>, run: RunId) {
+    fn run_started(&mut self, cx: &mut RuntimeCx<'_>, run: RunId) {
         if self.run == Some(run) || self.last_run.is_some_and(|last| run <= last) {
             return;
         }
@@ -209,13 +209,18 @@ impl Telling {
         self.say(cx, "agent_start", Vec::new());
     }
 
-    fn open_turn(&mut self, cx: &mut Cx<'_>) {
+    fn open_turn(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.run.is_some() && !std::mem::replace(&mut self.turn_open, true) {
             self.say(cx, "turn_start", Vec::new());
         }
     }
 
-    fn close_turn(&mut self, cx: &mut Cx<'_>, message: Option<Message<'_>>, results: Vec<Message<'_>>) {
+    fn close_turn(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        message: Option<Message<'_>>,
+        results: Vec<Message<'_>>,
+    ) {
         if !std::mem::replace(&mut self.turn_open, false) {
             return;
         }
@@ -224,10 +229,10 @@ impl Telling {
             Message::Assistant(lower::assistant_message(Vec::new(), None, finish, None, cx.now))
         });
         let results = newest(results, lower::MAX_LINE.saturating_sub(written(&message)));
-        self.say(cx, "turn_end", vec![Item::Message(Box::new(message)), Item::Messages(results)]);
+        self.say(cx, "turn_end", vec![Element::Message(Box::new(message)), Element::Messages(results)]);
     }
 
-    fn step_ended(&mut self, cx: &mut Cx<'_>, state: &State, step: StepId, usage: Usage) {
+    fn step_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, step: StepId, usage: Usage) {
         if self.step != Some(step) {
             return;
         }
@@ -247,7 +252,7 @@ impl Telling {
         self.close_turn(cx, message, results);
     }
 
-    fn message_started(&mut self, cx: &mut Cx<'_>, id: MessageId, role: Role, at: Millis) {
+    fn message_started(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId, role: Role, at: Millis) {
         if self.ended.contains(&id) || self.run.is_none() {
             return;
         }
@@ -257,20 +262,24 @@ impl Telling {
         let draft = Draft::new(role, at, self.model.clone());
         if role == Role::Assistant {
             let message = Message::Assistant(draft.message(None, None));
-            self.say(cx, "message_start", vec![Item::Message(Box::new(message))]);
+            self.say(cx, "message_start", vec![Element::Message(Box::new(message))]);
         }
         self.drafts.insert(id, draft);
     }
 
-    fn update(&mut self, cx: &mut Cx<'_>, id: MessageId) {
+    fn update(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId) {
         let Some(mut draft) = self.drafts.remove(&id) else { return };
         let message = Message::Assistant(draft.message(None, None));
-        self.say(cx, "message_update", vec![Item::Message(Box::new(message)), Item::Change(draft.change())]);
+        self.say(
+            cx,
+            "message_update",
+            vec![Element::Message(Box::new(message)), Element::Change(draft.change())],
+        );
         draft.said(cx.now);
         self.drafts.insert(id, draft);
     }
 
-    fn message_ended(&mut self, cx: &mut Cx<'_>, id: MessageId, finish: &Finish) {
+    fn message_ended(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId, finish: &Finish) {
         if self.drafts.get(&id).is_some_and(|draft| draft.due().is_some()) {
             self.update(cx, id);
         }
@@ -281,7 +290,7 @@ impl Telling {
                 // The person's message is whole before the model is asked, so it is said whole.
                 for kind in ["message_start", "message_end"] {
                     let message = lower::user_message(&draft.parts, draft.at);
-                    self.say(cx, kind, vec![Item::Message(Box::new(message))]);
+                    self.say(cx, kind, vec![Element::Message(Box::new(message))]);
                 }
             }
             Role::Assistant => {
@@ -291,11 +300,11 @@ impl Telling {
                     self.release(cx, None);
                 }
             }
-            Role::System => cx.loss("message text", "a message of the program itself"),
+            Role::System => cx.loss(Item::MessageText, "a message of the program itself"),
         }
     }
 
-    fn tool_started(&mut self, cx: &mut Cx<'_>, state: &State, id: ToolRunId) {
+    fn tool_started(&mut self, cx: &mut RuntimeCx<'_>, state: &State, id: ToolRunId) {
         if let Some(output) = self.running.get_mut(&id) {
             return output.rewind();
         }
@@ -306,20 +315,24 @@ impl Telling {
         let output = Output::new(tool.name.clone(), tool.args.clone());
         let args = lower::arguments(&output.args);
         let data = vec![
-            Item::Text(id.to_string().into()),
-            Item::Text(output.name.as_str().into()),
-            Item::Raw(&args),
+            Element::Text(id.to_string().into()),
+            Element::Text(output.name.as_str().into()),
+            Element::Raw(&args),
         ];
         self.say(cx, "tool_execution_start", data);
         self.running.insert(id, output);
     }
 
-    fn tool_update(&mut self, cx: &mut Cx<'_>, id: ToolRunId) {
+    fn tool_update(&mut self, cx: &mut RuntimeCx<'_>, id: ToolRunId) {
         let Some(mut output) = self.running.remove(&id) else { return };
         let args = lower::arguments(&output.args);
         let (id_text, name) = (id.to_string().into(), output.name.as_str().into());
-        let data =
-            vec![Item::Text(id_text), Item::Text(name), Item::Raw(&args), Item::Result(output.partial())];
+        let data = vec![
+            Element::Text(id_text),
+            Element::Text(name),
+            Element::Raw(&args),
+            Element::Result(output.partial()),
+        ];
         self.say(cx, "tool_execution_update", data);
         output.said(cx.now);
         self.running.insert(id, output);
@@ -327,7 +340,7 @@ impl Telling {
 
     fn tool_ended(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         state: &State,
         id: ToolRunId,
         outcome: &ToolOutcome,
@@ -341,19 +354,23 @@ impl Telling {
         let Some(output) = self.running.remove(&id) else { return };
         self.ended_tools.insert(id);
         let (id_text, name) = (id.to_string().into(), output.name.as_str().into());
-        let flag = Item::Flag(lower::is_error(outcome));
-        let data =
-            vec![Item::Text(id_text), Item::Text(name), Item::Result(lower::tool_result(result)), flag];
+        let flag = Element::Flag(lower::is_error(outcome));
+        let data = vec![
+            Element::Text(id_text),
+            Element::Text(name),
+            Element::Result(lower::tool_result(result)),
+            flag,
+        ];
         self.say(cx, "tool_execution_end", data);
         let Some(tool) = state.tool(id) else { return };
         for kind in ["message_start", "message_end"] {
             if let Some(message) = lower::tool_message(tool) {
-                self.say(cx, kind, vec![Item::Message(Box::new(Message::Tool(message)))]);
+                self.say(cx, kind, vec![Element::Message(Box::new(Message::Tool(message)))]);
             }
         }
     }
 
-    fn run_ended(&mut self, cx: &mut Cx<'_>, state: &State, run: RunId, outcome: &Outcome) {
+    fn run_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, run: RunId, outcome: &Outcome) {
         if self.run != Some(run) {
             return;
         }
@@ -366,19 +383,19 @@ impl Telling {
                     Some(hint) => format!("{} ({hint})", failure.message),
                     None => failure.message.clone(),
                 };
-                self.say(cx, "error", vec![Item::Text(reason.into()), Item::Null]);
+                self.say(cx, "error", vec![Element::Text(reason.into()), Element::Null]);
             }
             Outcome::Cancelled => {
                 let word = stop_word.unwrap_or("assistant_aborted");
-                self.say(cx, "canceled", vec![Item::Text(word.into())]);
+                self.say(cx, "canceled", vec![Element::Text(word.into())]);
             }
             Outcome::Interrupted | Outcome::Lost => {
                 let word = "the runtime was interrupted in the middle of the run";
-                self.say(cx, "error", vec![Item::Text(word.into()), Item::Null]);
+                self.say(cx, "error", vec![Element::Text(word.into()), Element::Null]);
             }
         }
         // Always, also after an abort and after an error: without it no client takes another prompt.
-        self.say(cx, "agent_end", vec![Item::Messages(newest(run_messages(state, run), lower::MAX_LINE))]);
+        self.say(cx, "agent_end", vec![Element::Messages(newest(run_messages(state, run), lower::MAX_LINE))]);
         (self.run, self.last_run, self.step, self.owed) = (None, Some(run), None, Usage::default());
         self.last_entry = state.entries.keys().next_back().copied();
         self.drafts.clear();
@@ -393,7 +410,7 @@ pub(super) fn event_line(
     session: Option<&SessionId>,
     seq: Option<u64>,
     kind: &'static str,
-    data: Vec<Item<'_>>,
+    data: Vec<Element<'_>>,
 ) -> String {
     let session_id = session.map(SessionId::as_str);
     Frame::Event { session_id, event_seq: seq, event: Event { kind, data } }.line()

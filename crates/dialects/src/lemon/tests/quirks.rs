@@ -79,7 +79,7 @@ fn log_lines_on_stdout() {
     ui.hear("12:00:00.000 [warning] UI response for unknown request");
     ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"debug":false}"#);
     assert_eq!(ui.drifts.len(), 1);
-    assert!(crate::role::UiRole::abilities(&ui.role).is_some());
+    assert!(roles::UiRole::abilities(&ui.role).is_some());
 }
 
 #[test]

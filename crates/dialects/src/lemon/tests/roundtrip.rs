@@ -4,7 +4,6 @@ use super::super::fidelity::TABLE;
 use super::super::wire::heard::Signal as SignalLine;
 use super::super::{Compat, lift, lower};
 use super::stage::{Runtime, Ui};
-use crate::fidelity::Fidelity;
 use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
 use domain::command::Command;
 use domain::content::{Json, Part, Role, TextKind, Usage};
@@ -13,6 +12,7 @@ use domain::ids::{AskId, StepId, ToolRunId, TurnId};
 use domain::signal::Signal;
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
 use proptest::prelude::*;
+use roles::fidelity::Fidelity;
 
 /// Everything that our server says of what happens, heard by our client.
 fn relay(runtime: &mut Runtime, ui: &mut Ui) {
@@ -65,7 +65,7 @@ fn a_whole_run_arrives_as_it_was() {
 #[test]
 fn every_exact_item_is_meant() {
     let exact: Vec<&str> =
-        TABLE.iter().filter(|row| row.fidelity == Fidelity::Exact).map(|row| row.item).collect();
+        TABLE.iter().filter(|row| row.fidelity == Fidelity::Exact).map(|row| row.item.name()).collect();
     let tested = [
         "prompt",
         "cancel",

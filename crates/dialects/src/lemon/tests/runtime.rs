@@ -1,7 +1,6 @@
 //! Our server as a client meets it: the greeting, each command, each way a run can go.
 
 use super::stage::{CWD, Runtime, kind, session, summary};
-use crate::role::{Effect, Line, Reason, RuntimeRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Input, Json, TextKind, Usage};
 use domain::event::{Body, Failure, Finish, Outcome};
@@ -10,6 +9,7 @@ use domain::session::{ModelEntry, ModelRef, RunSummary, Stats};
 use domain::signal::{Level, Place, Signal};
 use domain::tool::{ToolOutcome, ToolResult};
 use expect_test::expect;
+use roles::{Line, LinkEffect, Reason, RuntimeEffect, RuntimeRole};
 use serde_json::{Value, json};
 
 fn ready(stage: &mut Runtime) -> Value {
@@ -31,7 +31,7 @@ fn ready_names_the_session_that_is_there() {
 fn without_ui_nothing_is_asked_or_signalled() {
     let mut stage = Runtime::up(&[("no-ui", "true")]);
     assert_eq!(ready(&mut stage)["ui"], false);
-    assert_eq!(stage.role.can_answer(), crate::role::Answers::NONE);
+    assert_eq!(stage.role.can_answer(), roles::Answers::NONE);
     stage.signal(&Signal::Working(Some("busy".to_owned())));
     assert!(stage.sent().is_empty());
 }
@@ -77,7 +77,7 @@ fn every_command_of_the_document() {
         stage.lines(),
         [format!(r#"{{"type":"event","session_id":"{id}","event":{{"type":"quit","data":[]}}}}"#)]
     );
-    assert!(stage.effects().contains(&Effect::Close(Reason::Quit)));
+    assert!(stage.effects().contains(&RuntimeEffect::Link(LinkEffect::Close(Reason::Quit))));
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_second_session_is_started_and_put_in_front() {
     assert_eq!(command, Command::CloseSession);
     let gone = session(2);
     let mut effects = Vec::new();
-    stage.role.detached(&mut crate::role::Cx { now: Millis(1), effects: &mut effects }, &gone);
+    stage.role.detached(&mut roles::Cx { now: Millis(1), effects: &mut effects }, &gone);
     assert!(effects.is_empty());
     stage.settle(ticket, Ok(Receipt::Done));
     assert_eq!(
@@ -519,5 +519,5 @@ fn what_was_asked_before_a_quit_is_answered_first() {
     assert!(stage.lines().is_empty());
     stage.settle(ticket, Ok(Receipt::Saved { path: "/s.json".to_owned(), size: 3 }));
     assert_eq!(stage.kinds(), ["save_result", "quit"]);
-    assert!(stage.effects().contains(&Effect::Close(Reason::Quit)));
+    assert!(stage.effects().contains(&RuntimeEffect::Link(LinkEffect::Close(Reason::Quit))));
 }

@@ -1,9 +1,6 @@
 //! Both roles on a stage: what they are told, and what they want done. No hub, no link, a clock that stands still.
 
 use super::super::{LemonRuntime, LemonUi};
-use crate::role::{
-    Cx, Drift, Effect, Greeting, Hello, Lane, Line, RuntimeRole, Seen, TimerKey, UiRole, View,
-};
 use domain::canon::Canon;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::content::{Json, Part, Role, TextKind, Usage};
@@ -15,6 +12,10 @@ use domain::session::{SessionSummary, Stats};
 use domain::signal::{Board, Signal};
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use roles::{
+    Cx, Drift, Greeting, Hello, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, Seen,
+    TimerKey, UiCx, UiEffect, UiRole, View,
+};
 use serde_json::Value;
 
 pub(super) const CWD: &str = "/home/user/project";
@@ -46,7 +47,7 @@ pub(super) struct Runtime {
     pub(super) session: SessionId,
     pub(super) state: State,
     board: Board,
-    effects: Vec<Effect>,
+    effects: Vec<RuntimeEffect>,
 }
 
 impl Runtime {
@@ -79,7 +80,7 @@ impl Runtime {
         stage
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut LemonRuntime, &mut Cx<'_>, View<'_>)) {
+    fn call(&mut self, call: impl FnOnce(&mut LemonRuntime, &mut RuntimeCx<'_>, View<'_>)) {
         let view = View { session: &self.session, state: &self.state, board: &self.board, current: true };
         call(&mut self.role, &mut Cx { now: Millis(self.now), effects: &mut self.effects }, view);
     }
@@ -129,7 +130,7 @@ impl Runtime {
     pub(super) fn lines(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         self.effects.retain(|effect| match effect {
-            Effect::Send { line, .. } => {
+            RuntimeEffect::Link(LinkEffect::Send { line, .. }) => {
                 lines.push(line.clone());
                 false
             }
@@ -151,7 +152,7 @@ impl Runtime {
     pub(super) fn wanted(&mut self) -> Vec<(Ticket, Target, Command)> {
         let mut wanted = Vec::new();
         self.effects.retain(|effect| match effect {
-            Effect::Command { ticket, target, command } => {
+            RuntimeEffect::Command { ticket, target, command } => {
                 wanted.push((*ticket, target.clone(), command.clone()));
                 false
             }
@@ -160,7 +161,7 @@ impl Runtime {
         wanted
     }
 
-    pub(super) fn effects(&mut self) -> Vec<Effect> {
+    pub(super) fn effects(&mut self) -> Vec<RuntimeEffect> {
         std::mem::take(&mut self.effects)
     }
 
@@ -224,7 +225,7 @@ pub(super) struct Ui {
     pub(super) state: State,
     canon: Canon,
     grammar: Grammar,
-    effects: Vec<Effect>,
+    effects: Vec<UiEffect>,
     pub(super) signals: Vec<Signal>,
     pub(super) drifts: Vec<Drift>,
     pub(super) settled: Vec<(Ticket, Result<Receipt, Refusal>)>,
@@ -259,22 +260,22 @@ impl Ui {
         stage
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut LemonUi, &mut Cx<'_>, Seen<'_>)) {
+    fn call(&mut self, call: impl FnOnce(&mut LemonUi, &mut UiCx<'_>, Seen<'_>)) {
         let seen = Seen { state: &self.state, names: self.canon.names() };
         call(&mut self.role, &mut Cx { now: Millis(self.now), effects: &mut self.effects }, seen);
         for effect in std::mem::take(&mut self.effects) {
             match effect {
-                Effect::Fact(fact) => {
+                UiEffect::Fact(fact) => {
                     for body in self.canon.take(Millis(self.now), fact) {
                         let event = Event { seq: self.state.seq.next(), at: Millis(self.now), body };
                         self.grammar.check(&event).expect("a grammatical stream");
                         self.state.fold(&event).expect("an event that follows");
                     }
                 }
-                Effect::Signal(signal) => self.signals.push(signal),
-                Effect::Drift(drift) => self.drifts.push(drift),
-                Effect::Settle { ticket, with } => self.settled.push((ticket, with)),
-                Effect::Send { line, .. } => self.lines.push(line),
+                UiEffect::Signal(signal) => self.signals.push(signal),
+                UiEffect::Link(LinkEffect::Drift(drift)) => self.drifts.push(drift),
+                UiEffect::Settle { ticket, with } => self.settled.push((ticket, with)),
+                UiEffect::Link(LinkEffect::Send { line, .. }) => self.lines.push(line),
                 other => self.effects.push(other),
             }
         }
@@ -303,14 +304,14 @@ impl Ui {
     /// The timers that are set.
     pub(super) fn timers(&self) -> Vec<TimerKey> {
         let keys = self.effects.iter().filter_map(|effect| match effect {
-            Effect::Timer { key, .. } => Some(*key),
+            UiEffect::Link(LinkEffect::Timer { key, .. }) => Some(*key),
             _ => None,
         });
         keys.collect()
     }
 
     pub(super) fn closes(&self) -> bool {
-        self.effects.iter().any(|effect| matches!(effect, Effect::Close(_)))
+        self.effects.iter().any(|effect| matches!(effect, UiEffect::Link(LinkEffect::Close(_))))
     }
 
     pub(super) fn said(&mut self) -> Vec<Value> {

@@ -1,12 +1,12 @@
 //! Long answers: what is repeated is gathered, nothing is lost, and the cost stays linear.
 
 use super::stage::{Runtime, kind};
-use crate::role::Effect;
 use domain::content::Json;
 use domain::event::{Body, Finish};
 use domain::ids::ToolRunId;
 use domain::tool::Progress;
 use proptest::prelude::*;
+use roles::{LinkEffect, RuntimeEffect};
 
 fn updates(lines: &[String]) -> usize {
     lines.iter().filter(|line| line.contains(r#""type":"message_update""#)).count()
@@ -25,7 +25,9 @@ fn the_first_piece_is_said_at_once_and_the_rest_gathered() {
         stage.text(message, "b");
     }
     assert_eq!(updates(&stage.lines()), 0);
-    assert!(stage.effects().iter().any(|effect| matches!(effect, Effect::Timer { .. })));
+    assert!(
+        stage.effects().iter().any(|effect| matches!(effect, RuntimeEffect::Link(LinkEffect::Timer { .. })))
+    );
     stage.now += 1;
     stage.timer();
     let sent = stage.sent();

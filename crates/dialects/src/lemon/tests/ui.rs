@@ -1,7 +1,6 @@
 //! Our client as a server meets it: the handshake, commands and what settles them, questions, what servers leave out.
 
 use super::stage::Ui;
-use crate::role::{TimerKey, UiRole};
 use domain::ask::{Answer, AskKind};
 use domain::command::{Command, Receipt, RefusalKind};
 use domain::content::Input;
@@ -10,6 +9,7 @@ use domain::ids::SessionId;
 use domain::port::Ticket;
 use domain::signal::{Level, Place, Signal};
 use domain::tool::{ToolOutcome, ToolPhase};
+use roles::{TimerKey, UiRole};
 use serde_json::{Value, json};
 
 fn prompt(text: &str) -> Command {

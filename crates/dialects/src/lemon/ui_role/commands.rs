@@ -7,13 +7,13 @@ use super::super::wire::{
     self, ALREADY_STREAMING, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, UNKNOWN_COMMAND, command,
 };
 use super::{LemonUi, MAX_WAITING};
-use crate::role::{Cx, Effect, Seen, TimerKey};
 use domain::ask::Answer;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Part, Usage};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::Ticket;
 use domain::session::{ModelEntry, ModelRef, RunSummary, SessionSummary, Stats};
+use roles::{Item, Seen, TimerKey, UiCx};
 use std::time::Duration;
 
 /// How long a command may wait for a line that settles it.
@@ -49,7 +49,7 @@ pub(super) struct Pending {
 }
 
 impl LemonUi {
-    pub(super) fn want(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+    pub(super) fn want(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
             Command::Prompt { input, .. } => self.prompt(cx, ticket, &input),
             Command::Cancel { .. } => match seen.state.open_run() {
@@ -111,7 +111,7 @@ impl LemonUi {
         }
     }
 
-    fn wait(&mut self, cx: &mut Cx<'_>, ticket: Ticket, wanted: Wanted, patience: Duration) {
+    fn wait(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, wanted: Wanted, patience: Duration) {
         if self.pending.len() >= MAX_WAITING {
             let refusal = Refusal::new(RefusalKind::TooMany, "too many commands wait for the runtime");
             return cx.settle(ticket, Err(refusal.hint("wait until it answers")));
@@ -124,7 +124,7 @@ impl LemonUi {
     }
 
     /// A question that only servers with several sessions understand.
-    fn ask(&mut self, cx: &mut Cx<'_>, ticket: Ticket, kind: &str, wanted: Wanted) {
+    fn ask(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, kind: &str, wanted: Wanted) {
         if !self.sessions {
             return cx.settle(ticket, Err(unsupported("this runtime has one session and one model")));
         }
@@ -132,7 +132,7 @@ impl LemonUi {
         self.wait(cx, ticket, wanted, PATIENCE);
     }
 
-    fn prompt(&mut self, cx: &mut Cx<'_>, ticket: Ticket, input: &Input) {
+    fn prompt(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, input: &Input) {
         let mut text = input.text.clone();
         for part in &input.attachments {
             match part {
@@ -140,7 +140,7 @@ impl LemonUi {
                     text.push_str("\n\n");
                     text.push_str(more);
                 }
-                _ => cx.loss("attachments", "a picture or file that goes with a prompt"),
+                _ => cx.loss(Item::Attachments, "a picture or file that goes with a prompt"),
             }
         }
         if text.trim().is_empty() {
@@ -153,14 +153,14 @@ impl LemonUi {
         self.wait(cx, ticket, Wanted::Run, PATIENCE);
     }
 
-    fn answer(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, ask: AskId, answer: &Answer) {
+    fn answer(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, ask: AskId, answer: &Answer) {
         let key = seen.names.ask(ask).map(ToString::to_string);
         let Some((id, asked)) = key.and_then(|id| self.asked.remove_entry(&id)) else {
             let refusal = Refusal::new(RefusalKind::AskOver, "the runtime no longer waits for this answer");
             return cx.settle(ticket, Err(refusal));
         };
         if matches!(answer, Answer::Deny { reason: Some(_) }) {
-            cx.loss("denial reason", "why the person said no");
+            cx.loss(Item::DenialReason, "why the person said no");
         }
         let result = Some(lift::result(&asked, answer));
         let response = wire::Command {
@@ -173,7 +173,7 @@ impl LemonUi {
         cx.settle(ticket, Ok(Receipt::Done));
     }
 
-    fn start(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, start: &wire::Command) {
+    fn start(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, start: &wire::Command) {
         if !self.sessions {
             return cx.settle(ticket, Err(unsupported("this runtime has one session")));
         }
@@ -184,7 +184,7 @@ impl LemonUi {
         self.wait(cx, ticket, Wanted::Session, PATIENCE);
     }
 
-    fn open_session(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, session: &SessionId) {
+    fn open_session(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, session: &SessionId) {
         if let Some(path) = self.saved.get(session) {
             let session_file = Some(path.clone());
             let start = wire::Command { session_file, ..wire::Command::new(command::START_SESSION) };
@@ -210,23 +210,23 @@ impl LemonUi {
     /// Settles the oldest command that waits for this; `false` when none does.
     fn settle_wanted(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         is: impl Fn(&Wanted) -> bool,
         with: Result<Receipt, Refusal>,
     ) -> bool {
         let Some(at) = self.pending.iter().position(|pending| is(&pending.wanted)) else { return false };
         if let Some(pending) = self.pending.remove(at) {
-            cx.effects.push(Effect::CancelTimer(pending.key));
+            cx.cancel_timer(pending.key);
             cx.settle(pending.ticket, with);
         }
         true
     }
 
-    pub(super) fn settle_prompt(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn settle_prompt(&mut self, cx: &mut UiCx<'_>) {
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Run, Ok(Receipt::Done));
     }
 
-    pub(super) fn settle_session(&mut self, cx: &mut Cx<'_>, id: &str, cwd: String) {
+    pub(super) fn settle_session(&mut self, cx: &mut UiCx<'_>, id: &str, cwd: String) {
         let summary = summary(id, cwd, cx.now, None);
         self.settle_wanted(
             cx,
@@ -235,19 +235,19 @@ impl LemonUi {
         );
     }
 
-    pub(super) fn settle_active(&mut self, cx: &mut Cx<'_>, id: &str) {
+    pub(super) fn settle_active(&mut self, cx: &mut UiCx<'_>, id: &str) {
         let summary = summary(id, String::new(), cx.now, None);
         let is = |wanted: &Wanted| matches!(wanted, Wanted::Active(active) if active == id);
         self.settle_wanted(cx, is, Ok(Receipt::Session { session: summary, parent: None }));
     }
 
-    pub(super) fn settle_stats(&mut self, cx: &mut Cx<'_>, line: StatsLine) {
+    pub(super) fn settle_stats(&mut self, cx: &mut UiCx<'_>, line: StatsLine) {
         let (messages, turns) = (line.stats.message_count.unwrap_or(0), line.stats.turn_count.unwrap_or(0));
         let stats = Stats { messages, turns, ..Stats::default() };
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Stats, Ok(Receipt::Stats(stats)));
     }
 
-    pub(super) fn settle_save(&mut self, cx: &mut Cx<'_>, said: SaveResult) {
+    pub(super) fn settle_save(&mut self, cx: &mut UiCx<'_>, said: SaveResult) {
         let with = match (said.ok, said.path) {
             (true, Some(path)) => Ok(Receipt::Saved { path, size: 0 }),
             (true, None) => Ok(Receipt::Done),
@@ -259,7 +259,7 @@ impl LemonUi {
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Save, with);
     }
 
-    pub(super) fn settle_sessions(&mut self, cx: &mut Cx<'_>, said: SessionsList) {
+    pub(super) fn settle_sessions(&mut self, cx: &mut UiCx<'_>, said: SessionsList) {
         if let Some(error) = said.error.as_ref().map(lift::word).filter(|error| !error.is_empty()) {
             let refusal = Refusal::new(RefusalKind::Remote { code: "sessions_list".to_owned() }, error);
             self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Err(refusal));
@@ -277,7 +277,7 @@ impl LemonUi {
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Ok(Receipt::Sessions(summaries)));
     }
 
-    pub(super) fn settle_models(&mut self, cx: &mut Cx<'_>, said: ModelsList) {
+    pub(super) fn settle_models(&mut self, cx: &mut UiCx<'_>, said: ModelsList) {
         if let Some(error) = said.error.as_ref().map(lift::word).filter(|error| !error.is_empty()) {
             let refusal = Refusal::new(RefusalKind::Remote { code: "models_list".to_owned() }, error);
             self.settle_wanted(cx, |wanted| *wanted == Wanted::Models, Err(refusal));
@@ -300,7 +300,7 @@ impl LemonUi {
     }
 
     /// An `error` line: the answer to the oldest command that waits; `false` when none does.
-    pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, text: &str) -> bool {
+    pub(super) fn refuse(&mut self, cx: &mut UiCx<'_>, text: &str) -> bool {
         let (kind, hint) = match text {
             ALREADY_STREAMING => (RefusalKind::Busy, Some("wait for its end or cancel it")),
             UNKNOWN_COMMAND => (RefusalKind::Unsupported, None),
@@ -320,7 +320,7 @@ impl LemonUi {
     }
 
     /// No line came that would settle a command.
-    pub(super) fn overdue(&mut self, cx: &mut Cx<'_>, key: TimerKey) {
+    pub(super) fn overdue(&mut self, cx: &mut UiCx<'_>, key: TimerKey) {
         let Some(at) = self.pending.iter().position(|pending| pending.key == key) else { return };
         let Some(pending) = self.pending.remove(at) else { return };
         let with = match pending.wanted {

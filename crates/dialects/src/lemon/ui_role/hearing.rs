@@ -4,12 +4,12 @@
 
 use super::super::lift;
 use super::super::wire::heard::{Compaction, Event, Message, ToolResult};
-use crate::role::{Cx, Drift};
 use domain::content::{Json, Role, Usage};
 use domain::event::{Failure, Outcome, Trigger};
 use domain::fact::{Fact, Key, Said};
 use domain::signal::Level;
 use domain::tool::{Progress, ToolOutcome};
+use roles::{Drift, UiCx};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    pub(super) fn hear(&mut self, cx: &mut Cx<'_>, event: &Event, line: &str) {
+    pub(super) fn hear(&mut self, cx: &mut UiCx<'_>, event: &Event, line: &str) {
         let data: Vec<&RawValue> = event.data.iter().map(AsRef::as_ref).collect();
         let item = |at: usize| data.get(at).copied();
         let of_run = ["message_", "tool_execution_", "turn_"].iter().any(|of| event.kind.starts_with(of));
@@ -106,7 +106,7 @@ impl Hearing {
         }
     }
 
-    fn message(&mut self, cx: &mut Cx<'_>, kind: &str, message: &Message, line: &str) {
+    fn message(&mut self, cx: &mut UiCx<'_>, kind: &str, message: &Message, line: &str) {
         let role = match message.role.as_str() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
@@ -142,7 +142,7 @@ impl Hearing {
     }
 
     /// A result in the conversation repeats what the tool's end said; it counts only when that did not come.
-    fn tool_message(&mut self, cx: &mut Cx<'_>, kind: &str, message: &Message) {
+    fn tool_message(&mut self, cx: &mut UiCx<'_>, kind: &str, message: &Message) {
         if let (Some(id), "message_end") = (&message.tool_call_id, kind) {
             let (content, details) = (message.content.as_deref(), message.details.as_deref());
             self.tool_ended(cx, &Key::from(id.as_str()), message.is_error, content, details);
@@ -151,7 +151,7 @@ impl Hearing {
 
     fn tool_ended(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         tool: &Key,
         failed: bool,
         content: Option<&RawValue>,
@@ -168,13 +168,13 @@ impl Hearing {
         self.say(cx, Said::ToolEnded { tool: tool.clone(), outcome, result });
     }
 
-    fn progress(&self, cx: &mut Cx<'_>, tool: &Key, progress: Progress) {
+    fn progress(&self, cx: &mut UiCx<'_>, tool: &Key, progress: Progress) {
         if !self.ended_tools.contains(&**tool) {
             self.say(cx, Said::ToolProgress { tool: tool.clone(), progress });
         }
     }
 
-    fn turn_ended(&mut self, cx: &mut Cx<'_>, message: Option<&RawValue>, results: Option<&RawValue>) {
+    fn turn_ended(&mut self, cx: &mut UiCx<'_>, message: Option<&RawValue>, results: Option<&RawValue>) {
         for result in results.and_then(read::<Vec<Message>>).unwrap_or_default() {
             self.tool_message(cx, "message_end", &result);
         }
@@ -184,7 +184,7 @@ impl Hearing {
         self.say(cx, Said::StepEnded(usage));
     }
 
-    fn ended(&mut self, cx: &mut Cx<'_>) {
+    fn ended(&mut self, cx: &mut UiCx<'_>) {
         let outcome = match self.stop_reason.as_deref() {
             Some("error") => {
                 let message = self.error_message.clone();
@@ -200,7 +200,7 @@ impl Hearing {
     }
 
     /// Of the run under way.
-    fn say(&self, cx: &mut Cx<'_>, said: Said) {
+    fn say(&self, cx: &mut UiCx<'_>, said: Said) {
         cx.fact(Fact::of(self.run.to_string(), said));
     }
 
@@ -209,7 +209,7 @@ impl Hearing {
         *self = Hearing { run: self.run + 1, ..Hearing::default() };
     }
 
-    fn end(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn end(&mut self, cx: &mut UiCx<'_>, outcome: Outcome) {
         // Whatever comes second (an end after an error, after a cancel) is of no run.
         let ended = std::mem::replace(self, Hearing { run: self.run, over: true, ..Hearing::default() });
         if ended.running {
@@ -218,7 +218,7 @@ impl Hearing {
     }
 }
 
-fn odd(cx: &mut Cx<'_>, event: &Event, line: &str) {
+fn odd(cx: &mut UiCx<'_>, event: &Event, line: &str) {
     cx.drift(Drift::new(event.kind.as_str(), "its tuple has another shape", line));
 }
 

@@ -195,13 +195,13 @@ pub struct Event<'a> {
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The rest; always an array.
-    pub data: Vec<Item<'a>>,
+    pub data: Vec<Element<'a>>,
 }
 
 /// An element of an event's tuple.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Item<'a> {
+pub enum Element<'a> {
     /// nil.
     Null,
     /// A boolean.
@@ -219,7 +219,7 @@ pub enum Item<'a> {
     /// What a tool gave back.
     Result(ToolResult<'a>),
     /// What changed in a partial message.
-    Change(Vec<Item<'a>>),
+    Change(Vec<Element<'a>>),
     /// A content block.
     Block(Block<'a>),
     /// A summary in the place of older messages.

@@ -2,20 +2,22 @@
 
 use super::bench::Bench;
 use crate::native::MAX_PENDING;
-use crate::role::{Effect, Lane, Line, RuntimeRole, UiRole};
 use expect_test::expect;
 use proptest::prelude::*;
+use roles::{Lane, Line, LinkEffect, RuntimeEffect, RuntimeRole, UiRole};
 
 fn answers(lines: &[Line]) -> String {
     let mut bench = Bench::greeted();
     for line in lines {
         bench.raw(line.clone());
     }
-    assert!(!bench.at_runtime.iter().any(|effect| matches!(effect, Effect::Close(_))));
+    assert!(
+        !bench.at_runtime.iter().any(|effect| matches!(effect, RuntimeEffect::Link(LinkEffect::Close(_))))
+    );
     // The link lives.
     bench.at_runtime.clear();
     bench.raw(Line::Text(r#"{"command":{"ticket":99,"what":"stats"}}"#.into()));
-    assert!(matches!(bench.at_runtime.last(), Some(Effect::Command { .. })), "{:?}", bench.at_runtime);
+    assert!(matches!(bench.at_runtime.last(), Some(RuntimeEffect::Command { .. })), "{:?}", bench.at_runtime);
     bench.lines.iter().filter(|line| line.starts_with('<')).map(|line| format!("{line}\n")).collect()
 }
 
@@ -90,12 +92,12 @@ fn a_ticket_under_way_is_not_taken_twice_and_too_many_are_refused() {
 fn a_flood_is_slowed_down() {
     let mut bench = Bench::greeted();
     let mut effects = Vec::new();
-    let mut cx = crate::role::Cx { now: domain::ids::Millis(1_000_000), effects: &mut effects };
+    let mut cx = roles::Cx { now: domain::ids::Millis(1_000_000), effects: &mut effects };
     for ticket in 0..500 {
         let line = format!(r#"{{"command":{{"ticket":{ticket},"what":"stats"}}}}"#);
         bench.runtime.line(&mut cx, Lane::MAIN, Line::Text(line));
     }
-    let taken = effects.iter().filter(|effect| matches!(effect, Effect::Command { .. })).count();
+    let taken = effects.iter().filter(|effect| matches!(effect, RuntimeEffect::Command { .. })).count();
     assert_eq!(taken, wire::rate::REQUESTS_PER_SECOND as usize);
     assert_eq!(effects.len(), 500);
 }

@@ -1,13 +1,16 @@
 //! The wiring: lines go across at once, what the roles want is kept for the test to look at.
 
 use crate::native::{NativeRuntime, NativeUi};
-use crate::role::{Cx, Effect, Greeting, Hello, Lane, Line, RuntimeRole, Seen, UiRole, View};
 use domain::canon::Names;
 use domain::event::{Body, Event};
 use domain::ids::{Millis, SessionId};
 use domain::port::News;
 use domain::signal::Board;
 use domain::state::State;
+use roles::{
+    Cx, Greeting, Hello, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, Seen, UiCx, UiEffect,
+    UiRole, View,
+};
 
 /// A runtime with one session, a UI, and the link between.
 pub(super) struct Bench {
@@ -19,9 +22,9 @@ pub(super) struct Bench {
     /// The session as the UI's side has it.
     pub(super) mirror: State,
     /// What the runtime's role wanted, lines aside.
-    pub(super) at_runtime: Vec<Effect>,
+    pub(super) at_runtime: Vec<RuntimeEffect>,
     /// What the UI's role wanted, lines aside.
-    pub(super) at_ui: Vec<Effect>,
+    pub(super) at_ui: Vec<UiEffect>,
     /// All lines, `>` from the UI and `<` from the runtime.
     pub(super) lines: Vec<String>,
     pub(super) now: u64,
@@ -68,7 +71,7 @@ impl Bench {
         self.ui(|role, cx, _| role.open(cx, &hello));
     }
 
-    pub(super) fn runtime(&mut self, call: impl FnOnce(&mut NativeRuntime, &mut Cx<'_>, View<'_>)) {
+    pub(super) fn runtime(&mut self, call: impl FnOnce(&mut NativeRuntime, &mut RuntimeCx<'_>, View<'_>)) {
         let mut effects = Vec::new();
         let view = View { session: &self.session, state: &self.state, board: &self.board, current: true };
         self.now += 20;
@@ -76,9 +79,9 @@ impl Bench {
         self.perform_runtime(effects);
     }
 
-    fn perform_runtime(&mut self, effects: Vec<Effect>) {
+    fn perform_runtime(&mut self, effects: Vec<RuntimeEffect>) {
         for effect in effects {
-            let Effect::Send { line, .. } = effect else {
+            let RuntimeEffect::Link(LinkEffect::Send { line, .. }) = effect else {
                 self.at_runtime.push(effect);
                 continue;
             };
@@ -87,7 +90,7 @@ impl Bench {
         }
     }
 
-    pub(super) fn ui(&mut self, call: impl FnOnce(&mut NativeUi, &mut Cx<'_>, Seen<'_>)) {
+    pub(super) fn ui(&mut self, call: impl FnOnce(&mut NativeUi, &mut UiCx<'_>, Seen<'_>)) {
         let mut effects = Vec::new();
         let names = Names::default();
         let seen = Seen { state: &self.mirror, names: &names };
@@ -95,16 +98,16 @@ impl Bench {
         self.perform_ui(effects);
     }
 
-    fn perform_ui(&mut self, effects: Vec<Effect>) {
+    fn perform_ui(&mut self, effects: Vec<UiEffect>) {
         for effect in effects {
             match effect {
-                Effect::Send { line, .. } => {
+                UiEffect::Link(LinkEffect::Send { line, .. }) => {
                     self.lines.push(format!("> {line}"));
                     self.raw(Line::Text(line));
                 }
-                Effect::News(news) => {
+                UiEffect::News(news) => {
                     self.take(&news);
-                    self.at_ui.push(Effect::News(news));
+                    self.at_ui.push(UiEffect::News(news));
                 }
                 effect => self.at_ui.push(effect),
             }
@@ -145,7 +148,7 @@ impl Bench {
 
     pub(super) fn news(&self) -> impl Iterator<Item = &News> {
         self.at_ui.iter().filter_map(|effect| match effect {
-            Effect::News(news) => Some(&**news),
+            UiEffect::News(news) => Some(&**news),
             _ => None,
         })
     }

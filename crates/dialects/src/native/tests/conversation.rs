@@ -2,7 +2,6 @@
 
 use super::bench::Bench;
 use crate::native::{ATTACH_BYTES, MAX_RESYNCS};
-use crate::role::{Answers, Effect, Reason, RuntimeRole, TimerKey, UiRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Part, Role, TextKind};
 use domain::event::{Body, Cause, Finish, Outcome};
@@ -10,6 +9,7 @@ use domain::ids::{MessageId, RunId, TurnId};
 use domain::port::{News, Ticket};
 use domain::state::State;
 use expect_test::expect;
+use roles::{Answers, LinkEffect, Reason, RuntimeEffect, RuntimeRole, TimerKey, UiEffect, UiRole};
 
 fn opened() -> Body {
     Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None }
@@ -55,7 +55,11 @@ fn a_short_conversation_line_by_line() {
     .assert_eq(&first(&bench, 4));
     assert_eq!(bench.mirror.hash(), bench.state.hash());
     assert!(bench.lines.iter().any(|line| line.starts_with("< {\"hash\":")), "{:#?}", bench.lines);
-    assert!(!bench.at_ui.iter().any(|effect| matches!(effect, Effect::Drift(_))), "{:#?}", bench.at_ui);
+    assert!(
+        !bench.at_ui.iter().any(|effect| matches!(effect, UiEffect::Link(LinkEffect::Drift(_)))),
+        "{:#?}",
+        bench.at_ui
+    );
     assert!(bench.ui.abilities().is_some_and(|abilities| abilities.consent));
     assert_eq!(bench.runtime.can_answer(), Answers::ALL);
 }
@@ -105,7 +109,8 @@ fn a_returning_ui_that_knows_everything_gets_no_replay() {
     bench.open(None);
     let session = bench.session.clone();
     let asked = &bench.at_runtime[..];
-    let [Effect::Command { ticket, command: Command::OpenSession { session: wanted }, .. }] = asked else {
+    let [RuntimeEffect::Command { ticket, command: Command::OpenSession { session: wanted }, .. }] = asked
+    else {
         panic!("{asked:?}");
     };
     assert_eq!(*wanted, session);
@@ -145,14 +150,16 @@ fn sides_that_differ_find_out_and_start_anew_but_not_for_ever() {
         bench.mirror.settings.title = Some(format!("drifted {round}"));
         let at = super::super::runtime_role::cursor(&bench.session, &bench.state);
         let line = serde_json::to_string(&super::super::wire::FromRuntime::Hash(at)).unwrap();
-        bench
-            .ui(|role, cx, seen| role.line(cx, seen, crate::role::Lane::MAIN, crate::role::Line::Text(line)));
+        bench.ui(|role, cx, seen| role.line(cx, seen, roles::Lane::MAIN, roles::Line::Text(line)));
     }
     let asked = bench.at_runtime.iter().filter(|e| {
-        matches!(e, Effect::Command { command: Command::OpenSession { session }, .. } if *session == bench.session)
+        matches!(e, RuntimeEffect::Command { command: Command::OpenSession { session }, .. } if *session == bench.session)
     });
     assert_eq!(asked.count(), MAX_RESYNCS as usize);
-    let drifts = bench.at_ui.iter().filter(|e| matches!(e, Effect::Drift(drift) if drift.place == "hash"));
+    let drifts = bench
+        .at_ui
+        .iter()
+        .filter(|e| matches!(e, UiEffect::Link(LinkEffect::Drift(drift)) if drift.place == "hash"));
     assert_eq!(drifts.count(), MAX_RESYNCS as usize + 2);
 }
 
@@ -169,14 +176,18 @@ fn a_peer_that_is_too_old_is_told_what_to_do() {
     let mut bench = Bench::new();
     bench.raw(text(r#"{"hello":{"protocol":0}}"#));
     assert!(bench.lines[0].contains("update the UI"), "{:?}", bench.lines);
-    assert!(matches!(bench.at_runtime[..], [Effect::Close(Reason::Unusable(_))]));
+    assert!(matches!(bench.at_runtime[..], [RuntimeEffect::Link(LinkEffect::Close(Reason::Unusable(_)))]));
 }
 
 #[test]
 fn a_runtime_that_says_nothing_is_given_up() {
     let mut bench = Bench::new();
     bench.ui(|role, cx, seen| role.timer(cx, seen, TimerKey(1)));
-    assert!(matches!(bench.at_ui[..], [Effect::Close(Reason::Unusable(_))]), "{:?}", bench.at_ui);
+    assert!(
+        matches!(bench.at_ui[..], [UiEffect::Link(LinkEffect::Close(Reason::Unusable(_)))]),
+        "{:?}",
+        bench.at_ui
+    );
 }
 
 #[test]
@@ -184,10 +195,13 @@ fn a_session_that_is_not_there_ends_the_attempt_with_words() {
     let mut bench = Bench::new();
     let session = bench.session.clone();
     bench.open(Some(&session));
-    let Some(Effect::Command { ticket, .. }) = bench.at_runtime.pop() else { panic!("{:?}", bench.lines) };
+    let Some(RuntimeEffect::Command { ticket, .. }) = bench.at_runtime.pop() else {
+        panic!("{:?}", bench.lines)
+    };
     let refusal = Refusal::new(RefusalKind::SessionUnknown, "there is no such session").hint("list them");
     bench.runtime(|role, cx, _| role.settled(cx, None, ticket, Err(refusal)));
-    let close = Effect::Close(Reason::Unusable("there is no such session: list them".to_owned()));
+    let close =
+        UiEffect::Link(LinkEffect::Close(Reason::Unusable("there is no such session: list them".to_owned())));
     assert_eq!(bench.at_ui.last(), Some(&close));
 }
 
@@ -199,7 +213,7 @@ fn a_lost_link_settles_what_was_under_way() {
     }
     bench.ui(|role, cx, seen| role.closed(cx, seen));
     let lost = bench.at_ui.iter().filter(|effect| {
-        matches!(effect, Effect::Settle { with: Err(Refusal { kind: RefusalKind::Lost, .. }), .. })
+        matches!(effect, UiEffect::Settle { with: Err(Refusal { kind: RefusalKind::Lost, .. }), .. })
     });
     assert_eq!(lost.count(), 3);
 }
@@ -210,10 +224,10 @@ fn commands_name_the_session_that_is_seen() {
     bench.happen(opened());
     bench.attach();
     bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(1), Command::Stats));
-    let Some(Effect::Command { target, .. }) = bench.at_runtime.last() else { panic!("no command") };
+    let Some(RuntimeEffect::Command { target, .. }) = bench.at_runtime.last() else { panic!("no command") };
     assert_eq!(*target, Target::Session(bench.session.clone()));
 }
 
-fn text(line: &str) -> crate::role::Line {
-    crate::role::Line::Text(line.to_owned())
+fn text(line: &str) -> roles::Line {
+    roles::Line::Text(line.to_owned())
 }

@@ -1,26 +1,19 @@
 //! Everything of the vocabulary passes through unchanged.
 
 use super::bench::Bench;
-use crate::fidelity::holes;
-use crate::native::fidelity::TABLE;
-use crate::role::{Effect, RuntimeRole, UiRole};
 use domain::command::Target;
 use domain::port::{News, Ticket};
 use proptest::prelude::*;
 use record::arb;
+use roles::{RuntimeEffect, RuntimeRole, UiEffect, UiRole};
 use std::sync::Arc;
-
-#[test]
-fn every_item_has_a_row() {
-    assert_eq!(holes(&TABLE), (Vec::new(), Vec::new()));
-}
 
 proptest! {
     #[test]
     fn any_command(command in arb::command(), ticket in any::<u64>()) {
         let mut bench = Bench::greeted();
         bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(ticket), command.clone()));
-        let [Effect::Command { target: Target::Current, command: came, .. }] = &bench.at_runtime[..] else {
+        let [RuntimeEffect::Command { target: Target::Current, command: came, .. }] = &bench.at_runtime[..] else {
             return Err(TestCaseError::fail(format!("{:?}", bench.at_runtime)));
         };
         prop_assert_eq!(came, &command);
@@ -48,11 +41,11 @@ proptest! {
         let mut bench = Bench::greeted();
         let command = domain::command::Command::Stats;
         bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(ticket), command));
-        let Some(Effect::Command { ticket: given, .. }) = bench.at_runtime.pop() else {
+        let Some(RuntimeEffect::Command { ticket: given, .. }) = bench.at_runtime.pop() else {
             return Err(TestCaseError::fail("no command"));
         };
         bench.runtime(|role, cx, view| role.settled(cx, Some(view), given, with.clone()));
-        prop_assert_eq!(&bench.at_ui, &vec![Effect::Settle { ticket: Ticket(ticket), with }]);
+        prop_assert_eq!(&bench.at_ui, &vec![UiEffect::Settle { ticket: Ticket(ticket), with }]);
     }
 
     #[test]

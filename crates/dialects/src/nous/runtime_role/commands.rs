@@ -6,11 +6,11 @@ use super::lift::{self, Wanted};
 use super::receipts::{Look, What};
 use crate::nous::entry_name;
 use crate::nous::wire::{ErrorBody, PendingCounts, State as WireState};
-use crate::role::{Cx, Lane};
 use domain::command::{Command, PromptOptions, Target};
 use domain::content::Input;
 use domain::ids::{EntryId, SessionId};
 use domain::queue::{Mode, QueueKind};
+use roles::{Lane, RuntimeCx};
 use serde_json::{Value, json};
 
 /// A prompt that waits for its session.
@@ -23,7 +23,7 @@ pub(super) struct Prompt {
 
 impl NousRuntime {
     /// Does one line of a connection.
-    pub(super) fn command(&mut self, cx: &mut Cx<'_>, lane: Lane, line: &str) {
+    pub(super) fn command(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, line: &str) {
         let asked = match lift::decode(line) {
             Ok(asked) => asked,
             Err(message) => return cx.send_on(lane, answers::error("", why("invalid_command", message))),
@@ -40,7 +40,7 @@ impl NousRuntime {
     /// Answers at once, or hands a command to the hub (`None`).
     fn want(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         lane: Lane,
         id: &str,
         wanted: Wanted,
@@ -139,7 +139,7 @@ impl NousRuntime {
     }
 
     /// Starts a run in the active session; makes one first if there is none, so that its beginning is seen.
-    pub(super) fn prompt(&mut self, cx: &mut Cx<'_>, lane: Lane, id: String, prompt: Prompt) {
+    pub(super) fn prompt(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, id: String, prompt: Prompt) {
         match self.active.clone() {
             Some(session) => {
                 let options = PromptOptions { from: prompt.from, ..PromptOptions::default() };
@@ -154,7 +154,14 @@ impl NousRuntime {
         }
     }
 
-    pub(super) fn look(&mut self, cx: &mut Cx<'_>, lane: Lane, id: String, session: SessionId, look: Look) {
+    pub(super) fn look(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        lane: Lane,
+        id: String,
+        session: SessionId,
+        look: Look,
+    ) {
         let what = What::Look { session: session.clone(), look, tries: 0 };
         self.ask_hub(cx, lane, id, Target::Session(session), Command::Stats, what);
     }

@@ -5,13 +5,13 @@ use super::commands::{Prompt, mode_accepted};
 use super::waiting::Waiting;
 use super::{NousRuntime, reads};
 use crate::nous::entry_name;
-use crate::role::{Cx, Lane, View};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::event::Trigger;
 use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::state::State;
+use roles::{Lane, RuntimeCx, View};
 use serde_json::{Value, json};
 
 /// How often a read is tried again when the hub shows another session, because another connection named one meanwhile.
@@ -89,7 +89,7 @@ impl NousRuntime {
 
     pub(super) fn settle(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         pending: Pending,
         with: Result<Receipt, Refusal>,
@@ -209,7 +209,7 @@ impl NousRuntime {
     /// A run began. Its events come after this.
     fn started(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         (lane, id): (Lane, String),
         session: SessionId,
@@ -258,7 +258,7 @@ impl NousRuntime {
 
     fn looked(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         (lane, id): (Lane, String),
         session: SessionId,

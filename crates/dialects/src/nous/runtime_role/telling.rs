@@ -10,6 +10,7 @@ use domain::ids::{MessageId, RunId, ToolRunId};
 use domain::signal::Level;
 use domain::state::State;
 use domain::tool::{Progress, ToolOutcome, ToolResult};
+use roles::Item;
 use std::collections::BTreeMap;
 
 /// What stands before the text of a tool that did not do what it was asked.
@@ -44,7 +45,7 @@ pub(super) struct Telling {
     told_abort: bool,
     lost_thought: bool,
     out: Vec<Told>,
-    losses: Vec<(&'static str, &'static str)>,
+    losses: Vec<(Item, &'static str)>,
 }
 
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl Telling {
     }
 
     /// What could not be said since the last call.
-    pub(super) fn losses(&mut self) -> Vec<(&'static str, &'static str)> {
+    pub(super) fn losses(&mut self) -> Vec<(Item, &'static str)> {
         std::mem::take(&mut self.losses)
     }
 
@@ -123,7 +124,7 @@ impl Telling {
                 self.status(format!("session_compacted: tokens_before={}", compaction.tokens_before));
             }
             Body::Noticed { level, code, text, .. } => self.noticed(*level, code, text),
-            Body::PlanChanged { .. } => self.losses.push(("plan", "the agent's plan")),
+            Body::PlanChanged { .. } => self.losses.push((Item::Plan, "the agent's plan")),
             Body::SessionOpened { .. }
             | Body::Renamed { .. }
             | Body::ModelChosen { .. }
@@ -256,7 +257,7 @@ impl Telling {
     fn text(&mut self, state: &State, minted: &mut u64, message: MessageId, kind: TextKind, text: &str) {
         if kind == TextKind::Thought {
             if !std::mem::replace(&mut self.lost_thought, true) {
-                self.losses.push(("thought", "the model's thinking"));
+                self.losses.push((Item::Thought, "the model's thinking"));
             }
             return;
         }
@@ -283,7 +284,7 @@ impl Telling {
             Part::Diff { text, .. } => {
                 self.text(state, minted, message, TextKind::Text, &format!("\n```diff\n{text}\n```\n"));
             }
-            Part::Image { .. } => self.losses.push(("image", "a picture in a message")),
+            Part::Image { .. } => self.losses.push((Item::Image, "a picture in a message")),
             Part::Tool(_) | Part::Opaque { .. } => {}
         }
     }

@@ -1,8 +1,8 @@
 //! A prompt with `wait:true`: the events of its run are collected until its end, then it is answered.
 
 use crate::nous::wire::FlatEvent;
-use crate::role::Lane;
 use domain::event::Outcome;
+use roles::Lane;
 use serde_json::{Value, json};
 
 /// Most bytes of text and events that one answer carries.

@@ -2,7 +2,6 @@
 
 use super::stage::{COMMANDS, Stage};
 use crate::nous::MAX_WAITING_LINES;
-use crate::role::{Lane, Line, RuntimeRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Json, Usage};
 use domain::event::{Compaction, Trigger};
@@ -10,6 +9,7 @@ use domain::ids::{EntryId, QueuedId, SessionId};
 use domain::queue::{Mode, QueueKind};
 use domain::session::{RunSummary, Stats};
 use proptest::prelude::*;
+use roles::{Lane, Line, RuntimeRole};
 use serde_json::{Value, json};
 
 fn error(code: &str, message: &str) -> Value {
@@ -237,7 +237,7 @@ fn answers_come_in_order_on_a_connection_and_others_do_not_wait() {
     assert_eq!(stage.answers().pop().unwrap()["id"], "other");
     assert_eq!(stage.last().0, first);
     let (state, session, board) = (stage.state.clone(), stage.session.clone(), Default::default());
-    let view = crate::role::View { session: &session, state: &state, board: &board, current: true };
+    let view = roles::View { session: &session, state: &state, board: &board, current: true };
     stage.call(|role, cx| role.settled(cx, Some(view), first, Ok(Receipt::Stats(Stats::default()))));
     let ids: Vec<Value> = stage.answers().iter().map(|answer| answer["id"].clone()).collect();
     assert_eq!(ids, ["c", "second"]);

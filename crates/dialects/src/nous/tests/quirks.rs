@@ -3,11 +3,11 @@
 use super::stage::{COMMANDS, EVENTS, Stage};
 use super::ui::Bench;
 use crate::nous::quirks::QUIRKS;
-use crate::role::{Lane, RuntimeRole, TimerKey};
 use domain::command::{Command, Receipt, RefusalKind};
 use domain::event::{Body, Outcome};
 use domain::ids::RunId;
 use domain::session::RunSummary;
+use roles::{Lane, RuntimeRole, TimerKey};
 use serde_json::json;
 
 #[test]

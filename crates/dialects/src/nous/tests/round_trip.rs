@@ -2,10 +2,10 @@
 
 use super::stage::Stage;
 use super::ui::Bench;
-use crate::role::Lane;
 use domain::event::{Cause, Failure, Outcome};
 use domain::tool::ToolOutcome;
 use proptest::prelude::*;
+use roles::Lane;
 
 /// Name, end and output of a tool.
 type Tool = (&'static str, ToolOutcome, String);

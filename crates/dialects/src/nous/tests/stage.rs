@@ -1,7 +1,6 @@
 //! A stage for the runtime role: plays the hub with one session's state, without I/O.
 
 use crate::nous::NousRuntime;
-use crate::role::{Cx, Effect, Greeting, Lane, Line, RuntimeRole, TimerKey, View};
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, Cause, Event, Finish, Outcome};
@@ -12,6 +11,7 @@ use domain::session::SessionSummary;
 use domain::signal::Board;
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use roles::{Cx, Greeting, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, TimerKey, View};
 use serde_json::Value;
 
 /// The first command connection and the first event connection.
@@ -59,22 +59,26 @@ impl Stage {
         stage
     }
 
-    pub(super) fn call(&mut self, call: impl FnOnce(&mut NousRuntime, &mut Cx<'_>)) {
+    pub(super) fn call(&mut self, call: impl FnOnce(&mut NousRuntime, &mut RuntimeCx<'_>)) {
         let mut effects = Vec::new();
         call(&mut self.role, &mut Cx { now: Millis(self.now), effects: &mut effects });
         for effect in effects {
             match effect {
-                Effect::Send { lane, line } => self.sent.push((lane, line)),
-                Effect::Command { ticket, target, command } => self.wanted.push((ticket, target, command)),
-                Effect::Timer { key, .. } => self.timers.push(key),
-                Effect::CancelTimer(key) => self.timers.retain(|timer| *timer != key),
-                Effect::Log(_) | Effect::Loss(_) => {}
+                RuntimeEffect::Link(LinkEffect::Send { lane, line }) => self.sent.push((lane, line)),
+                RuntimeEffect::Command { ticket, target, command } => {
+                    self.wanted.push((ticket, target, command))
+                }
+                RuntimeEffect::Link(LinkEffect::Timer { key, .. }) => self.timers.push(key),
+                RuntimeEffect::Link(LinkEffect::CancelTimer(key)) => {
+                    self.timers.retain(|timer| *timer != key)
+                }
+                RuntimeEffect::Link(LinkEffect::Log(_) | LinkEffect::Loss(_)) => {}
                 other => panic!("{other:?}"),
             }
         }
     }
 
-    fn view(&mut self, call: impl FnOnce(&mut NousRuntime, &mut Cx<'_>, View<'_>)) {
+    fn view(&mut self, call: impl FnOnce(&mut NousRuntime, &mut RuntimeCx<'_>, View<'_>)) {
         let (state, board, session) = (self.state.clone(), self.board.clone(), self.session.clone());
         let view = View { session: &session, state: &state, board: &board, current: true };
         self.call(|role, cx| call(role, cx, view));

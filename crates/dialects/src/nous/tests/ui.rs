@@ -1,7 +1,6 @@
 //! The UI role against what a core says.
 
 use crate::nous::NousUi;
-use crate::role::{Cx, Effect, Hello, Lane, Line, Reason, Seen, TimerKey, UiRole};
 use domain::canon::Canon;
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Part, Role};
@@ -12,6 +11,7 @@ use domain::ids::{Ids, Millis};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::state::{EntryKind, State};
+use roles::{Cx, Hello, Lane, Line, LinkEffect, Reason, Seen, TimerKey, UiCx, UiEffect, UiRole};
 use serde_json::{Value, json};
 
 /// Plays the hub around a UI role: facts go through the canon into a state.
@@ -57,21 +57,23 @@ impl Bench {
         bench
     }
 
-    pub(super) fn call(&mut self, call: impl FnOnce(&mut NousUi, &mut Cx<'_>, Seen<'_>)) {
+    pub(super) fn call(&mut self, call: impl FnOnce(&mut NousUi, &mut UiCx<'_>, Seen<'_>)) {
         let mut effects = Vec::new();
         let seen = Seen { state: &self.state, names: self.canon.names() };
         call(&mut self.role, &mut Cx { now: Millis(7), effects: &mut effects }, seen);
         for effect in effects {
             match effect {
-                Effect::Send { lane, line } => {
+                UiEffect::Link(LinkEffect::Send { lane, line }) => {
                     assert_eq!(lane, Lane::MAIN);
                     self.sent.push(serde_json::from_str(&line).unwrap());
                 }
-                Effect::Fact(fact) => self.fact(fact),
-                Effect::Settle { ticket, with } => self.settled.push((ticket, with)),
-                Effect::Close(reason) => self.closed = Some(reason),
-                Effect::Timer { .. } | Effect::CancelTimer(_) | Effect::Log(_) => {}
-                Effect::Drift(_) | Effect::Loss(_) | Effect::Signal(_) => {}
+                UiEffect::Fact(fact) => self.fact(fact),
+                UiEffect::Settle { ticket, with } => self.settled.push((ticket, with)),
+                UiEffect::Link(LinkEffect::Close(reason)) => self.closed = Some(reason),
+                UiEffect::Link(
+                    LinkEffect::Timer { .. } | LinkEffect::CancelTimer(_) | LinkEffect::Log(_),
+                ) => {}
+                UiEffect::Link(LinkEffect::Drift(_) | LinkEffect::Loss(_)) | UiEffect::Signal(_) => {}
                 other => panic!("{other:?}"),
             }
         }

@@ -2,12 +2,12 @@
 
 use super::NousUi;
 use crate::nous::wire::ErrorBody;
-use crate::role::{Cx, Seen};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Part};
 use domain::ids::{EntryId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
+use roles::{Item, Seen, UiCx};
 use serde_json::{Value, json};
 
 /// A command whose answer is out.
@@ -54,7 +54,7 @@ pub(super) enum Sent {
 
 impl Sent {
     /// Tells whoever waits that it was not done.
-    pub(super) fn refuse(self, cx: &mut Cx<'_>, refusal: Refusal) {
+    pub(super) fn refuse(self, cx: &mut UiCx<'_>, refusal: Refusal) {
         let ticket = match self {
             Sent::Hello | Sent::State | Sent::Messages => None,
             Sent::Session { ticket } => ticket,
@@ -100,7 +100,7 @@ pub(super) fn refusal(error: &ErrorBody) -> Refusal {
 }
 
 impl NousUi {
-    pub(super) fn lower(&mut self, cx: &mut Cx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
+    pub(super) fn lower(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
             Command::Prompt { input, options } => {
                 let Some(text) = said(cx, &input) else { return empty(cx, ticket) };
@@ -177,7 +177,7 @@ impl NousUi {
                 self.send(cx, "extension_command", payload, Sent::Extension { ticket });
             }
             Command::UpdateContext(_) => {
-                cx.loss("context update", "where the person works");
+                cx.loss(Item::ContextUpdate, "where the person works");
                 cx.settle(ticket, Ok(Receipt::Done));
             }
             Command::SetLeaf { leaf: None } | Command::ClearSession => {
@@ -210,7 +210,7 @@ impl NousUi {
 
     fn branch(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         ticket: Ticket,
         session: Option<SessionId>,
@@ -232,7 +232,7 @@ impl NousUi {
 }
 
 /// What is said, as text alone; pictures cannot be carried.
-fn said(cx: &mut Cx<'_>, input: &Input) -> Option<String> {
+fn said(cx: &mut UiCx<'_>, input: &Input) -> Option<String> {
     let mut text = input.text.clone();
     for part in &input.attachments {
         match part {
@@ -243,16 +243,16 @@ fn said(cx: &mut Cx<'_>, input: &Input) -> Option<String> {
                 text = format!("{text}\n\n{path}\n```{language}\n{code}\n```");
             }
             Part::Diff { text: diff, .. } => text = format!("{text}\n\n```diff\n{diff}\n```"),
-            Part::Image { .. } => cx.loss("attachments", "a picture"),
+            Part::Image { .. } => cx.loss(Item::Attachments, "a picture"),
             Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => {
-                cx.loss("attachments", "a part of the prompt");
+                cx.loss(Item::Attachments, "a part of the prompt");
             }
         }
     }
     (!text.trim().is_empty()).then_some(text)
 }
 
-fn empty(cx: &mut Cx<'_>, ticket: Ticket) {
+fn empty(cx: &mut UiCx<'_>, ticket: Ticket) {
     let refusal = Refusal::new(RefusalKind::Invalid, "there is no text in it");
     cx.settle(ticket, Err(refusal.hint("this runtime takes text only")));
 }

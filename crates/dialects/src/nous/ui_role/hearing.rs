@@ -7,13 +7,13 @@
 use super::commands::Sent;
 use crate::nous::runtime_role::TOOL_ERROR;
 use crate::nous::wire::{Event, MessageEntry, Payload, State};
-use crate::role::{Cx, Drift, Effect};
 use domain::content::{Role, TextKind, Usage};
 use domain::event::{Cause, Failure, Finish, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
+use roles::{Drift, UiCx};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most texts of each kind that wait for their turn.
@@ -67,7 +67,7 @@ impl Hearing {
     }
 
     /// The core took the prompt. Its events may have come before this, even its last.
-    pub(super) fn accepted(&mut self, cx: &mut Cx<'_>, run: String) {
+    pub(super) fn accepted(&mut self, cx: &mut UiCx<'_>, run: String) {
         if !run.is_empty() {
             cx.fact(Fact::of(run, Said::RunStarted));
         }
@@ -102,7 +102,7 @@ impl Hearing {
         }
     }
 
-    pub(super) fn recover(&mut self, cx: &mut Cx<'_>, state: &State) {
+    pub(super) fn recover(&mut self, cx: &mut UiCx<'_>, state: &State) {
         let mode = |word: &str| if word == "all" { Mode::All } else { Mode::OneAtATime };
         (self.steer_mode, self.follow_up_mode) = (mode(&state.steering_mode), mode(&state.follow_up_mode));
         for (kind, mode) in [(QueueKind::Steer, self.steer_mode), (QueueKind::FollowUp, self.follow_up_mode)]
@@ -113,7 +113,7 @@ impl Hearing {
         }
     }
 
-    pub(super) fn event(&mut self, cx: &mut Cx<'_>, line: &str) {
+    pub(super) fn event(&mut self, cx: &mut UiCx<'_>, line: &str) {
         let event: Event = match serde_json::from_str(line) {
             Ok(event) => event,
             Err(why) => return cx.drift(Drift::new("event", why.to_string(), line)),
@@ -163,11 +163,11 @@ impl Hearing {
         self.echo = None;
     }
 
-    fn fact(&self, cx: &mut Cx<'_>, said: Said) {
+    fn fact(&self, cx: &mut UiCx<'_>, said: Said) {
         cx.fact(Fact { run: self.run.as_deref().map(Key::from), said });
     }
 
-    fn ended(&mut self, cx: &mut Cx<'_>, run: Option<String>) {
+    fn ended(&mut self, cx: &mut UiCx<'_>, run: Option<String>) {
         let outcome = match self.failure.take() {
             _ if self.cancelled => Outcome::Cancelled,
             Some(failure) => Outcome::Failed(failure),
@@ -180,7 +180,7 @@ impl Hearing {
         self.follow_ups.clear();
     }
 
-    fn turn_started(&mut self, cx: &mut Cx<'_>) {
+    fn turn_started(&mut self, cx: &mut UiCx<'_>) {
         self.echo = None;
         let cause = if self.turns <= 1 {
             Cause::Prompt
@@ -192,7 +192,7 @@ impl Hearing {
         self.fact(cx, Said::TurnStarted(Some(cause)));
     }
 
-    fn message_started(&mut self, cx: &mut Cx<'_>, payload: &Payload) {
+    fn message_started(&mut self, cx: &mut UiCx<'_>, payload: &Payload) {
         let message = payload.message_id.as_deref().map(Key::from);
         if payload.role.as_deref() != Some("user") {
             return self.fact(cx, Said::MessageStarted { message, role: Role::Assistant });
@@ -217,7 +217,7 @@ impl Hearing {
         }
     }
 
-    fn text(&mut self, cx: &mut Cx<'_>, payload: Payload) {
+    fn text(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let text = payload.delta.unwrap_or_default();
         let echoed = self
             .echo
@@ -229,7 +229,7 @@ impl Hearing {
         }
     }
 
-    fn tool_started(&mut self, cx: &mut Cx<'_>, payload: Payload) {
+    fn tool_started(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let Some(tool) = payload.tool_call_id.map(Key::from) else { return };
         self.echo = None;
         if self.tools.len() < MAX_TOOLS && tool.len() <= MAX_ID {
@@ -238,7 +238,7 @@ impl Hearing {
         self.fact(cx, Said::ToolStarted { tool, name: payload.tool_name, args: None });
     }
 
-    fn tool_updated(&mut self, cx: &mut Cx<'_>, payload: Payload) {
+    fn tool_updated(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let (Some(tool), Some(text)) = (payload.tool_call_id.map(Key::from), payload.delta) else { return };
         let kept: usize = self.tools.values().map(|tool| tool.text.len()).sum();
         if let Some(known) = self.tools.get_mut(&tool)
@@ -251,7 +251,7 @@ impl Hearing {
         }
     }
 
-    fn tool_ended(&mut self, cx: &mut Cx<'_>, payload: Payload) {
+    fn tool_ended(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let Some(tool) = payload.tool_call_id.map(Key::from) else { return };
         let known = self.tools.remove(&tool).unwrap_or_default();
         let (outcome, warned) = known.outcome.unwrap_or((ToolOutcome::Done, String::new()));
@@ -266,18 +266,18 @@ impl Hearing {
         self.fact(cx, Said::ToolEnded { tool, outcome, result: ToolResult::text(text) });
     }
 
-    fn status(&mut self, cx: &mut Cx<'_>, message: String) {
+    fn status(&mut self, cx: &mut UiCx<'_>, message: String) {
         if let Some(figures) = message.strip_prefix("provider_usage: ") {
             return self.fact(cx, Said::StepEnded(usage(figures)));
         }
         match message.as_str() {
             "provider_stop_reason: length" => self.cut = true,
             "provider_stop_reason: tool_use" | "await_next: continue_with_tool_results" => {}
-            _ => cx.effects.push(Effect::Signal(Signal::Notify { level: Level::Info, text: message })),
+            _ => cx.signal(Signal::Notify { level: Level::Info, text: message }),
         }
     }
 
-    fn warning(&mut self, cx: &mut Cx<'_>, payload: Payload) {
+    fn warning(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let code = payload.code.unwrap_or_default();
         let text = payload.message.unwrap_or_default();
         let outcome = match code.as_str() {
@@ -306,7 +306,7 @@ impl Hearing {
         }
     }
 
-    fn error(&mut self, cx: &mut Cx<'_>, payload: Payload) {
+    fn error(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let code = payload.code.unwrap_or_else(|| "error".to_owned());
         let message = payload.message.unwrap_or_default();
         let text = match &payload.cause {
@@ -335,7 +335,7 @@ fn usage(figures: &str) -> Usage {
 }
 
 /// Messages of the past, told as runs that are over. Their keys are the names that `set_leaf` takes.
-pub(super) fn history(cx: &mut Cx<'_>, messages: &[MessageEntry]) {
+pub(super) fn history(cx: &mut UiCx<'_>, messages: &[MessageEntry]) {
     let mut at = 0;
     while let Some(first) = messages.get(at) {
         let of_run =
@@ -350,7 +350,7 @@ pub(super) fn history(cx: &mut Cx<'_>, messages: &[MessageEntry]) {
     }
 }
 
-fn past_message(cx: &mut Cx<'_>, run: &Key, entry: &MessageEntry) {
+fn past_message(cx: &mut UiCx<'_>, run: &Key, entry: &MessageEntry) {
     let message = Some(Key::from(entry.id.as_str()));
     let role = if entry.role == "user" { Role::User } else { Role::Assistant };
     let mut say = |said| cx.fact(Fact { run: Some(run.clone()), said });

@@ -12,12 +12,12 @@ use super::receipts::Pending;
 use super::requests::{self, invalid};
 use super::telling::Telling;
 use super::{MAX_QUERIES, OpenagentRuntime, context, words};
-use crate::role::{Cx, View};
 use domain::ask::{Answer, Ask, AskKind, Risk, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
 use domain::event::{Body, Event, Failure};
 use domain::ids::{RunId, SessionId};
+use roles::{Item, RuntimeCx, View};
 use serde_json::value::RawValue;
 use wire::WireId;
 use wire::jsonrpc::{self, RpcError};
@@ -71,7 +71,7 @@ impl Query {
     }
 
     /// Says lines, after the answer to the request.
-    pub(super) fn say(&mut self, cx: &mut Cx<'_>, lines: Vec<String>) {
+    pub(super) fn say(&mut self, cx: &mut RuntimeCx<'_>, lines: Vec<String>) {
         if self.request.is_some() {
             self.held.extend(lines);
         } else {
@@ -80,7 +80,7 @@ impl Query {
     }
 
     /// Answers the request, if it is not answered yet, and says what waited for that.
-    fn accept(&mut self, cx: &mut Cx<'_>) {
+    fn accept(&mut self, cx: &mut RuntimeCx<'_>) {
         if let Some(id) = self.request.take() {
             cx.send(accepted(&id, &self.telling.query_id));
             if let Some(suggestion) = self.suggestion.take() {
@@ -92,7 +92,7 @@ impl Query {
 }
 
 impl OpenagentRuntime {
-    pub(super) fn query(&mut self, cx: &mut Cx<'_>, id: WireId, params: Option<&RawValue>) {
+    pub(super) fn query(&mut self, cx: &mut RuntimeCx<'_>, id: WireId, params: Option<&RawValue>) {
         let read = requests::objects(params, &["context", "options"]).and_then(|()| requests::read(params));
         let QueryParams { message, context, options } = match read {
             Ok(params) => params,
@@ -125,7 +125,7 @@ impl OpenagentRuntime {
         self.advance(cx);
     }
 
-    fn new_query(&mut self, cx: &Cx<'_>, stream: bool) -> (u64, Query) {
+    fn new_query(&mut self, cx: &RuntimeCx<'_>, stream: bool) -> (u64, Query) {
         self.last_query += 1;
         let telling = Telling::new(format!("q-{}", self.last_query), self.client.style(), stream, cx.now);
         let query = Query {
@@ -148,7 +148,7 @@ impl OpenagentRuntime {
     }
 
     /// The existing client shows nothing of an error: it is told as an answer.
-    fn refuse_query(&mut self, cx: &mut Cx<'_>, id: &WireId, error: RpcError) {
+    fn refuse_query(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, error: RpcError) {
         if !self.client.terminal {
             return cx.send(jsonrpc::error(Some(id), &error));
         }
@@ -159,7 +159,7 @@ impl OpenagentRuntime {
     }
 
     /// Sends the queries that wait to where they can run now.
-    pub(super) fn advance(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn advance(&mut self, cx: &mut RuntimeCx<'_>) {
         while let Some(number) = self.queries.iter().find(|(_, q)| q.stage == Stage::Waiting).map(|(n, _)| *n)
         {
             let at_home = |query: &Query| query.own && !query.side && query.stage != Stage::Waiting;
@@ -174,7 +174,7 @@ impl OpenagentRuntime {
         }
     }
 
-    fn branch(&mut self, cx: &mut Cx<'_>, number: u64, at: Option<domain::ids::EntryId>) {
+    fn branch(&mut self, cx: &mut RuntimeCx<'_>, number: u64, at: Option<domain::ids::EntryId>) {
         let Some(query) = self.queries.get_mut(&number) else { return };
         query.stage = Stage::Branching;
         query.side = true;
@@ -187,7 +187,7 @@ impl OpenagentRuntime {
         self.ask_hub(cx, self.at_home(), command, Pending::Branch { query: number });
     }
 
-    pub(super) fn branched(&mut self, cx: &mut Cx<'_>, number: u64, with: Result<Receipt, Refusal>) {
+    pub(super) fn branched(&mut self, cx: &mut RuntimeCx<'_>, number: u64, with: Result<Receipt, Refusal>) {
         self.branching = self.branching.saturating_sub(1);
         match with {
             Ok(Receipt::Session { session, .. }) => self.prompt(cx, number, Some(session.id)),
@@ -206,7 +206,7 @@ impl OpenagentRuntime {
     }
 
     /// Hands the prompt to the hub: at home, or in a side session.
-    fn prompt(&mut self, cx: &mut Cx<'_>, number: u64, side: Option<SessionId>) {
+    fn prompt(&mut self, cx: &mut RuntimeCx<'_>, number: u64, side: Option<SessionId>) {
         let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
         let Some(query) = self.queries.get_mut(&number) else { return };
         query.stage = Stage::Prompting;
@@ -219,7 +219,7 @@ impl OpenagentRuntime {
         self.send_prompt(cx, number);
     }
 
-    pub(super) fn send_prompt(&mut self, cx: &mut Cx<'_>, number: u64) {
+    pub(super) fn send_prompt(&mut self, cx: &mut RuntimeCx<'_>, number: u64) {
         let Some(query) = self.queries.get(&number) else { return };
         let side = query.session.clone().filter(|_| query.side);
         let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
@@ -231,7 +231,7 @@ impl OpenagentRuntime {
     }
 
     /// Makes home the hub's current session again: a command that names it does.
-    fn come_home(&mut self, cx: &mut Cx<'_>) {
+    fn come_home(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.home.is_some() {
             let command = Command::UpdateContext(context::lift(&self.context));
             self.ask_hub(cx, self.at_home(), command, Pending::Silent);
@@ -240,7 +240,7 @@ impl OpenagentRuntime {
 
     pub(super) fn prompted(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         number: u64,
         with: Result<Receipt, Refusal>,
@@ -275,7 +275,7 @@ impl OpenagentRuntime {
         }
     }
 
-    fn refused(&mut self, cx: &mut Cx<'_>, number: u64, refusal: &Refusal) {
+    fn refused(&mut self, cx: &mut RuntimeCx<'_>, number: u64, refusal: &Refusal) {
         let Some(query) = self.queries.remove(&number) else { return };
         if let Some(id) = query.request {
             if query.cancelled && !self.client.terminal {
@@ -291,14 +291,14 @@ impl OpenagentRuntime {
     }
 
     /// Ends a query whose run cannot be told any more.
-    pub(super) fn end_early(&mut self, cx: &mut Cx<'_>, number: u64, failure: Failure) {
+    pub(super) fn end_early(&mut self, cx: &mut RuntimeCx<'_>, number: u64, failure: Failure) {
         let Some(mut query) = self.queries.remove(&number) else { return };
         query.accept(cx);
         query.telling.failed(&mut self.counters, cx.now, failure).into_iter().for_each(|line| cx.send(line));
     }
 
     /// Stops a query; the pending receipt answers the client.
-    pub(super) fn stop(&mut self, cx: &mut Cx<'_>, number: u64, pending: Pending) {
+    pub(super) fn stop(&mut self, cx: &mut RuntimeCx<'_>, number: u64, pending: Pending) {
         let Some(query) = self.queries.get_mut(&number) else { return };
         let target = query.session.clone().map_or(Target::Current, Target::Session);
         let command = Command::Cancel { run: query.run, reason: None };
@@ -311,7 +311,7 @@ impl OpenagentRuntime {
 
     pub(super) fn cancel_query(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         id: &WireId,
         query_id: &str,
     ) -> Result<(), RpcError> {
@@ -346,7 +346,7 @@ impl OpenagentRuntime {
     }
 
     /// Tells an event of a session to the query that it belongs to.
-    pub(super) fn tell(&mut self, cx: &mut Cx<'_>, view: View<'_>, event: &Event) {
+    pub(super) fn tell(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         if let Body::RunStarted { run } = &event.body {
             self.bind(cx, view.session, *run);
         }
@@ -354,7 +354,7 @@ impl OpenagentRuntime {
             self.queries.iter_mut().find(|(_, query)| query.runs_in(view.session) && query.run.is_some());
         let Some((number, query)) = found else {
             if matches!(event.body, Body::Noticed { .. }) {
-                cx.loss("notice", "a word outside of a query");
+                cx.loss(Item::Notice, "a word outside of a query");
             }
             return;
         };
@@ -370,7 +370,7 @@ impl OpenagentRuntime {
     }
 
     /// The run is that of a query of ours, or of somebody else: then it is told along, to a client that can tell answers apart.
-    fn bind(&mut self, cx: &mut Cx<'_>, session: &SessionId, run: RunId) {
+    fn bind(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, run: RunId) {
         let home = self.home.as_ref() == Some(session);
         let ours = |query: &&mut Query| {
             let prompted = query.stage == Stage::Prompting && query.run.is_none();
@@ -386,7 +386,7 @@ impl OpenagentRuntime {
         }
     }
 
-    fn ask_person(&mut self, cx: &mut Cx<'_>, session: &SessionId, number: u64, ask: &Ask) {
+    fn ask_person(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, number: u64, ask: &Ask) {
         let Some(query) = self.queries.get_mut(&number) else { return };
         let AskKind::Consent(consent) = &ask.kind else { return };
         let waved = !query.asks && consent.assessment.risk <= Risk::Medium && consent.assessment.reversible;
@@ -403,14 +403,14 @@ impl OpenagentRuntime {
         }
     }
 
-    fn ended(&mut self, cx: &mut Cx<'_>, number: u64) {
+    fn ended(&mut self, cx: &mut RuntimeCx<'_>, number: u64) {
         if let Some(mut query) = self.queries.remove(&number) {
             query.accept(cx);
             self.leave_side(cx, query.side, query.session);
         }
     }
 
-    fn leave_side(&mut self, cx: &mut Cx<'_>, side: bool, session: Option<SessionId>) {
+    fn leave_side(&mut self, cx: &mut RuntimeCx<'_>, side: bool, session: Option<SessionId>) {
         if let Some(session) = session.filter(|session| side && self.home.as_ref() != Some(session)) {
             self.ask_hub(cx, Target::Session(session), Command::CloseSession, Pending::Silent);
             self.come_home(cx);
@@ -418,7 +418,7 @@ impl OpenagentRuntime {
     }
 
     /// The session was shown (again): what it knows and we have not told.
-    pub(super) fn catch_up(&mut self, cx: &mut Cx<'_>, view: View<'_>) {
+    pub(super) fn catch_up(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         if let Some(run) = view.state.open_run() {
             self.bind(cx, view.session, run.id);
         }

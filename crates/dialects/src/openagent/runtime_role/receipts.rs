@@ -8,12 +8,12 @@ use super::super::wire::{
 };
 use super::OpenagentRuntime;
 use super::requests::{cancel_line, refusal_error};
-use crate::role::{Cx, View};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Part, Role};
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
 use domain::state::{EntryKind, Message, State};
+use roles::{RuntimeCx, View};
 use wire::jsonrpc::{self, INTERNAL_ERROR, RpcError};
 use wire::{WireId, time};
 
@@ -65,7 +65,7 @@ pub(super) enum Pending {
 impl OpenagentRuntime {
     pub(super) fn answer(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         pending: Pending,
         with: Result<Receipt, Refusal>,
@@ -153,7 +153,7 @@ impl OpenagentRuntime {
 
     fn approved(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         id: &WireId,
         execution_id: String,
         approved: bool,

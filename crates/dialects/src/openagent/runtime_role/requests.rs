@@ -9,10 +9,10 @@ use super::super::wire::{
 use super::client::Client;
 use super::receipts::Pending;
 use super::{OpenagentRuntime, approval, context, words};
-use crate::role::Cx;
 use domain::ask::Closing;
 use domain::command::{Command, ExportFormat, ListScope, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
+use roles::RuntimeCx;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -25,7 +25,13 @@ const DEFAULT_SESSIONS: u64 = 10;
 const MAX_SESSIONS: u64 = 1000;
 
 impl OpenagentRuntime {
-    pub(super) fn request(&mut self, cx: &mut Cx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
+    pub(super) fn request(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: WireId,
+        method: &str,
+        params: Option<&RawValue>,
+    ) {
         let done = match method {
             method::INITIALIZE => self.initialize(cx, &id, params),
             method::QUERY => {
@@ -52,7 +58,7 @@ impl OpenagentRuntime {
         }
     }
 
-    pub(super) fn notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+    pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match (method, read::<Context>(params)) {
             (method::CONTEXT, Ok(newer)) => self.update_context(cx, newer),
             (method::CONTEXT, Err(error)) => cx.log(format!("ignored: {method}: {}", error.message)),
@@ -61,7 +67,7 @@ impl OpenagentRuntime {
     }
 
     /// Without a session there is nobody to tell; it is told with the first query.
-    fn update_context(&mut self, cx: &mut Cx<'_>, newer: Context) {
+    fn update_context(&mut self, cx: &mut RuntimeCx<'_>, newer: Context) {
         let tells = context::tells(&newer) || newer.env.is_some();
         context::merge(&mut self.context, newer);
         if tells && self.home.is_some() {
@@ -73,7 +79,7 @@ impl OpenagentRuntime {
     /// A second handshake replaces what the first said.
     fn initialize(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         id: &WireId,
         params: Option<&RawValue>,
     ) -> Result<(), RpcError> {
@@ -116,7 +122,7 @@ impl OpenagentRuntime {
     /// The existing client reads what is wrong from the result, the document has errors for it.
     fn no_approval(
         &self,
-        cx: &mut Cx<'_>,
+        cx: &mut RuntimeCx<'_>,
         id: &WireId,
         error: RpcError,
         short: &str,
@@ -129,7 +135,12 @@ impl OpenagentRuntime {
         Ok(())
     }
 
-    fn approve(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn approve(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
         objects(params, &["options"])?;
         let params: ApproveParams = read(params)?;
         let Some(execution_id) = params.execution_id else {
@@ -172,7 +183,12 @@ impl OpenagentRuntime {
         Ok(())
     }
 
-    fn save(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn save(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
         let params: SaveParams = read(params)?;
         if self.home.is_none() {
             let why = "there is no session to save yet; send a query first";
@@ -184,7 +200,12 @@ impl OpenagentRuntime {
         Ok(())
     }
 
-    fn load(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn load(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
         let params: LoadParams = read(params)?;
         let command = match (params.session_id, params.path) {
             (Some(session), _) => Command::OpenSession { session: session_id(&session)? },
@@ -195,7 +216,12 @@ impl OpenagentRuntime {
         Ok(())
     }
 
-    fn list(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn list(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
         let params: ListParams = read(params)?;
         let limit = Some(params.limit.unwrap_or(DEFAULT_SESSIONS).min(MAX_SESSIONS));
         let command = Command::ListSessions { scope: ListScope::All, limit, search: None };
@@ -203,7 +229,12 @@ impl OpenagentRuntime {
         Ok(())
     }
 
-    fn export(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn export(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
         let params: ExportParams = read(params)?;
         let name = params.format.unwrap_or_else(|| "markdown".to_owned());
         let format = match name.as_str() {
@@ -228,7 +259,12 @@ impl OpenagentRuntime {
         Ok(())
     }
 
-    fn delete(&mut self, cx: &mut Cx<'_>, id: &WireId, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn delete(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
         let params: DeleteParams = read(params)?;
         let name = params.session_id.ok_or_else(|| invalid("session_id is required"))?;
         let session = session_id(&name)?;

@@ -1,7 +1,6 @@
 //! Stages for the roles: a runtime role with sessions of its own, and a UI role with its canon.
 
 use super::super::{OpenagentRuntime, OpenagentUi};
-use crate::role::{Cx, Effect, Greeting, Hello, Lane, Line, RuntimeRole, Seen, TimerKey, UiRole, View};
 use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Consent, Preview, Risk};
 use domain::canon::Canon;
 use domain::command::{Command, Receipt, Refusal, Target};
@@ -15,6 +14,10 @@ use domain::session::SessionSummary;
 use domain::signal::{Board, Signal};
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use roles::{
+    Cx, Greeting, Hello, Lane, Line, LinkEffect, RoleEffect, RuntimeCx, RuntimeEffect, RuntimeRole, Seen,
+    TimerKey, UiEffect, UiRole, View,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -33,7 +36,7 @@ pub(super) struct RuntimeBench {
     pub(super) now: Millis,
     ids: Ids,
     board: Board,
-    pub(super) effects: Vec<Effect>,
+    pub(super) effects: Vec<RuntimeEffect>,
 }
 
 impl RuntimeBench {
@@ -90,7 +93,11 @@ impl RuntimeBench {
         self.role.line(&mut Cx { now: self.now, effects: &mut self.effects }, Lane::MAIN, line);
     }
 
-    fn with_view(&mut self, name: &str, call: impl FnOnce(&mut OpenagentRuntime, &mut Cx<'_>, View<'_>)) {
+    fn with_view(
+        &mut self,
+        name: &str,
+        call: impl FnOnce(&mut OpenagentRuntime, &mut RuntimeCx<'_>, View<'_>),
+    ) {
         let session = session(name);
         let mut effects = std::mem::take(&mut self.effects);
         let state = self.states.entry(session.clone()).or_default();
@@ -142,7 +149,7 @@ impl RuntimeBench {
     pub(super) fn commands(&mut self) -> Vec<(Ticket, Target, Command)> {
         let mut commands = Vec::new();
         self.effects.retain(|effect| match effect {
-            Effect::Command { ticket, target, command } => {
+            RuntimeEffect::Command { ticket, target, command } => {
                 commands.push((*ticket, target.clone(), command.clone()));
                 false
             }
@@ -288,10 +295,10 @@ pub(super) fn summary(name: &str) -> SessionSummary {
     }
 }
 
-fn take_lines(effects: &mut Vec<Effect>) -> Vec<String> {
+fn take_lines<E: RoleEffect>(effects: &mut Vec<E>) -> Vec<String> {
     let mut lines = Vec::new();
-    effects.retain(|effect| match effect {
-        Effect::Send { line, .. } => {
+    effects.retain(|effect| match effect.link() {
+        Some(LinkEffect::Send { line, .. }) => {
             lines.push(line.clone());
             false
         }
@@ -313,7 +320,7 @@ pub(super) struct UiBench {
     grammar: Grammar,
     pub(super) now: Millis,
     pub(super) events: Vec<Event>,
-    pub(super) effects: Vec<Effect>,
+    pub(super) effects: Vec<UiEffect>,
     next_ticket: u64,
 }
 
@@ -395,10 +402,10 @@ impl UiBench {
         self.perform(effects);
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) {
+    fn perform(&mut self, effects: Vec<UiEffect>) {
         for effect in effects {
             match effect {
-                Effect::Fact(fact) => self.fact(fact),
+                UiEffect::Fact(fact) => self.fact(fact),
                 effect => self.effects.push(effect),
             }
         }
@@ -441,9 +448,9 @@ impl UiBench {
         let at = self
             .effects
             .iter()
-            .position(|e| matches!(e, Effect::Settle { ticket, .. } if *ticket == wanted))?;
+            .position(|e| matches!(e, UiEffect::Settle { ticket, .. } if *ticket == wanted))?;
         match self.effects.remove(at) {
-            Effect::Settle { with, .. } => Some(with),
+            UiEffect::Settle { with, .. } => Some(with),
             _ => None,
         }
     }

@@ -2,7 +2,6 @@
 
 use super::bench::{HOME, RuntimeBench, START, UiBench, consent_ask, session};
 use super::schema::known;
-use crate::role::{Effect, RuntimeRole};
 use domain::ask::{Answer, AskKind, Closing, Risk, Scope};
 use domain::command::{Command, PromptOptions, Receipt};
 use domain::content::{Input, Part, Role, Usage};
@@ -13,6 +12,7 @@ use domain::signal::{Level, Signal};
 use domain::state::{EntryKind, State};
 use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
+use roles::{RuntimeRole, UiEffect};
 
 /// A runtime role and a UI role with a wire between them; the test is the hub on both sides.
 struct Pair {
@@ -302,7 +302,7 @@ proptest! {
         let signal = Signal::Suggestion { text, confidence, source, context };
         pair.runtime.signal(&signal);
         pair.exchange();
-        prop_assert!(pair.ui.effects.contains(&Effect::Signal(signal)));
+        prop_assert!(pair.ui.effects.contains(&UiEffect::Signal(signal)));
     }
 }
 

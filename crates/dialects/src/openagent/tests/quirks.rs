@@ -1,12 +1,12 @@
 //! One test for each deviation of the existing programs.
 
 use super::bench::{HOME, RuntimeBench, UiBench, methods, summary};
-use crate::role::RuntimeRole;
 use domain::ask::{Answer, Risk, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RefusalKind};
 use domain::content::Input;
 use domain::event::{Body, Failure, Outcome};
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
+use roles::RuntimeRole;
 use serde_json::json;
 
 /// What the existing backend says to the first query.

@@ -1,13 +1,13 @@
 //! The runtime's side: requests about sessions and queries, bounds, and bad input.
 
 use super::bench::{HOME, RuntimeBench, START, methods, session, summary};
-use crate::role::{Line, RuntimeRole};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Usage;
 use domain::event::{Body, Finish, Outcome};
 use domain::ids::Millis;
 use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
+use roles::{Line, RuntimeRole};
 use serde_json::{Value, json};
 
 #[test]
@@ -142,7 +142,7 @@ fn a_deleted_session_ends_its_query() {
     bench.query();
     bench.sent();
     let (home, now) = (session(HOME), bench.now);
-    bench.role.detached(&mut crate::role::Cx { now, effects: &mut bench.effects }, &home);
+    bench.role.detached(&mut roles::Cx { now, effects: &mut bench.effects }, &home);
     assert_eq!(methods(&bench.sent()), ["stream.error", "stream.complete"]);
     bench.say(r#"{"jsonrpc":"2.0","id":3,"method":"session.save","params":{"path":"/x"}}"#);
     assert_eq!(bench.sent()[0]["error"]["code"], -32000);

@@ -1,7 +1,6 @@
 //! The runtime's side: what a query says, approvals, and several queries at once.
 
 use super::bench::{HOME, RuntimeBench, SIDE, START, methods, session, summary};
-use crate::role::RuntimeRole;
 use domain::ask::{Answer, Closing, Risk, Scope};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
 use domain::content::{Part, TextKind, Usage};
@@ -9,6 +8,7 @@ use domain::event::{Body, Failure, Finish, Outcome};
 use domain::ids::Millis;
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
+use roles::RuntimeRole;
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
 //! The client's side: handshake, every notification of the document, commands, and backends that misbehave.
 
 use super::bench::UiBench;
-use crate::role::{Effect, Reason, UiRole};
 use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
 use domain::command::{Command, ExportFormat, ListScope, PromptOptions, Receipt, RefusalKind};
 use domain::content::{Input, Part, Role};
@@ -10,6 +9,7 @@ use domain::ids::SessionId;
 use domain::signal::Signal;
 use domain::state::EntryKind;
 use domain::tool::{ToolOutcome, ToolPhase};
+use roles::{LinkEffect, Reason, UiEffect, UiRole};
 use serde_json::json;
 
 fn note(method: &str, params: &serde_json::Value) -> String {
@@ -41,7 +41,7 @@ fn a_backend_that_cannot_be_spoken_with() {
         bench
             .effects
             .iter()
-            .any(|effect| matches!(effect, Effect::Close(Reason::Unusable(why)) if !why.is_empty()))
+            .any(|effect| matches!(effect, UiEffect::Link(LinkEffect::Close(Reason::Unusable(why))) if !why.is_empty()))
     };
     let mut bench = UiBench::new();
     bench.hear(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request: version"}}"#);
@@ -95,8 +95,8 @@ fn a_simple_query() {
     };
     let diff = Part::Diff { path: None, text: "-a\n+b".into() };
     assert_eq!(parts, [Part::Text("The ls command".into()), code, diff]);
-    assert!(bench.effects.contains(&Effect::Signal(Signal::Working(Some("Analyzing...".into())))));
-    assert!(bench.effects.contains(&Effect::Signal(Signal::Working(None))));
+    assert!(bench.effects.contains(&UiEffect::Signal(Signal::Working(Some("Analyzing...".into())))));
+    assert!(bench.effects.contains(&UiEffect::Signal(Signal::Working(None))));
     assert_eq!(bench.state.last_prompt().as_deref(), Some("go"));
 }
 
@@ -309,7 +309,7 @@ fn suggestions_and_words_we_do_not_know() {
         source: "command_history".into(),
         context: Some("why".into()),
     };
-    assert_eq!(bench.effects, [Effect::Signal(wanted)]);
+    assert_eq!(bench.effects, [UiEffect::Signal(wanted)]);
     bench.effects.clear();
     for line in [
         "not json at all",
@@ -319,7 +319,11 @@ fn suggestions_and_words_we_do_not_know() {
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,
     ] {
         bench.hear(line);
-        assert!(matches!(bench.effects.as_slice(), [Effect::Drift(_)]), "{line}: {:?}", bench.effects);
+        assert!(
+            matches!(bench.effects.as_slice(), [UiEffect::Link(LinkEffect::Drift(_))]),
+            "{line}: {:?}",
+            bench.effects
+        );
         bench.effects.clear();
     }
     bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"ui.ask","params":{}}"#);

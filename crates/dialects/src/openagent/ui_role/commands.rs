@@ -6,7 +6,6 @@ use super::super::wire::{
 };
 use super::responses::Pending;
 use super::{Asking, OpenagentUi};
-use crate::role::{Cx, Seen};
 use domain::ask::{Answer, Scope};
 use domain::command::{Command, ExportFormat, PromptOptions, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Part};
@@ -14,13 +13,14 @@ use domain::ids::{AskId, RunId};
 use domain::port::Ticket;
 use domain::session::{ModelEntry, ModelRef, RunSummary};
 use domain::signal::UiContext;
+use roles::{Item, Seen, UiCx};
 use wire::jsonrpc;
 
 impl OpenagentUi {
     /// Takes a command; `Err` when it cannot be done, else it is or will be settled.
     pub(super) fn order(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         ticket: Ticket,
         command: Command,
@@ -106,7 +106,7 @@ impl OpenagentUi {
 
     fn prompt(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         ticket: Ticket,
         input: Input,
         options: &PromptOptions,
@@ -134,7 +134,7 @@ impl OpenagentUi {
 
     fn cancel(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         ticket: Ticket,
         run: Option<RunId>,
@@ -169,7 +169,7 @@ impl OpenagentUi {
 
     fn answer(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         ticket: Ticket,
         ask: AskId,
@@ -201,7 +201,7 @@ impl OpenagentUi {
 
     fn approve(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         execution_id: String,
         allowed: bool,
         options: ApproveOptions,
@@ -217,14 +217,14 @@ impl OpenagentUi {
     }
 
     /// Says no without a person.
-    pub(super) fn deny(&mut self, cx: &mut Cx<'_>, execution_id: String) {
+    pub(super) fn deny(&mut self, cx: &mut UiCx<'_>, execution_id: String) {
         if let Err(refusal) = self.approve(cx, execution_id, false, ApproveOptions::default(), None) {
             cx.log(format!("a request for approval could not be denied: {refusal}"));
         }
     }
 
     /// Ends the query here, whatever the backend does; what it still says is not heard.
-    pub(super) fn stop_here(&mut self, cx: &mut Cx<'_>, query_id: &str) {
+    pub(super) fn stop_here(&mut self, cx: &mut UiCx<'_>, query_id: &str) {
         let Some(query) = self.query.as_mut().filter(|query| *query.key == *query_id) else { return };
         for execution_id in query.stop() {
             self.deny(cx, execution_id);
@@ -252,7 +252,7 @@ impl OpenagentUi {
 }
 
 /// This wire carries text only.
-fn message(cx: &mut Cx<'_>, input: &Input) -> String {
+fn message(cx: &mut UiCx<'_>, input: &Input) -> String {
     let mut text = input.text.clone();
     for part in &input.attachments {
         match part {
@@ -262,7 +262,7 @@ fn message(cx: &mut Cx<'_>, input: &Input) -> String {
             }
             Part::Diff { text: diff, .. } => text.push_str(&format!("\n\n```diff\n{diff}\n```")),
             Part::Image { mime, .. } => {
-                cx.loss("attachments", format!("a picture ({mime}): this wire carries text only"));
+                cx.loss(Item::Attachments, format!("a picture ({mime}): this wire carries text only"));
             }
             Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => {}
         }

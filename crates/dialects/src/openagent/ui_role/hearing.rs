@@ -10,7 +10,6 @@ use super::super::wire::notify::{
 };
 use super::super::wire::{ApproveResult, code};
 use super::fact;
-use crate::role::{Cx, Drift, Effect};
 use domain::ask::{Assessment, Preview, Risk};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{Failure, Finish, Outcome};
@@ -18,6 +17,7 @@ use domain::fact::{FactAsk, Key, Said};
 use domain::ids::Millis;
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
+use roles::{Drift, UiCx};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -70,12 +70,12 @@ impl Hearing {
         Hearing { key, existing, tools: BTreeMap::new(), failure: None, outcome: None, usage, working: false }
     }
 
-    pub(super) fn say(&self, cx: &mut Cx<'_>, said: Said) {
+    pub(super) fn say(&self, cx: &mut UiCx<'_>, said: Said) {
         cx.fact(fact(&self.key, said));
     }
 
     /// What the person asked.
-    pub(super) fn prompt(&self, cx: &mut Cx<'_>, input: &Input) {
+    pub(super) fn prompt(&self, cx: &mut UiCx<'_>, input: &Input) {
         self.say(cx, Said::MessageStarted { message: None, role: Role::User });
         for part in input.parts() {
             self.say(cx, Said::Part { message: None, part });
@@ -94,10 +94,10 @@ impl Hearing {
     }
 
     /// Ends the run.
-    pub(super) fn end(mut self, cx: &mut Cx<'_>) {
+    pub(super) fn end(mut self, cx: &mut UiCx<'_>) {
         let outcome = self.outcome.take().unwrap_or(Outcome::Done);
         if self.working {
-            cx.effects.push(Effect::Signal(Signal::Working(None)));
+            cx.signal(Signal::Working(None));
         }
         let rejected: Vec<String> = self
             .tools
@@ -120,24 +120,24 @@ impl Hearing {
         self.tools.iter().filter(|(_, t)| t.stands == Stands::Asked).map(|(id, _)| id.clone()).collect()
     }
 
-    pub(super) fn token(&mut self, cx: &mut Cx<'_>, token: Token) {
+    pub(super) fn token(&mut self, cx: &mut UiCx<'_>, token: Token) {
         if token.metadata.is_some_and(|metadata| metadata.kind == BREAK) {
             return self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
         }
         self.text(cx, token.token.or(token.content).unwrap_or_default());
     }
 
-    pub(super) fn tokens(&mut self, cx: &mut Cx<'_>, tokens: Tokens) {
+    pub(super) fn tokens(&mut self, cx: &mut UiCx<'_>, tokens: Tokens) {
         for Piece { token, .. } in tokens.tokens {
             self.text(cx, token);
         }
     }
 
-    fn text(&mut self, cx: &mut Cx<'_>, text: String) {
+    fn text(&mut self, cx: &mut UiCx<'_>, text: String) {
         self.say(cx, Said::Text { message: None, kind: TextKind::Text, text });
     }
 
-    pub(super) fn block(&mut self, cx: &mut Cx<'_>, params: BlockParams, raw: &str) {
+    pub(super) fn block(&mut self, cx: &mut UiCx<'_>, params: BlockParams, raw: &str) {
         let mut block = params.block.unwrap_or_default();
         if block.kind.is_empty() {
             block.kind = params.kind.unwrap_or_default();
@@ -182,20 +182,20 @@ impl Hearing {
         self.say(cx, Said::Part { message: None, part });
     }
 
-    pub(super) fn thinking(&mut self, cx: &mut Cx<'_>, thinking: Thinking) {
+    pub(super) fn thinking(&mut self, cx: &mut UiCx<'_>, thinking: Thinking) {
         if let Some(text) = thinking.thought {
             return self.say(cx, Said::Text { message: None, kind: TextKind::Thought, text });
         }
         let words = if thinking.message.is_empty() { thinking.phase } else { thinking.message };
         self.working = true;
-        cx.effects.push(Effect::Signal(Signal::Working(Some(words))));
+        cx.signal(Signal::Working(Some(words)));
     }
 
     pub(super) fn error(&mut self, error: StreamFault) {
         self.failure = Some(lift_fault(error));
     }
 
-    pub(super) fn complete(&mut self, cx: &mut Cx<'_>, complete: Complete) {
+    pub(super) fn complete(&mut self, cx: &mut UiCx<'_>, complete: Complete) {
         let failure = |hearing: &mut Hearing, code: &str| {
             let said = complete.error.clone();
             let words = said.unwrap_or_else(|| "the backend gave no reason".to_owned());
@@ -227,7 +227,7 @@ impl Hearing {
             .filter(|tool| tool.stands != Stands::Ended)
     }
 
-    pub(super) fn approval(&mut self, cx: &mut Cx<'_>, request: RequestApproval, now: Millis) {
+    pub(super) fn approval(&mut self, cx: &mut UiCx<'_>, request: RequestApproval, now: Millis) {
         let id = request.execution_id;
         if self.tools.contains_key(&id) {
             return cx.drift(Drift::new("tool.request_approval", "asked twice", &id));
@@ -275,7 +275,7 @@ impl Hearing {
     /// What the backend said to the answer.
     pub(super) fn approved(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         id: &str,
         allowed: bool,
         said: Result<ApproveResult, String>,
@@ -308,7 +308,7 @@ impl Hearing {
         }
     }
 
-    pub(super) fn progress(&mut self, cx: &mut Cx<'_>, progress: WireProgress) {
+    pub(super) fn progress(&mut self, cx: &mut UiCx<'_>, progress: WireProgress) {
         let id = progress.execution_id;
         let Some(tool) = self.tool(&id) else { return };
         if tool.stands == Stands::Rejected {
@@ -334,7 +334,7 @@ impl Hearing {
         self.say(cx, Said::ToolProgress { tool: key, progress });
     }
 
-    pub(super) fn tool_complete(&mut self, cx: &mut Cx<'_>, complete: ToolComplete) {
+    pub(super) fn tool_complete(&mut self, cx: &mut UiCx<'_>, complete: ToolComplete) {
         let id = complete.execution_id;
         let known = self.tools.contains_key(&id);
         if self.tool(&id).is_none() {
@@ -360,7 +360,7 @@ impl Hearing {
     }
 
     /// The existing backend's word for a tool that needed no approval.
-    pub(super) fn tool_result(&mut self, cx: &mut Cx<'_>, result: &WireToolResult) {
+    pub(super) fn tool_result(&mut self, cx: &mut UiCx<'_>, result: &WireToolResult) {
         if self.tool(&result.execution_id).is_some() {
             let (done, text) = lift_result(result.result.as_deref());
             let outcome =
@@ -369,7 +369,7 @@ impl Hearing {
         }
     }
 
-    fn tool_ended(&mut self, cx: &mut Cx<'_>, id: &str, outcome: ToolOutcome, mut result: ToolResult) {
+    fn tool_ended(&mut self, cx: &mut UiCx<'_>, id: &str, outcome: ToolOutcome, mut result: ToolResult) {
         let Some(tool) = self.tool(id) else { return };
         tool.stands = Stands::Ended;
         result.parts = std::mem::take(&mut tool.diffs);
@@ -378,7 +378,7 @@ impl Hearing {
 }
 
 /// Unknown levels count as high: better asked twice than run.
-fn lift_risk(cx: &mut Cx<'_>, level: Option<&str>) -> Risk {
+fn lift_risk(cx: &mut UiCx<'_>, level: Option<&str>) -> Risk {
     match level {
         Some("low") => Risk::Low,
         Some("medium") => Risk::Medium,

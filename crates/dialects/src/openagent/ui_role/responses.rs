@@ -5,7 +5,6 @@ use super::super::wire::{
     QueryResult, SaveResult, SessionItem, SessionMessage, code, method,
 };
 use super::{MAX_KNOWN, OpenagentUi, fact, read, same_number};
-use crate::role::{Cx, Drift, Seen};
 use domain::command::{ExportFormat, Receipt, Refusal, RefusalKind};
 use domain::content::{Role, TextKind, Usage};
 use domain::event::{Finish, Outcome};
@@ -13,6 +12,7 @@ use domain::fact::{Key, Said};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::session::{RunSummary, SessionSummary};
+use roles::{Drift, Seen, UiCx};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use wire::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError};
@@ -71,7 +71,7 @@ impl Pending {
 impl OpenagentUi {
     pub(super) fn response(
         &mut self,
-        cx: &mut Cx<'_>,
+        cx: &mut UiCx<'_>,
         seen: Seen<'_>,
         id: &WireId,
         outcome: Result<&RawValue, RpcError>,
@@ -128,7 +128,7 @@ impl OpenagentUi {
         }
     }
 
-    fn query_answered(&mut self, cx: &mut Cx<'_>, result: Result<QueryResult, Refusal>) {
+    fn query_answered(&mut self, cx: &mut UiCx<'_>, result: Result<QueryResult, Refusal>) {
         let Some(asking) = self.asking.take() else { return };
         let query_id = result.and_then(|result| match (result.query_id, result.error) {
             (Some(query_id), None) if !query_id.is_empty() => Ok(query_id),
@@ -168,7 +168,7 @@ impl OpenagentUi {
         }
     }
 
-    fn loaded(&mut self, cx: &mut Cx<'_>, ticket: Option<Ticket>, result: Result<LoadResult, Refusal>) {
+    fn loaded(&mut self, cx: &mut UiCx<'_>, ticket: Option<Ticket>, result: Result<LoadResult, Refusal>) {
         let loaded = result.and_then(|result| {
             check(result.error.clone())?;
             let id = result.session_id.clone().unwrap_or_else(|| result.session.id.clone());
@@ -200,7 +200,7 @@ impl OpenagentUi {
         }
     }
 
-    fn sessions(&mut self, cx: &mut Cx<'_>, list: ListResult, search: Option<&str>) -> Vec<SessionSummary> {
+    fn sessions(&mut self, cx: &mut UiCx<'_>, list: ListResult, search: Option<&str>) -> Vec<SessionSummary> {
         let mut summaries = Vec::with_capacity(list.sessions.len());
         for item in list.sessions {
             let Some(summary) = lift_session(&item) else {
@@ -219,7 +219,7 @@ impl OpenagentUi {
 }
 
 /// Tells what a session holds, one run for each thing that the person said.
-fn tell_messages(cx: &mut Cx<'_>, session: &SessionId, messages: Vec<SessionMessage>) {
+fn tell_messages(cx: &mut UiCx<'_>, session: &SessionId, messages: Vec<SessionMessage>) {
     let mut key: Option<Key> = None;
     for (number, message) in messages.into_iter().enumerate() {
         let role = match message.role.as_str() {

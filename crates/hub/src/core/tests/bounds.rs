@@ -2,7 +2,6 @@
 
 use super::{Bench, NoShelf, TERMINAL};
 use crate::core::{Core, Engine, In, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out, Setup, Standing};
-use dialects::role::Answers;
 use domain::ask::{Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
 use domain::canon::Bounds;
@@ -16,6 +15,7 @@ use domain::queue::{MAX_QUEUED_BYTES, QueueKind};
 use domain::session::Policy;
 use domain::signal::{Board, Level, Signal};
 use domain::state::State;
+use roles::Answers;
 use std::sync::Arc;
 
 fn confirm(id: AskId) -> Body {

@@ -1,7 +1,6 @@
 //! The program after the killed one: opens what is left, checks it, answers what is still asked, and checks again.
 
 use super::stage::{Told, stack, times_run};
-use dialects::role::Answers;
 use domain::ask::{Answer, Scope};
 use domain::command::{Command, RefusalKind, Target};
 use domain::event::{Body, Event, Outcome};
@@ -12,6 +11,7 @@ use domain::state::State;
 use domain::tool::{ToolOutcome, ToolPhase};
 use hub::core::Standing;
 use hub::{Hub, LocalUi};
+use roles::Answers;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

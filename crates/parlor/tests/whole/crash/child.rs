@@ -1,7 +1,6 @@
 //! The program that is killed: this test binary, started again. It holds conversations and tells on stdout what its UIs were told.
 
 use super::stage::{Mortal, script, stack};
-use dialects::role::Answers;
 use domain::ask::{Answer, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Target};
 use domain::content::Input;
@@ -10,6 +9,7 @@ use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use hub::core::Standing;
 use hub::{Hub, LocalUi};
+use roles::Answers;
 use std::io::Write;
 use std::path::Path;
 use store::{SqliteStore, Store};

@@ -1,73 +1,6 @@
 //! Fidelity tables: for every item of the vocabulary, how a dialect carries it.
 
-/// Every item of the vocabulary that a table must have a row for.
-pub const ITEMS: &[&str] = &[
-    "prompt",
-    "steer",
-    "follow-up",
-    "queue modes",
-    "cancel",
-    "answer",
-    "context update",
-    "session new",
-    "session open",
-    "session list",
-    "session branch",
-    "session close",
-    "session clear",
-    "session save",
-    "history",
-    "leaf",
-    "tree",
-    "compact",
-    "stats",
-    "model list",
-    "model set",
-    "policy",
-    "mcp list",
-    "skills list",
-    "tools",
-    "extension",
-    "attachments",
-    "run lifecycle",
-    "run outcome",
-    "turn",
-    "step",
-    "message text",
-    "text deltas",
-    "thought",
-    "image",
-    "code",
-    "diff",
-    "tool lifecycle",
-    "tool progress",
-    "tool result",
-    "decision",
-    "consent",
-    "consent scope",
-    "denial reason",
-    "confirm",
-    "choose",
-    "text ask",
-    "edit ask",
-    "ask withdrawn",
-    "deadline",
-    "queue changes",
-    "context left",
-    "usage",
-    "compaction",
-    "plan",
-    "retry",
-    "notice",
-    "notify",
-    "status",
-    "working",
-    "widget",
-    "title",
-    "editor text",
-    "suggestion",
-    "resume",
-];
+use crate::item::Item;
 
 /// How an item is carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,8 +18,7 @@ pub enum Fidelity {
 /// One row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The item, one of [`ITEMS`].
-    pub item: &'static str,
+    pub item: Item,
     /// Where the document or the programs say so.
     pub wire: &'static str,
     /// How it is carried.
@@ -104,11 +36,10 @@ pub struct Quirk {
     pub ours: &'static str,
 }
 
-/// Items without a row, and rows that name no item: both must be empty.
-pub fn holes(table: &[Row]) -> (Vec<&'static str>, Vec<&'static str>) {
-    let missing = ITEMS.iter().copied().filter(|item| !table.iter().any(|row| row.item == *item)).collect();
-    let unknown = table.iter().map(|row| row.item).filter(|item| !ITEMS.contains(item)).collect();
-    (missing, unknown)
+/// Items that do not have exactly one row: there must be none.
+pub fn holes(table: &[Row]) -> Vec<Item> {
+    let rows = |item: Item| table.iter().filter(|row| row.item == item).count();
+    Item::ALL.iter().copied().filter(|item| rows(*item) != 1).collect()
 }
 
 /// What becomes of an item on its way over two wires.
@@ -125,10 +56,10 @@ pub enum Carried {
 }
 
 /// What becomes of each item between a UI of one wire and a runtime of another: the weaker of the two decides.
-pub fn pair(ui: &[Row], runtime: &[Row]) -> Vec<(&'static str, Carried)> {
-    let row = |table: &[Row], item: &str| table.iter().find(|row| row.item == item).map(|row| row.fidelity);
-    let carried = |item: &&'static str| {
-        let both = [row(ui, item), row(runtime, item)];
+pub fn pair(ui: &[Row], runtime: &[Row]) -> Vec<(Item, Carried)> {
+    let row = |table: &[Row], item: Item| table.iter().find(|row| row.item == item).map(|row| row.fidelity);
+    let carried = |item: &Item| {
+        let both = [row(ui, *item), row(runtime, *item)];
         let words = |pick: fn(Fidelity) -> Option<&'static str>| {
             let said: Vec<&str> = both.iter().flatten().filter_map(|fidelity| pick(*fidelity)).collect();
             (!said.is_empty()).then(|| said.join("; "))
@@ -153,5 +84,5 @@ pub fn pair(ui: &[Row], runtime: &[Row]) -> Vec<(&'static str, Carried)> {
         };
         (*item, how)
     };
-    ITEMS.iter().map(carried).collect()
+    Item::ALL.iter().map(carried).collect()
 }

@@ -1,0 +1,144 @@
+//! What a role wants done. Each role has its own type, so that a runtime role cannot report facts and a UI role cannot give commands.
+//!
+//! Both share [`LinkEffect`]: what any peer of a link may want.
+
+use crate::Item;
+use crate::line::Lane;
+use domain::command::{Command, Receipt, Refusal, Target};
+use domain::fact::Fact;
+use domain::port::{News, Ticket};
+use domain::signal::Signal;
+use std::time::Duration;
+
+/// Names a timer of a role; setting it again replaces it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimerKey(pub u64);
+
+/// The wire said something we do not know: kept, counted, shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drift {
+    /// Where, in words: a method, a field.
+    pub place: String,
+    /// What is odd about it.
+    pub what: String,
+    /// The beginning of the line it stood in.
+    pub raw: String,
+}
+
+impl Drift {
+    /// Longest piece of a line that is kept.
+    pub const MAX_RAW: usize = 400;
+
+    /// A drift with its line cut to a bearable size.
+    pub fn new(place: impl Into<String>, what: impl Into<String>, raw: &str) -> Drift {
+        Drift { place: place.into(), what: what.into(), raw: raw.chars().take(Drift::MAX_RAW).collect() }
+    }
+}
+
+/// We could not say something on this wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    pub item: Item,
+    /// What was not said.
+    pub what: String,
+}
+
+/// Why a link is closed from our side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// The peer asked for it.
+    Quit,
+    /// It cannot be spoken with: the text says why and what to do.
+    Unusable(String),
+}
+
+/// What either role may want of its link and of whoever watches it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LinkEffect {
+    /// Write a line (without line break).
+    Send { lane: Lane, line: String },
+    /// Write a line alone: flush it, then wait before the next one, for peers that drop what comes in the same chunk.
+    SendAlone {
+        lane: Lane,
+        line: String,
+        /// How long nothing follows.
+        pause: Duration,
+    },
+    /// Call the role's `timer` after a while.
+    Timer { key: TimerKey, after: Duration },
+    /// Forget a timer.
+    CancelTimer(TimerKey),
+    /// Count and show something odd.
+    Drift(Drift),
+    /// Count and show something that could not be said.
+    Loss(Loss),
+    /// A line for the log (stderr of a stdio runtime).
+    Log(String),
+    /// Close the link after what was sent is out.
+    Close(Reason),
+}
+
+/// What a runtime role wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RuntimeEffect {
+    /// The UI wants something. [`RuntimeRole::settled`](crate::RuntimeRole::settled) brings the answer.
+    Command {
+        /// Chosen by the role.
+        ticket: Ticket,
+        target: Target,
+        command: Command,
+    },
+    /// Something of the link.
+    Link(LinkEffect),
+}
+
+/// What a UI role wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UiEffect {
+    /// The runtime said something.
+    Fact(Fact),
+    /// A runtime on a lossless wire told its news; they are mirrored instead of canonised.
+    News(Box<News>),
+    /// The runtime sent a one-way word.
+    Signal(Signal),
+    /// A command that was given to this role is settled.
+    Settle { ticket: Ticket, with: Result<Receipt, Refusal> },
+    /// Something of the link.
+    Link(LinkEffect),
+}
+
+/// An effect of either role, as far as both are alike.
+pub trait RoleEffect: From<LinkEffect> {
+    /// What is wanted of the link, if this is about the link.
+    fn link(&self) -> Option<&LinkEffect>;
+}
+
+impl From<LinkEffect> for RuntimeEffect {
+    fn from(effect: LinkEffect) -> RuntimeEffect {
+        RuntimeEffect::Link(effect)
+    }
+}
+
+impl RoleEffect for RuntimeEffect {
+    fn link(&self) -> Option<&LinkEffect> {
+        match self {
+            RuntimeEffect::Link(effect) => Some(effect),
+            RuntimeEffect::Command { .. } => None,
+        }
+    }
+}
+
+impl From<LinkEffect> for UiEffect {
+    fn from(effect: LinkEffect) -> UiEffect {
+        UiEffect::Link(effect)
+    }
+}
+
+impl RoleEffect for UiEffect {
+    fn link(&self) -> Option<&LinkEffect> {
+        match self {
+            UiEffect::Link(effect) => Some(effect),
+            UiEffect::Fact(_) | UiEffect::News(_) | UiEffect::Signal(_) | UiEffect::Settle { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! We play the runtime: what a dialect implements to serve foreign UIs, and what it is shown.
+//!
+//! A role is called with what arrived; it answers by pushing effects. It never blocks, never reads a clock, never does I/O. Calls
+//! come one at a time and effects are performed in order, so a role needs no locks and can be tested as a function.
+
+use crate::context::RuntimeCx;
+use crate::effect::TimerKey;
+use crate::line::{Lane, Line};
+use domain::command::{Receipt, Refusal};
+use domain::event::Event;
+use domain::ids::SessionId;
+use domain::port::{Abilities, Ticket};
+use domain::signal::{Board, Signal};
+use domain::state::State;
+use std::time::Duration;
+
+/// What the runtime behind a runtime role is, for greetings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Greeting {
+    /// Our version.
+    pub version: String,
+    /// Working directory of the runtime.
+    pub cwd: String,
+    /// The model that a new session would use, as provider and name.
+    pub model: Option<(String, String)>,
+    /// Options of this dialect, as given on the command line (`--option name=value`, `--no-ui`, `--compat seed|peer`).
+    pub options: Vec<(String, String)>,
+}
+
+impl Greeting {
+    /// The value of an option.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+}
+
+/// A session as a runtime role sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// Which session.
+    pub session: &'a SessionId,
+    /// As it stands now. When a slow link catches up, this may be ahead of the event that is being told.
+    pub state: &'a State,
+    /// The lasting signals.
+    pub board: &'a Board,
+    /// Whether it is this link's current session.
+    pub current: bool,
+}
+
+/// We play the runtime: a foreign UI is at the other end.
+pub trait RuntimeRole: Send {
+    /// The link is up.
+    fn open(&mut self, cx: &mut RuntimeCx<'_>, greeting: &Greeting);
+    /// A line came.
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, lane: Lane, line: Line);
+    /// The peer opened one more connection on a lane (wires with several); `false` when it closed one.
+    fn lane(&mut self, _cx: &mut RuntimeCx<'_>, _lane: Lane, _open: bool) {}
+    /// This link now sees `view.session` (it asked for it, or was put there). Everything so far is in the state; events follow.
+    fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>);
+    /// This link no longer sees the session.
+    fn detached(&mut self, _cx: &mut RuntimeCx<'_>, _session: &SessionId) {}
+    /// What the runtime behind this role can do; again when that changes, with what this link works in. `true` when the role has
+    /// shown that session once more because of it: everything so far is told.
+    fn abilities(
+        &mut self,
+        _cx: &mut RuntimeCx<'_>,
+        _view: Option<View<'_>>,
+        _abilities: &Abilities,
+    ) -> bool {
+        false
+    }
+    /// Something happened in a session that this link sees.
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event);
+    /// A one-way word.
+    fn signal(&mut self, _cx: &mut RuntimeCx<'_>, _view: View<'_>, _signal: &Signal) {}
+    /// A command of this link is settled.
+    fn settled(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        view: Option<View<'_>>,
+        ticket: Ticket,
+        with: Result<Receipt, Refusal>,
+    );
+    /// A timer ran out.
+    fn timer(&mut self, _cx: &mut RuntimeCx<'_>, _key: TimerKey) {}
+    /// The peer is gone.
+    fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {}
+    /// What asks the peer can answer: nobody is asked on a wire that cannot carry the question.
+    fn can_answer(&self) -> Answers;
+}
+
+/// Which asks a link's peer can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Answers {
+    /// Whether a tool may run.
+    pub consent: bool,
+    /// Anything else.
+    pub other: bool,
+    /// How long a question may wait on this wire; `None` means for ever.
+    pub deadline: Option<Duration>,
+}
+
+impl Answers {
+    /// Everything.
+    pub const ALL: Answers = Answers { consent: true, other: true, deadline: None };
+    /// Nothing: the wire has no asks.
+    pub const NONE: Answers = Answers { consent: false, other: false, deadline: None };
+}

@@ -1,0 +1,56 @@
+//! We play the UI: what a dialect implements to drive foreign runtimes, and what it is shown.
+//!
+//! The same rules hold as for a [`RuntimeRole`](crate::RuntimeRole): no I/O, no clock, one call at a time.
+
+use crate::context::UiCx;
+use crate::effect::TimerKey;
+use crate::line::{Lane, Line};
+use domain::canon::Names;
+use domain::command::Command;
+use domain::port::{Abilities, Ticket};
+use domain::state::State;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a UI role may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The session as our side knows it.
+    pub state: &'a State,
+    /// The peer's ids of what is open.
+    pub names: &'a Names,
+}
+
+/// We play the UI: a foreign runtime is at the other end.
+pub trait UiRole: Send {
+    /// The link is up: greet.
+    fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello);
+    /// A line came.
+    fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, lane: Lane, line: Line);
+    /// Our side wants something. Must be settled exactly once, now or later; what the wire cannot do is refused as unsupported.
+    fn command(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command);
+    /// A timer ran out.
+    fn timer(&mut self, _cx: &mut UiCx<'_>, _seen: Seen<'_>, _key: TimerKey) {}
+    /// The peer is gone: settle what is open. (The canon closes the run by itself.)
+    fn closed(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>);
+    /// What the peer can do, once known; `None` before the handshake is over.
+    fn abilities(&self) -> Option<Abilities>;
+}
+
+/// Who we are, for greetings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hello {
+    /// Our version.
+    pub version: String,
+    /// Working directory of the UI.
+    pub cwd: String,
+    /// Columns and rows, if there is a terminal.
+    pub size: Option<(u16, u16)>,
+    /// Session to go to at once, by the peer's id.
+    pub session: Option<Arc<str>>,
+}
+
+/// Longest time that a foreign runtime may take for its handshake.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same for a program whose interpreter has to load it first: several seconds by itself, many on a busy machine.
+pub const START_TIMEOUT: Duration = Duration::from_secs(30);
