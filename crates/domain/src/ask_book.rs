@@ -46,7 +46,7 @@ impl State {
 mod tests {
     use super::*;
     use crate::ask::{Ask, AskKind};
-    use crate::event::{Body, Event};
+    use crate::event::{AskEvent, Body, Event};
     use proptest::prelude::*;
 
     fn text(secret: bool) -> AskKind {
@@ -58,7 +58,8 @@ mod tests {
         for number in 1..=count {
             let ask =
                 Ask { id: AskId(number), run: None, title: "?".into(), kind: text(secret), deadline: None };
-            let event = Event { seq: state.seq.next(), at: Millis(0), body: Body::AskOpened(ask) };
+            let event =
+                Event { seq: state.seq.next(), at: Millis(0), body: Body::Ask(AskEvent::Opened(ask)) };
             state.fold(&event).unwrap();
         }
         state
@@ -73,7 +74,7 @@ mod tests {
                 let id = AskId(ask);
                 match state.close_with(id, &Answer::Entered("x".into()), None) {
                     Ok(closing) => {
-                        let body = Body::AskClosed { ask: id, closing };
+                        let body = Body::Ask(AskEvent::Closed { ask: id, closing });
                         state.fold(&Event { seq: state.seq.next(), at: Millis(0), body }).unwrap();
                         closed[usize::try_from(ask).unwrap()] += 1;
                     }

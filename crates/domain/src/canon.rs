@@ -11,7 +11,10 @@ mod messages;
 mod tools;
 
 use crate::content::Usage;
-use crate::event::{Body, Cause, Finish, Leaving, Outcome};
+use crate::event::{
+    Body, Cause, ContextEvent, Finish, Leaving, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent,
+    SessionEvent, ToolEvent,
+};
 use crate::fact::{Fact, Key, Said};
 use crate::ids::{AskId, EntryId, Ids, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
 use crate::signal::Level;
@@ -240,24 +243,30 @@ impl Canon {
                     self.withdraw(id, expired);
                 }
             }
-            Said::Context { used, window } => self.out.push(Body::ContextMeasured { used, window }),
+            Said::Context { used, window } => {
+                self.out.push(Body::Context(ContextEvent::Measured { used, window }))
+            }
             Said::Compacted(mut compaction) => {
                 let entry = EntryId(self.ids.next());
                 compaction.first_kept = compaction.first_kept.filter(|kept| *kept < entry);
-                self.out.push(Body::Compacted { entry, parent: self.leaf, compaction });
+                self.out.push(Body::Context(ContextEvent::Compacted {
+                    entry,
+                    parent: self.leaf,
+                    compaction,
+                }));
                 self.leaf = Some(entry);
             }
-            Said::Plan(items) => self.out.push(Body::PlanChanged { items }),
+            Said::Plan(items) => self.out.push(Body::Note(NoteEvent::PlanChanged { items })),
             Said::Retrying { attempt, max, delay_ms, reason } => {
-                self.out.push(Body::Retrying { attempt, max, delay_ms, reason });
+                self.out.push(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason }));
             }
             Said::Notice { level, code, text } => {
                 let (entry, parent, run) = (EntryId(self.ids.next()), self.leaf, self.run());
-                self.out.push(Body::Noticed { entry, parent, run, level, code, text });
+                self.out.push(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
             }
-            Said::Title(title) => self.out.push(Body::Renamed { title }),
-            Said::Model(model) => self.out.push(Body::ModelChosen { model }),
-            Said::QueueMode(kind, mode) => self.out.push(Body::QueueModeSet { kind, mode }),
+            Said::Title(title) => self.out.push(Body::Session(SessionEvent::Renamed { title })),
+            Said::Model(model) => self.out.push(Body::Session(SessionEvent::ModelChosen { model })),
+            Said::QueueMode(kind, mode) => self.out.push(Body::Queue(QueueEvent::ModeSet { kind, mode })),
             Said::Lost => {
                 let closing = self.close(Outcome::Lost);
                 self.out = closing;
@@ -293,7 +302,7 @@ impl Canon {
             self.names.runs.insert(run, key.clone());
         }
         self.run = Some((run, key));
-        self.out.push(Body::RunStarted { run });
+        self.out.push(Body::Run(RunEvent::Started { run }));
         if let Some(words) = self.allowance.run_begins() {
             self.remark(words);
         }
@@ -310,7 +319,7 @@ impl Canon {
     fn remark(&mut self, text: String) {
         let (entry, parent, run) = (EntryId(self.ids.next()), self.leaf, self.run());
         let (level, code) = (Level::Warning, "too_much".to_owned());
-        self.out.push(Body::Noticed { entry, parent, run, level, code, text });
+        self.out.push(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
     }
 
     fn ensure_run(&mut self) -> RunId {
@@ -327,7 +336,7 @@ impl Canon {
         let run = self.ensure_run();
         let turn = TurnId::mint(&self.ids);
         let cause = self.next_cause.take().unwrap_or(Cause::Prompt);
-        self.out.push(Body::TurnStarted { run, turn, cause });
+        self.out.push(Body::Run(RunEvent::TurnStarted { run, turn, cause }));
         self.turn = Some(OpenTurn { id: turn, begun: false });
         turn
     }
@@ -338,7 +347,7 @@ impl Canon {
         }
         let turn = self.ensure_turn();
         let step = StepId::mint(&self.ids);
-        self.out.push(Body::StepStarted { turn, step, model: None });
+        self.out.push(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
         self.step = Some(step);
         if let Some(open) = &mut self.turn {
             open.begun = true;
@@ -350,14 +359,14 @@ impl Canon {
         let Some(step) = self.step.take() else { return };
         self.close_tools(outcome);
         self.close_messages(finish_of(outcome));
-        self.out.push(Body::StepEnded { step, usage });
+        self.out.push(Body::Run(RunEvent::StepEnded { step, usage }));
     }
 
     fn end_turn(&mut self, outcome: &Outcome) {
         self.end_step(outcome, Usage::default());
         let Some(turn) = self.turn.take() else { return };
         self.close_messages(finish_of(outcome));
-        self.out.push(Body::TurnEnded { turn: turn.id });
+        self.out.push(Body::Run(RunEvent::TurnEnded { turn: turn.id }));
     }
 
     fn end_run(&mut self, outcome: Outcome) {
@@ -372,8 +381,11 @@ impl Canon {
         }
         if outcome != Outcome::Done {
             let cleared = std::mem::take(&mut self.queued);
-            self.out
-                .extend(cleared.into_iter().map(|item| Body::Unqueued { item, leaving: Leaving::Cleared }));
+            self.out.extend(
+                cleared
+                    .into_iter()
+                    .map(|item| Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared })),
+            );
         }
         self.run = None;
         self.next_cause = None;
@@ -386,7 +398,7 @@ impl Canon {
                 self.ended.pop_front();
             }
         }
-        self.out.push(Body::RunEnded { run, outcome });
+        self.out.push(Body::Run(RunEvent::Ended { run, outcome }));
     }
 
     fn close_tools(&mut self, outcome: &Outcome) {
@@ -404,13 +416,17 @@ impl Canon {
                 Outcome::Done => (ToolOutcome::Skipped, "The runtime never ran it."),
                 Outcome::Failed(_) => (ToolOutcome::Failed, "The run failed before this tool ended."),
             };
-            self.out.push(Body::ToolEnded { tool: tool.id, outcome: how, result: ToolResult::text(text) });
+            self.out.push(Body::Tool(ToolEvent::Ended {
+                tool: tool.id,
+                outcome: how,
+                result: ToolResult::text(text),
+            }));
         }
     }
 
     fn close_messages(&mut self, finish: Finish) {
         for message in std::mem::take(&mut self.messages) {
-            self.out.push(Body::MessageEnded { message: message.id, finish: finish.clone() });
+            self.out.push(Body::Message(MessageEvent::Ended { message: message.id, finish: finish.clone() }));
         }
     }
 

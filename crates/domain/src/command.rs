@@ -1,15 +1,15 @@
 //! Commands: what a UI wants; receipts and refusals: what it gets.
 
+mod answer;
+
 use crate::ask::Answer;
 use crate::content::{Input, Json};
-use crate::event::{Compaction, Event};
 use crate::ids::{AskId, EntryId, QueuedId, RunId, SessionId};
 use crate::queue::{Mode, QueueKind};
-use crate::session::{
-    ModelEntry, ModelRef, Policy, RunSummary, ServerEntry, SessionSummary, SkillList, Stats, ToolEntry,
-};
+use crate::session::Policy;
 use crate::signal::UiContext;
-use std::fmt;
+
+pub use answer::{History, Receipt, Refusal, RefusalKind};
 
 /// Which session a command is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -70,38 +70,43 @@ pub enum ExportFormat {
 /// What a UI wants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Command {
+    /// Sets the model to work, or stops it.
+    Run(RunCommand),
+    /// About inputs that wait.
+    Queue(QueueCommand),
+    /// About the sessions there are.
+    Library(LibraryCommand),
+    /// About the session itself.
+    Session(SessionCommand),
+    /// What there is to choose from.
+    List(ListCommand),
+    /// Answers an ask.
+    Answer {
+        /// Which.
+        ask: AskId,
+        /// What.
+        answer: Answer,
+    },
+    /// What the UI knows about where the person works.
+    UpdateContext(UiContext),
+    /// A command that an extension answers.
+    Extension {
+        /// Its name.
+        name: String,
+        /// Its argument.
+        payload: Json,
+    },
+}
+
+/// Sets the model to work, or stops it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RunCommand {
     /// Starts a run.
     Prompt {
         /// What is said.
         input: Input,
         /// How.
         options: PromptOptions,
-    },
-    /// Adds an input to a queue of the run under way.
-    Enqueue {
-        /// Which queue.
-        kind: QueueKind,
-        /// What is said.
-        input: Input,
-    },
-    /// Rewrites a waiting input.
-    EditQueued {
-        /// Which.
-        item: QueuedId,
-        /// The new input.
-        input: Input,
-    },
-    /// Takes a waiting input back.
-    DropQueued {
-        /// Which.
-        item: QueuedId,
-    },
-    /// Sets how many inputs a turn takes.
-    SetQueueMode {
-        /// Which queue.
-        kind: QueueKind,
-        /// How many.
-        mode: Mode,
     },
     /// Stops a run. Without an id: the one under way, if any.
     Cancel {
@@ -110,15 +115,49 @@ pub enum Command {
         /// Why.
         reason: Option<String>,
     },
-    /// Answers an ask.
-    Answer {
-        /// Which.
-        ask: AskId,
-        /// What.
-        answer: Answer,
+    /// Puts a summary in the place of older entries.
+    Compact {
+        /// What to keep in mind.
+        instruction: Option<String>,
     },
+}
+
+/// About inputs that wait for the run under way.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum QueueCommand {
+    /// Adds an input to a queue of the run under way.
+    Add {
+        /// Which queue.
+        kind: QueueKind,
+        /// What is said.
+        input: Input,
+    },
+    /// Rewrites a waiting input.
+    Edit {
+        /// Which.
+        item: QueuedId,
+        /// The new input.
+        input: Input,
+    },
+    /// Takes a waiting input back.
+    Drop {
+        /// Which.
+        item: QueuedId,
+    },
+    /// Sets how many inputs a turn takes.
+    SetMode {
+        /// Which queue.
+        kind: QueueKind,
+        /// How many.
+        mode: Mode,
+    },
+}
+
+/// About the sessions there are: these need more than the one that the UI is at.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum LibraryCommand {
     /// Makes a session and goes there.
-    NewSession {
+    New {
         /// Working directory; the runtime's own if `None`.
         cwd: Option<String>,
         /// Its title.
@@ -127,43 +166,24 @@ pub enum Command {
         id: Option<SessionId>,
     },
     /// Goes to a session.
-    OpenSession {
+    Open {
         /// Which.
         session: SessionId,
     },
     /// Makes a session that begins with the path of another up to an entry, and goes there.
-    BranchSession {
+    Branch {
         /// Which; the current one if `None`.
         session: Option<SessionId>,
         /// Up to here; its leaf if `None`.
         at: Option<EntryId>,
     },
-    /// Leaves a session.
-    CloseSession,
-    /// Gives it a title.
-    RenameSession {
-        /// The title.
-        title: String,
-    },
     /// Takes it away for good.
-    DeleteSession {
+    Delete {
         /// Which.
         session: SessionId,
     },
-    /// Begins anew on an empty branch; nothing is destroyed.
-    ClearSession,
-    /// Moves the tip.
-    SetLeaf {
-        /// To here; `None` is the empty conversation.
-        leaf: Option<EntryId>,
-    },
-    /// Puts a summary in the place of older entries.
-    Compact {
-        /// What to keep in mind.
-        instruction: Option<String>,
-    },
     /// Lists sessions, newest first.
-    ListSessions {
+    List {
         /// Which.
         scope: ListScope,
         /// How many at most; `None` is all.
@@ -180,32 +200,46 @@ pub enum Command {
         /// How many events at most; the newest are kept.
         max_events: u64,
     },
-    /// The numbers of the session.
-    Stats,
+    /// The session as a text.
+    Export {
+        /// Which; the current one if `None`.
+        session: Option<SessionId>,
+        /// How.
+        format: ExportFormat,
+    },
     /// Writes the session to a JSON file.
-    SaveSession {
+    Save {
         /// Where.
         path: Option<String>,
         /// With the messages.
         history: bool,
     },
     /// Reads a session from a JSON file and goes there.
-    LoadSession {
+    Load {
         /// Where.
         path: String,
     },
-    /// The session as a text.
-    ExportSession {
-        /// Which; the current one if `None`.
-        session: Option<SessionId>,
-        /// How.
-        format: ExportFormat,
+}
+
+/// About the session that the UI is at.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum SessionCommand {
+    /// Leaves a session.
+    Close,
+    /// Gives it a title.
+    Rename {
+        /// The title.
+        title: String,
     },
-    /// The models there are.
-    ListModels {
-        /// Of one provider only.
-        provider: Option<String>,
+    /// Begins anew on an empty branch; nothing is destroyed.
+    Clear,
+    /// Moves the tip.
+    SetLeaf {
+        /// To here; `None` is the empty conversation.
+        leaf: Option<EntryId>,
     },
+    /// The numbers of the session.
+    Stats,
     /// Takes another model, between runs.
     SetModel {
         /// Which; the provider may be left open.
@@ -218,206 +252,30 @@ pub enum Command {
         /// Which.
         policy: Policy,
     },
+    /// Which tools the model may use; `None` means all.
+    SetTools {
+        /// Their names.
+        tools: Option<Vec<String>>,
+    },
+}
+
+/// What there is to choose from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ListCommand {
+    /// The models there are.
+    Models {
+        /// Of one provider only.
+        provider: Option<String>,
+    },
     /// The MCP servers there are.
-    ListServers,
+    Servers,
     /// The skills there are.
-    ListSkills {
+    Skills {
         /// As seen from here.
         cwd: Option<String>,
         /// Look again.
         reload: bool,
     },
     /// The tools there are.
-    ListTools,
-    /// Which tools the model may use; `None` means all.
-    SetTools {
-        /// Their names.
-        tools: Option<Vec<String>>,
-    },
-    /// What the UI knows about where the person works.
-    UpdateContext(UiContext),
-    /// A command that an extension answers.
-    Extension {
-        /// Its name.
-        name: String,
-        /// Its argument.
-        payload: Json,
-    },
+    Tools,
 }
-
-/// What a UI gets when its command was taken.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Receipt {
-    /// Done; there is nothing to tell.
-    Done,
-    /// A run began.
-    Started {
-        /// In which session.
-        session: SessionId,
-        /// Which run.
-        run: RunId,
-    },
-    /// The input waits.
-    Queued {
-        /// Its id.
-        item: QueuedId,
-        /// The run it waits for.
-        run: RunId,
-    },
-    /// The run is being stopped, or had ended.
-    Cancelling {
-        /// Which, and how it ended if it had.
-        run: RunSummary,
-    },
-    /// The UI is at this session now.
-    Session {
-        /// Which.
-        session: SessionSummary,
-        /// The one it branched from.
-        parent: Option<SessionId>,
-    },
-    /// A list of sessions.
-    Sessions(Vec<SessionSummary>),
-    /// The tip stands here.
-    Leaf(Option<EntryId>),
-    /// Events of the past.
-    History(History),
-    /// Numbers.
-    Stats(Stats),
-    /// Written to a file.
-    Saved {
-        /// Where.
-        path: String,
-        /// Bytes.
-        size: u64,
-    },
-    /// A session as a text.
-    Exported {
-        /// How.
-        format: ExportFormat,
-        /// The text.
-        text: String,
-    },
-    /// Models and the current one.
-    Models {
-        /// All.
-        models: Vec<ModelEntry>,
-        /// The one in use.
-        current: Option<ModelRef>,
-    },
-    /// The model in use.
-    Model(ModelRef),
-    /// MCP servers.
-    Servers(Vec<ServerEntry>),
-    /// Skills.
-    Skills(SkillList),
-    /// Tools.
-    Tools(Vec<ToolEntry>),
-    /// A summary stands in the place of older entries.
-    Compacted {
-        /// The entry that holds it.
-        entry: EntryId,
-        /// The summary.
-        compaction: Compaction,
-    },
-    /// What an extension answered.
-    Extension(Json),
-}
-
-/// Events of the past.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct History {
-    /// How many runs they are of.
-    pub runs: u64,
-    /// The events.
-    pub events: Vec<Event>,
-    /// Whether older ones were left out.
-    pub truncated: bool,
-}
-
-/// Why a command was not taken. `kind` is for programs, `message` and `hint` are for people.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Refusal {
-    /// For programs.
-    pub kind: RefusalKind,
-    /// What is wrong.
-    pub message: String,
-    /// What to do next.
-    pub hint: Option<String>,
-}
-
-/// Why, for programs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum RefusalKind {
-    /// A run is under way.
-    Busy,
-    /// No run is under way.
-    NoRun,
-    /// No such run.
-    RunUnknown,
-    /// No such session.
-    SessionUnknown,
-    /// No such entry.
-    EntryUnknown,
-    /// No such ask.
-    AskUnknown,
-    /// The ask is over.
-    AskOver,
-    /// No such waiting input.
-    QueuedUnknown,
-    /// No such model.
-    ModelUnknown,
-    /// No such tool.
-    ToolUnknown,
-    /// No such extension.
-    ExtensionUnknown,
-    /// There is too little to compact.
-    NothingToCompact,
-    /// This UI may not.
-    NotAllowed,
-    /// Something in the command is wrong.
-    Invalid,
-    /// This runtime cannot.
-    Unsupported,
-    /// Too many at once.
-    TooMany,
-    /// The disk said no.
-    Storage,
-    /// It took too long.
-    TimedOut,
-    /// The foreign runtime is gone.
-    Lost,
-    /// The foreign runtime said no, in its own words.
-    Remote {
-        /// Its code.
-        code: String,
-    },
-    /// A defect of ours.
-    Internal,
-}
-
-impl Refusal {
-    /// A refusal without a hint.
-    pub fn new(kind: RefusalKind, message: impl Into<String>) -> Refusal {
-        Refusal { kind, message: message.into(), hint: None }
-    }
-
-    /// Adds what to do next.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Refusal {
-        self.hint = Some(hint.into());
-        self
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        match &self.hint {
-            Some(hint) => write!(f, " ({hint})"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}

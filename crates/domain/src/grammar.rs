@@ -5,7 +5,9 @@
 
 use crate::ask::{Answer, AskKind, Closing};
 use crate::content::Role;
-use crate::event::{Body, Event, Outcome};
+use crate::event::{
+    AskEvent, Body, ContextEvent, Event, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent, ToolEvent,
+};
 use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use crate::tool::Decider;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,32 +100,49 @@ impl Grammar {
 
     fn body(&mut self, body: &Body) -> Checked {
         match body {
-            Body::RunStarted { run } => {
+            Body::Run(event) => self.run(event),
+            Body::Message(event) => self.message(event),
+            Body::Tool(event) => self.tool(event),
+            Body::Ask(AskEvent::Opened(ask)) => self.ask_opened(ask.id, ask.run, &ask.kind),
+            Body::Ask(AskEvent::Closed { ask, closing }) => self.ask_closed(*ask, closing),
+            Body::Queue(event) => self.queue(event),
+            Body::Context(ContextEvent::Compacted { entry, .. })
+            | Body::Note(NoteEvent::Noticed { entry, .. }) => rises(&mut self.last.entry, *entry),
+            Body::Rebased(_) => law(1, false, || "a replay inside a live stream".to_owned()),
+            Body::Session(_)
+            | Body::Context(ContextEvent::Measured { .. })
+            | Body::Note(NoteEvent::PlanChanged { .. }) => Ok(()),
+        }
+    }
+
+    fn run(&mut self, event: &RunEvent) -> Checked {
+        match event {
+            RunEvent::Started { run } => {
                 law(2, self.run.is_none(), || format!("{run} started inside another run"))?;
                 self.run = Some(*run);
                 rises(&mut self.last.run, *run)
             }
-            Body::RunEnded { run, outcome } => self.run_ended(*run, outcome),
-            Body::TurnStarted { run, turn, .. } => {
+            RunEvent::Ended { run, outcome } => self.run_ended(*run, outcome),
+            RunEvent::TurnStarted { run, turn, .. } => {
                 law(2, self.run == Some(*run), || format!("{turn} started outside its run"))?;
                 law(2, self.turn.is_none(), || format!("{turn} started inside another turn"))?;
                 self.turn = Some(*turn);
                 rises(&mut self.last.turn, *turn)
             }
-            Body::TurnEnded { turn } => {
+            RunEvent::TurnEnded { turn } => {
                 law(2, self.turn == Some(*turn), || format!("{turn} ended but is not open"))?;
                 law(2, self.step.is_none(), || format!("{turn} ended before its step"))?;
                 law(2, self.messages.is_empty(), || format!("{turn} ended before its messages"))?;
                 self.turn = None;
                 Ok(())
             }
-            Body::StepStarted { turn, step, .. } => {
+            RunEvent::StepStarted { turn, step, .. } => {
                 law(2, self.turn == Some(*turn), || format!("{step} started outside its turn"))?;
                 law(2, self.step.is_none(), || format!("{step} started inside another step"))?;
                 self.step = Some(*step);
                 rises(&mut self.last.step, *step)
             }
-            Body::StepEnded { step, .. } => {
+            RunEvent::StepEnded { step, .. } => {
                 law(2, self.step == Some(*step), || format!("{step} ended but is not open"))?;
                 law(2, self.tools.is_empty(), || format!("{step} ended before its tools"))?;
                 let open = self.messages.values().any(|(role, _)| *role == Role::Assistant);
@@ -131,7 +150,13 @@ impl Grammar {
                 self.step = None;
                 Ok(())
             }
-            Body::MessageStarted { message, role, turn, step, .. } => {
+            RunEvent::Retrying { .. } => Ok(()),
+        }
+    }
+
+    fn message(&mut self, event: &MessageEvent) -> Checked {
+        match event {
+            MessageEvent::Started { message, role, turn, step, .. } => {
                 law(2, *turn == self.turn || turn.is_none(), || {
                     format!("{message} started outside its turn")
                 })?;
@@ -141,45 +166,30 @@ impl Grammar {
                 self.messages.insert(*message, (*role, *turn));
                 rises(&mut self.last.entry, (*message).into())
             }
-            Body::MessageDelta { message, .. } | Body::PartAdded { message, .. } => {
+            MessageEvent::Delta { message, .. } | MessageEvent::PartAdded { message, .. } => {
                 self.open_message(*message)
             }
-            Body::MessageEnded { message, .. } => {
+            MessageEvent::Ended { message, .. } => {
                 self.open_message(*message)?;
                 self.messages.remove(message);
                 Ok(())
             }
-            Body::ToolProposed { .. }
-            | Body::ToolDecided { .. }
-            | Body::ToolStarted { .. }
-            | Body::ToolProgress { .. }
-            | Body::ToolEnded { .. } => self.tool(body),
-            Body::AskOpened(ask) => self.ask_opened(ask.id, ask.run, &ask.kind),
-            Body::AskClosed { ask, closing } => self.ask_closed(*ask, closing),
-            Body::Queued { item, .. } => {
+        }
+    }
+
+    fn queue(&mut self, event: &QueueEvent) -> Checked {
+        match event {
+            QueueEvent::Added { item, .. } => {
                 self.queued.insert(*item);
                 rises(&mut self.last.queued, *item)
             }
-            Body::QueueEdited { item, .. } => {
+            QueueEvent::Edited { item, .. } => {
                 law(6, self.queued.contains(item), || format!("{item} does not wait"))
             }
-            Body::Unqueued { item, .. } => {
+            QueueEvent::Left { item, .. } => {
                 law(6, self.queued.remove(item), || format!("{item} does not wait"))
             }
-            Body::Compacted { entry, .. } | Body::Noticed { entry, .. } => {
-                rises(&mut self.last.entry, *entry)
-            }
-            Body::Rebased(_) => law(1, false, || "a replay inside a live stream".to_owned()),
-            Body::SessionOpened { .. }
-            | Body::Renamed { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
-            | Body::PlanChanged { .. }
-            | Body::Retrying { .. } => Ok(()),
+            QueueEvent::ModeSet { .. } => Ok(()),
         }
     }
 
@@ -203,15 +213,15 @@ impl Grammar {
         law(2, self.messages.contains_key(&message), || format!("{message} is not open"))
     }
 
-    fn tool(&mut self, body: &Body) -> Checked {
-        match body {
-            Body::ToolProposed { tool, message, .. } => {
+    fn tool(&mut self, event: &ToolEvent) -> Checked {
+        match event {
+            ToolEvent::Proposed { tool, message, .. } => {
                 self.open_message(*message)?;
                 law(2, self.step.is_some(), || format!("{tool} proposed outside a step"))?;
                 self.tools.insert(*tool, Tool::Proposed { asked: None, answered: false, allowed: None });
                 rises(&mut self.last.tool, *tool)
             }
-            Body::ToolDecided { tool, decision } => {
+            ToolEvent::Decided { tool, decision } => {
                 let Some(Tool::Proposed { asked, answered, allowed }) = self.tools.get_mut(tool) else {
                     return Err((5, format!("{tool} was decided but is not proposed")));
                 };
@@ -225,21 +235,20 @@ impl Grammar {
                 *allowed = Some(decision.allowed);
                 Ok(())
             }
-            Body::ToolStarted { tool } => {
+            ToolEvent::Started { tool } => {
                 let may = matches!(self.tools.get(tool), Some(Tool::Proposed { allowed: Some(true), .. }));
                 law(5, may, || format!("{tool} started without a recorded yes"))?;
                 self.tools.insert(*tool, Tool::Running);
                 Ok(())
             }
-            Body::ToolProgress { tool, .. } => {
+            ToolEvent::Progress { tool, .. } => {
                 law(2, self.tools.get(tool) == Some(&Tool::Running), || format!("{tool} is not running"))
             }
-            Body::ToolEnded { tool, .. } => {
+            ToolEvent::Ended { tool, .. } => {
                 let asked = self.asks.values().any(|(_, of)| *of == Some(*tool));
                 law(4, !asked, || format!("{tool} ended before its ask"))?;
                 law(2, self.tools.remove(tool).is_some(), || format!("{tool} ended but is not open"))
             }
-            _ => Ok(()),
         }
     }
 

@@ -2,7 +2,10 @@
 
 use crate::ask::{Answer, Ask, AskKind, Closing, Preview};
 use crate::content::{Input, Json, Part};
-use crate::event::{Body, Outcome};
+use crate::event::{
+    AskEvent, Body, ContextEvent, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
+    ToolEvent,
+};
 use crate::signal::Signal;
 use crate::state::{EntryKind, State};
 use crate::tool::{Progress, ToolResult};
@@ -46,46 +49,47 @@ impl Body {
     /// About how many bytes it holds.
     pub fn weight(&self) -> usize {
         match self {
-            Body::MessageDelta { text, .. } => text.len(),
-            Body::PartAdded { part, .. } => part.weight(),
-            Body::ToolProposed { name, args, .. } => name.len() + args.as_str().len(),
-            Body::ToolDecided { decision, .. } => {
+            Body::Message(MessageEvent::Delta { text, .. }) => text.len(),
+            Body::Message(MessageEvent::PartAdded { part, .. }) => part.weight(),
+            Body::Tool(ToolEvent::Proposed { name, args, .. }) => name.len() + args.as_str().len(),
+            Body::Tool(ToolEvent::Decided { decision, .. }) => {
                 maybe(&decision.reason) + decision.digest.as_ref().map_or(0, |digest| digest.0.len())
             }
-            Body::ToolProgress { progress, .. } => match progress {
+            Body::Tool(ToolEvent::Progress { progress, .. }) => match progress {
                 Progress::Output(text) | Progress::Replace(text) => text.len(),
                 Progress::Status { message, .. } => message.len(),
             },
-            Body::ToolEnded { result, .. } => result_weight(result),
-            Body::AskOpened(ask) => ask_weight(ask),
-            Body::AskClosed { closing: Closing::Answered { answer, .. }, .. } => answer_weight(answer),
-            Body::Queued { input, .. } | Body::QueueEdited { input, .. } => input.weight(),
-            Body::Compacted { compaction, .. } => compaction.summary.len(),
-            Body::PlanChanged { items } => items.iter().map(|item| item.text.len()).sum(),
-            Body::Retrying { reason, .. } => reason.len(),
-            Body::Noticed { code, text, .. } => code.len() + text.len(),
-            Body::SessionOpened { cwd, project, .. } => cwd.len() + project.len(),
-            Body::Renamed { title } => title.len(),
-            Body::ModelChosen { model } => model.provider.len() + model.name.len(),
-            Body::ToolsChosen { tools } => tools.as_deref().map_or(0, all),
-            Body::RunEnded { outcome: Outcome::Failed(failure), .. } => {
+            Body::Tool(ToolEvent::Ended { result, .. }) => result_weight(result),
+            Body::Ask(AskEvent::Opened(ask)) => ask_weight(ask),
+            Body::Ask(AskEvent::Closed { closing: Closing::Answered { answer, .. }, .. }) => {
+                answer_weight(answer)
+            }
+            Body::Queue(QueueEvent::Added { input, .. } | QueueEvent::Edited { input, .. }) => input.weight(),
+            Body::Context(ContextEvent::Compacted { compaction, .. }) => compaction.summary.len(),
+            Body::Note(NoteEvent::PlanChanged { items }) => items.iter().map(|item| item.text.len()).sum(),
+            Body::Run(RunEvent::Retrying { reason, .. }) => reason.len(),
+            Body::Note(NoteEvent::Noticed { code, text, .. }) => code.len() + text.len(),
+            Body::Session(SessionEvent::Opened { cwd, project, .. }) => cwd.len() + project.len(),
+            Body::Session(SessionEvent::Renamed { title }) => title.len(),
+            Body::Session(SessionEvent::ModelChosen { model }) => model.provider.len() + model.name.len(),
+            Body::Session(SessionEvent::ToolsChosen { tools }) => tools.as_deref().map_or(0, all),
+            Body::Run(RunEvent::Ended { outcome: Outcome::Failed(failure), .. }) => {
                 failure.message.len() + maybe(&failure.hint)
             }
-            Body::PolicyChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::RunStarted { .. }
-            | Body::RunEnded { .. }
-            | Body::TurnStarted { .. }
-            | Body::TurnEnded { .. }
-            | Body::StepStarted { .. }
-            | Body::StepEnded { .. }
-            | Body::MessageStarted { .. }
-            | Body::MessageEnded { .. }
-            | Body::ToolStarted { .. }
-            | Body::AskClosed { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
+            Body::Session(SessionEvent::PolicyChosen { .. } | SessionEvent::LeafMoved { .. })
+            | Body::Run(
+                RunEvent::Started { .. }
+                | RunEvent::Ended { .. }
+                | RunEvent::TurnStarted { .. }
+                | RunEvent::TurnEnded { .. }
+                | RunEvent::StepStarted { .. }
+                | RunEvent::StepEnded { .. },
+            )
+            | Body::Message(MessageEvent::Started { .. } | MessageEvent::Ended { .. })
+            | Body::Tool(ToolEvent::Started { .. })
+            | Body::Ask(AskEvent::Closed { .. })
+            | Body::Queue(QueueEvent::Left { .. } | QueueEvent::ModeSet { .. })
+            | Body::Context(ContextEvent::Measured { .. })
             | Body::Rebased(_) => 0,
         }
     }
@@ -93,38 +97,32 @@ impl Body {
     /// Whether it adds a thing to a session's state: something that stays and takes room by itself.
     pub fn adds(&self) -> bool {
         match self {
-            Body::RunStarted { .. }
-            | Body::TurnStarted { .. }
-            | Body::StepStarted { .. }
-            | Body::MessageStarted { .. }
-            | Body::PartAdded { .. }
-            | Body::ToolProposed { .. }
-            | Body::AskOpened(_)
-            | Body::Compacted { .. }
-            | Body::Noticed { .. } => true,
-            Body::SessionOpened { .. }
-            | Body::Renamed { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::RunEnded { .. }
-            | Body::TurnEnded { .. }
-            | Body::StepEnded { .. }
-            | Body::MessageDelta { .. }
-            | Body::MessageEnded { .. }
-            | Body::ToolDecided { .. }
-            | Body::ToolStarted { .. }
-            | Body::ToolProgress { .. }
-            | Body::ToolEnded { .. }
-            | Body::AskClosed { .. }
-            | Body::Queued { .. }
-            | Body::QueueEdited { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
-            | Body::PlanChanged { .. }
-            | Body::Retrying { .. }
+            Body::Run(
+                RunEvent::Started { .. } | RunEvent::TurnStarted { .. } | RunEvent::StepStarted { .. },
+            )
+            | Body::Message(MessageEvent::Started { .. } | MessageEvent::PartAdded { .. })
+            | Body::Tool(ToolEvent::Proposed { .. })
+            | Body::Ask(AskEvent::Opened(_))
+            | Body::Context(ContextEvent::Compacted { .. })
+            | Body::Note(NoteEvent::Noticed { .. }) => true,
+            Body::Session(_)
+            | Body::Run(
+                RunEvent::Ended { .. }
+                | RunEvent::TurnEnded { .. }
+                | RunEvent::StepEnded { .. }
+                | RunEvent::Retrying { .. },
+            )
+            | Body::Message(MessageEvent::Delta { .. } | MessageEvent::Ended { .. })
+            | Body::Tool(
+                ToolEvent::Decided { .. }
+                | ToolEvent::Started { .. }
+                | ToolEvent::Progress { .. }
+                | ToolEvent::Ended { .. },
+            )
+            | Body::Ask(AskEvent::Closed { .. })
+            | Body::Queue(_)
+            | Body::Context(ContextEvent::Measured { .. })
+            | Body::Note(NoteEvent::PlanChanged { .. })
             | Body::Rebased(_) => false,
         }
     }

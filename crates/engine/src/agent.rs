@@ -7,7 +7,7 @@ use crate::mcp::Servers;
 use crate::port::{Port, Reported, Unwritten};
 use crate::seat::{Asked, ModelSource, Seat, Steered};
 use crate::turn::Turn;
-use domain::command::Command;
+use domain::command::{Command, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
 use domain::port::{Order, Report, TurnBrief, TurnEnd};
@@ -139,7 +139,7 @@ impl Agent {
             Order::Consult { ticket, session, command, grounds } => {
                 // On a task of its own: a slow list of models must not hold up a cancel.
                 let (reports, stop) = (self.reports.clone(), CancellationToken::new());
-                if matches!(command, Command::Compact { .. }) {
+                if matches!(command, Command::Run(RunCommand::Compact { .. })) {
                     self.stop_compacting(&session);
                     self.compacting.insert(session.clone(), stop.clone());
                 }

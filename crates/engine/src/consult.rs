@@ -9,8 +9,8 @@ use crate::mcp::{Project, Servers, Site};
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
-use domain::event::{Body, Compaction, Trigger};
+use domain::command::{Command, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
+use domain::event::{Body, Compaction, ContextEvent, Trigger};
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::port::{Grounds, Kept, Report};
@@ -39,15 +39,15 @@ pub(crate) struct Consulted {
 impl Consulted {
     pub(crate) async fn answer(self, command: Command) -> Result<Receipt, Refusal> {
         match command {
-            Command::ListModels { provider } => self.models(provider).await,
-            Command::SetModel { provider, name } => {
+            Command::List(ListCommand::Models { provider }) => self.models(provider).await,
+            Command::Session(SessionCommand::SetModel { provider, name }) => {
                 let model = self.setup.models.find(provider.as_deref(), &name)?;
                 self.setup.models.open(Some(&model))?;
                 Ok(Receipt::Model(model))
             }
-            Command::Compact { instruction } => self.compact(instruction.as_deref()).await,
-            Command::ListServers => Ok(Receipt::Servers(self.project().await?.list())),
-            Command::ListSkills { cwd, .. } => {
+            Command::Run(RunCommand::Compact { instruction }) => self.compact(instruction.as_deref()).await,
+            Command::List(ListCommand::Servers) => Ok(Receipt::Servers(self.project().await?.list())),
+            Command::List(ListCommand::Skills { cwd, .. }) => {
                 let (config, grounds) = (self.setup.config, self.grounds);
                 let find = move || {
                     let mut ground = config.ground(&grounds.project, &grounds.cwd);
@@ -65,8 +65,8 @@ impl Consulted {
                 list.map(Receipt::Skills)
                     .map_err(|_| Refusal::new(RefusalKind::Internal, "the skills could not be read"))
             }
-            Command::ListTools => Ok(Receipt::Tools(self.tools().await?)),
-            Command::SetTools { tools } => self.check_tools(tools.as_deref()).await,
+            Command::List(ListCommand::Tools) => Ok(Receipt::Tools(self.tools().await?)),
+            Command::Session(SessionCommand::SetTools { tools }) => self.check_tools(tools.as_deref()).await,
             Command::Extension { name, payload } => {
                 let Some(known) = self.setup.config.extensions.get(&name) else {
                     let what = format!("there is no extension command {name}");
@@ -163,10 +163,18 @@ impl Consulted {
         // No step counts it: it was written outside of runs.
         let (entry, usage) = (done.entry, counted(&done.usage, &info));
         let compaction = Compaction { usage, ..done.compaction };
-        let body = Body::Compacted { entry, parent: grounds.leaf, compaction: compaction.clone() };
+        let body = Body::Context(ContextEvent::Compacted {
+            entry,
+            parent: grounds.leaf,
+            compaction: compaction.clone(),
+        });
         if self.kept(body).await {
             if let Some(window) = info.context_window {
-                self.kept(Body::ContextMeasured { used: context.tokens(), window: window.into() }).await;
+                self.kept(Body::Context(ContextEvent::Measured {
+                    used: context.tokens(),
+                    window: window.into(),
+                }))
+                .await;
             }
             Ok(Receipt::Compacted { entry, compaction })
         } else {

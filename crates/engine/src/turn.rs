@@ -16,7 +16,7 @@ use crate::secrets::Known;
 use crate::skills::{SkillTool, Skills};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::content::Role;
-use domain::event::{Body, Failure, Trigger};
+use domain::event::{AskEvent, Body, ContextEvent, Failure, NoteEvent, RunEvent, Trigger};
 use domain::ids::{AskId, EntryId, StepId};
 use domain::port::{TurnBrief, TurnEnd};
 use domain::session::ModelRef;
@@ -176,7 +176,9 @@ impl Turn {
             danger: true,
         };
         let title = "This project brings MCP servers".to_owned();
-        self.port.emit_outside(Body::AskOpened(Ask { id, run: None, title, kind, deadline: None })).await;
+        self.port
+            .emit_outside(Body::Ask(AskEvent::Opened(Ask { id, run: None, title, kind, deadline: None })))
+            .await;
         let (servers, project, port) = (self.servers.clone(), project.clone(), self.port.clone());
         tokio::spawn(async move {
             match closing.await {
@@ -241,11 +243,14 @@ impl Turn {
                 let (entry, parent) = (done.entry, progress.leaf);
                 progress.leaf = Some(entry);
                 progress.spent += done.usage;
-                let compacted = Body::Compacted { entry, parent, compaction: done.compaction };
+                let compacted =
+                    Body::Context(ContextEvent::Compacted { entry, parent, compaction: done.compaction });
                 let kept = self.port.emit_kept(compacted).await;
                 if let Some(window) = model.info().context_window {
                     let used = progress.context.tokens();
-                    self.port.emit(Body::ContextMeasured { used, window: window.into() }).await;
+                    self.port
+                        .emit(Body::Context(ContextEvent::Measured { used, window: window.into() }))
+                        .await;
                 }
                 kept
             }
@@ -261,7 +266,7 @@ impl Turn {
     async fn notice(&self, parent: Option<EntryId>, code: &str, text: String) {
         let (entry, run) = (EntryId::mint(&self.brief.ids), Some(self.brief.run));
         let (level, code) = (Level::Warning, code.to_owned());
-        self.port.emit(Body::Noticed { entry, parent, run, level, code, text }).await;
+        self.port.emit(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text })).await;
     }
 
     fn request(&self, progress: &Progress) -> Request {
@@ -312,7 +317,9 @@ impl Turn {
         let step = StepId::mint(&self.brief.ids);
         let name = model.name();
         let model = ModelRef { provider: name.provider.clone(), name: name.name.clone() };
-        self.port.emit(Body::StepStarted { turn: self.brief.turn, step, model: Some(model) }).await;
+        self.port
+            .emit(Body::Run(RunEvent::StepStarted { turn: self.brief.turn, step, model: Some(model) }))
+            .await;
         step
     }
 }

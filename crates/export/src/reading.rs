@@ -1,7 +1,7 @@
 //! Taking a session back from text that anybody may have written: nothing in it is believed before it is checked.
 
 use crate::records::{FORMAT, Head, MARK};
-use domain::event::{Body, Event, Outcome};
+use domain::event::{AskEvent, Body, Event, Outcome, SessionEvent};
 use domain::grammar::Grammar;
 use domain::ids::Millis;
 use domain::state::State;
@@ -156,16 +156,16 @@ fn take<'a>(
 }
 
 fn withdrawn(ask: &domain::ask::Ask) -> Body {
-    Body::AskClosed { ask: ask.id, closing: domain::ask::Closing::Withdrawn }
+    Body::Ask(AskEvent::Closed { ask: ask.id, closing: domain::ask::Closing::Withdrawn })
 }
 
 /// A file may tell what happened; it may not say what is allowed or where tools work.
 fn granted(body: Body, place: &Place) -> Option<Body> {
     match body {
-        Body::PolicyChosen { .. } => None,
-        Body::SessionOpened { parent, .. } => {
+        Body::Session(SessionEvent::PolicyChosen { .. }) => None,
+        Body::Session(SessionEvent::Opened { parent, .. }) => {
             let Place { cwd, project } = place.clone();
-            Some(Body::SessionOpened { cwd, project, parent })
+            Some(Body::Session(SessionEvent::Opened { cwd, project, parent }))
         }
         body => Some(body),
     }
@@ -180,7 +180,7 @@ struct Taken {
 impl Taken {
     fn push(&mut self, at: Millis, body: Body) -> Result<(), String> {
         let number = self.state.seq.next();
-        if self.events.is_empty() && !matches!(body, Body::SessionOpened { .. }) {
+        if self.events.is_empty() && !matches!(body, Body::Session(SessionEvent::Opened { .. })) {
             return Err("a session begins with its opening".to_owned());
         }
         let event = Event { seq: number, at, body };

@@ -1,7 +1,7 @@
 //! A session as records: one per line ([`jsonl`]), or in one JSON file with what a person may want to read ([`saved`]).
 
 use domain::content::Role;
-use domain::event::{Body, Event};
+use domain::event::{Body, ContextEvent, Event, SessionEvent};
 use domain::ids::{Seq, SessionId};
 use domain::state::{EntryKind, State};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ pub fn events_of(state: &State) -> Vec<Event> {
     // The end of a replay is no event of its own; of its counters only the context has one.
     told.pop();
     if let Some((used, window)) = state.context {
-        told.push((state.updated_at, Body::ContextMeasured { used, window }));
+        told.push((state.updated_at, Body::Context(ContextEvent::Measured { used, window })));
     }
     // Times stay as they were; the last one is when the session last changed.
     if let Some((at, _)) = told.last_mut() {
@@ -125,11 +125,13 @@ pub fn saved(session: &SessionId, state: &State, history: bool) -> String {
 fn is_setting(body: &Body) -> bool {
     matches!(
         body,
-        Body::SessionOpened { .. }
-            | Body::Renamed { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
+        Body::Session(
+            SessionEvent::Opened { .. }
+                | SessionEvent::Renamed { .. }
+                | SessionEvent::ModelChosen { .. }
+                | SessionEvent::PolicyChosen { .. }
+                | SessionEvent::ToolsChosen { .. }
+        )
     )
 }
 

@@ -3,7 +3,10 @@
 use super::*;
 use domain::ask::Scope;
 use domain::content::{Json, TextKind, Usage};
-use domain::event::{Body, Cause, Compaction, Event, Finish, Outcome, Trigger};
+use domain::event::{
+    Body, Cause, Compaction, ContextEvent, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent,
+    ToolEvent, Trigger,
+};
 use domain::grammar::check_all;
 use domain::ids::{MessageId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
 use domain::session::Policy;
@@ -24,44 +27,57 @@ fn here() -> Place {
 fn bodies(whole: bool) -> Vec<Body> {
     let (run, turn, step, tool) = (RunId(1), TurnId(2), StepId(4), ToolRunId(6));
     let (prompt, answer) = (MessageId(3), MessageId(5));
-    let user = |message, parent: Option<u64>, turn| Body::MessageStarted {
-        message,
-        parent: parent.map(EntryId),
-        role: Role::User,
-        turn,
-        step: None,
+    let user = |message, parent: Option<u64>, turn| {
+        Body::Message(MessageEvent::Started {
+            message,
+            parent: parent.map(EntryId),
+            role: Role::User,
+            turn,
+            step: None,
+        })
     };
     let decision =
         Decision { allowed: true, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None };
     let mut bodies = vec![
-        Body::SessionOpened { cwd: "/there".into(), project: "/there".into(), parent: None },
-        Body::PolicyChosen { policy: Policy::Full },
-        Body::RunStarted { run },
-        Body::TurnStarted { run, turn, cause: Cause::Prompt },
+        Body::Session(SessionEvent::Opened { cwd: "/there".into(), project: "/there".into(), parent: None }),
+        Body::Session(SessionEvent::PolicyChosen { policy: Policy::Full }),
+        Body::Run(RunEvent::Started { run }),
+        Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }),
         user(prompt, None, Some(turn)),
-        Body::PartAdded { message: prompt, part: Part::Text("Fix <b>it</b>\nplease".into()) },
-        Body::MessageEnded { message: prompt, finish: Finish::Complete },
-        Body::StepStarted { turn, step, model: None },
-        Body::MessageStarted {
+        Body::Message(MessageEvent::PartAdded {
+            message: prompt,
+            part: Part::Text("Fix <b>it</b>\nplease".into()),
+        }),
+        Body::Message(MessageEvent::Ended { message: prompt, finish: Finish::Complete }),
+        Body::Run(RunEvent::StepStarted { turn, step, model: None }),
+        Body::Message(MessageEvent::Started {
             message: answer,
             parent: Some(EntryId(3)),
             role: Role::Assistant,
             turn: Some(turn),
             step: Some(step),
-        },
-        Body::MessageDelta { message: answer, kind: TextKind::Thought, text: "hm".into() },
-        Body::MessageDelta { message: answer, kind: TextKind::Text, text: "See ```\n".into() },
-        Body::MessageDelta { message: answer, kind: TextKind::Text, text: "[x](javascript:alert(1))".into() },
-        Body::ToolProposed {
+        }),
+        Body::Message(MessageEvent::Delta { message: answer, kind: TextKind::Thought, text: "hm".into() }),
+        Body::Message(MessageEvent::Delta {
+            message: answer,
+            kind: TextKind::Text,
+            text: "See ```\n".into(),
+        }),
+        Body::Message(MessageEvent::Delta {
+            message: answer,
+            kind: TextKind::Text,
+            text: "[x](javascript:alert(1))".into(),
+        }),
+        Body::Tool(ToolEvent::Proposed {
             tool,
             message: answer,
             name: "read".into(),
             args: Json::verbatim(r#"{"path":"a"}"#),
-        },
-        Body::MessageEnded { message: answer, finish: Finish::Complete },
-        Body::ToolDecided { tool, decision },
-        Body::ToolStarted { tool },
-        Body::ToolProgress { tool, progress: Progress::Output("so far".into()) },
+        }),
+        Body::Message(MessageEvent::Ended { message: answer, finish: Finish::Complete }),
+        Body::Tool(ToolEvent::Decided { tool, decision }),
+        Body::Tool(ToolEvent::Started { tool }),
+        Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output("so far".into()) }),
     ];
     if !whole {
         return bodies;
@@ -76,7 +92,7 @@ fn bodies(whole: bool) -> Vec<Body> {
     };
     let other = MessageId(8);
     bodies.extend([
-        Body::ToolEnded {
+        Body::Tool(ToolEvent::Ended {
             tool,
             outcome: ToolOutcome::Done,
             result: ToolResult {
@@ -87,16 +103,16 @@ fn bodies(whole: bool) -> Vec<Body> {
                 ],
                 ..ToolResult::text("```\ninside\n```")
             },
-        },
-        Body::StepEnded { step, usage },
-        Body::TurnEnded { turn },
-        Body::RunEnded { run, outcome: Outcome::Done },
+        }),
+        Body::Run(RunEvent::StepEnded { step, usage }),
+        Body::Run(RunEvent::TurnEnded { turn }),
+        Body::Run(RunEvent::Ended { run, outcome: Outcome::Done }),
         user(other, Some(3), None),
-        Body::PartAdded { message: other, part: Part::Text("another way".into()) },
-        Body::MessageEnded { message: other, finish: Finish::Complete },
-        Body::LeafMoved { leaf: Some(EntryId(5)) },
-        Body::ContextMeasured { used: 5, window: 10 },
-        Body::Compacted { entry: EntryId(9), parent: Some(EntryId(5)), compaction },
+        Body::Message(MessageEvent::PartAdded { message: other, part: Part::Text("another way".into()) }),
+        Body::Message(MessageEvent::Ended { message: other, finish: Finish::Complete }),
+        Body::Session(SessionEvent::LeafMoved { leaf: Some(EntryId(5)) }),
+        Body::Context(ContextEvent::Measured { used: 5, window: 10 }),
+        Body::Context(ContextEvent::Compacted { entry: EntryId(9), parent: Some(EntryId(5)), compaction }),
     ]);
     bodies
 }
@@ -172,23 +188,26 @@ fn a_page_holds_no_markup_of_the_session() {
     let mut state = fold(&events(true));
     let nasty = "Look: <script>alert(1)</script> <img src=x onerror=y> ![p](http://far/p.png) [a](data:text/html,x) \
                  [b](https://ok.example/) \n\n```html\n<iframe src=\"x\">\n```\n\n```rust\"><i>\nlet a = 1;\n```";
-    let title = Body::Renamed { title: "</title><script>".into() };
+    let title = Body::Session(SessionEvent::Renamed { title: "</title><script>".into() });
     state.apply(Millis(START), &title).unwrap();
     let message = MessageId(20);
     for body in [
-        Body::MessageStarted {
+        Body::Message(MessageEvent::Started {
             message,
             parent: Some(EntryId(9)),
             role: Role::Assistant,
             turn: None,
             step: None,
-        },
-        Body::PartAdded { message, part: Part::Text(nasty.into()) },
-        Body::PartAdded {
+        }),
+        Body::Message(MessageEvent::PartAdded { message, part: Part::Text(nasty.into()) }),
+        Body::Message(MessageEvent::PartAdded {
             message,
             part: Part::Image { mime: "image/png\" onload=\"x".into(), base64: "AA".into() },
-        },
-        Body::PartAdded { message, part: Part::Image { mime: "image/png".into(), base64: "AA==".into() } },
+        }),
+        Body::Message(MessageEvent::PartAdded {
+            message,
+            part: Part::Image { mime: "image/png".into(), base64: "AA==".into() },
+        }),
     ] {
         state.apply(Millis(START), &body).unwrap();
     }

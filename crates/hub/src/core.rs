@@ -15,8 +15,10 @@ mod sessions;
 use crate::shelf::Shelf;
 use domain::ask::Ask;
 use domain::canon::Canon;
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
-use domain::event::{Body, Event, Failure, Outcome};
+use domain::command::{
+    Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
+};
+use domain::event::{Body, Event, Failure, NoteEvent, Outcome, QueueEvent, SessionEvent};
 use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
@@ -377,15 +379,7 @@ impl Core {
             return self.consult(ui, ticket, session.unwrap_or_else(|| SessionId::from_number(0)), command);
         }
         match command {
-            Command::ListSessions { .. }
-            | Command::History { .. }
-            | Command::DeleteSession { .. }
-            | Command::NewSession { .. }
-            | Command::OpenSession { .. }
-            | Command::BranchSession { .. }
-            | Command::ExportSession { .. }
-            | Command::SaveSession { .. }
-            | Command::LoadSession { .. } => self.session_command(ui, ticket, &target, command, shelf),
+            Command::Library(command) => self.library_command(ui, ticket, &target, command, shelf),
             command => {
                 let before = self.uis.get(&ui).map(|seat| seat.seen.clone()).unwrap_or_default();
                 let session = self.target(ui, &target, shelf)?;
@@ -396,7 +390,7 @@ impl Core {
                     self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
                     return Ok(());
                 }
-                self.in_session(ui, ticket, session, command)
+                self.in_session(ui, ticket, session, command, shelf)
             }
         }
     }
@@ -407,38 +401,45 @@ impl Core {
         ticket: Ticket,
         session: SessionId,
         command: Command,
+        shelf: &mut dyn Shelf,
     ) -> Result<(), Refusal> {
         if self.setup.engine == Engine::Followed && self.is_theirs(&command) {
             return self.consult(ui, ticket, session, command);
         }
         match command {
-            Command::Prompt { input, options } => self.prompt(ui, ticket, session, input, options),
-            Command::Enqueue { kind, input } => self.enqueue(ui, ticket, &session, kind, input),
-            Command::EditQueued { item, input } => self.edit_queued(ui, ticket, &session, item, input),
-            Command::DropQueued { item } => self.drop_queued(ui, ticket, &session, item),
-            Command::SetQueueMode { kind, mode } => {
-                self.emit(&session, Body::QueueModeSet { kind, mode });
+            Command::Run(RunCommand::Prompt { input, options }) => {
+                self.prompt(ui, ticket, session, input, options)
+            }
+            Command::Queue(QueueCommand::Add { kind, input }) => {
+                self.enqueue(ui, ticket, &session, kind, input)
+            }
+            Command::Queue(QueueCommand::Edit { item, input }) => {
+                self.edit_queued(ui, ticket, &session, item, input)
+            }
+            Command::Queue(QueueCommand::Drop { item }) => self.drop_queued(ui, ticket, &session, item),
+            Command::Queue(QueueCommand::SetMode { kind, mode }) => {
+                self.emit(&session, Body::Queue(QueueEvent::ModeSet { kind, mode }));
                 self.done(ui, ticket)
             }
-            Command::Cancel { run, .. } => self.cancel(ui, ticket, &session, run),
+            Command::Run(RunCommand::Cancel { run, .. }) => self.cancel(ui, ticket, &session, run),
             Command::Answer { ask, answer } => self.answer(ui, ticket, &session, ask, answer),
-            Command::CloseSession => self.close_session(ui, ticket, &session),
-            Command::RenameSession { title } => {
-                self.emit(&session, Body::Renamed { title });
+            Command::Session(SessionCommand::Close) => self.close_session(ui, ticket, &session),
+            Command::Session(SessionCommand::Rename { title }) => {
+                self.emit(&session, Body::Session(SessionEvent::Renamed { title }));
                 self.done(ui, ticket)
             }
-            Command::ClearSession => self.set_leaf(ui, ticket, &session, None),
-            Command::SetLeaf { leaf } => self.set_leaf(ui, ticket, &session, leaf),
-            Command::Stats => {
+            Command::Session(SessionCommand::Clear) => self.set_leaf(ui, ticket, &session, None),
+            Command::Session(SessionCommand::SetLeaf { leaf }) => self.set_leaf(ui, ticket, &session, leaf),
+            Command::Session(SessionCommand::Stats) => {
                 let stats = self.live(&session)?.state.stats();
                 self.settle(ui, ticket, Ok(Receipt::Stats(stats)));
                 Ok(())
             }
-            Command::SetPolicy { policy } => {
+            Command::Session(SessionCommand::SetPolicy { policy }) => {
                 if let (Policy::Sandboxed, Some(why)) = (policy, &self.setup.no_sandbox) {
                     return Err(Refusal::new(RefusalKind::Unsupported, why.clone()));
                 }
-                self.emit(&session, Body::PolicyChosen { policy });
+                self.emit(&session, Body::Session(SessionEvent::PolicyChosen { policy }));
                 self.out.push(Out::Order(Order::PolicyChanged { session, policy }));
                 self.done(ui, ticket)
             }
@@ -446,26 +447,15 @@ impl Core {
                 self.live_mut(&session)?.ui_context = context;
                 self.done(ui, ticket)
             }
-            Command::Compact { .. } | Command::SetModel { .. } => {
+            Command::Run(RunCommand::Compact { .. }) | Command::Session(SessionCommand::SetModel { .. }) => {
                 self.idle(&session)?;
                 self.consult(ui, ticket, session, command)
             }
-            Command::ListModels { .. }
-            | Command::ListServers
-            | Command::ListSkills { .. }
-            | Command::ListTools
-            | Command::SetTools { .. }
+            Command::List(_)
+            | Command::Session(SessionCommand::SetTools { .. })
             | Command::Extension { .. } => self.consult(ui, ticket, session, command),
-            Command::ListSessions { .. }
-            | Command::History { .. }
-            | Command::DeleteSession { .. }
-            | Command::NewSession { .. }
-            | Command::OpenSession { .. }
-            | Command::BranchSession { .. }
-            | Command::ExportSession { .. }
-            | Command::SaveSession { .. }
-            | Command::LoadSession { .. } => {
-                Err(Refusal::new(RefusalKind::Internal, "this command names its own session"))
+            Command::Library(command) => {
+                self.library_command(ui, ticket, &Target::Session(session), command, shelf)
             }
         }
     }
@@ -557,7 +547,10 @@ impl Core {
         };
         let (entry, parent) = (EntryId(live.ids.next()), live.state.leaf);
         let run = live.state.open_run().map(|run| run.id);
-        self.emit(session, Body::Noticed { entry, parent, run, level, code: failure.code.clone(), text });
+        self.emit(
+            session,
+            Body::Note(NoteEvent::Noticed { entry, parent, run, level, code: failure.code.clone(), text }),
+        );
     }
 
     fn signal(&mut self, session: &SessionId, signal: Signal) {

@@ -4,9 +4,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over; its helping functions too")]
 
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Consent, Risk, Scope};
-use domain::command::{Command, History, PromptOptions, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, History, LibraryCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand,
+    SessionCommand, Target,
+};
 use domain::content::{Input, Json, Role};
-use domain::event::{Body, Event, Finish};
+use domain::event::{AskEvent, Body, Event, Finish, MessageEvent, RunEvent, SessionEvent, ToolEvent};
 use domain::ids::{AskId, MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId};
 use domain::port::{Kept, News, Order, Report, Ticket};
 use domain::session::{Policy, SessionSummary};
@@ -188,7 +191,7 @@ impl Bench {
     }
 
     async fn rename(&mut self, title: &str) {
-        self.command(Command::RenameSession { title: title.to_owned() }).await.unwrap();
+        self.command(Command::Session(SessionCommand::Rename { title: title.to_owned() })).await.unwrap();
     }
 
     /// Hears on until the person is told something more.
@@ -211,7 +214,7 @@ fn session() -> SessionId {
 }
 
 fn new() -> Command {
-    Command::NewSession { cwd: None, title: Some("first".into()), id: Some(session()) }
+    Command::Library(LibraryCommand::New { cwd: None, title: Some("first".into()), id: Some(session()) })
 }
 
 /// A title that no page has room for, also when it is packed.
@@ -272,7 +275,7 @@ async fn nothing_is_told_before_it_is_kept() {
     bench.rename("kept").await;
     while bench.news.try_recv().is_ok() {}
     bench.set(HELD);
-    let rename = Command::RenameSession { title: "held".to_owned() };
+    let rename = Command::Session(SessionCommand::Rename { title: "held".to_owned() });
     bench.port.command(Ticket(99), Target::Current, rename).await.unwrap();
     while bench.disk.load(Ordering::SeqCst) != WRITING {
         tokio::task::yield_now().await;
@@ -308,7 +311,7 @@ async fn a_damaged_record_is_said_and_costs_nothing_else() {
     bench.hub.stop().await;
     damage(directory.path(), b"\"a title that is damaged\"}");
     let mut bench = Bench::at(directory.path()).await;
-    bench.command(Command::OpenSession { session: session() }).await.unwrap();
+    bench.command(Command::Library(LibraryCommand::Open { session: session() })).await.unwrap();
     assert_eq!(bench.state.title(), "last");
     let notices: Vec<&str> = bench
         .state
@@ -340,12 +343,20 @@ async fn a_file_that_cannot_be_read_is_refused_with_what_to_do() {
     let Ok(store) = SqliteStore::at(directory.path()) else { return };
     drop(store);
     let mut bench = Bench::at(directory.path()).await;
-    let refused = bench.command(Command::OpenSession { session: session() }).await.unwrap_err();
+    let refused =
+        bench.command(Command::Library(LibraryCommand::Open { session: session() })).await.unwrap_err();
     assert_eq!(refused.kind, RefusalKind::Storage);
     assert!(refused.hint.is_some_and(|hint| hint.contains("doctor")), "{}", refused.message);
     // A new conversation goes on, in memory.
     let other = SessionId::from_number(2);
-    bench.command(Command::NewSession { cwd: None, title: Some("x".into()), id: Some(other) }).await.unwrap();
+    bench
+        .command(Command::Library(LibraryCommand::New {
+            cwd: None,
+            title: Some("x".into()),
+            id: Some(other),
+        }))
+        .await
+        .unwrap();
     bench.rename("in memory").await;
     assert_eq!(bench.state.title(), "in memory");
     assert!(bench.words.iter().any(|(level, text)| *level == Level::Error && text.contains("Not saved")));
@@ -358,15 +369,15 @@ async fn a_clock_that_jumped_back_breaks_no_order() {
     let mut store = SqliteStore::at(directory.path()).unwrap();
     store.create(&session()).unwrap();
     let bodies = [
-        Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None },
-        Body::Renamed { title: "from the future".into() },
+        Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None }),
+        Body::Session(SessionEvent::Renamed { title: "from the future".into() }),
     ];
     let events: Vec<Event> =
         bodies.into_iter().zip(1..).map(|(body, n)| Event { seq: Seq(n), at: later, body }).collect();
     store.append(&session(), &events, Durability::Now).unwrap();
     drop(store);
     let mut bench = Bench::at(directory.path()).await;
-    bench.command(Command::OpenSession { session: session() }).await.unwrap();
+    bench.command(Command::Library(LibraryCommand::Open { session: session() })).await.unwrap();
     bench.rename("now").await;
     bench.hub.stop().await;
     let events = stored(directory.path());
@@ -377,7 +388,8 @@ async fn a_clock_that_jumped_back_breaks_no_order() {
 /// A run that waits for a yes, as an engine reports it.
 async fn asking(bench: &mut Bench) -> (RunId, ToolRunId, AskId) {
     bench.command(new()).await.unwrap();
-    let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+    let prompt =
+        Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
     let Receipt::Started { run, .. } = bench.command(prompt).await.unwrap() else { panic!("no run") };
     let brief = loop {
         if let Order::Turn(brief) = bench.orders.recv().await.unwrap() {
@@ -398,23 +410,23 @@ async fn asking(bench: &mut Bench) -> (RunId, ToolRunId, AskId) {
     };
     let parent = brief.leaf;
     for body in [
-        Body::StepStarted { turn: brief.turn, step, model: None },
-        Body::MessageStarted {
+        Body::Run(RunEvent::StepStarted { turn: brief.turn, step, model: None }),
+        Body::Message(MessageEvent::Started {
             message,
             parent,
             role: Role::Assistant,
             turn: Some(brief.turn),
             step: Some(step),
-        },
-        Body::ToolProposed { tool, message, name: "strike".into(), args: Json::verbatim("{}") },
-        Body::MessageEnded { message, finish: Finish::Complete },
-        Body::AskOpened(Ask {
+        }),
+        Body::Tool(ToolEvent::Proposed { tool, message, name: "strike".into(), args: Json::verbatim("{}") }),
+        Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }),
+        Body::Ask(AskEvent::Opened(Ask {
             id: ask,
             run: Some(run),
             title: "strike?".into(),
             kind: AskKind::Consent(Box::new(consent)),
             deadline: None,
-        }),
+        })),
     ] {
         assert_eq!(bench.report(run, body).await, Kept::Safely);
     }
@@ -437,12 +449,15 @@ async fn the_engine_hears_that_a_yes_is_not_written_before_it_hears_the_yes() {
     assert!(matches!(bench.orders.recv().await, Some(Order::AskClosed { .. })));
     let decision =
         Decision { allowed: true, by: Decider::Person(None), scope: Scope::Once, reason: None, digest: None };
-    assert_eq!(bench.report(run, Body::ToolDecided { tool, decision }).await, Kept::InMemory(why.clone()));
-    assert_eq!(bench.report(run, Body::ToolStarted { tool }).await, Kept::InMemory(why));
+    assert_eq!(
+        bench.report(run, Body::Tool(ToolEvent::Decided { tool, decision })).await,
+        Kept::InMemory(why.clone())
+    );
+    assert_eq!(bench.report(run, Body::Tool(ToolEvent::Started { tool })).await, Kept::InMemory(why));
     bench.set(WORKS);
     while !matches!(bench.orders.recv().await, Some(Order::StoreFails { why: None, .. })) {}
     let progress = Progress::Output("x".into());
-    assert_eq!(bench.report(run, Body::ToolProgress { tool, progress }).await, Kept::Safely);
+    assert_eq!(bench.report(run, Body::Tool(ToolEvent::Progress { tool, progress })).await, Kept::Safely);
     assert_eq!(bench.status.last(), Some(&None), "{:?}", bench.status);
     assert!(bench.status[0].as_deref().is_some_and(|text| text.contains("not saved")), "{:?}", bench.status);
 }
@@ -479,18 +494,20 @@ async fn a_delete_that_does_not_happen_is_refused_as_such() {
     here.command(new()).await.unwrap();
     here.rename("kept").await;
     let mut there = Bench::at(directory.path()).await;
-    let refused = there.command(Command::DeleteSession { session: session() }).await.unwrap_err();
+    let refused =
+        there.command(Command::Library(LibraryCommand::Delete { session: session() })).await.unwrap_err();
     assert_eq!(refused.kind, RefusalKind::Storage);
     assert!(refused.message.contains("is open in another program"), "{refused}");
     assert!(refused.hint.is_some(), "{refused}");
     here.rename("still here").await;
     here.set(READ_ONLY);
-    let refused = here.command(Command::DeleteSession { session: session() }).await.unwrap_err();
+    let refused =
+        here.command(Command::Library(LibraryCommand::Delete { session: session() })).await.unwrap_err();
     assert!(refused.message.contains("cannot be written"), "{refused}");
     assert_eq!(here.state.title(), "still here", "nobody was sent away");
     here.set(WORKS);
-    here.command(Command::DeleteSession { session: session() }).await.unwrap();
-    assert!(there.command(Command::OpenSession { session: session() }).await.is_err());
+    here.command(Command::Library(LibraryCommand::Delete { session: session() })).await.unwrap();
+    assert!(there.command(Command::Library(LibraryCommand::Open { session: session() })).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -502,7 +519,10 @@ async fn a_store_that_keeps_nothing_in_the_place_of_another_is_told_once_for_eac
     let mut told = Vec::new();
     for ticket in 1..=2 {
         let title = format!("title {ticket}");
-        ui.port.command(Ticket(ticket), Target::Current, Command::RenameSession { title }).await.unwrap();
+        ui.port
+            .command(Ticket(ticket), Target::Current, Command::Session(SessionCommand::Rename { title }))
+            .await
+            .unwrap();
         loop {
             match ui.news.recv().await.unwrap() {
                 News::Signal { signal: Signal::Notify { level, text }, .. } => told.push((level, text)),

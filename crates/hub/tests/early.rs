@@ -1,7 +1,7 @@
 //! A UI that speaks as soon as it is connected, before it was told anything.
 
 use dialects::Dialect;
-use domain::command::Command;
+use domain::command::{Command, LibraryCommand};
 use domain::port::Order;
 use domain::session::Policy;
 use hub::core::{Engine, Setup, Standing};
@@ -32,7 +32,7 @@ async fn a_prompt_that_comes_with_the_connection_is_for_the_session_that_is_give
         name: "early".into(),
         standing: Standing::Controller,
         greeting: Greeting::default(),
-        start: Some(Command::NewSession { cwd: None, title: None, id: None }),
+        start: Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })),
         stays: false,
     };
     let (ours, mut theirs) = tokio::io::duplex(PIPE);

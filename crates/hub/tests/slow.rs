@@ -5,9 +5,9 @@
 
 use dialects::Dialect;
 use dialects::native::wire::{Cursor, FromRuntime, FromUi, Hello};
-use domain::command::{Command, History, PromptOptions, Target};
+use domain::command::{Command, History, LibraryCommand, PromptOptions, RunCommand, Target};
 use domain::content::{Input, Role, TextKind, Usage};
-use domain::event::{Body, Event, Finish, PlanItem, PlanState};
+use domain::event::{Body, Event, Finish, MessageEvent, NoteEvent, PlanItem, PlanState, RunEvent, ToolEvent};
 use domain::ids::{MessageId, Seq, SessionId, StepId};
 use domain::port::{Kept, News, Order, Report, Ticket, TurnBrief, TurnEnd};
 use domain::session::{Policy, SessionSummary};
@@ -102,7 +102,7 @@ impl Bench {
         let hub = Hub::start(setup, Box::new(Forgetful), EngineSeat::Driven(orders), Arc::new(|_| {}));
         let feeding = hub.clone();
         tokio::spawn(async move { feeding.reports(reported).await });
-        let start = Command::NewSession { cwd: None, title: None, id: Some(session()) };
+        let start = Command::Library(LibraryCommand::New { cwd: None, title: None, id: Some(session()) });
         let ui = hub.attach("quick", Standing::Controller, Answers::ALL, Some(start)).await.unwrap();
         Bench { hub, reports, orders: ordered, ui, state: State::new() }
     }
@@ -135,7 +135,8 @@ impl Bench {
     }
 
     async fn begin(&mut self) -> TurnBrief {
-        let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+        let prompt =
+            Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
         self.ui.port.command(Ticket(1), Target::Current, prompt).await.unwrap();
         loop {
             if let Order::Turn(brief) = self.orders.recv().await.unwrap() {
@@ -186,10 +187,14 @@ impl Bench {
     /// A message under way.
     async fn message(&mut self, brief: &TurnBrief) -> (StepId, MessageId) {
         let (step, message) = (StepId::mint(&brief.ids), MessageId::mint(&brief.ids));
-        self.happened(brief, Body::StepStarted { turn: brief.turn, step, model: None }).await;
+        self.happened(brief, Body::Run(RunEvent::StepStarted { turn: brief.turn, step, model: None })).await;
         let (turn, parent) = (Some(brief.turn), brief.leaf);
         let role = Role::Assistant;
-        self.happened(brief, Body::MessageStarted { message, parent, role, turn, step: Some(step) }).await;
+        self.happened(
+            brief,
+            Body::Message(MessageEvent::Started { message, parent, role, turn, step: Some(step) }),
+        )
+        .await;
         (step, message)
     }
 
@@ -246,8 +251,10 @@ async fn read_on(end: DuplexStream, mut state: State) -> (State, bool) {
                 }
             }
             FromRuntime::Event(happened) => {
-                let joined =
-                    matches!(happened.event.body, Body::MessageDelta { .. } | Body::ToolProgress { .. });
+                let joined = matches!(
+                    happened.event.body,
+                    Body::Message(MessageEvent::Delta { .. }) | Body::Tool(ToolEvent::Progress { .. })
+                );
                 let (got, due) = (happened.event.seq, state.seq.next());
                 assert!(got == due || joined && got > due, "event {} came where {} was due", got.0, due.0);
                 state.follow(&happened.event).unwrap();
@@ -275,9 +282,9 @@ async fn a_ui_that_never_reads_is_let_go_before_it_costs_memory_and_goes_on_wher
         // Two kinds in turn, of which the session keeps the newest only: nothing can be merged, and nothing else grows.
         let text = format!("{number}{}", " ".repeat(PIECE));
         let body = if number % 2 == 0 {
-            Body::Retrying { attempt: 1, max: 2, delay_ms: 3, reason: text }
+            Body::Run(RunEvent::Retrying { attempt: 1, max: 2, delay_ms: 3, reason: text })
         } else {
-            Body::PlanChanged { items: vec![PlanItem { text, state: PlanState::Active }] }
+            Body::Note(NoteEvent::PlanChanged { items: vec![PlanItem { text, state: PlanState::Active }] })
         };
         bench.happened(&brief, body).await;
     }
@@ -308,11 +315,11 @@ async fn words_that_stream_past_a_ui_that_does_not_read_are_merged_and_none_is_l
     // More pieces than may wait one by one, on the link and in the hub together.
     for number in 0..27_000 {
         let (kind, text) = (TextKind::Text, format!("{number} "));
-        bench.happening(&brief, Body::MessageDelta { message, kind, text }).await;
+        bench.happening(&brief, Body::Message(MessageEvent::Delta { message, kind, text })).await;
     }
     assert_eq!(bench.attached().await.len(), 2, "nobody had to go");
-    bench.happened(&brief, Body::MessageEnded { message, finish: Finish::Complete }).await;
-    bench.happened(&brief, Body::StepEnded { step, usage: Usage::default() }).await;
+    bench.happened(&brief, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete })).await;
+    bench.happened(&brief, Body::Run(RunEvent::StepEnded { step, usage: Usage::default() })).await;
     bench.end(&brief).await;
     let (state, _) = read_on(slow, State::new()).await;
     assert_eq!(state, bench.state);

@@ -9,7 +9,7 @@ use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
 use crate::{places, stack};
-use domain::command::Command;
+use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
 use domain::session::ModelRef;
@@ -106,7 +106,8 @@ async fn stand(
     note: watch::Sender<Note>,
 ) -> anyhow::Result<(Hub, EngineTask, Option<Desk>)> {
     let own = stack::own(&common, stack::no_log()).await?;
-    let start = own.start.or(Some(Command::NewSession { cwd: None, title: None, id: None }));
+    let start =
+        own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));
     note.send_replace(Note { unkept: own.unkept, ..note_on(&own.model) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     tokio::spawn(pass(commands, ui.port));

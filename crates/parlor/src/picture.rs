@@ -4,8 +4,8 @@
 use crate::exit::Exit;
 use crate::stack;
 use anyhow::Context;
-use domain::command::Command;
-use domain::event::Body;
+use domain::command::{Command, LibraryCommand};
+use domain::event::{AskEvent, Body, RunEvent};
 use domain::port::News;
 use domain::session::Policy;
 use hub::LocalUi;
@@ -43,16 +43,22 @@ async fn in_folder(folder: &Path) -> anyhow::Result<String> {
     let store = Box::new(MemoryStore::default());
     let data = folder.with_file_name("data");
     let hub = stack::assemble_in(models, store, folder, &data, Policy::default(), stack::no_log());
-    let start = Command::NewSession { cwd: None, title: None, id: None };
+    let start = Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
     let mut ui = hub.attach("terminal", Standing::Controller, Answers::ALL, Some(start)).await?;
     let mut screen = Headless::new(COLUMNS, ROWS);
     screen.model.screen.theme = Theme::named("dark").unwrap_or(screen.model.screen.theme);
     let attached = |news: &News| matches!(news, News::Attached { .. });
     follow(&mut screen, &mut ui, attached).await?;
     say(&mut screen, &mut ui, "read src/main.rs").await?;
-    follow(&mut screen, &mut ui, |news| happened(news, |body| matches!(body, Body::RunEnded { .. }))).await?;
+    follow(&mut screen, &mut ui, |news| {
+        happened(news, |body| matches!(body, Body::Run(RunEvent::Ended { .. })))
+    })
+    .await?;
     say(&mut screen, &mut ui, "edit src/main.rs: \"hello\" => \"hello, parlor\"").await?;
-    follow(&mut screen, &mut ui, |news| happened(news, |body| matches!(body, Body::AskOpened(_)))).await?;
+    follow(&mut screen, &mut ui, |news| {
+        happened(news, |body| matches!(body, Body::Ask(AskEvent::Opened(_))))
+    })
+    .await?;
     screen.wait(1_000);
     let (buffer, _) = screen.draw();
     hub.stop().await;

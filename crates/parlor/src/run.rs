@@ -6,9 +6,9 @@ use crate::stack;
 use crate::stop::Stops;
 use anyhow::Context;
 use domain::ask::{Answer, Ask, AskKind};
-use domain::command::{Command, PromptOptions, Receipt, Target};
+use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
-use domain::event::{Body, Event, Outcome};
+use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
 use domain::ids::{Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::{Level, Signal};
@@ -58,7 +58,8 @@ pub(crate) async fn converse(
     // Listened for from here on: a listener for each round would miss what comes between two rounds.
     let mut stops = Stops::listen();
     let mut ui = hub.attach("run", Standing::Controller, answers, start).await?;
-    let command = Command::Prompt { input: Input::text(prompt), options: PromptOptions::default() };
+    let command =
+        Command::Run(RunCommand::Prompt { input: Input::text(prompt), options: PromptOptions::default() });
     ui.port.command(PROMPT, Target::Current, command).await?;
     let mut headless = Headless::new(run, ui.port.clone());
     let give_up = tokio::time::sleep(Duration::from_secs(run.timeout.unwrap_or(u64::from(u32::MAX))));
@@ -76,12 +77,12 @@ pub(crate) async fn converse(
             }
             () = &mut give_up, if stopping.is_none() => {
                 stopping = Some(Exit::TimedOut);
-                ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
+                ui.port.command(CANCEL, Target::Current, Command::Run(RunCommand::Cancel { run: None, reason: None })).await?;
             }
             () = stops.next() => match stopping {
                 None => {
                     stopping = Some(Exit::Cancelled);
-                    ui.port.command(CANCEL, Target::Current, Command::Cancel { run: None, reason: None }).await?;
+                    ui.port.command(CANCEL, Target::Current, Command::Run(RunCommand::Cancel { run: None, reason: None })).await?;
                 }
                 // Told again: nothing is waited for any more.
                 Some(exit) => {
@@ -159,7 +160,8 @@ impl<'a> Headless<'a> {
     /// What a run that is under way has said and asked before its session was seen.
     async fn catch_up(&mut self, replay: &[(Millis, Body)]) -> anyhow::Result<Option<Exit>> {
         let Some(open) = self.state.open_run().map(|run| run.id) else { return Ok(None) };
-        let began = |(_, body): &(Millis, Body)| matches!(body, Body::RunStarted { run } if *run == open);
+        let began =
+            |(_, body): &(Millis, Body)| matches!(body, Body::Run(RunEvent::Started { run }) if *run == open);
         let Some(at) = replay.iter().position(began) else { return Ok(None) };
         for (at, body) in &replay[at..] {
             let event = Event { seq: self.state.seq, at: *at, body: body.clone() };
@@ -175,30 +177,34 @@ impl<'a> Headless<'a> {
             exit::say(&record::encode(event));
         }
         match &event.body {
-            Body::MessageDelta { message, kind: TextKind::Text, text } => {
+            Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text }) => {
                 let ours =
                     self.state.message(*message).is_some_and(|m| m.role == domain::content::Role::Assistant);
                 if ours {
                     self.write(text);
                 }
             }
-            Body::PartAdded { message, part } => {
+            Body::Message(MessageEvent::PartAdded { message, part }) => {
                 let ours =
                     self.state.message(*message).is_some_and(|m| m.role == domain::content::Role::Assistant);
                 if ours {
                     self.part(part);
                 }
             }
-            Body::MessageEnded { .. } => self.end_line(),
-            Body::ToolProposed { name, args, .. } => self.aside(&format!("· {name} {args}")),
-            Body::Noticed { level: Level::Error, text, .. } => exit::complain(&format!("error: {text}")),
-            Body::Noticed { text, .. } => self.aside(text),
-            Body::Retrying { reason, .. } => self.aside(&format!("trying again: {reason}")),
+            Body::Message(MessageEvent::Ended { .. }) => self.end_line(),
+            Body::Tool(ToolEvent::Proposed { name, args, .. }) => self.aside(&format!("· {name} {args}")),
+            Body::Note(NoteEvent::Noticed { level: Level::Error, text, .. }) => {
+                exit::complain(&format!("error: {text}"))
+            }
+            Body::Note(NoteEvent::Noticed { text, .. }) => self.aside(text),
+            Body::Run(RunEvent::Retrying { reason, .. }) => self.aside(&format!("trying again: {reason}")),
             // By the mode or a rule, without a question.
-            Body::ToolDecided { decision, .. } if !decision.allowed => self.denied = true,
-            Body::AskOpened(ask) => self.asked(ask).await?,
-            Body::AskClosed { closing: domain::ask::Closing::Unattended, .. } => self.needs_input = true,
-            Body::RunEnded { outcome, .. } => return Ok(Some(self.exit(outcome))),
+            Body::Tool(ToolEvent::Decided { decision, .. }) if !decision.allowed => self.denied = true,
+            Body::Ask(AskEvent::Opened(ask)) => self.asked(ask).await?,
+            Body::Ask(AskEvent::Closed { closing: domain::ask::Closing::Unattended, .. }) => {
+                self.needs_input = true
+            }
+            Body::Run(RunEvent::Ended { outcome, .. }) => return Ok(Some(self.exit(outcome))),
             _ => {}
         }
         Ok(None)

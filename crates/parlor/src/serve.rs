@@ -12,7 +12,7 @@ use crate::stack::{self, Own};
 use crate::stop::{self, Manner};
 use anyhow::Context;
 use dialects::Dialect;
-use domain::command::Command;
+use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::path_text;
 use door::Door;
@@ -105,7 +105,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let start = match &serve.session {
         Some(id) => {
             let session = SessionId::parse(id).with_context(|| format!("{id} is not the id of a session"))?;
-            Some(Command::OpenSession { session })
+            Some(Command::Library(LibraryCommand::Open { session }))
         }
         None => own.start.clone(),
     };

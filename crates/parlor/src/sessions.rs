@@ -17,7 +17,7 @@ use crate::cli::Common;
 use crate::exit::{self, Exit, Stream};
 use crate::{places, settings};
 use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
-use domain::event::{Body, Event};
+use domain::event::{Body, Event, SessionEvent};
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
 use paint::Paint;
@@ -239,7 +239,7 @@ impl Desk {
         let event = Event {
             seq: state.seq.next(),
             at: state.updated_at,
-            body: Body::Renamed { title: title.clone() },
+            body: Body::Session(SessionEvent::Renamed { title: title.clone() }),
         };
         let appended = self.store.append(&id, &[event], Durability::Now);
         self.store.close(&id).map_err(|why| told(&why))?;

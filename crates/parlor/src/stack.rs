@@ -3,7 +3,7 @@
 use crate::cli::{Common, PolicyMode};
 use crate::model_source::Source;
 use crate::{exit, journal, places, ps, sessions, settings};
-use domain::command::Command;
+use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{ModelRef, Policy};
 use engine::{Agent, Ground, ModelSource, ORDERS, REPORTS};
@@ -248,7 +248,7 @@ fn start_with(common: &Common, store: &dyn Store, ground: &Ground) -> anyhow::Re
         None if common.continue_last => sessions::newest(store, &project)?,
         None => return Ok(None),
     };
-    Ok(Some(Command::OpenSession { session }))
+    Ok(Some(Command::Library(LibraryCommand::Open { session })))
 }
 
 /// The mode of new sessions. What the command line asks for was looked at by [`refuse_mode`]; settings that ask for what cannot be had

@@ -1,14 +1,20 @@
 //! Commands.
 
-use crate::written::{self, mirrored};
+use crate::grouped::grouped;
+use crate::written::{self, Own, Ref, mirrored};
 use domain::ask::Answer;
-use domain::command::{Command, ExportFormat, ListScope, PromptOptions, Target, WhenBusy};
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
+    SessionCommand, Target, WhenBusy,
+};
 use domain::content::{Input, Json};
 use domain::ids::{AskId, EntryId, QueuedId, RunId, SessionId};
 use domain::queue::{Mode, QueueKind};
 use domain::session::Policy;
 use domain::signal::UiContext;
-use serde::{Deserialize, Serialize};
+use serde::de::VariantAccess;
+use serde::ser::SerializeStructVariant as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Target", rename_all = "snake_case")]
@@ -55,49 +61,65 @@ enum ExportFormatMirror {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Command", rename_all = "snake_case")]
-enum CommandMirror {
+#[serde(remote = "RunCommand")]
+enum RunCommandMirror {
+    #[serde(rename = "prompt")]
     Prompt {
         #[serde(with = "written")]
         input: Input,
         #[serde(with = "written", default)]
         options: PromptOptions,
     },
-    Enqueue {
-        #[serde(with = "written")]
-        kind: QueueKind,
-        #[serde(with = "written")]
-        input: Input,
-    },
-    EditQueued {
-        #[serde(with = "written")]
-        item: QueuedId,
-        #[serde(with = "written")]
-        input: Input,
-    },
-    DropQueued {
-        #[serde(with = "written")]
-        item: QueuedId,
-    },
-    SetQueueMode {
-        #[serde(with = "written")]
-        kind: QueueKind,
-        #[serde(with = "written")]
-        mode: Mode,
-    },
+    #[serde(rename = "cancel")]
     Cancel {
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         run: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    Answer {
-        #[serde(with = "written")]
-        ask: AskId,
-        #[serde(with = "written")]
-        answer: Answer,
+    #[serde(rename = "compact")]
+    Compact {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instruction: Option<String>,
     },
-    NewSession {
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "QueueCommand")]
+enum QueueCommandMirror {
+    #[serde(rename = "enqueue")]
+    Add {
+        #[serde(with = "written")]
+        kind: QueueKind,
+        #[serde(with = "written")]
+        input: Input,
+    },
+    #[serde(rename = "edit_queued")]
+    Edit {
+        #[serde(with = "written")]
+        item: QueuedId,
+        #[serde(with = "written")]
+        input: Input,
+    },
+    #[serde(rename = "drop_queued")]
+    Drop {
+        #[serde(with = "written")]
+        item: QueuedId,
+    },
+    #[serde(rename = "set_queue_mode")]
+    SetMode {
+        #[serde(with = "written")]
+        kind: QueueKind,
+        #[serde(with = "written")]
+        mode: Mode,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "LibraryCommand")]
+enum LibraryCommandMirror {
+    #[serde(rename = "new_session")]
+    New {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,34 +127,25 @@ enum CommandMirror {
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         id: Option<SessionId>,
     },
-    OpenSession {
+    #[serde(rename = "open_session")]
+    Open {
         #[serde(with = "written")]
         session: SessionId,
     },
-    BranchSession {
+    #[serde(rename = "branch_session")]
+    Branch {
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         at: Option<EntryId>,
     },
-    CloseSession,
-    RenameSession {
-        title: String,
-    },
-    DeleteSession {
+    #[serde(rename = "delete_session")]
+    Delete {
         #[serde(with = "written")]
         session: SessionId,
     },
-    ClearSession,
-    SetLeaf {
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
-        leaf: Option<EntryId>,
-    },
-    Compact {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        instruction: Option<String>,
-    },
-    ListSessions {
+    #[serde(rename = "list_sessions")]
+    List {
         #[serde(with = "written", default)]
         scope: ListScope,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,59 +153,84 @@ enum CommandMirror {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         search: Option<String>,
     },
+    #[serde(rename = "history")]
     History {
         #[serde(with = "written")]
         session: SessionId,
         max_runs: u64,
         max_events: u64,
     },
-    Stats,
-    SaveSession {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        path: Option<String>,
-        #[serde(default)]
-        history: bool,
-    },
-    LoadSession {
-        path: String,
-    },
-    ExportSession {
+    #[serde(rename = "export_session")]
+    Export {
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
         #[serde(with = "written")]
         format: ExportFormat,
     },
-    ListModels {
+    #[serde(rename = "save_session")]
+    Save {
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        provider: Option<String>,
+        path: Option<String>,
+        #[serde(default)]
+        history: bool,
     },
+    #[serde(rename = "load_session")]
+    Load { path: String },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SessionCommand")]
+enum SessionCommandMirror {
+    #[serde(rename = "close_session")]
+    Close,
+    #[serde(rename = "rename_session")]
+    Rename { title: String },
+    #[serde(rename = "clear_session")]
+    Clear,
+    #[serde(rename = "set_leaf")]
+    SetLeaf {
+        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        leaf: Option<EntryId>,
+    },
+    #[serde(rename = "stats")]
+    Stats,
+    #[serde(rename = "set_model")]
     SetModel {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
         name: String,
     },
+    #[serde(rename = "set_policy")]
     SetPolicy {
         #[serde(with = "written")]
         policy: Policy,
     },
-    ListServers,
-    ListSkills {
+    #[serde(rename = "set_tools")]
+    SetTools {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<Vec<String>>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ListCommand")]
+enum ListCommandMirror {
+    #[serde(rename = "list_models")]
+    Models {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+    },
+    #[serde(rename = "list_servers")]
+    Servers,
+    #[serde(rename = "list_skills")]
+    Skills {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
         #[serde(default)]
         reload: bool,
     },
-    ListTools,
-    SetTools {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tools: Option<Vec<String>>,
-    },
-    UpdateContext(#[serde(with = "written")] UiContext),
-    Extension {
-        name: String,
-        #[serde(with = "written")]
-        payload: Json,
-    },
+    #[serde(rename = "list_tools")]
+    Tools,
 }
 
 mirrored!(
@@ -201,5 +239,65 @@ mirrored!(
     PromptOptions => PromptOptionsMirror,
     ListScope => ListScopeMirror,
     ExportFormat => ExportFormatMirror,
-    Command => CommandMirror,
+    RunCommand => RunCommandMirror,
+    QueueCommand => QueueCommandMirror,
+    LibraryCommand => LibraryCommandMirror,
+    SessionCommand => SessionCommandMirror,
+    ListCommand => ListCommandMirror,
 );
+
+grouped!(Command {
+    Run(RunCommand): ["prompt", "cancel", "compact"],
+    Queue(QueueCommand): ["enqueue", "edit_queued", "drop_queued", "set_queue_mode"],
+    Library(LibraryCommand): ["new_session", "open_session", "branch_session", "delete_session", "list_sessions", "history", "export_session", "save_session", "load_session"],
+    Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_policy", "set_tools"],
+    List(ListCommand): ["list_models", "list_servers", "list_skills", "list_tools"],
+    "answer": Command::Answer { ask, answer } => write_answer(ask, answer), read_answer,
+    "update_context": Command::UpdateContext(context) => write_context(context), read_context,
+    "extension": Command::Extension { name, payload } => write_extension(name, payload), read_extension,
+});
+
+#[derive(Deserialize)]
+struct ReadAnswer {
+    #[serde(with = "written")]
+    ask: AskId,
+    #[serde(with = "written")]
+    answer: Answer,
+}
+
+fn write_answer<S: Serializer>(serializer: S, ask: &AskId, answer: &Answer) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_struct_variant("Command", 0, "answer", 2)?;
+    fields.serialize_field("ask", &Ref(ask))?;
+    fields.serialize_field("answer", &Ref(answer))?;
+    fields.end()
+}
+
+fn read_answer<'de, A: VariantAccess<'de>>(rest: A) -> Result<Command, A::Error> {
+    rest.newtype_variant().map(|ReadAnswer { ask, answer }| Command::Answer { ask, answer })
+}
+
+fn write_context<S: Serializer>(serializer: S, context: &UiContext) -> Result<S::Ok, S::Error> {
+    serializer.serialize_newtype_variant("Command", 0, "update_context", &Ref(context))
+}
+
+fn read_context<'de, A: VariantAccess<'de>>(rest: A) -> Result<Command, A::Error> {
+    rest.newtype_variant::<Own<UiContext>>().map(|Own(context)| Command::UpdateContext(context))
+}
+
+#[derive(Deserialize)]
+struct ReadExtension {
+    name: String,
+    #[serde(with = "written")]
+    payload: Json,
+}
+
+fn write_extension<S: Serializer>(serializer: S, name: &String, payload: &Json) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_struct_variant("Command", 0, "extension", 2)?;
+    fields.serialize_field("name", name)?;
+    fields.serialize_field("payload", &Ref(payload))?;
+    fields.end()
+}
+
+fn read_extension<'de, A: VariantAccess<'de>>(rest: A) -> Result<Command, A::Error> {
+    rest.newtype_variant().map(|ReadExtension { name, payload }| Command::Extension { name, payload })
+}

@@ -1,17 +1,20 @@
 //! Events and everything they are made of that has no file of its own.
 
-use crate::written::{self, mirrored};
+use crate::grouped::grouped;
+use crate::written::{self, Own, Ref, mirrored};
 use domain::ask::{Ask, Closing};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{
-    Base, Body, Cause, Compaction, Event, Failure, Finish, Leaving, Outcome, PlanItem, PlanState, Trigger,
+    AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Failure, Finish, Leaving, MessageEvent,
+    NoteEvent, Outcome, PlanItem, PlanState, QueueEvent, RunEvent, SessionEvent, ToolEvent, Trigger,
 };
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use domain::queue::{Mode, QueueKind};
 use domain::session::{ModelRef, Policy};
 use domain::signal::Level;
 use domain::tool::{Decision, Progress, ToolOutcome, ToolResult};
-use serde::{Deserialize, Serialize};
+use serde::de::VariantAccess;
+use serde::{Deserialize, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Event")]
@@ -124,43 +127,55 @@ struct BaseMirror {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Body", rename_all = "snake_case")]
-enum BodyMirror {
-    SessionOpened {
+#[serde(remote = "SessionEvent")]
+enum SessionEventMirror {
+    #[serde(rename = "session_opened")]
+    Opened {
         cwd: String,
         project: String,
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         parent: Option<(String, Option<EntryId>)>,
     },
-    Renamed {
-        title: String,
-    },
+    #[serde(rename = "renamed")]
+    Renamed { title: String },
+    #[serde(rename = "model_chosen")]
     ModelChosen {
         #[serde(with = "written")]
         model: ModelRef,
     },
+    #[serde(rename = "policy_chosen")]
     PolicyChosen {
         #[serde(with = "written")]
         policy: Policy,
     },
+    #[serde(rename = "tools_chosen")]
     ToolsChosen {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
     },
+    #[serde(rename = "leaf_moved")]
     LeafMoved {
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         leaf: Option<EntryId>,
     },
-    RunStarted {
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "RunEvent")]
+enum RunEventMirror {
+    #[serde(rename = "run_started")]
+    Started {
         #[serde(with = "written")]
         run: RunId,
     },
-    RunEnded {
+    #[serde(rename = "run_ended")]
+    Ended {
         #[serde(with = "written")]
         run: RunId,
         #[serde(with = "written")]
         outcome: Outcome,
     },
+    #[serde(rename = "turn_started")]
     TurnStarted {
         #[serde(with = "written")]
         run: RunId,
@@ -169,10 +184,12 @@ enum BodyMirror {
         #[serde(with = "written")]
         cause: Cause,
     },
+    #[serde(rename = "turn_ended")]
     TurnEnded {
         #[serde(with = "written")]
         turn: TurnId,
     },
+    #[serde(rename = "step_started")]
     StepStarted {
         #[serde(with = "written")]
         turn: TurnId,
@@ -181,13 +198,22 @@ enum BodyMirror {
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelRef>,
     },
+    #[serde(rename = "step_ended")]
     StepEnded {
         #[serde(with = "written")]
         step: StepId,
         #[serde(with = "written")]
         usage: Usage,
     },
-    MessageStarted {
+    #[serde(rename = "retrying")]
+    Retrying { attempt: u32, max: u32, delay_ms: u64, reason: String },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "MessageEvent")]
+enum MessageEventMirror {
+    #[serde(rename = "message_started")]
+    Started {
         #[serde(with = "written")]
         message: MessageId,
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
@@ -199,26 +225,35 @@ enum BodyMirror {
         #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
         step: Option<StepId>,
     },
-    MessageDelta {
+    #[serde(rename = "message_delta")]
+    Delta {
         #[serde(with = "written")]
         message: MessageId,
         #[serde(with = "written")]
         kind: TextKind,
         text: String,
     },
+    #[serde(rename = "part_added")]
     PartAdded {
         #[serde(with = "written")]
         message: MessageId,
         #[serde(with = "written")]
         part: Part,
     },
-    MessageEnded {
+    #[serde(rename = "message_ended")]
+    Ended {
         #[serde(with = "written")]
         message: MessageId,
         #[serde(with = "written")]
         finish: Finish,
     },
-    ToolProposed {
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ToolEvent")]
+enum ToolEventMirror {
+    #[serde(rename = "tool_proposed")]
+    Proposed {
         #[serde(with = "written")]
         tool: ToolRunId,
         #[serde(with = "written")]
@@ -227,23 +262,27 @@ enum BodyMirror {
         #[serde(with = "written")]
         args: Json,
     },
-    ToolDecided {
+    #[serde(rename = "tool_decided")]
+    Decided {
         #[serde(with = "written")]
         tool: ToolRunId,
         #[serde(with = "written")]
         decision: Decision,
     },
-    ToolStarted {
+    #[serde(rename = "tool_started")]
+    Started {
         #[serde(with = "written")]
         tool: ToolRunId,
     },
-    ToolProgress {
+    #[serde(rename = "tool_progress")]
+    Progress {
         #[serde(with = "written")]
         tool: ToolRunId,
         #[serde(with = "written")]
         progress: Progress,
     },
-    ToolEnded {
+    #[serde(rename = "tool_ended")]
+    Ended {
         #[serde(with = "written")]
         tool: ToolRunId,
         #[serde(with = "written")]
@@ -251,14 +290,27 @@ enum BodyMirror {
         #[serde(with = "written")]
         result: ToolResult,
     },
-    AskOpened(#[serde(with = "written")] Ask),
-    AskClosed {
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "AskEvent")]
+enum AskEventMirror {
+    #[serde(rename = "ask_opened")]
+    Opened(#[serde(with = "written")] Ask),
+    #[serde(rename = "ask_closed")]
+    Closed {
         #[serde(with = "written")]
         ask: AskId,
         #[serde(with = "written")]
         closing: Closing,
     },
-    Queued {
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "QueueEvent")]
+enum QueueEventMirror {
+    #[serde(rename = "queued")]
+    Added {
         #[serde(with = "written")]
         item: QueuedId,
         #[serde(with = "written")]
@@ -268,28 +320,35 @@ enum BodyMirror {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    QueueEdited {
+    #[serde(rename = "queue_edited")]
+    Edited {
         #[serde(with = "written")]
         item: QueuedId,
         #[serde(with = "written")]
         input: Input,
     },
-    Unqueued {
+    #[serde(rename = "unqueued")]
+    Left {
         #[serde(with = "written")]
         item: QueuedId,
         #[serde(with = "written")]
         leaving: Leaving,
     },
-    QueueModeSet {
+    #[serde(rename = "queue_mode_set")]
+    ModeSet {
         #[serde(with = "written")]
         kind: QueueKind,
         #[serde(with = "written")]
         mode: Mode,
     },
-    ContextMeasured {
-        used: u64,
-        window: u64,
-    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ContextEvent")]
+enum ContextEventMirror {
+    #[serde(rename = "context_measured")]
+    Measured { used: u64, window: u64 },
+    #[serde(rename = "compacted")]
     Compacted {
         #[serde(with = "written")]
         entry: EntryId,
@@ -298,16 +357,17 @@ enum BodyMirror {
         #[serde(with = "written")]
         compaction: Compaction,
     },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "NoteEvent")]
+enum NoteEventMirror {
+    #[serde(rename = "plan_changed")]
     PlanChanged {
         #[serde(with = "written")]
         items: Vec<PlanItem>,
     },
-    Retrying {
-        attempt: u32,
-        max: u32,
-        delay_ms: u64,
-        reason: String,
-    },
+    #[serde(rename = "noticed")]
     Noticed {
         #[serde(with = "written")]
         entry: EntryId,
@@ -320,7 +380,6 @@ enum BodyMirror {
         code: String,
         text: String,
     },
-    Rebased(#[serde(with = "written")] Box<Base>),
 }
 
 mirrored!(
@@ -335,5 +394,32 @@ mirrored!(
     PlanItem => PlanItemMirror,
     PlanState => PlanStateMirror,
     Base => BaseMirror,
-    Body => BodyMirror,
+    SessionEvent => SessionEventMirror,
+    RunEvent => RunEventMirror,
+    MessageEvent => MessageEventMirror,
+    ToolEvent => ToolEventMirror,
+    AskEvent => AskEventMirror,
+    QueueEvent => QueueEventMirror,
+    ContextEvent => ContextEventMirror,
+    NoteEvent => NoteEventMirror,
 );
+
+grouped!(Body {
+    Session(SessionEvent): ["session_opened", "renamed", "model_chosen", "policy_chosen", "tools_chosen", "leaf_moved"],
+    Run(RunEvent): ["run_started", "run_ended", "turn_started", "turn_ended", "step_started", "step_ended", "retrying"],
+    Message(MessageEvent): ["message_started", "message_delta", "part_added", "message_ended"],
+    Tool(ToolEvent): ["tool_proposed", "tool_decided", "tool_started", "tool_progress", "tool_ended"],
+    Ask(AskEvent): ["ask_opened", "ask_closed"],
+    Queue(QueueEvent): ["queued", "queue_edited", "unqueued", "queue_mode_set"],
+    Context(ContextEvent): ["context_measured", "compacted"],
+    Note(NoteEvent): ["plan_changed", "noticed"],
+    "rebased": Body::Rebased(base) => write_rebased(base), read_rebased,
+});
+
+fn write_rebased<S: Serializer>(serializer: S, base: &Box<Base>) -> Result<S::Ok, S::Error> {
+    serializer.serialize_newtype_variant("Body", 0, "rebased", &Ref(base))
+}
+
+fn read_rebased<'de, A: VariantAccess<'de>>(rest: A) -> Result<Body, A::Error> {
+    rest.newtype_variant::<Own<Box<Base>>>().map(|Own(base)| Body::Rebased(base))
+}

@@ -12,6 +12,7 @@ mod ask;
 mod command;
 mod content;
 mod event;
+mod grouped;
 mod receipt;
 mod session;
 mod signal;

@@ -2,9 +2,9 @@
 
 use super::*;
 use domain::ask::Answer;
-use domain::command::Command;
+use domain::command::{Command, SessionCommand};
 use domain::content::Json;
-use domain::event::{Body, Event};
+use domain::event::{AskEvent, Body, Event, MessageEvent, QueueEvent, RunEvent, SessionEvent, ToolEvent};
 use domain::ids::{
     AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId,
 };
@@ -63,11 +63,11 @@ fn written(value: &impl Written, expected: Expect) {
 
 #[test]
 fn the_written_names_stand_still() {
-    let delta = Body::MessageDelta {
+    let delta = Body::Message(MessageEvent::Delta {
         message: MessageId(7),
         kind: domain::content::TextKind::Text,
         text: "hi \"you\"\n".to_owned(),
-    };
+    });
     written(
         &Event { seq: Seq(12), at: Millis(99), body: delta },
         expect![[
@@ -75,19 +75,19 @@ fn the_written_names_stand_still() {
         ]],
     );
     written(
-        &Body::ToolProposed {
+        &Body::Tool(ToolEvent::Proposed {
             tool: ToolRunId(9),
             message: MessageId(7),
             name: "read".to_owned(),
             args: Json::verbatim(r#"{"path": "a"}"#),
-        },
+        }),
         expect![[r#"{"tool_proposed":{"tool":9,"message":7,"name":"read","args":{"path": "a"}}}"#]],
     );
     written(
         &Command::Answer { ask: AskId(3), answer: Answer::Deny { reason: Some("no".to_owned()) } },
         expect![[r#"{"answer":{"ask":3,"answer":{"deny":{"reason":"no"}}}}"#]],
     );
-    written(&Command::CloseSession, expect![[r#""close_session""#]]);
+    written(&Command::Session(SessionCommand::Close), expect![[r#""close_session""#]]);
 }
 
 /// The names of all bodies, in one place where a change of a name is seen.
@@ -101,15 +101,15 @@ fn the_tags_of_bodies_stand_still() {
     };
     let (run, turn, step, message, tool) = (RunId(1), TurnId(2), StepId(3), MessageId(4), ToolRunId(5));
     let bodies = [
-        Body::RunStarted { run },
-        Body::TurnStarted { run, turn, cause: domain::event::Cause::Prompt },
-        Body::StepStarted { turn, step, model: None },
-        Body::MessageEnded { message, finish: domain::event::Finish::Complete },
-        Body::ToolStarted { tool },
-        Body::AskClosed { ask: AskId(6), closing: domain::ask::Closing::Expired },
-        Body::Unqueued { item: QueuedId(7), leaving: domain::event::Leaving::Taken },
-        Body::QueueModeSet { kind: QueueKind::FollowUp, mode: Mode::OneAtATime },
-        Body::LeafMoved { leaf: Some(EntryId(8)) },
+        Body::Run(RunEvent::Started { run }),
+        Body::Run(RunEvent::TurnStarted { run, turn, cause: domain::event::Cause::Prompt }),
+        Body::Run(RunEvent::StepStarted { turn, step, model: None }),
+        Body::Message(MessageEvent::Ended { message, finish: domain::event::Finish::Complete }),
+        Body::Tool(ToolEvent::Started { tool }),
+        Body::Ask(AskEvent::Closed { ask: AskId(6), closing: domain::ask::Closing::Expired }),
+        Body::Queue(QueueEvent::Left { item: QueuedId(7), leaving: domain::event::Leaving::Taken }),
+        Body::Queue(QueueEvent::ModeSet { kind: QueueKind::FollowUp, mode: Mode::OneAtATime }),
+        Body::Session(SessionEvent::LeafMoved { leaf: Some(EntryId(8)) }),
         Body::Rebased(Box::default()),
     ];
     let tags = bodies.iter().map(tag).collect::<Vec<_>>().join(" ");
@@ -122,13 +122,13 @@ fn a_tag_that_is_not_known_is_named_and_a_field_is_ignored() {
     let error = decode::<Body>(r#"{"teleported":{"to":"mars"}}"#).unwrap_err();
     assert!(error.to_string().contains("unknown variant `teleported`"), "{error}");
     let more = decode::<Body>(r#"{"run_started":{"run":1,"since":"v2"}}"#);
-    assert_eq!(more, Ok(Body::RunStarted { run: RunId(1) }));
+    assert_eq!(more, Ok(Body::Run(RunEvent::Started { run: RunId(1) })));
 }
 
 #[test]
 fn a_mode_that_is_not_known_is_named() {
     for policy in domain::session::Policy::ALL {
-        let chosen = Body::PolicyChosen { policy };
+        let chosen = Body::Session(SessionEvent::PolicyChosen { policy });
         assert_eq!(decode::<Body>(&encode(&chosen)), Ok(chosen));
     }
     let error = decode::<Body>(r#"{"policy_chosen":{"policy":"reckless"}}"#).unwrap_err();

@@ -5,7 +5,7 @@
 
 use domain::ask::Scope;
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent};
 use domain::ids::{MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
@@ -86,7 +86,11 @@ const WORDS: &[&str] = &[
 impl Talk {
     fn new() -> Talk {
         let mut talk = Talk { state: State::new(), events: Vec::new(), seed: 1 };
-        talk.tell(Body::SessionOpened { cwd: "/work".into(), project: "/work".into(), parent: None });
+        talk.tell(Body::Session(SessionEvent::Opened {
+            cwd: "/work".into(),
+            project: "/work".into(),
+            parent: None,
+        }));
         talk
     }
 
@@ -113,51 +117,51 @@ impl Talk {
 
     fn message(&mut self, role: Role, turn: TurnId, step: Option<StepId>) -> MessageId {
         let (message, parent) = (MessageId(self.id()), self.state.leaf);
-        self.tell(Body::MessageStarted { message, parent, role, turn: Some(turn), step });
+        self.tell(Body::Message(MessageEvent::Started { message, parent, role, turn: Some(turn), step }));
         message
     }
 
     /// One run: a prompt, an answer of so many tokens with a tool in the middle.
     fn run(&mut self, tokens: usize) {
         let run = RunId(self.id());
-        self.tell(Body::RunStarted { run });
+        self.tell(Body::Run(RunEvent::Started { run }));
         let turn = TurnId(self.id());
-        self.tell(Body::TurnStarted { run, turn, cause: Cause::Prompt });
+        self.tell(Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
         let prompt = self.message(Role::User, turn, None);
         let text = self.text(20);
-        self.tell(Body::PartAdded { message: prompt, part: Part::Text(text) });
-        self.tell(Body::MessageEnded { message: prompt, finish: Finish::Complete });
+        self.tell(Body::Message(MessageEvent::PartAdded { message: prompt, part: Part::Text(text) }));
+        self.tell(Body::Message(MessageEvent::Ended { message: prompt, finish: Finish::Complete }));
         for half in 0..2 {
             let step = StepId(self.id());
-            self.tell(Body::StepStarted { turn, step, model: None });
+            self.tell(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
             let message = self.message(Role::Assistant, turn, Some(step));
             for _ in 0..tokens / 2 {
                 let text = self.word().to_owned();
-                self.tell(Body::MessageDelta { message, kind: TextKind::Text, text });
+                self.tell(Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text }));
             }
             let tool = ToolRunId(self.id());
             if half == 0 {
                 let args = Json::verbatim(r#"{"path":"src/main.rs"}"#);
-                self.tell(Body::ToolProposed { tool, message, name: "read".into(), args });
+                self.tell(Body::Tool(ToolEvent::Proposed { tool, message, name: "read".into(), args }));
             }
-            self.tell(Body::MessageEnded { message, finish: Finish::Complete });
+            self.tell(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
             if half == 0 {
                 self.read(tool);
             }
             let usage = Usage { input: 900, output: tokens as u64, ..Usage::default() };
-            self.tell(Body::StepEnded { step, usage });
+            self.tell(Body::Run(RunEvent::StepEnded { step, usage }));
         }
-        self.tell(Body::TurnEnded { turn });
-        self.tell(Body::RunEnded { run, outcome: Outcome::Done });
+        self.tell(Body::Run(RunEvent::TurnEnded { turn }));
+        self.tell(Body::Run(RunEvent::Ended { run, outcome: Outcome::Done }));
     }
 
     fn read(&mut self, tool: ToolRunId) {
         let decision =
             Decision { allowed: true, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None };
-        self.tell(Body::ToolDecided { tool, decision });
-        self.tell(Body::ToolStarted { tool });
+        self.tell(Body::Tool(ToolEvent::Decided { tool, decision }));
+        self.tell(Body::Tool(ToolEvent::Started { tool }));
         let result = ToolResult::text(self.text(150));
-        self.tell(Body::ToolEnded { tool, outcome: ToolOutcome::Done, result });
+        self.tell(Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Done, result }));
     }
 
     /// At least so many events, in runs of so many tokens.
@@ -210,7 +214,11 @@ fn append() -> Done {
         }
         used += cpu().saturating_sub(before);
     }
-    let tokens = talk.events.iter().filter(|event| matches!(event.body, Body::MessageDelta { .. })).count();
+    let tokens = talk
+        .events
+        .iter()
+        .filter(|event| matches!(event.body, Body::Message(MessageEvent::Delta { .. })))
+        .count();
     let streamed = tokens as f64 / RATE as f64;
     verdict("append: CPU at 1,000 tokens/s, of one core", used.as_secs_f64() / streamed * 100.0, 5.0, "%");
     Ok(())
@@ -311,9 +319,11 @@ fn size() -> Done {
 /// The bytes that somebody said.
 fn said(body: &Body) -> usize {
     match body {
-        Body::MessageDelta { text, .. } | Body::PartAdded { part: Part::Text(text), .. } => text.len(),
-        Body::ToolProposed { args, .. } => args.as_str().len(),
-        Body::ToolEnded { result, .. } => result.text.len(),
+        Body::Message(
+            MessageEvent::Delta { text, .. } | MessageEvent::PartAdded { part: Part::Text(text), .. },
+        ) => text.len(),
+        Body::Tool(ToolEvent::Proposed { args, .. }) => args.as_str().len(),
+        Body::Tool(ToolEvent::Ended { result, .. }) => result.text.len(),
         _ => 0,
     }
 }

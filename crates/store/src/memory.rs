@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::projection::{Change, FoundEntry, Projection};
 use crate::words::{Words, snippet};
 use domain::command::History;
-use domain::event::{Body, Event};
+use domain::event::{Body, Event, RunEvent};
 use domain::ids::{Seq, SessionId};
 use domain::session::SessionSummary;
 use domain::state::State;
@@ -148,7 +148,7 @@ impl Store for MemoryStore {
         max_events: usize,
     ) -> Result<History, StoreError> {
         let events = &self.kept(session)?.events;
-        let begins = |event: &Event| matches!(event.body, Body::RunStarted { .. });
+        let begins = |event: &Event| matches!(event.body, Body::Run(RunEvent::Started { .. }));
         let starts: Vec<usize> =
             events.iter().enumerate().filter(|(_, event)| begins(event)).map(|(at, _)| at).collect();
         let runs = starts.len().min(max_runs);

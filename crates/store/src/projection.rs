@@ -6,7 +6,7 @@
 mod of_state;
 
 use domain::content::{Part, Role, TextKind};
-use domain::event::{Body, Event};
+use domain::event::{Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, SessionEvent};
 use domain::ids::{EntryId, MessageId, Millis, Seq, SessionId};
 use domain::session::SessionSummary;
 use std::collections::BTreeMap;
@@ -85,31 +85,31 @@ impl Projection {
         let summary = &mut self.summary;
         summary.updated_at = event.at;
         match &event.body {
-            Body::SessionOpened { cwd, project, .. } => {
+            Body::Session(SessionEvent::Opened { cwd, project, .. }) => {
                 summary.created_at = event.at;
                 summary.cwd.clone_from(cwd);
                 summary.project.clone_from(project);
                 None
             }
-            Body::Renamed { title } => {
+            Body::Session(SessionEvent::Renamed { title }) => {
                 summary.title.clone_from(title);
                 self.titled = true;
                 None
             }
-            Body::RunStarted { run } => {
+            Body::Run(RunEvent::Started { run }) => {
                 summary.last_run = Some(*run);
                 summary.running = true;
                 Some(Change::RunBegan)
             }
-            Body::RunEnded { .. } => {
+            Body::Run(RunEvent::Ended { .. }) => {
                 summary.running = false;
                 None
             }
-            Body::StepEnded { usage, .. } => {
+            Body::Run(RunEvent::StepEnded { usage, .. }) => {
                 summary.usage = summary.usage.plus(*usage);
                 None
             }
-            Body::MessageStarted { message, role, .. } => {
+            Body::Message(MessageEvent::Started { message, role, .. }) => {
                 if *role != Role::System {
                     summary.messages += 1;
                 }
@@ -117,11 +117,11 @@ impl Projection {
                 self.open.insert(*message, open);
                 None
             }
-            Body::MessageDelta { message, kind: TextKind::Text, text } => {
+            Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text }) => {
                 self.more(*message, text);
                 None
             }
-            Body::PartAdded { message, part } => {
+            Body::Message(MessageEvent::PartAdded { message, part }) => {
                 match part {
                     Part::Text(text) => self.more(*message, text),
                     Part::Code { text, .. } | Part::Diff { text, .. } => {
@@ -131,33 +131,29 @@ impl Projection {
                 }
                 None
             }
-            Body::MessageEnded { message, .. } => self.ended(*message, event.seq),
-            Body::Compacted { entry, compaction, .. } => {
+            Body::Message(MessageEvent::Ended { message, .. }) => self.ended(*message, event.seq),
+            Body::Context(ContextEvent::Compacted { entry, compaction, .. }) => {
                 Some(whole(*entry, event, compaction.summary.clone()))
             }
-            Body::Noticed { entry, text, .. } => Some(whole(*entry, event, text.clone())),
-            Body::MessageDelta { kind: TextKind::Thought, .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::TurnStarted { .. }
-            | Body::TurnEnded { .. }
-            | Body::StepStarted { .. }
-            | Body::ToolProposed { .. }
-            | Body::ToolDecided { .. }
-            | Body::ToolStarted { .. }
-            | Body::ToolProgress { .. }
-            | Body::ToolEnded { .. }
-            | Body::AskOpened(_)
-            | Body::AskClosed { .. }
-            | Body::Queued { .. }
-            | Body::QueueEdited { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
-            | Body::PlanChanged { .. }
-            | Body::Retrying { .. }
+            Body::Note(NoteEvent::Noticed { entry, text, .. }) => Some(whole(*entry, event, text.clone())),
+            Body::Message(MessageEvent::Delta { kind: TextKind::Thought, .. })
+            | Body::Session(
+                SessionEvent::ModelChosen { .. }
+                | SessionEvent::PolicyChosen { .. }
+                | SessionEvent::ToolsChosen { .. }
+                | SessionEvent::LeafMoved { .. },
+            )
+            | Body::Run(
+                RunEvent::TurnStarted { .. }
+                | RunEvent::TurnEnded { .. }
+                | RunEvent::StepStarted { .. }
+                | RunEvent::Retrying { .. },
+            )
+            | Body::Tool(_)
+            | Body::Ask(_)
+            | Body::Queue(_)
+            | Body::Context(ContextEvent::Measured { .. })
+            | Body::Note(NoteEvent::PlanChanged { .. })
             | Body::Rebased(_) => None,
         }
     }

@@ -9,7 +9,7 @@
 //! started (it may have run; it is closed as unknown). Only the first leads to a run, and answering moves it out of the first.
 
 use domain::ask::{AskKind, Closing};
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{AskEvent, Body, Finish, MessageEvent, Outcome, ToolEvent};
 use domain::ids::{AskId, RunId, StepId, ToolRunId, TurnId};
 use domain::state::State;
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
@@ -92,7 +92,7 @@ fn waits(state: &State, standing: Standing, step: StepId) -> bool {
 fn stray_asks(state: &State) -> Vec<Body> {
     let run = state.open_run().map(|run| run.id);
     let stray = state.asks.iter().filter(|ask| ask.run.is_none() || ask.run != run);
-    stray.map(|ask| Body::AskClosed { ask: ask.id, closing: Closing::Withdrawn }).collect()
+    stray.map(|ask| Body::Ask(AskEvent::Closed { ask: ask.id, closing: Closing::Withdrawn })).collect()
 }
 
 fn close_around(state: &State, keep: &Resumable) -> Vec<Body> {
@@ -100,7 +100,7 @@ fn close_around(state: &State, keep: &Resumable) -> Vec<Body> {
     let kept_tool = |tool: ToolRunId| keep.consents.iter().any(|standing| standing.tool == tool);
     let over = state.asks.iter().filter(|ask| !kept_ask(ask.id));
     let mut bodies: Vec<Body> =
-        over.map(|ask| Body::AskClosed { ask: ask.id, closing: Closing::Withdrawn }).collect();
+        over.map(|ask| Body::Ask(AskEvent::Closed { ask: ask.id, closing: Closing::Withdrawn })).collect();
     let tools = state.open_tools().into_iter().filter(|tool| !kept_tool(*tool));
     for tool in tools.filter_map(|tool| state.tool(tool)) {
         let (outcome, text) = match tool.phase {
@@ -109,9 +109,11 @@ fn close_around(state: &State, keep: &Resumable) -> Vec<Body> {
                 (ToolOutcome::Cancelled, NOT_RUN)
             }
         };
-        bodies.push(Body::ToolEnded { tool: tool.id, outcome, result: ToolResult::text(text) });
+        bodies.push(Body::Tool(ToolEvent::Ended { tool: tool.id, outcome, result: ToolResult::text(text) }));
     }
     let open = state.open_messages().into_iter();
-    bodies.extend(open.map(|message| Body::MessageEnded { message, finish: Finish::Interrupted }));
+    bodies.extend(
+        open.map(|message| Body::Message(MessageEvent::Ended { message, finish: Finish::Interrupted })),
+    );
     bodies
 }

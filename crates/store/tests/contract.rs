@@ -2,7 +2,7 @@
 
 use crate::script::{fold, following, numbered, opened, said, script, session};
 use domain::content::{Role, Usage};
-use domain::event::{Body, Compaction, Trigger};
+use domain::event::{Body, Compaction, ContextEvent, RunEvent, SessionEvent, Trigger};
 use domain::ids::{EntryId, Seq, SessionId};
 use domain::state::State;
 use store::{Durability, Listing, MemoryStore, SqliteStore, Store, StoreError};
@@ -85,7 +85,11 @@ fn lists_are_newest_first_by_project_with_a_limit() {
     each(|store| {
         for number in 1..=5 {
             let project = if number % 2 == 0 { "/even" } else { "/odd" };
-            let open = Body::SessionOpened { cwd: "/".into(), project: project.into(), parent: None };
+            let open = Body::Session(SessionEvent::Opened {
+                cwd: "/".into(),
+                project: project.into(),
+                parent: None,
+            });
             keep(store, number, vec![open]);
         }
         let empty = SessionId::from_number(77);
@@ -107,7 +111,11 @@ fn words_are_found_in_entries_and_titles() {
         first.extend(said(1, Role::User, "where is the moon landing page?"));
         first.extend(said(2, Role::Assistant, "It is in src/landing.rs; the Moon is far."));
         keep(store, 1, first);
-        keep(store, 2, vec![opened(), Body::Renamed { title: "Lunar Gateway".into() }]);
+        keep(
+            store,
+            2,
+            vec![opened(), Body::Session(SessionEvent::Renamed { title: "Lunar Gateway".into() })],
+        );
 
         let found = store.search("moon land", 10).unwrap();
         let entries: Vec<EntryId> = found.iter().map(|hit| hit.entry).collect();
@@ -132,8 +140,8 @@ fn history_keeps_the_newest_and_says_what_it_left_out() {
         let mut bodies = vec![opened()];
         for run in 1..=4 {
             let run = domain::ids::RunId(run);
-            bodies.push(Body::RunStarted { run });
-            bodies.push(Body::RunEnded { run, outcome: domain::event::Outcome::Done });
+            bodies.push(Body::Run(RunEvent::Started { run }));
+            bodies.push(Body::Run(RunEvent::Ended { run, outcome: domain::event::Outcome::Done }));
         }
         let id = keep(store, 1, bodies);
         for (max_runs, max_events, runs, first, truncated) in [
@@ -181,7 +189,7 @@ fn a_snapshot_changes_nothing_that_is_seen() {
         store.close(&id).unwrap();
         assert_eq!(store.open(&id).unwrap().state, fold(&events));
         assert_eq!(store.events(&id, Seq(0), 1_000).unwrap(), events);
-        let more = following(&fold(&events), [Body::Renamed { title: "done".into() }]);
+        let more = following(&fold(&events), [Body::Session(SessionEvent::Renamed { title: "done".into() })]);
         store.append(&id, &more, Durability::Now).unwrap();
         assert_eq!(store.summary(&id).unwrap().title, "done");
     });
@@ -199,8 +207,12 @@ fn a_summary_entry_survives_and_an_emptied_conversation_keeps_its_past() {
             trigger: Trigger::Manual,
             usage: Usage::default(),
         };
-        bodies.push(Body::Compacted { entry: EntryId(2), parent: Some(EntryId(1)), compaction });
-        bodies.push(Body::LeafMoved { leaf: None });
+        bodies.push(Body::Context(ContextEvent::Compacted {
+            entry: EntryId(2),
+            parent: Some(EntryId(1)),
+            compaction,
+        }));
+        bodies.push(Body::Session(SessionEvent::LeafMoved { leaf: None }));
         let id = keep(store, 1, bodies.clone());
         let opened = store.open(&id).unwrap().state;
         store.snapshot(&id, &opened).unwrap();

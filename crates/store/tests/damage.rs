@@ -2,7 +2,7 @@
 
 use crate::script::{fold, following, said, script};
 use domain::content::Role;
-use domain::event::{Body, Event};
+use domain::event::{Body, Event, NoteEvent, SessionEvent};
 use domain::ids::SessionId;
 use domain::state::{EntryKind, State};
 use rusqlite::Connection;
@@ -97,7 +97,9 @@ fn is_honest(directory: &Path, rescued: &Rescued) {
                 let kept = store.events(&session.session, domain::ids::Seq(0), usize::MAX).unwrap();
                 let (notice, kept) = kept.split_last().unwrap();
                 assert!(kept.iter().all(|event| events.contains(event)));
-                assert!(matches!(&notice.body, Body::Noticed { code, .. } if code == "store_damage"));
+                assert!(
+                    matches!(&notice.body, Body::Note(NoteEvent::Noticed { code, .. }) if code == "store_damage")
+                );
                 let opened = store.open(&session.session).unwrap();
                 assert_eq!(opened.damage, None, "it was told in the conversation");
                 assert!(
@@ -339,7 +341,7 @@ fn a_copy_is_consistent_for_its_owner_alone_and_can_be_written_at_once() {
     let mut copied = SqliteStore::at(copies.path()).unwrap();
     assert_eq!(copied.open(&id(2)).unwrap().state, state, "who writes the store does not write its copy");
     // What is removed from the store comes back from the copy; what is there is left as it is.
-    let more = following(&state, [Body::Renamed { title: "later".into() }]);
+    let more = following(&state, [Body::Session(SessionEvent::Renamed { title: "later".into() })]);
     store.append(&id(2), &more, Durability::Now).unwrap();
     store.delete(&id(1)).unwrap();
     let taken = store.take_in(&copy).unwrap();

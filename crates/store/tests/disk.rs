@@ -2,7 +2,7 @@
 
 use crate::script::{fold, following, numbered, opened, said, script, session};
 use domain::content::{Role, TextKind};
-use domain::event::Body;
+use domain::event::{Body, MessageEvent, SessionEvent};
 use domain::ids::{MessageId, Seq, SessionId};
 use rusqlite::Connection;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn damage_in_the_middle_costs_what_is_damaged_and_is_told_once() {
     assert_eq!(found.damage.as_ref().unwrap().lost, [(Seq(5), Seq(5))]);
     assert_eq!(found.state.seq, fold(&script()).seq);
     assert_eq!(found.state.runs.len(), 1);
-    let more = following(&found.state, [Body::Renamed { title: "still here".into() }]);
+    let more = following(&found.state, [Body::Session(SessionEvent::Renamed { title: "still here".into() })]);
     store.append(&session(), &more, Durability::Now).unwrap();
     store.close(&session()).unwrap();
     assert_eq!(store.open(&session()).unwrap().damage, None);
@@ -137,7 +137,7 @@ fn two_stores_never_write_one_session() {
     // The first sleeps through its lease, as from another host; the second takes over; the first wakes up.
     sql(directory.path(), "UPDATE leases SET host = 'elsewhere', expires = 1");
     second.open(&session()).unwrap();
-    let more = following(&state, [Body::Renamed { title: "mine".into() }]);
+    let more = following(&state, [Body::Session(SessionEvent::Renamed { title: "mine".into() })]);
     let refused = first.append(&session(), &more, Durability::Now);
     assert!(matches!(refused, Err(StoreError::NotOpen(_))), "{refused:?}");
     second.append(&session(), &more, Durability::Now).unwrap();
@@ -153,7 +153,7 @@ fn a_writer_whose_fence_is_lower_writes_nothing() {
     let directory = kept(None);
     let mut early = SqliteStore::at(directory.path()).unwrap();
     let state = early.open(&session()).unwrap().state;
-    let more = following(&state, [Body::Renamed { title: "early".into() }]);
+    let more = following(&state, [Body::Session(SessionEvent::Renamed { title: "early".into() })]);
     // The same owner has taken the session once more.
     sql(directory.path(), "UPDATE leases SET fence = fence + 1");
     let refused = early.append(&session(), &more, Durability::Now);
@@ -175,9 +175,14 @@ fn tending_writes_what_waits_and_notices_a_lost_lease() {
     let mut first = SqliteStore::at(directory.path()).unwrap();
     let state = first.open(&session()).unwrap().state;
     let message = MessageId(900);
-    let mut bodies =
-        vec![Body::MessageStarted { message, parent: None, role: Role::Assistant, turn: None, step: None }];
-    bodies.push(Body::MessageDelta { message, kind: TextKind::Text, text: "half a".into() });
+    let mut bodies = vec![Body::Message(MessageEvent::Started {
+        message,
+        parent: None,
+        role: Role::Assistant,
+        turn: None,
+        step: None,
+    })];
+    bodies.push(Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: "half a".into() }));
     first.append(&session(), &following(&state, bodies), Durability::Soon).unwrap();
     let second = SqliteStore::at(directory.path()).unwrap();
     assert_eq!(second.load(&session()).unwrap().state.seq, state.seq, "it waits in memory");
@@ -185,7 +190,7 @@ fn tending_writes_what_waits_and_notices_a_lost_lease() {
     assert_eq!(second.load(&session()).unwrap().state.seq.0, state.seq.0 + 2);
     sql(directory.path(), "UPDATE leases SET owner = 'another', fence = fence + 1");
     let after = second.load(&session()).unwrap().state;
-    let end = Body::MessageEnded { message, finish: domain::event::Finish::Complete };
+    let end = Body::Message(MessageEvent::Ended { message, finish: domain::event::Finish::Complete });
     first.append(&session(), &following(&after, [end]), Durability::Soon).unwrap();
     assert!(matches!(first.tend(), Err(StoreError::NotOpen(_))));
 }
@@ -245,7 +250,7 @@ fn no_room_is_told_harms_nothing_and_passes() {
     let noise: String = (0..400_000u32)
         .map(|n| char::from_u32(0x4e00 + n.wrapping_mul(7919) % 20_000).unwrap_or('x'))
         .collect();
-    let big = following(&fold(&events[..10]), [Body::Renamed { title: noise }]);
+    let big = following(&fold(&events[..10]), [Body::Session(SessionEvent::Renamed { title: noise })]);
     let refused = store.append(&session(), &big, Durability::Now).unwrap_err();
     assert!(matches!(refused, StoreError::Full { .. }), "{refused}");
     assert_eq!(store.load(&session()).unwrap().state, fold(&events[..10]));
@@ -291,10 +296,8 @@ fn many_tokens_take_little_room_and_a_snapshot_falls_due() {
     let message = MessageId(1);
     let mut bodies = vec![opened()];
     bodies.extend(said(1, Role::Assistant, "").into_iter().take(1));
-    bodies.extend((0..5_000).map(|n| Body::MessageDelta {
-        message,
-        kind: TextKind::Text,
-        text: format!("word{n} "),
+    bodies.extend((0..5_000).map(|n| {
+        Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: format!("word{n} ") })
     }));
     let events = numbered(bodies);
     let mut due = 0;

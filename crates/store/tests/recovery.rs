@@ -2,7 +2,7 @@
 
 use crate::script::{ASK, BASH, fold, following, script};
 use domain::ask::{Answer, Scope};
-use domain::event::{Body, Outcome};
+use domain::event::{AskEvent, Body, Outcome, ToolEvent};
 use domain::grammar;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolPhase};
 use store::recover;
@@ -33,8 +33,7 @@ fn every_moment_can_be_recovered_from() {
                 assert_eq!(state.open_run().unwrap().id, resumable.run);
             }
         }
-        let starts =
-            |event: &&domain::event::Event| matches!(event.body, Body::ToolStarted { tool } if tool == BASH);
+        let starts = |event: &&domain::event::Event| matches!(event.body, Body::Tool(ToolEvent::Started { tool }) if tool == BASH);
         assert!(log.iter().filter(starts).count() <= 1);
     }
     assert_eq!(resumed, 1, "the consent is open after exactly one event");
@@ -48,22 +47,22 @@ fn a_running_tool_ends_as_unknown_and_an_allowed_one_as_not_run() {
         let state = fold(&events[..=at]);
         let bodies = recover(&state).bodies;
         bodies.iter().find_map(|body| match body {
-            Body::ToolEnded { tool, outcome, .. } if *tool == BASH => Some(outcome.clone()),
+            Body::Tool(ToolEvent::Ended { tool, outcome, .. }) if *tool == BASH => Some(outcome.clone()),
             _ => None,
         })
     };
-    let started = |body: &Body| matches!(body, Body::ToolStarted { tool } if *tool == BASH);
+    let started = |body: &Body| matches!(body, Body::Tool(ToolEvent::Started { tool }) if *tool == BASH);
     assert_eq!(outcome_after(&started), Some(ToolOutcome::Unknown));
-    let decided = |body: &Body| matches!(body, Body::ToolDecided { tool, .. } if *tool == BASH);
+    let decided = |body: &Body| matches!(body, Body::Tool(ToolEvent::Decided { tool, .. }) if *tool == BASH);
     assert_eq!(outcome_after(&decided), Some(ToolOutcome::Cancelled));
-    let answered = |body: &Body| matches!(body, Body::AskClosed { .. });
+    let answered = |body: &Body| matches!(body, Body::Ask(AskEvent::Closed { .. }));
     assert_eq!(outcome_after(&answered), Some(ToolOutcome::Cancelled));
 }
 
 #[test]
 fn a_surviving_consent_is_answered_once_and_the_run_ends_lawfully() {
     let events = script();
-    let at = events.iter().position(|event| matches!(event.body, Body::AskOpened(_))).unwrap();
+    let at = events.iter().position(|event| matches!(event.body, Body::Ask(AskEvent::Opened(_)))).unwrap();
     let mut log = events[..=at].to_vec();
     let state = fold(&log);
     log.extend(following(&state, recover(&state).bodies));
@@ -75,9 +74,9 @@ fn a_surviving_consent_is_answered_once_and_the_run_ends_lawfully() {
     log.extend(following(
         &state,
         [
-            Body::AskClosed { ask: ASK, closing },
-            Body::ToolDecided { tool: BASH, decision },
-            Body::ToolStarted { tool: BASH },
+            Body::Ask(AskEvent::Closed { ask: ASK, closing }),
+            Body::Tool(ToolEvent::Decided { tool: BASH, decision }),
+            Body::Tool(ToolEvent::Started { tool: BASH }),
         ],
     ));
     let state = fold(&log);

@@ -2,7 +2,9 @@
 
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{
+    AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
+};
 use domain::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
 use domain::state::State;
 use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
@@ -44,16 +46,16 @@ pub(crate) fn fold(events: &[Event]) -> State {
 
 /// The bodies that open a session.
 pub(crate) fn opened() -> Body {
-    Body::SessionOpened { cwd: "/work".into(), project: "/work".into(), parent: None }
+    Body::Session(SessionEvent::Opened { cwd: "/work".into(), project: "/work".into(), parent: None })
 }
 
 /// A finished message outside any run, which can be found.
 pub(crate) fn said(id: u64, role: Role, text: &str) -> Vec<Body> {
     let message = MessageId(id);
     vec![
-        Body::MessageStarted { message, parent: None, role, turn: None, step: None },
-        Body::PartAdded { message, part: Part::Text(text.into()) },
-        Body::MessageEnded { message, finish: Finish::Complete },
+        Body::Message(MessageEvent::Started { message, parent: None, role, turn: None, step: None }),
+        Body::Message(MessageEvent::PartAdded { message, part: Part::Text(text.into()) }),
+        Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }),
     ]
 }
 
@@ -63,56 +65,66 @@ pub(crate) fn script() -> Vec<Event> {
     let (prompt, answer) = (MessageId(3), MessageId(5));
     let mut bodies = vec![
         opened(),
-        Body::RunStarted { run },
-        Body::TurnStarted { run, turn, cause: Cause::Prompt },
-        Body::MessageStarted {
+        Body::Run(RunEvent::Started { run }),
+        Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }),
+        Body::Message(MessageEvent::Started {
             message: prompt,
             parent: None,
             role: Role::User,
             turn: Some(turn),
             step: None,
-        },
-        Body::PartAdded { message: prompt, part: Part::Text("fix the failing bridge".into()) },
-        Body::MessageEnded { message: prompt, finish: Finish::Complete },
-        Body::StepStarted { turn, step, model: None },
-        Body::MessageStarted {
+        }),
+        Body::Message(MessageEvent::PartAdded {
+            message: prompt,
+            part: Part::Text("fix the failing bridge".into()),
+        }),
+        Body::Message(MessageEvent::Ended { message: prompt, finish: Finish::Complete }),
+        Body::Run(RunEvent::StepStarted { turn, step, model: None }),
+        Body::Message(MessageEvent::Started {
             message: answer,
             parent: Some(EntryId(3)),
             role: Role::Assistant,
             turn: Some(turn),
             step: Some(step),
-        },
+        }),
     ];
     for word in ["Let ", "me ", "look ", "at ", "the ", "bridge."] {
-        bodies.push(Body::MessageDelta { message: answer, kind: TextKind::Text, text: word.into() });
+        bodies.push(Body::Message(MessageEvent::Delta {
+            message: answer,
+            kind: TextKind::Text,
+            text: word.into(),
+        }));
     }
     bodies.push(proposed(read, answer, "read", r#"{"path":"bridge.rs"}"#));
     bodies.push(proposed(BASH, answer, "bash", r#"{"command":"make"}"#));
-    bodies.push(Body::MessageEnded { message: answer, finish: Finish::Complete });
-    bodies.push(Body::ToolDecided { tool: read, decision: decision(Decider::Policy) });
-    bodies.push(Body::ToolStarted { tool: read });
-    bodies.push(Body::ToolProgress { tool: read, progress: Progress::Output("line".into()) });
+    bodies.push(Body::Message(MessageEvent::Ended { message: answer, finish: Finish::Complete }));
+    bodies.push(Body::Tool(ToolEvent::Decided { tool: read, decision: decision(Decider::Policy) }));
+    bodies.push(Body::Tool(ToolEvent::Started { tool: read }));
+    bodies.push(Body::Tool(ToolEvent::Progress { tool: read, progress: Progress::Output("line".into()) }));
     bodies.push(ended(read));
-    bodies.push(Body::AskOpened(consent(run)));
-    bodies.push(Body::AskClosed {
+    bodies.push(Body::Ask(AskEvent::Opened(consent(run))));
+    bodies.push(Body::Ask(AskEvent::Closed {
         ask: ASK,
         closing: Closing::Answered {
             answer: Answer::Allow { scope: Scope::Once, digest: None },
             by: Some("a UI".into()),
         },
-    });
-    bodies.push(Body::ToolDecided { tool: BASH, decision: decision(Decider::Person(None)) });
-    bodies.push(Body::ToolStarted { tool: BASH });
-    bodies.push(Body::ToolProgress { tool: BASH, progress: Progress::Output("built".into()) });
+    }));
+    bodies.push(Body::Tool(ToolEvent::Decided { tool: BASH, decision: decision(Decider::Person(None)) }));
+    bodies.push(Body::Tool(ToolEvent::Started { tool: BASH }));
+    bodies.push(Body::Tool(ToolEvent::Progress { tool: BASH, progress: Progress::Output("built".into()) }));
     bodies.push(ended(BASH));
-    bodies.push(Body::StepEnded { step, usage: Usage { input: 10, output: 20, ..Usage::default() } });
-    bodies.push(Body::TurnEnded { turn });
-    bodies.push(Body::RunEnded { run, outcome: Outcome::Done });
+    bodies.push(Body::Run(RunEvent::StepEnded {
+        step,
+        usage: Usage { input: 10, output: 20, ..Usage::default() },
+    }));
+    bodies.push(Body::Run(RunEvent::TurnEnded { turn }));
+    bodies.push(Body::Run(RunEvent::Ended { run, outcome: Outcome::Done }));
     numbered(bodies)
 }
 
 fn proposed(tool: ToolRunId, message: MessageId, name: &str, args: &str) -> Body {
-    Body::ToolProposed { tool, message, name: name.into(), args: Json::verbatim(args) }
+    Body::Tool(ToolEvent::Proposed { tool, message, name: name.into(), args: Json::verbatim(args) })
 }
 
 fn decision(by: Decider) -> Decision {
@@ -120,7 +132,7 @@ fn decision(by: Decider) -> Decision {
 }
 
 fn ended(tool: ToolRunId) -> Body {
-    Body::ToolEnded { tool, outcome: ToolOutcome::Done, result: ToolResult::text("ok") }
+    Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Done, result: ToolResult::text("ok") })
 }
 
 fn consent(run: RunId) -> Ask {

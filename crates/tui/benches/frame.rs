@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use domain::content::{Part, Role, TextKind};
-use domain::event::{Body, Cause, Event, Finish};
+use domain::event::{Body, Cause, Event, Finish, MessageEvent, RunEvent, SessionEvent};
 use domain::ids::{EntryId, MessageId, Millis, RunId, Seq, SessionId, TurnId};
 use domain::port::{Abilities, News};
 use domain::signal::Board;
@@ -13,20 +13,22 @@ use tui::Headless;
 
 fn session(entries: u64) -> Headless {
     let mut ui = Headless::new(120, 40);
-    let opened = Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None };
+    let opened = Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None });
     let mut replay = vec![(Millis(0), opened)];
     let (run, turn) = (RunId(1), TurnId(2));
-    replay.push((Millis(0), Body::RunStarted { run }));
-    replay.push((Millis(0), Body::TurnStarted { run, turn, cause: Cause::Prompt }));
+    replay.push((Millis(0), Body::Run(RunEvent::Started { run })));
+    replay.push((Millis(0), Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt })));
     for number in 0..entries {
         let message = MessageId(number + 10);
         let parent = (number > 0).then(|| EntryId(number + 9));
         let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
         let text = format!("Message {number} with **some** text, `code` and a list:\n\n- one\n- two\n");
-        replay
-            .push((Millis(0), Body::MessageStarted { message, parent, role, turn: Some(turn), step: None }));
-        replay.push((Millis(0), Body::PartAdded { message, part: Part::Text(text) }));
-        replay.push((Millis(0), Body::MessageEnded { message, finish: Finish::Complete }));
+        replay.push((
+            Millis(0),
+            Body::Message(MessageEvent::Started { message, parent, role, turn: Some(turn), step: None }),
+        ));
+        replay.push((Millis(0), Body::Message(MessageEvent::PartAdded { message, part: Part::Text(text) })));
+        replay.push((Millis(0), Body::Message(MessageEvent::Ended { message, finish: Finish::Complete })));
     }
     let (session, board) = (SessionId::from_number(1), Board::default());
     ui.hear(News::Attached { session, replay, board, abilities: Abilities::all("bench") });
@@ -51,12 +53,15 @@ fn stream(ui: &mut Headless, entries: u64) -> (Duration, Duration) {
         ui.hear(News::Happened { session: SessionId::from_number(1), event });
     };
     let (parent, turn) = (Some(EntryId(entries + 9)), Some(TurnId(2)));
-    tell(ui, Body::MessageStarted { message, parent, role: Role::Assistant, turn, step: None });
+    tell(
+        ui,
+        Body::Message(MessageEvent::Started { message, parent, role: Role::Assistant, turn, step: None }),
+    );
     let mut keys = Vec::new();
     let begin = Instant::now();
     for token in 0..4_000u32 {
         let text = if token % 60 == 59 { "word.\n\n".to_owned() } else { format!("word{token} ") };
-        tell(ui, Body::MessageDelta { message, kind: TextKind::Text, text });
+        tell(ui, Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text }));
         if token % 16 == 0 {
             let key = Instant::now();
             ui.keys("x");

@@ -2,9 +2,12 @@
 //! `--inline` keeps to the terminal's own scrollback; `--picture FILE` plays a conversation and writes its screen as an SVG.
 
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Choice, Closing, Consent, Preview, Risk};
-use domain::command::{Command, Receipt};
+use domain::command::{Command, QueueCommand, Receipt, RunCommand};
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{
+    AskEvent, Body, Cause, ContextEvent, Event, Finish, MessageEvent, Outcome, QueueEvent, RunEvent,
+    SessionEvent, ToolEvent,
+};
 use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, RunId, Seq, SessionId, StepId, ToolRunId, TurnId};
 use domain::port::{Abilities, News};
 use domain::session::{ModelRef, RunSummary};
@@ -103,13 +106,18 @@ impl Fake {
         let replay = vec![
             (
                 now(),
-                Body::SessionOpened {
+                Body::Session(SessionEvent::Opened {
                     cwd: "/home/you/parlor".into(),
                     project: "/home/you/parlor".into(),
                     parent: None,
-                },
+                }),
             ),
-            (now(), Body::ModelChosen { model: ModelRef { provider: "demo".into(), name: "demo".into() } }),
+            (
+                now(),
+                Body::Session(SessionEvent::ModelChosen {
+                    model: ModelRef { provider: "demo".into(), name: "demo".into() },
+                }),
+            ),
         ];
         replay.iter().for_each(|(at, body)| {
             let _ = self.state.apply(*at, body);
@@ -158,12 +166,12 @@ impl Fake {
     async fn hear(&mut self, said: Outgoing) {
         let mut receipt = Receipt::Done;
         match said.command {
-            Command::Prompt { input, .. } => self.begin(&input.text).await,
-            Command::Enqueue { kind, input } => {
+            Command::Run(RunCommand::Prompt { input, .. }) => self.begin(&input.text).await,
+            Command::Queue(QueueCommand::Add { kind, input }) => {
                 let item = domain::ids::QueuedId::mint(&self.ids);
-                self.say(Body::Queued { item, kind, input, by: None }).await;
+                self.say(Body::Queue(QueueEvent::Added { item, kind, input, by: None })).await;
             }
-            Command::Cancel { .. } => {
+            Command::Run(RunCommand::Cancel { .. }) => {
                 self.plan.clear();
                 if let Some(run) = self.state.open_run() {
                     receipt = Receipt::Cancelling { run: RunSummary { run: run.id, outcome: None } };
@@ -174,11 +182,16 @@ impl Fake {
             }
             Command::Answer { ask, answer } => {
                 let denied = matches!(answer, Answer::Deny { .. } | Answer::Dismissed);
-                self.say(Body::AskClosed { ask, closing: Closing::Answered { answer, by: None } }).await;
+                self.say(Body::Ask(AskEvent::Closed {
+                    ask,
+                    closing: Closing::Answered { answer, by: None },
+                }))
+                .await;
                 if denied && let Some(tool) = self.state.open_tools().first().copied() {
                     self.plan.clear();
                     let result = ToolResult::text("denied");
-                    self.say(Body::ToolEnded { tool, outcome: ToolOutcome::Denied, result }).await;
+                    self.say(Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Denied, result }))
+                        .await;
                     for body in self.state.close_run(Outcome::Done) {
                         self.plan.push_back(Next::Say(body));
                     }
@@ -195,19 +208,25 @@ impl Fake {
         let (asked, answer) = (MessageId::mint(&ids), MessageId::mint(&ids));
         let parent = self.state.leaf;
         for body in [
-            Body::RunStarted { run },
-            Body::TurnStarted { run, turn, cause: Cause::Prompt },
-            Body::MessageStarted { message: asked, parent, role: Role::User, turn: Some(turn), step: None },
-            Body::PartAdded { message: asked, part: Part::Text(prompt.into()) },
-            Body::MessageEnded { message: asked, finish: Finish::Complete },
-            Body::StepStarted { turn, step, model: None },
-            Body::MessageStarted {
+            Body::Run(RunEvent::Started { run }),
+            Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }),
+            Body::Message(MessageEvent::Started {
+                message: asked,
+                parent,
+                role: Role::User,
+                turn: Some(turn),
+                step: None,
+            }),
+            Body::Message(MessageEvent::PartAdded { message: asked, part: Part::Text(prompt.into()) }),
+            Body::Message(MessageEvent::Ended { message: asked, finish: Finish::Complete }),
+            Body::Run(RunEvent::StepStarted { turn, step, model: None }),
+            Body::Message(MessageEvent::Started {
                 message: answer,
                 parent: Some(EntryId::from(asked)),
                 role: Role::Assistant,
                 turn: Some(turn),
                 step: Some(step),
-            },
+            }),
         ] {
             self.say(body).await;
         }
@@ -224,17 +243,25 @@ impl Fake {
             self.stream(answer, TextKind::Text, &text, 30);
         }
         self.stream(answer, TextKind::Text, SAMPLE, 12);
-        self.plan.push_back(Next::Say(Body::MessageEnded { message: answer, finish: Finish::Complete }));
+        self.plan.push_back(Next::Say(Body::Message(MessageEvent::Ended {
+            message: answer,
+            finish: Finish::Complete,
+        })));
         let usage = Usage { input: 1_250, output: 320, cost_micros: 5_300, ..Usage::default() };
-        self.plan.push_back(Next::Say(Body::StepEnded { step, usage }));
-        self.plan.push_back(Next::Say(Body::ContextMeasured { used: 42_000, window: 100_000 }));
-        self.plan.push_back(Next::Say(Body::TurnEnded { turn }));
-        self.plan.push_back(Next::Say(Body::RunEnded { run, outcome: Outcome::Done }));
+        self.plan.push_back(Next::Say(Body::Run(RunEvent::StepEnded { step, usage })));
+        self.plan
+            .push_back(Next::Say(Body::Context(ContextEvent::Measured { used: 42_000, window: 100_000 })));
+        self.plan.push_back(Next::Say(Body::Run(RunEvent::TurnEnded { turn })));
+        self.plan.push_back(Next::Say(Body::Run(RunEvent::Ended { run, outcome: Outcome::Done })));
     }
 
     fn stream(&mut self, message: MessageId, kind: TextKind, text: &str, ms: u64) {
         for piece in text.split_inclusive(' ') {
-            self.plan.push_back(Next::Say(Body::MessageDelta { message, kind, text: piece.into() }));
+            self.plan.push_back(Next::Say(Body::Message(MessageEvent::Delta {
+                message,
+                kind,
+                text: piece.into(),
+            })));
             self.plan.push_back(Next::Wait(ms));
         }
     }
@@ -280,20 +307,26 @@ impl Fake {
             "edited".into()
         };
         self.plan.extend([
-            Next::Say(Body::ToolProposed { tool, message, name: name.into(), args }),
-            Next::Say(Body::AskOpened(Ask { id: ask, run, title, kind, deadline: None })),
+            Next::Say(Body::Tool(ToolEvent::Proposed { tool, message, name: name.into(), args })),
+            Next::Say(Body::Ask(AskEvent::Opened(Ask { id: ask, run, title, kind, deadline: None }))),
             Next::Until(ask),
-            Next::Say(Body::ToolDecided { tool, decision }),
-            Next::Say(Body::ToolStarted { tool }),
+            Next::Say(Body::Tool(ToolEvent::Decided { tool, decision })),
+            Next::Say(Body::Tool(ToolEvent::Started { tool })),
             Next::Wait(400),
         ]);
         for line in output.split_inclusive('\n') {
-            self.plan
-                .push_back(Next::Say(Body::ToolProgress { tool, progress: Progress::Output(line.into()) }));
+            self.plan.push_back(Next::Say(Body::Tool(ToolEvent::Progress {
+                tool,
+                progress: Progress::Output(line.into()),
+            })));
             self.plan.push_back(Next::Wait(400));
         }
         let result = ToolResult { text, parts, json: None, truncated: false };
-        self.plan.push_back(Next::Say(Body::ToolEnded { tool, outcome: ToolOutcome::Done, result }));
+        self.plan.push_back(Next::Say(Body::Tool(ToolEvent::Ended {
+            tool,
+            outcome: ToolOutcome::Done,
+            result,
+        })));
     }
 
     fn choose(&mut self, run: RunId) {
@@ -306,7 +339,7 @@ impl Fake {
         let choices = vec![choice("tea", "Tea", "green or black"), choice("coffee", "Coffee", "with milk?")];
         let kind = AskKind::Choose { message: "What would you like to drink?".into(), choices, many: false };
         let ask_body = Ask { id: ask, run: Some(run), title: "A question".into(), kind, deadline: None };
-        self.plan.extend([Next::Say(Body::AskOpened(ask_body)), Next::Until(ask)]);
+        self.plan.extend([Next::Say(Body::Ask(AskEvent::Opened(ask_body))), Next::Until(ask)]);
     }
 }
 

@@ -8,7 +8,9 @@
 mod tests;
 
 use domain::content::{Part, Role};
-use domain::event::{Body, Outcome};
+use domain::event::{
+    Body, ContextEvent, MessageEvent, NoteEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
+};
 use domain::ids::{EntryId, MessageId, RunId, ToolRunId};
 use domain::state::{Entry, EntryKind, State};
 use std::collections::{BTreeMap, HashMap};
@@ -69,56 +71,66 @@ impl Thread {
     /// Takes in what happened; `state` has it already.
     pub fn follow(&mut self, state: &State, body: &Body) {
         match body {
-            Body::MessageStarted { message, parent, .. } => {
+            Body::Message(MessageEvent::Started { message, parent, .. }) => {
                 if *parent == self.leaf {
                     self.leaf = Some((*message).into());
                 } else {
                     self.rebuild(state);
                 }
             }
-            Body::MessageDelta { message, .. }
-            | Body::PartAdded { message, .. }
-            | Body::MessageEnded { message, .. }
-            | Body::ToolProposed { message, .. } => self.follow_message(state, *message),
-            Body::ToolDecided { tool, .. }
-            | Body::ToolStarted { tool }
-            | Body::ToolProgress { tool, .. }
-            | Body::ToolEnded { tool, .. } => self.bump(CellKey::Tool(*tool)),
-            Body::AskOpened(_) | Body::AskClosed { .. } => {
+            Body::Message(
+                MessageEvent::Delta { message, .. }
+                | MessageEvent::PartAdded { message, .. }
+                | MessageEvent::Ended { message, .. },
+            )
+            | Body::Tool(ToolEvent::Proposed { message, .. }) => self.follow_message(state, *message),
+            Body::Tool(
+                ToolEvent::Decided { tool, .. }
+                | ToolEvent::Started { tool }
+                | ToolEvent::Progress { tool, .. }
+                | ToolEvent::Ended { tool, .. },
+            ) => self.bump(CellKey::Tool(*tool)),
+            Body::Ask(_) => {
                 let open = state.open_tools();
                 open.into_iter().for_each(|tool| self.bump(CellKey::Tool(tool)));
             }
-            Body::RunEnded { run, outcome } => {
+            Body::Run(RunEvent::Ended { run, outcome }) => {
                 if state.run(*run).is_some_and(|run| is_worth_telling(outcome, run)) {
                     self.push(CellKey::End(*run));
                 }
             }
-            Body::Noticed { entry, parent, .. } if *parent == self.leaf => self.push(CellKey::Notice(*entry)),
-            Body::Compacted { entry, parent, .. } if *parent == self.leaf => {
+            Body::Note(NoteEvent::Noticed { entry, parent, .. }) if *parent == self.leaf => {
+                self.push(CellKey::Notice(*entry))
+            }
+            Body::Context(ContextEvent::Compacted { entry, parent, .. }) if *parent == self.leaf => {
                 self.leaf = Some(*entry);
                 self.push(CellKey::Summary(*entry));
             }
-            Body::LeafMoved { leaf } if *leaf == self.leaf => {}
-            Body::Noticed { .. } | Body::Compacted { .. } | Body::LeafMoved { .. } | Body::Rebased(_) => {
+            Body::Session(SessionEvent::LeafMoved { leaf }) if *leaf == self.leaf => {}
+            Body::Note(NoteEvent::Noticed { .. })
+            | Body::Context(ContextEvent::Compacted { .. })
+            | Body::Session(SessionEvent::LeafMoved { .. })
+            | Body::Rebased(_) => {
                 self.rebuild(state);
             }
-            Body::SessionOpened { .. }
-            | Body::Renamed { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::RunStarted { .. }
-            | Body::TurnStarted { .. }
-            | Body::TurnEnded { .. }
-            | Body::StepStarted { .. }
-            | Body::StepEnded { .. }
-            | Body::Queued { .. }
-            | Body::QueueEdited { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
-            | Body::PlanChanged { .. }
-            | Body::Retrying { .. } => {}
+            Body::Session(
+                SessionEvent::Opened { .. }
+                | SessionEvent::Renamed { .. }
+                | SessionEvent::ModelChosen { .. }
+                | SessionEvent::PolicyChosen { .. }
+                | SessionEvent::ToolsChosen { .. },
+            )
+            | Body::Run(
+                RunEvent::Started { .. }
+                | RunEvent::TurnStarted { .. }
+                | RunEvent::TurnEnded { .. }
+                | RunEvent::StepStarted { .. }
+                | RunEvent::StepEnded { .. }
+                | RunEvent::Retrying { .. },
+            )
+            | Body::Queue(_)
+            | Body::Context(ContextEvent::Measured { .. })
+            | Body::Note(NoteEvent::PlanChanged { .. }) => {}
         }
     }
 

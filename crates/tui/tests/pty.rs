@@ -4,9 +4,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use domain::command::{Command as Wish, Receipt};
+use domain::command::{Command as Wish, Receipt, RunCommand};
 use domain::content::{Part, Role, TextKind};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent};
 use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
 use domain::port::{Abilities, News};
 use domain::signal::Board;
@@ -47,7 +47,7 @@ fn child() {
 
 async fn repeat(news: mpsc::Sender<News>, mut commands: mpsc::Receiver<Outgoing>) {
     let session = SessionId::from_number(1);
-    let opened = Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None };
+    let opened = Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None });
     let (replay, board) = (vec![(Millis(0), opened)], Board::default());
     let attached =
         News::Attached { session: session.clone(), replay, board, abilities: Abilities::all("test") };
@@ -55,33 +55,29 @@ async fn repeat(news: mpsc::Sender<News>, mut commands: mpsc::Receiver<Outgoing>
     let (ids, mut seq, mut leaf) = (Ids::default(), 0, None);
     while let Some(Outgoing { ticket, command, .. }) = commands.recv().await {
         let _ = news.send(News::Settled { ticket, with: Ok(Receipt::Done) }).await;
-        let Wish::Prompt { input, .. } = command else { continue };
+        let Wish::Run(RunCommand::Prompt { input, .. }) = command else { continue };
         if input.text == "break" {
             std::thread::spawn(|| panic!("something else broke"));
             continue;
         }
         let (run, turn) = (RunId::mint(&ids), TurnId::mint(&ids));
         let (asked, answer) = (MessageId::mint(&ids), MessageId::mint(&ids));
-        let start = |message, parent, role| Body::MessageStarted {
-            message,
-            parent,
-            role,
-            turn: Some(turn),
-            step: None,
+        let start = |message, parent, role| {
+            Body::Message(MessageEvent::Started { message, parent, role, turn: Some(turn), step: None })
         };
-        let end = |message| Body::MessageEnded { message, finish: Finish::Complete };
+        let end = |message| Body::Message(MessageEvent::Ended { message, finish: Finish::Complete });
         let text = format!("you said **{}**", input.text);
         let bodies = vec![
-            Body::RunStarted { run },
-            Body::TurnStarted { run, turn, cause: Cause::Prompt },
+            Body::Run(RunEvent::Started { run }),
+            Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }),
             start(asked, leaf, Role::User),
-            Body::PartAdded { message: asked, part: Part::Text(input.text) },
+            Body::Message(MessageEvent::PartAdded { message: asked, part: Part::Text(input.text) }),
             end(asked),
             start(answer, Some(EntryId::from(asked)), Role::Assistant),
-            Body::MessageDelta { message: answer, kind: TextKind::Text, text },
+            Body::Message(MessageEvent::Delta { message: answer, kind: TextKind::Text, text }),
             end(answer),
-            Body::TurnEnded { turn },
-            Body::RunEnded { run, outcome: Outcome::Done },
+            Body::Run(RunEvent::TurnEnded { turn }),
+            Body::Run(RunEvent::Ended { run, outcome: Outcome::Done }),
         ];
         leaf = Some(answer.into());
         for body in bodies {

@@ -10,9 +10,11 @@ mod settling;
 
 pub use lift::{MAX_ATTACHMENTS, MAX_IMAGE_BYTES};
 
-use domain::command::{Command, PromptOptions, Receipt, Refusal, Target, WhenBusy};
+use domain::command::{
+    Command, LibraryCommand, PromptOptions, Receipt, Refusal, RunCommand, SessionCommand, Target, WhenBusy,
+};
 use domain::content::Input;
-use domain::event::{Body, Event, Leaving, Outcome};
+use domain::event::{Body, Event, Leaving, Outcome, QueueEvent, RunEvent};
 use domain::ids::{Millis, QueuedId, RunId, SessionId};
 use domain::port::Ticket;
 use domain::signal::Signal;
@@ -151,16 +153,23 @@ impl AsstRuntime {
             Wanted::Status => match self.current.clone() {
                 Some(session) => {
                     let target = Target::Session(session.clone());
-                    self.ask_hub(cx, target, Command::Stats, id, Request::Status { session });
+                    self.ask_hub(
+                        cx,
+                        target,
+                        Command::Session(SessionCommand::Stats),
+                        id,
+                        Request::Status { session },
+                    );
                 }
                 None => self.status(cx, &id, 0),
             },
             Wanted::New { title } => {
-                let command = Command::NewSession { cwd: None, title: title.clone(), id: None };
+                let command =
+                    Command::Library(LibraryCommand::New { cwd: None, title: title.clone(), id: None });
                 self.ask_hub(cx, Target::Current, command, id, Request::New { title });
             }
             Wanted::Load { session, conversation } => {
-                let command = Command::OpenSession { session };
+                let command = Command::Library(LibraryCommand::Open { session });
                 self.ask_hub(cx, Target::Current, command, id, Request::Load { conversation });
             }
         }
@@ -170,13 +179,13 @@ impl AsstRuntime {
         let session = session.or_else(|| self.current.clone());
         let target = session.clone().map_or(Target::Current, Target::Session);
         let options = PromptOptions { when_busy: WhenBusy::Queue, ..PromptOptions::default() };
-        let command = Command::Prompt { input: input.clone(), options };
+        let command = Command::Run(RunCommand::Prompt { input: input.clone(), options });
         self.ask_hub(cx, target, command, id, Request::Message { input, session });
     }
 
     fn clear(&mut self, cx: &mut RuntimeCx<'_>, id: Value, session: SessionId) {
         let target = Target::Session(session.clone());
-        self.ask_hub(cx, target, Command::ClearSession, id, Request::Clear { session });
+        self.ask_hub(cx, target, Command::Session(SessionCommand::Clear), id, Request::Clear { session });
     }
 
     fn status(&mut self, cx: &mut RuntimeCx<'_>, id: &Value, length: u64) {
@@ -305,14 +314,14 @@ impl RuntimeRole for AsstRuntime {
 
     fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         match &event.body {
-            Body::TurnStarted { run, .. } => self.turn_started(cx, view.session, *run),
-            Body::TurnEnded { .. } => {
+            Body::Run(RunEvent::TurnStarted { run, .. }) => self.turn_started(cx, view.session, *run),
+            Body::Run(RunEvent::TurnEnded { .. }) => {
                 if let Some(desk) = self.sessions.get_mut(view.session) {
                     desk.ended.extend(desk.telling.take().into_iter().flat_map(|telling| telling.ids));
                 }
             }
-            Body::RunEnded { run, outcome } => self.run_ended(cx, view.session, *run, outcome),
-            Body::Unqueued { item, leaving } => {
+            Body::Run(RunEvent::Ended { run, outcome }) => self.run_ended(cx, view.session, *run, outcome),
+            Body::Queue(QueueEvent::Left { item, leaving }) => {
                 if let Some(id) = self.unqueued(view.session, *item, leaving) {
                     Self::end(cx, vec![id], Some("The message was taken back before its turn."));
                 }

@@ -8,7 +8,7 @@ mod hearing;
 
 use super::wire::{Attachment, Picture, Request, Response};
 use super::{ATTACHMENT, conversation};
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
 use domain::content::{Input, Part};
 use domain::event::{Cause, Failure, Outcome};
 use domain::fact::{Fact, Key, Said};
@@ -313,8 +313,8 @@ impl UiRole for AsstUi {
             return cx.settle(ticket, Err(lost()));
         }
         match command {
-            Command::Prompt { input, .. } => self.prompt(cx, ticket, &input),
-            Command::Cancel { .. } => {
+            Command::Run(RunCommand::Prompt { input, .. }) => self.prompt(cx, ticket, &input),
+            Command::Run(RunCommand::Cancel { .. }) => {
                 if self.run.is_some() {
                     cx.loss(Item::Cancel, "the runtime goes on by itself; what it says is passed over");
                     self.end(cx, Outcome::Cancelled);
@@ -323,9 +323,11 @@ impl UiRole for AsstUi {
                     cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "no run is under way")));
                 }
             }
-            Command::ClearSession => self.send(cx, ticket, "clear_history", Sent::Clear),
-            Command::NewSession { .. } => self.send(cx, ticket, "new_conversation", Sent::New),
-            Command::OpenSession { session } => {
+            Command::Session(SessionCommand::Clear) => self.send(cx, ticket, "clear_history", Sent::Clear),
+            Command::Library(LibraryCommand::New { .. }) => {
+                self.send(cx, ticket, "new_conversation", Sent::New)
+            }
+            Command::Library(LibraryCommand::Open { session }) => {
                 let known = self.conversations.get(&session).cloned();
                 let name = known.unwrap_or_else(|| session.to_string());
                 self.send(cx, ticket, "load_conversation", Sent::Load(name));
@@ -334,30 +336,28 @@ impl UiRole for AsstUi {
                 cx.loss(Item::ContextUpdate, "where the person works");
                 cx.settle(ticket, Ok(Receipt::Done));
             }
-            Command::Enqueue { .. }
-            | Command::EditQueued { .. }
-            | Command::DropQueued { .. }
-            | Command::SetQueueMode { .. }
+            Command::Queue(_)
             | Command::Answer { .. }
-            | Command::BranchSession { .. }
-            | Command::CloseSession
-            | Command::RenameSession { .. }
-            | Command::DeleteSession { .. }
-            | Command::SetLeaf { .. }
-            | Command::Compact { .. }
-            | Command::ListSessions { .. }
-            | Command::History { .. }
-            | Command::Stats
-            | Command::SaveSession { .. }
-            | Command::LoadSession { .. }
-            | Command::ExportSession { .. }
-            | Command::ListModels { .. }
-            | Command::SetModel { .. }
-            | Command::SetPolicy { .. }
-            | Command::ListServers
-            | Command::ListSkills { .. }
-            | Command::ListTools
-            | Command::SetTools { .. }
+            | Command::Library(
+                LibraryCommand::Branch { .. }
+                | LibraryCommand::Delete { .. }
+                | LibraryCommand::List { .. }
+                | LibraryCommand::History { .. }
+                | LibraryCommand::Save { .. }
+                | LibraryCommand::Load { .. }
+                | LibraryCommand::Export { .. },
+            )
+            | Command::Session(
+                SessionCommand::Close
+                | SessionCommand::Rename { .. }
+                | SessionCommand::SetLeaf { .. }
+                | SessionCommand::Stats
+                | SessionCommand::SetModel { .. }
+                | SessionCommand::SetPolicy { .. }
+                | SessionCommand::SetTools { .. },
+            )
+            | Command::Run(RunCommand::Compact { .. })
+            | Command::List(_)
             | Command::Extension { .. } => {
                 cx.settle(ticket, Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot do that")));
             }

@@ -20,7 +20,7 @@ use super::wire::{Status, UiCapabilities};
 use desk::{Asked, Desk, Heard};
 use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
-use domain::event::{Body, Event};
+use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, RunEvent};
 use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::Ticket;
 use domain::signal::{Level, Signal};
@@ -114,7 +114,7 @@ impl CodeliaRuntime {
     }
 
     fn event_of_run(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, event: &Event) {
-        if let Body::RunStarted { run } = &event.body {
+        if let Body::Run(RunEvent::Started { run }) = &event.body {
             if self.tellings.get(session).is_some_and(|telling| telling.run == *run) {
                 return;
             }
@@ -126,7 +126,7 @@ impl CodeliaRuntime {
         let Some(telling) = self.tellings.get_mut(session) else { return };
         let told = telling.hear(event.at, &event.body);
         Self::say(cx, &telling.name, told);
-        if matches!(event.body, Body::RunEnded { .. }) {
+        if matches!(event.body, Body::Run(RunEvent::Ended { .. })) {
             self.tellings.remove(session);
         }
     }
@@ -218,12 +218,12 @@ impl RuntimeRole for CodeliaRuntime {
 
     fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         match &event.body {
-            Body::Compacted { entry, .. } if self.own_compactions.remove(&(view.session.clone(), *entry)) => {
-            }
-            Body::AskOpened(ask) => self.ask_opened(cx, view.session, ask),
-            Body::AskClosed { ask, .. } => self.ask_closed(cx, view.session, *ask),
-            Body::Noticed { level, text, .. } => notice(cx, *level, text),
-            Body::PlanChanged { .. } => cx.loss(Item::Plan, "the agent's plan"),
+            Body::Context(ContextEvent::Compacted { entry, .. })
+                if self.own_compactions.remove(&(view.session.clone(), *entry)) => {}
+            Body::Ask(AskEvent::Opened(ask)) => self.ask_opened(cx, view.session, ask),
+            Body::Ask(AskEvent::Closed { ask, .. }) => self.ask_closed(cx, view.session, *ask),
+            Body::Note(NoteEvent::Noticed { level, text, .. }) => notice(cx, *level, text),
+            Body::Note(NoteEvent::PlanChanged { .. }) => cx.loss(Item::Plan, "the agent's plan"),
             _ => self.event_of_run(cx, view.session, event),
         }
     }

@@ -18,8 +18,10 @@ use super::{Compat, lower};
 use ::wire::{Rate, depth, lines};
 use asks::{Desk, Heard};
 use domain::ask::{Ask, Closing};
-use domain::command::{Command, Receipt, Refusal, Target};
-use domain::event::{Body, Event, PlanState};
+use domain::command::{Command, Receipt, Refusal, SessionCommand, Target};
+use domain::event::{
+    AskEvent, Body, ContextEvent, Event, NoteEvent, PlanState, RunEvent, SessionEvent, ToolEvent,
+};
 use domain::ids::{AskId, Millis, Seq, SessionId};
 use domain::port::Ticket;
 use domain::session::ModelRef;
@@ -175,15 +177,17 @@ impl LemonRuntime {
         let Some(open) = self.open.get_mut(session) else { return };
         open.telling.hear(cx, view.state, at, body);
         match body {
-            Body::AskOpened(ask) => self.ask_opened(cx, session, ask),
-            Body::AskClosed { ask, closing } => self.ask_closed(cx, session, *ask, closing),
-            Body::ModelChosen { model } => open.model = Some(model.clone()),
-            Body::Noticed { level, text, .. } => self.notify(cx, session, *level, text.clone()),
-            Body::Retrying { attempt, max, reason, .. } => {
+            Body::Ask(AskEvent::Opened(ask)) => self.ask_opened(cx, session, ask),
+            Body::Ask(AskEvent::Closed { ask, closing }) => self.ask_closed(cx, session, *ask, closing),
+            Body::Session(SessionEvent::ModelChosen { model }) => open.model = Some(model.clone()),
+            Body::Note(NoteEvent::Noticed { level, text, .. }) => {
+                self.notify(cx, session, *level, text.clone())
+            }
+            Body::Run(RunEvent::Retrying { attempt, max, reason, .. }) => {
                 let text = format!("The model will be asked again ({attempt} of {max}): {reason}");
                 self.notify(cx, session, Level::Warning, text);
             }
-            Body::ContextMeasured { .. } => {
+            Body::Context(ContextEvent::Measured { .. }) => {
                 if let Some(left) = view.state.context_left() {
                     let signal = Signal::Status {
                         key: "context".to_owned(),
@@ -192,7 +196,7 @@ impl LemonRuntime {
                     self.show(cx, session, &signal);
                 }
             }
-            Body::PlanChanged { items } => {
+            Body::Note(NoteEvent::PlanChanged { items }) => {
                 let line = |item: &domain::event::PlanItem| {
                     let mark = match item.state {
                         PlanState::Pending => ' ',
@@ -208,8 +212,11 @@ impl LemonRuntime {
                     &Signal::Widget { key: "plan".to_owned(), lines, place: Place::Above },
                 );
             }
-            Body::Renamed { title } => self.show(cx, session, &Signal::Title(title.clone())),
-            Body::ToolStarted { .. } | Body::ToolEnded { .. } | Body::RunEnded { .. } => {
+            Body::Session(SessionEvent::Renamed { title }) => {
+                self.show(cx, session, &Signal::Title(title.clone()))
+            }
+            Body::Tool(ToolEvent::Started { .. } | ToolEvent::Ended { .. })
+            | Body::Run(RunEvent::Ended { .. }) => {
                 let word = open.telling.running_tool().map(|name| format!("Running {name}..."));
                 if word != open.board.working {
                     self.show(cx, session, &Signal::Working(word));
@@ -217,7 +224,7 @@ impl LemonRuntime {
             }
             _ => {}
         }
-        if let Body::RunEnded { .. } = body {
+        if let Body::Run(RunEvent::Ended { .. }) = body {
             self.reset_if_due(cx, session);
         }
     }
@@ -226,7 +233,12 @@ impl LemonRuntime {
         let Some(open) = self.open.get_mut(session) else { return };
         if std::mem::take(&mut open.reset) {
             let target = Target::Session(session.clone());
-            self.ask_hub(cx, target, Command::ClearSession, Pending::Reset(session.clone()));
+            self.ask_hub(
+                cx,
+                target,
+                Command::Session(SessionCommand::Clear),
+                Pending::Reset(session.clone()),
+            );
         }
     }
 
@@ -253,7 +265,7 @@ impl RuntimeRole for LemonRuntime {
         self.ui = greeting.option("no-ui").is_none_or(|value| value == "false");
         self.compat = if greeting.option("compat") == Some("seed") { Compat::Seed } else { Compat::Peer };
         // Whatever the engine behind the hub is, this makes sure that there is a session, and names it.
-        self.ask_hub(cx, Target::Current, Command::Stats, Pending::Boot);
+        self.ask_hub(cx, Target::Current, Command::Session(SessionCommand::Stats), Pending::Boot);
     }
 
     fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {

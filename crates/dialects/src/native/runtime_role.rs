@@ -9,8 +9,8 @@ use super::wire::{
     TicketOnly, Wanted,
 };
 use super::{ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, capability};
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
-use domain::event::{Body, Event};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
+use domain::event::{Body, Event, RunEvent};
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::Signal;
@@ -91,7 +91,7 @@ impl NativeRuntime {
         self.peer = Some(Peer { capabilities: hello.capabilities, cursor: hello.cursor });
         if let Some(session) = wanted {
             let ticket = self.ticket(Origin::Hello);
-            cx.command(ticket, Target::Current, Command::OpenSession { session });
+            cx.command(ticket, Target::Current, Command::Library(LibraryCommand::Open { session }));
         }
     }
 
@@ -199,7 +199,8 @@ impl RuntimeRole for NativeRuntime {
     fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         let session = view.session.clone();
         send(cx, &FromRuntime::Event(Happened { session, event: event.clone() }));
-        let due = event.seq.0.is_multiple_of(HASH_EVERY) || matches!(event.body, Body::RunEnded { .. });
+        let due =
+            event.seq.0.is_multiple_of(HASH_EVERY) || matches!(event.body, Body::Run(RunEvent::Ended { .. }));
         let wants = self.peer.as_ref().is_some_and(|peer| peer.can(capability::HASH));
         // When this link lags, the state is ahead of what was told and its hash would mean nothing there.
         if due && wants && view.state.seq == event.seq {

@@ -10,7 +10,7 @@ use super::wire::{
 use super::{
     MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION, capability,
 };
-use domain::command::{Command, Refusal, RefusalKind, Target};
+use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::port::{Abilities, News, Ticket};
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
@@ -142,7 +142,12 @@ impl NativeUi {
         cx.drift(Drift::new("hash", what, ""));
         if self.resyncs < MAX_RESYNCS {
             self.resyncs += 1;
-            self.want(cx, None, Target::Current, Command::OpenSession { session: due.session });
+            self.want(
+                cx,
+                None,
+                Target::Current,
+                Command::Library(LibraryCommand::Open { session: due.session }),
+            );
         }
     }
 }

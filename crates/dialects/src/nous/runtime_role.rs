@@ -18,8 +18,8 @@ pub(in crate::nous) use telling::TOOL_ERROR;
 use super::wire::{Event as WireEvent, FlatEvent, Payload};
 use super::{VERSION, stamp};
 use answers::why;
-use domain::command::{Command, Receipt, Refusal, Target};
-use domain::event::{Body, Event};
+use domain::command::{Command, QueueCommand, Receipt, Refusal, SessionCommand, Target};
+use domain::event::{Body, Event, QueueEvent, RunEvent};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
@@ -217,8 +217,9 @@ impl NousRuntime {
         }
         self.begin(view.session, run);
         let so_far = view.state.replay().into_iter();
-        let so_far = so_far.skip_while(|(_, body)| !matches!(body, Body::RunStarted { run: r } if *r == run));
-        for (at, body) in so_far.filter(|(_, body)| !matches!(body, Body::Retrying { .. })) {
+        let so_far = so_far
+            .skip_while(|(_, body)| !matches!(body, Body::Run(RunEvent::Started { run: r }) if *r == run));
+        for (at, body) in so_far.filter(|(_, body)| !matches!(body, Body::Run(RunEvent::Retrying { .. }))) {
             self.tell(cx, view.session, view.state, at, &body);
         }
     }
@@ -293,7 +294,7 @@ impl NousRuntime {
             let has = view.state.queues.mode(kind);
             match *self.modes.of(kind) {
                 Some(mode) if mode != has => {
-                    self.tell_hub(cx, view.session, Command::SetQueueMode { kind, mode });
+                    self.tell_hub(cx, view.session, Command::Queue(QueueCommand::SetMode { kind, mode }));
                 }
                 Some(_) => {}
                 None => *self.modes.of(kind) = Some(has).filter(|mode| *mode != Mode::default()),
@@ -301,7 +302,7 @@ impl NousRuntime {
         }
         if self.tools.is_some() && self.tools != view.state.settings.tools {
             let tools = self.tools.clone();
-            self.tell_hub(cx, view.session, Command::SetTools { tools });
+            self.tell_hub(cx, view.session, Command::Session(SessionCommand::SetTools { tools }));
         }
     }
 }
@@ -384,10 +385,10 @@ impl RuntimeRole for NousRuntime {
 
     fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
         match &event.body {
-            Body::RunStarted { run } => {
+            Body::Run(RunEvent::Started { run }) => {
                 self.begin(view.session, *run);
             }
-            Body::QueueModeSet { kind, mode } if self.active.as_ref() == Some(view.session) => {
+            Body::Queue(QueueEvent::ModeSet { kind, mode }) if self.active.as_ref() == Some(view.session) => {
                 *self.modes.of(*kind) = Some(*mode);
             }
             _ => {}
@@ -397,7 +398,7 @@ impl RuntimeRole for NousRuntime {
             telling.waiting = (queues.steer.len() as u64, queues.follow_up.len() as u64);
         }
         self.tell(cx, view.session, view.state, event.at, &event.body);
-        if let Body::RunEnded { run, outcome } = &event.body {
+        if let Body::Run(RunEvent::Ended { run, outcome }) = &event.body {
             self.run_ended(cx, view.session, *run, outcome);
         }
     }

@@ -18,7 +18,7 @@ use super::wire::{Context, code, method, notify};
 use super::{APPROVAL_TIMEOUT, plain};
 use client::Client;
 use domain::command::{Command, Receipt, Refusal, Target};
-use domain::event::{Body, Event, Failure};
+use domain::event::{Body, Event, Failure, MessageEvent, RunEvent};
 use domain::ids::{EntryId, SessionId};
 use domain::port::Ticket;
 use domain::signal::Signal;
@@ -115,15 +115,15 @@ impl OpenagentRuntime {
 
     fn track(&mut self, session: &SessionId, event: &Event) {
         match &event.body {
-            Body::RunStarted { .. } => {
+            Body::Run(RunEvent::Started { .. }) => {
                 self.runs.insert(session.clone(), None);
             }
-            Body::MessageStarted { parent, role: domain::content::Role::User, .. } => {
+            Body::Message(MessageEvent::Started { parent, role: domain::content::Role::User, .. }) => {
                 if let Some(asked_on) = self.runs.get_mut(session) {
                     asked_on.get_or_insert(*parent);
                 }
             }
-            Body::RunEnded { .. } => {
+            Body::Run(RunEvent::Ended { .. }) => {
                 self.runs.remove(session);
             }
             _ => {}

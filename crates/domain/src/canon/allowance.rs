@@ -5,7 +5,7 @@
 //! may close it. Invariants: what always passes ends something, so that nothing stays open; a refused fact changes nothing.
 
 use super::cut;
-use crate::event::Body;
+use crate::event::{Body, NoteEvent, RunEvent, SessionEvent};
 use crate::fact::Said;
 
 /// How much may be kept of a foreign runtime.
@@ -185,7 +185,9 @@ impl Allowance {
 fn replaces(body: &Body) -> bool {
     matches!(
         body,
-        Body::Renamed { .. } | Body::ModelChosen { .. } | Body::PlanChanged { .. } | Body::Retrying { .. }
+        Body::Session(SessionEvent::Renamed { .. } | SessionEvent::ModelChosen { .. })
+            | Body::Note(NoteEvent::PlanChanged { .. })
+            | Body::Run(RunEvent::Retrying { .. })
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::Canon;
 use crate::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
-use crate::event::Body;
+use crate::event::{AskEvent, Body, ToolEvent};
 use crate::fact::{FactAsk, Key};
 use crate::ids::{AskId, Millis};
 use crate::tool::{Decider, Decision};
@@ -29,7 +29,7 @@ impl Canon {
         let id = AskId::mint(&self.ids);
         self.names.asks.insert(id, key.clone());
         self.asks.insert(key.clone(), (id, about));
-        self.out.push(Body::AskOpened(Ask { id, run: self.run(), title, kind, deadline }));
+        self.out.push(Body::Ask(AskEvent::Opened(Ask { id, run: self.run(), title, kind, deadline })));
     }
 
     /// The hub closed one of our asks: gives what follows for the tool that it was about.
@@ -56,7 +56,7 @@ impl Canon {
             Closing::Unattended => denied(Decider::Policy, Some("nobody could be asked".to_owned())),
         };
         open.decided = Some(decision.allowed);
-        vec![Body::ToolDecided { tool: open.id, decision }]
+        vec![Body::Tool(ToolEvent::Decided { tool: open.id, decision })]
     }
 
     /// Forgets the peer's id of an ask once its answer is on the wire.
@@ -67,7 +67,7 @@ impl Canon {
     pub(super) fn withdraw(&mut self, ask: AskId, expired: bool) {
         let closing = if expired { Closing::Expired } else { Closing::Withdrawn };
         self.names.asks.remove(&ask);
-        self.out.push(Body::AskClosed { ask, closing });
+        self.out.push(Body::Ask(AskEvent::Closed { ask, closing }));
     }
 
     /// Withdraws the question about a tool whose fate is known without it.

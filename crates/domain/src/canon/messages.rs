@@ -3,7 +3,7 @@
 use super::Canon;
 use super::cut::MAX_TEXT;
 use crate::content::{Part, Role, TextKind};
-use crate::event::{Body, Cause, Finish};
+use crate::event::{Body, Cause, Finish, MessageEvent};
 use crate::fact::Key;
 use crate::ids::MessageId;
 
@@ -73,7 +73,7 @@ impl Canon {
             Role::System => (Some(self.ensure_turn()), None),
         };
         let message = self.message_id();
-        self.out.push(Body::MessageStarted { message, parent: self.leaf, role, turn, step });
+        self.out.push(Body::Message(MessageEvent::Started { message, parent: self.leaf, role, turn, step }));
         self.leaf = Some(message.into());
         if let Some(key) = &key {
             self.names.entries.insert(message.into(), key.clone());
@@ -135,7 +135,7 @@ impl Canon {
                 self.allowance.part();
             }
         }
-        self.out.push(Body::MessageDelta { message: id, kind, text });
+        self.out.push(Body::Message(MessageEvent::Delta { message: id, kind, text }));
         if !fits {
             self.was_cut();
         }
@@ -174,7 +174,7 @@ impl Canon {
             }
             self.messages[at].streamed.push((kind, text.to_owned()));
         }
-        self.out.push(Body::PartAdded { message: id, part });
+        self.out.push(Body::Message(MessageEvent::PartAdded { message: id, part }));
         if !fits {
             self.was_cut();
         }
@@ -187,7 +187,7 @@ impl Canon {
         };
         if let Some(at) = at {
             let message = self.messages.remove(at);
-            self.out.push(Body::MessageEnded { message: message.id, finish });
+            self.out.push(Body::Message(MessageEvent::Ended { message: message.id, finish }));
         }
     }
 }

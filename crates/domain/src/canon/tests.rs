@@ -3,7 +3,7 @@
 use super::{Bounds, Canon};
 use crate::ask::{Answer, AskKind, Assessment, Closing, Risk, Scope};
 use crate::content::{Json, Part, Role, TextKind, Usage};
-use crate::event::{Body, Cause, Event, Failure, Finish, Outcome};
+use crate::event::{AskEvent, Body, Cause, Event, Failure, Finish, MessageEvent, Outcome, ToolEvent};
 use crate::fact::{Fact, FactAsk, Key, Said};
 use crate::grammar::Grammar;
 use crate::ids::{Ids, Millis};
@@ -48,7 +48,7 @@ impl Followed {
     fn answer(&mut self, answer: Answer) {
         let Some(ask) = self.state.asks.first().map(|ask| ask.id) else { return };
         let closing = Closing::Answered { answer, by: None };
-        let mut bodies = vec![Body::AskClosed { ask, closing: closing.clone() }];
+        let mut bodies = vec![Body::Ask(AskEvent::Closed { ask, closing: closing.clone() })];
         bodies.extend(self.canon.ask_closed(ask, &closing));
         self.happen(bodies);
     }
@@ -281,7 +281,7 @@ fn a_repeated_whole_message_becomes_deltas() {
         followed.take(Fact::new(Said::Whole { message: None, parts }));
     }
     let texts = followed.events.iter().filter_map(|event| match &event.body {
-        Body::MessageDelta { text, .. } => Some(text.as_str()),
+        Body::Message(MessageEvent::Delta { text, .. }) => Some(text.as_str()),
         _ => None,
     });
     let deltas: Vec<&str> = texts.collect();
@@ -313,5 +313,5 @@ fn a_denied_tool_is_never_recorded_as_started() {
     followed.take(Fact::new(Said::AskOpened { ask: "a".into(), title: "?".into(), kind, deadline: None }));
     followed.answer(Answer::Deny { reason: None });
     followed.take(Fact::new(Said::ToolStarted { tool: "t".into(), name: None, args: None }));
-    assert!(!followed.events.iter().any(|event| matches!(event.body, Body::ToolStarted { .. })));
+    assert!(!followed.events.iter().any(|event| matches!(event.body, Body::Tool(ToolEvent::Started { .. }))));
 }

@@ -3,7 +3,7 @@
 use super::Canon;
 use crate::ask::Scope;
 use crate::content::Json;
-use crate::event::Body;
+use crate::event::{Body, ToolEvent};
 use crate::fact::Key;
 use crate::ids::ToolRunId;
 use crate::live::LiveOutput;
@@ -27,7 +27,7 @@ impl Canon {
         let tool = ToolRunId::mint(&self.ids);
         let name = name.unwrap_or_else(|| "tool".to_owned());
         let args = args.unwrap_or_else(Json::empty);
-        self.out.push(Body::ToolProposed { tool, message, name, args });
+        self.out.push(Body::Tool(ToolEvent::Proposed { tool, message, name, args }));
         let open = OpenTool { id: tool, decided: None, running: false, live: LiveOutput::default() };
         self.tools.insert(key.clone(), open);
         self.names.tools.insert(tool, key.clone());
@@ -47,11 +47,11 @@ impl Canon {
             Some(true) => {}
             None => {
                 open.decided = Some(true);
-                self.out.push(Body::ToolDecided { tool, decision: foreign(true) });
+                self.out.push(Body::Tool(ToolEvent::Decided { tool, decision: foreign(true) }));
             }
         }
         open.running = true;
-        self.out.push(Body::ToolStarted { tool });
+        self.out.push(Body::Tool(ToolEvent::Started { tool }));
     }
 
     pub(super) fn tool_progress(&mut self, key: &Key, progress: Progress) {
@@ -60,7 +60,7 @@ impl Canon {
         if let Some(open) = self.tools.get_mut(key).filter(|open| open.running)
             && let Some(progress) = open.live.take(now, progress)
         {
-            self.out.push(Body::ToolProgress { tool: open.id, progress });
+            self.out.push(Body::Tool(ToolEvent::Progress { tool: open.id, progress }));
         }
     }
 
@@ -77,7 +77,7 @@ impl Canon {
             }
         }
         if let Some(open) = self.tools.remove(key) {
-            self.out.push(Body::ToolEnded { tool: open.id, outcome, result });
+            self.out.push(Body::Tool(ToolEvent::Ended { tool: open.id, outcome, result }));
         }
     }
 }

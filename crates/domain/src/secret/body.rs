@@ -4,7 +4,10 @@ use super::Secrets;
 use crate::ask::{Answer, Ask, AskKind, Choice, Closing, Consent, Preview};
 use crate::command::Refusal;
 use crate::content::{Input, Part};
-use crate::event::{Body, Failure, Outcome};
+use crate::event::{
+    AskEvent, Body, ContextEvent, Failure, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent,
+    SessionEvent, ToolEvent,
+};
 use crate::signal::Signal;
 use crate::tool::{Decider, Progress, ToolResult};
 use std::borrow::Cow;
@@ -17,47 +20,55 @@ impl Secrets {
             return body;
         }
         match &mut body {
-            Body::Renamed { title } => self.text(title),
-            Body::RunEnded { outcome: Outcome::Failed(failure), .. } => self.failure(failure),
-            Body::MessageDelta { text, .. } => self.text(text),
-            Body::PartAdded { part, .. } => self.part(part),
-            Body::ToolProposed { args, .. } => *args = self.mask_json(args),
-            Body::ToolDecided { decision, .. } => {
+            Body::Session(SessionEvent::Renamed { title }) => self.text(title),
+            Body::Run(RunEvent::Ended { outcome: Outcome::Failed(failure), .. }) => self.failure(failure),
+            Body::Message(MessageEvent::Delta { text, .. }) => self.text(text),
+            Body::Message(MessageEvent::PartAdded { part, .. }) => self.part(part),
+            Body::Tool(ToolEvent::Proposed { args, .. }) => *args = self.mask_json(args),
+            Body::Tool(ToolEvent::Decided { decision, .. }) => {
                 decision.reason.iter_mut().for_each(|text| self.text(text));
                 if let Decider::Rule(words) = &mut decision.by {
                     self.text(words);
                 }
             }
-            Body::ToolProgress { progress, .. } => match progress {
+            Body::Tool(ToolEvent::Progress { progress, .. }) => match progress {
                 Progress::Output(text) | Progress::Replace(text) => self.text(text),
                 Progress::Status { message, .. } => self.text(message),
             },
-            Body::ToolEnded { result, .. } => self.mask_result(result),
-            Body::AskOpened(ask) => self.ask(ask),
-            Body::AskClosed { closing: Closing::Answered { answer, .. }, .. } => self.answer(answer),
-            Body::Queued { input, .. } | Body::QueueEdited { input, .. } => self.input(input),
-            Body::Compacted { compaction, .. } => self.text(&mut compaction.summary),
-            Body::PlanChanged { items } => items.iter_mut().for_each(|item| self.text(&mut item.text)),
-            Body::Retrying { reason, .. } => self.text(reason),
-            Body::Noticed { text, .. } => self.text(text),
-            Body::RunEnded { .. }
-            | Body::AskClosed { .. }
-            | Body::SessionOpened { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::RunStarted { .. }
-            | Body::TurnStarted { .. }
-            | Body::TurnEnded { .. }
-            | Body::StepStarted { .. }
-            | Body::StepEnded { .. }
-            | Body::MessageStarted { .. }
-            | Body::MessageEnded { .. }
-            | Body::ToolStarted { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
+            Body::Tool(ToolEvent::Ended { result, .. }) => self.mask_result(result),
+            Body::Ask(AskEvent::Opened(ask)) => self.ask(ask),
+            Body::Ask(AskEvent::Closed { closing: Closing::Answered { answer, .. }, .. }) => {
+                self.answer(answer)
+            }
+            Body::Queue(QueueEvent::Added { input, .. } | QueueEvent::Edited { input, .. }) => {
+                self.input(input)
+            }
+            Body::Context(ContextEvent::Compacted { compaction, .. }) => self.text(&mut compaction.summary),
+            Body::Note(NoteEvent::PlanChanged { items }) => {
+                items.iter_mut().for_each(|item| self.text(&mut item.text))
+            }
+            Body::Run(RunEvent::Retrying { reason, .. }) => self.text(reason),
+            Body::Note(NoteEvent::Noticed { text, .. }) => self.text(text),
+            Body::Run(
+                RunEvent::Ended { .. }
+                | RunEvent::Started { .. }
+                | RunEvent::TurnStarted { .. }
+                | RunEvent::TurnEnded { .. }
+                | RunEvent::StepStarted { .. }
+                | RunEvent::StepEnded { .. },
+            )
+            | Body::Ask(AskEvent::Closed { .. })
+            | Body::Session(
+                SessionEvent::Opened { .. }
+                | SessionEvent::ModelChosen { .. }
+                | SessionEvent::PolicyChosen { .. }
+                | SessionEvent::ToolsChosen { .. }
+                | SessionEvent::LeafMoved { .. },
+            )
+            | Body::Message(MessageEvent::Started { .. } | MessageEvent::Ended { .. })
+            | Body::Tool(ToolEvent::Started { .. })
+            | Body::Queue(QueueEvent::Left { .. } | QueueEvent::ModeSet { .. })
+            | Body::Context(ContextEvent::Measured { .. })
             | Body::Rebased(_) => {}
         }
         body

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ask::{Answer, Ask, AskKind, Choice, Closing};
 use crate::content::{Json, Part, TextKind};
-use crate::event::{Body, Finish};
+use crate::event::{AskEvent, Body, Finish, MessageEvent, SessionEvent, ToolEvent};
 use crate::ids::{MessageId, ToolRunId};
 use crate::tool::{Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
@@ -17,16 +17,16 @@ fn book(value: &str) -> Secrets {
 }
 
 fn delta(text: &str) -> Body {
-    Body::MessageDelta { message: MessageId(1), kind: TextKind::Text, text: text.into() }
+    Body::Message(MessageEvent::Delta { message: MessageId(1), kind: TextKind::Text, text: text.into() })
 }
 
 /// What a stream of pieces shows after each of them, and at its end.
 fn shown(secrets: &Secrets, pieces: &[&str]) -> Vec<String> {
     let (mut veil, mut all, mut steps) = (Veil::default(), String::new(), Vec::new());
-    let end = Body::MessageEnded { message: MessageId(1), finish: Finish::Complete };
+    let end = Body::Message(MessageEvent::Ended { message: MessageId(1), finish: Finish::Complete });
     for body in pieces.iter().map(|piece| delta(piece)).chain([end]) {
         for body in veil.pass(secrets, body) {
-            if let Body::MessageDelta { text, .. } = body {
+            if let Body::Message(MessageEvent::Delta { text, .. }) = body {
                 all.push_str(&text);
             }
         }
@@ -126,21 +126,21 @@ fn every_text_of_an_event_is_masked() {
     };
     let tool = ToolRunId(1);
     for body in [
-        Body::Renamed { title: text() },
-        Body::PartAdded { message: MessageId(1), part: Part::Text(text()) },
-        Body::ToolProposed {
+        Body::Session(SessionEvent::Renamed { title: text() }),
+        Body::Message(MessageEvent::PartAdded { message: MessageId(1), part: Part::Text(text()) }),
+        Body::Tool(ToolEvent::Proposed {
             tool,
             message: MessageId(1),
             name: "bash".into(),
             args: Json::verbatim(r#"{"command":"echo hunter2"}"#),
-        },
-        Body::ToolProgress { tool, progress: Progress::Replace(text()) },
-        Body::ToolEnded { tool, outcome: ToolOutcome::Done, result },
-        Body::AskOpened(ask),
-        Body::AskClosed {
+        }),
+        Body::Tool(ToolEvent::Progress { tool, progress: Progress::Replace(text()) }),
+        Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Done, result }),
+        Body::Ask(AskEvent::Opened(ask)),
+        Body::Ask(AskEvent::Closed {
             ask: AskId(1),
             closing: Closing::Answered { answer: Answer::Chosen(vec![text()]), by: None },
-        },
+        }),
     ] {
         let masked = format!("{:?}", secrets.mask_body(body));
         assert!(!masked.contains("hunter2") && masked.contains("not kept"), "{masked}");
@@ -152,15 +152,20 @@ fn what_waited_comes_before_what_ends_it() {
     let secrets = book("hunter2");
     let tool = ToolRunId(7);
     let mut veil = Veil::default();
-    let output = |text: &str| Body::ToolProgress { tool, progress: Progress::Output(text.into()) };
+    let output =
+        |text: &str| Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(text.into()) });
     assert_eq!(veil.pass(&secrets, output("pass: hunt")), [output("pass: ")]);
-    let ended = Body::ToolEnded { tool, outcome: ToolOutcome::Done, result: ToolResult::default() };
+    let ended =
+        Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Done, result: ToolResult::default() });
     assert_eq!(veil.pass(&secrets, ended.clone()), [output("hunt"), ended]);
-    let part = Body::PartAdded { message: MessageId(1), part: Part::Text("x".into()) };
+    let part = Body::Message(MessageEvent::PartAdded { message: MessageId(1), part: Part::Text("x".into()) });
     assert_eq!(veil.pass(&secrets, delta("a h")), [delta("a ")]);
     assert_eq!(veil.pass(&secrets, part.clone()), [delta("h"), part]);
-    let thought =
-        Body::MessageDelta { message: MessageId(1), kind: TextKind::Thought, text: "unter2".into() };
+    let thought = Body::Message(MessageEvent::Delta {
+        message: MessageId(1),
+        kind: TextKind::Thought,
+        text: "unter2".into(),
+    });
     veil.pass(&secrets, delta("h"));
     assert_eq!(veil.pass(&secrets, thought.clone()), [delta("h"), thought], "another stream goes on");
 }

@@ -2,7 +2,7 @@
 
 use super::Secrets;
 use crate::content::TextKind;
-use crate::event::Body;
+use crate::event::{Body, MessageEvent, ToolEvent};
 use crate::ids::{MessageId, ToolRunId};
 use crate::tool::Progress;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ impl Veil {
         }
         let mut out = Vec::new();
         match body {
-            Body::MessageDelta { message, kind, text } => {
+            Body::Message(MessageEvent::Delta { message, kind, text }) => {
                 if self.messages.get(&message).is_some_and(|(waiting, _)| *waiting != kind) {
                     self.end_message(secrets, message, &mut out);
                 }
@@ -32,32 +32,31 @@ impl Veil {
                     self.messages.insert(message, (kind, waits));
                 }
                 if !ready.is_empty() {
-                    out.push(Body::MessageDelta { message, kind, text: ready });
+                    out.push(Body::Message(MessageEvent::Delta { message, kind, text: ready }));
                 }
                 return out;
             }
-            Body::ToolProgress { tool, progress: Progress::Output(text) } => {
+            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(text) }) => {
                 let waited = self.tools.remove(&tool).unwrap_or_default();
                 let (ready, waits) = cut(secrets, waited + &text);
                 if !waits.is_empty() {
                     self.tools.insert(tool, waits);
                 }
                 if !ready.is_empty() {
-                    out.push(Body::ToolProgress { tool, progress: Progress::Output(ready) });
+                    out.push(Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(ready) }));
                 }
                 return out;
             }
-            Body::PartAdded { message, .. }
-            | Body::ToolProposed { message, .. }
-            | Body::MessageEnded { message, .. } => self.end_message(secrets, message, &mut out),
+            Body::Message(MessageEvent::PartAdded { message, .. } | MessageEvent::Ended { message, .. })
+            | Body::Tool(ToolEvent::Proposed { message, .. }) => self.end_message(secrets, message, &mut out),
             // The whole output comes anew.
-            Body::ToolProgress { tool, progress: Progress::Replace(_) } => {
+            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Replace(_) }) => {
                 self.tools.remove(&tool);
             }
-            Body::ToolEnded { tool, .. } => {
+            Body::Tool(ToolEvent::Ended { tool, .. }) => {
                 if let Some(waited) = self.tools.remove(&tool) {
                     let progress = Progress::Output(secrets.mask(&waited).into_owned());
-                    out.push(Body::ToolProgress { tool, progress });
+                    out.push(Body::Tool(ToolEvent::Progress { tool, progress }));
                 }
             }
             _ => {}
@@ -68,7 +67,11 @@ impl Veil {
 
     fn end_message(&mut self, secrets: &Secrets, message: MessageId, out: &mut Vec<Body>) {
         if let Some((kind, waited)) = self.messages.remove(&message) {
-            out.push(Body::MessageDelta { message, kind, text: secrets.mask(&waited).into_owned() });
+            out.push(Body::Message(MessageEvent::Delta {
+                message,
+                kind,
+                text: secrets.mask(&waited).into_owned(),
+            }));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::State;
 use crate::ask::Closing;
 use crate::content::Usage;
-use crate::event::{Body, Finish, Leaving, Outcome};
+use crate::event::{AskEvent, Body, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, ToolEvent};
 use crate::tool::{ToolOutcome, ToolPhase, ToolResult};
 
 impl State {
@@ -15,10 +15,12 @@ impl State {
         bodies.extend(self.close_turn(&outcome));
         if outcome != Outcome::Done {
             bodies.extend(
-                self.queues.all().map(|(_, w)| Body::Unqueued { item: w.id, leaving: Leaving::Cleared }),
+                self.queues
+                    .all()
+                    .map(|(_, w)| Body::Queue(QueueEvent::Left { item: w.id, leaving: Leaving::Cleared })),
             );
         }
-        bodies.push(Body::RunEnded { run: run.id, outcome });
+        bodies.push(Body::Run(RunEvent::Ended { run: run.id, outcome }));
         bodies
     }
 
@@ -26,7 +28,7 @@ impl State {
     pub fn withdraw_asks(&self) -> Vec<Body> {
         let Some(run) = self.open_run() else { return Vec::new() };
         let of_run = self.asks.iter().filter(|ask| ask.run == Some(run.id));
-        of_run.map(|ask| Body::AskClosed { ask: ask.id, closing: Closing::Withdrawn }).collect()
+        of_run.map(|ask| Body::Ask(AskEvent::Closed { ask: ask.id, closing: Closing::Withdrawn })).collect()
     }
 
     /// The bodies that end the turn under way and everything in it.
@@ -48,16 +50,20 @@ impl State {
             } else {
                 (cut.clone(), "Not run: the run ended first.")
             };
-            bodies.push(Body::ToolEnded { tool: tool.id, outcome, result: ToolResult::text(text) });
+            bodies.push(Body::Tool(ToolEvent::Ended {
+                tool: tool.id,
+                outcome,
+                result: ToolResult::text(text),
+            }));
         }
         for message in self.open_messages() {
-            bodies.push(Body::MessageEnded { message, finish: finish.clone() });
+            bodies.push(Body::Message(MessageEvent::Ended { message, finish: finish.clone() }));
         }
         if let Some(step) = self.open_run().and_then(|run| run.open_step()) {
-            bodies.push(Body::StepEnded { step: step.id, usage: Usage::default() });
+            bodies.push(Body::Run(RunEvent::StepEnded { step: step.id, usage: Usage::default() }));
         }
         if let Some(turn) = self.open_run().and_then(|run| run.open_turn()) {
-            bodies.push(Body::TurnEnded { turn: turn.id });
+            bodies.push(Body::Run(RunEvent::TurnEnded { turn: turn.id }));
         }
         bodies
     }

@@ -2,7 +2,10 @@
 
 use super::{Entry, EntryKind, Message, Retry, Run, State, Step, Turn, hash};
 use crate::content::{Part, Role};
-use crate::event::{Base, Body};
+use crate::event::{
+    AskEvent, Base, Body, ContextEvent, MessageEvent, NoteEvent, QueueEvent, RunEvent, SessionEvent,
+    ToolEvent,
+};
 use crate::ids::{EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
 use crate::queue::{QueueKind, Waiting};
 use crate::tool::{Progress, ToolPhase, ToolRun};
@@ -42,101 +45,20 @@ impl State {
     /// When the body names something that is not there; the state is unchanged then.
     pub fn apply(&mut self, at: Millis, body: &Body) -> Result<(), NotApplied> {
         match body {
-            Body::SessionOpened { cwd, project, parent } => {
-                self.created_at = at;
-                self.settings.cwd.clone_from(cwd);
-                self.settings.project.clone_from(project);
-                self.settings.parent.clone_from(parent);
-            }
-            Body::Renamed { title } => self.settings.title = Some(title.clone()),
-            Body::ModelChosen { model } => self.settings.model = Some(model.clone()),
-            Body::PolicyChosen { policy } => self.settings.policy = *policy,
-            Body::ToolsChosen { tools } => self.settings.tools.clone_from(tools),
-            Body::LeafMoved { leaf } => {
-                if leaf.is_some_and(|id| !self.entries.contains_key(&id)) {
-                    return Err(NotApplied::Dangling("an entry"));
-                }
-                self.leaf = *leaf;
-            }
-            Body::RunStarted { run } => self.start_run(at, *run)?,
-            Body::RunEnded { run, outcome } => {
-                let open = self.open_run_mut(*run)?;
-                open.ended = Some((at, outcome.clone()));
-                self.retry = None;
-            }
-            Body::TurnStarted { run, turn, cause } => {
-                let turn = Turn { id: *turn, cause: *cause, ended: false, steps: Vec::new() };
-                let id = turn.id.0;
-                self.open_run_mut(*run)?.turns.push(turn);
-                self.saw(id);
-            }
-            Body::TurnEnded { turn } => self.open_turn_mut(*turn)?.ended = true,
-            Body::StepStarted { turn, step, model } => {
-                let step = Step { id: *step, model: model.clone(), usage: None };
-                let id = step.id.0;
-                self.open_turn_mut(*turn)?.steps.push(step);
-                self.saw(id);
-            }
-            Body::StepEnded { step, usage } => {
-                self.open_step_mut(*step)?.usage = Some(*usage);
-                self.usage = self.usage.plus(*usage);
-            }
-            Body::MessageStarted { message, parent, role, turn, step } => {
-                self.start_message(at, *message, *parent, *role, *turn, *step)?;
-            }
-            Body::MessageDelta { .. } | Body::PartAdded { .. } | Body::MessageEnded { .. } => {
-                self.apply_message(body)?;
-            }
-            Body::ToolProposed { .. }
-            | Body::ToolDecided { .. }
-            | Body::ToolStarted { .. }
-            | Body::ToolProgress { .. }
-            | Body::ToolEnded { .. } => self.apply_tool(at, body)?,
-            Body::AskOpened(ask) => {
-                if let crate::ask::AskKind::Consent(consent) = &ask.kind {
-                    self.change_tool(consent.tool, |tool| tool.phase = ToolPhase::Awaiting(ask.id))?;
-                }
-                self.asks.push(ask.clone());
-                self.saw(ask.id.0);
-            }
-            Body::AskClosed { ask, .. } => {
-                let open =
-                    self.asks.iter().position(|a| a.id == *ask).ok_or(NotApplied::Dangling("an ask"))?;
-                let closed = self.asks.remove(open);
-                if let crate::ask::AskKind::Consent(consent) = &closed.kind {
-                    self.change_tool(consent.tool, |tool| {
-                        if tool.phase == ToolPhase::Awaiting(closed.id) {
-                            tool.phase = ToolPhase::Proposed;
-                        }
-                    })?;
-                }
-            }
-            Body::Queued { item, kind, input, by } => {
-                let waiting = Waiting { id: *item, input: input.clone(), by: by.clone() };
-                self.queues.of_mut(*kind).push_back(waiting);
-                self.saw(item.0);
-            }
-            Body::QueueEdited { item, input } => {
-                let waiting = self.queues.find_mut(*item).ok_or(NotApplied::Dangling("a waiting input"))?;
-                waiting.input = input.clone();
-            }
-            Body::Unqueued { item, .. } => {
-                self.queues.remove(*item).ok_or(NotApplied::Dangling("a waiting input"))?;
-            }
-            Body::QueueModeSet { kind: QueueKind::Steer, mode } => self.queues.steer_mode = *mode,
-            Body::QueueModeSet { kind: QueueKind::FollowUp, mode } => self.queues.follow_up_mode = *mode,
-            Body::ContextMeasured { used, window } => self.context = Some((*used, *window)),
-            Body::Compacted { entry, parent, compaction } => {
+            Body::Session(event) => self.apply_session(at, event)?,
+            Body::Run(event) => self.apply_run(at, event)?,
+            Body::Message(event) => self.apply_message(at, event)?,
+            Body::Tool(event) => self.apply_tool(at, event)?,
+            Body::Ask(event) => self.apply_ask(event)?,
+            Body::Queue(event) => self.apply_queue(event)?,
+            Body::Context(ContextEvent::Measured { used, window }) => self.context = Some((*used, *window)),
+            Body::Context(ContextEvent::Compacted { entry, parent, compaction }) => {
                 self.add_entry(at, *entry, *parent, EntryKind::Compaction(compaction.clone()))?;
                 self.leaf = Some(*entry);
                 self.usage = self.usage.plus(compaction.usage);
             }
-            Body::PlanChanged { items } => self.plan.clone_from(items),
-            Body::Retrying { attempt, max, delay_ms, reason } => {
-                let (attempt, max, delay_ms) = (*attempt, *max, *delay_ms);
-                self.retry = Some(Retry { attempt, max, delay_ms, reason: reason.clone(), at });
-            }
-            Body::Noticed { entry, parent, run, level, code, text } => {
+            Body::Note(NoteEvent::PlanChanged { items }) => self.plan.clone_from(items),
+            Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }) => {
                 let kind =
                     EntryKind::Notice { level: *level, code: code.clone(), text: text.clone(), run: *run };
                 self.add_entry(at, *entry, *parent, kind)?;
@@ -149,6 +71,106 @@ impl State {
             }
         }
         self.updated_at = at;
+        Ok(())
+    }
+
+    fn apply_session(&mut self, at: Millis, event: &SessionEvent) -> Result<(), NotApplied> {
+        match event {
+            SessionEvent::Opened { cwd, project, parent } => {
+                self.created_at = at;
+                self.settings.cwd.clone_from(cwd);
+                self.settings.project.clone_from(project);
+                self.settings.parent.clone_from(parent);
+            }
+            SessionEvent::Renamed { title } => self.settings.title = Some(title.clone()),
+            SessionEvent::ModelChosen { model } => self.settings.model = Some(model.clone()),
+            SessionEvent::PolicyChosen { policy } => self.settings.policy = *policy,
+            SessionEvent::ToolsChosen { tools } => self.settings.tools.clone_from(tools),
+            SessionEvent::LeafMoved { leaf } => {
+                if leaf.is_some_and(|id| !self.entries.contains_key(&id)) {
+                    return Err(NotApplied::Dangling("an entry"));
+                }
+                self.leaf = *leaf;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_run(&mut self, at: Millis, event: &RunEvent) -> Result<(), NotApplied> {
+        match event {
+            RunEvent::Started { run } => self.start_run(at, *run)?,
+            RunEvent::Ended { run, outcome } => {
+                let open = self.open_run_mut(*run)?;
+                open.ended = Some((at, outcome.clone()));
+                self.retry = None;
+            }
+            RunEvent::TurnStarted { run, turn, cause } => {
+                let turn = Turn { id: *turn, cause: *cause, ended: false, steps: Vec::new() };
+                let id = turn.id.0;
+                self.open_run_mut(*run)?.turns.push(turn);
+                self.saw(id);
+            }
+            RunEvent::TurnEnded { turn } => self.open_turn_mut(*turn)?.ended = true,
+            RunEvent::StepStarted { turn, step, model } => {
+                let step = Step { id: *step, model: model.clone(), usage: None };
+                let id = step.id.0;
+                self.open_turn_mut(*turn)?.steps.push(step);
+                self.saw(id);
+            }
+            RunEvent::StepEnded { step, usage } => {
+                self.open_step_mut(*step)?.usage = Some(*usage);
+                self.usage = self.usage.plus(*usage);
+            }
+            RunEvent::Retrying { attempt, max, delay_ms, reason } => {
+                let (attempt, max, delay_ms) = (*attempt, *max, *delay_ms);
+                self.retry = Some(Retry { attempt, max, delay_ms, reason: reason.clone(), at });
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_ask(&mut self, event: &AskEvent) -> Result<(), NotApplied> {
+        match event {
+            AskEvent::Opened(ask) => {
+                if let crate::ask::AskKind::Consent(consent) = &ask.kind {
+                    self.change_tool(consent.tool, |tool| tool.phase = ToolPhase::Awaiting(ask.id))?;
+                }
+                self.asks.push(ask.clone());
+                self.saw(ask.id.0);
+            }
+            AskEvent::Closed { ask, .. } => {
+                let open =
+                    self.asks.iter().position(|a| a.id == *ask).ok_or(NotApplied::Dangling("an ask"))?;
+                let closed = self.asks.remove(open);
+                if let crate::ask::AskKind::Consent(consent) = &closed.kind {
+                    self.change_tool(consent.tool, |tool| {
+                        if tool.phase == ToolPhase::Awaiting(closed.id) {
+                            tool.phase = ToolPhase::Proposed;
+                        }
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_queue(&mut self, event: &QueueEvent) -> Result<(), NotApplied> {
+        match event {
+            QueueEvent::Added { item, kind, input, by } => {
+                let waiting = Waiting { id: *item, input: input.clone(), by: by.clone() };
+                self.queues.of_mut(*kind).push_back(waiting);
+                self.saw(item.0);
+            }
+            QueueEvent::Edited { item, input } => {
+                let waiting = self.queues.find_mut(*item).ok_or(NotApplied::Dangling("a waiting input"))?;
+                waiting.input = input.clone();
+            }
+            QueueEvent::Left { item, .. } => {
+                self.queues.remove(*item).ok_or(NotApplied::Dangling("a waiting input"))?;
+            }
+            QueueEvent::ModeSet { kind: QueueKind::Steer, mode } => self.queues.steer_mode = *mode,
+            QueueEvent::ModeSet { kind: QueueKind::FollowUp, mode } => self.queues.follow_up_mode = *mode,
+        }
         Ok(())
     }
 
@@ -229,9 +251,12 @@ impl State {
         Ok(())
     }
 
-    fn apply_message(&mut self, body: &Body) -> Result<(), NotApplied> {
-        match body {
-            Body::MessageDelta { message, kind, text } => self.change_message(*message, |m| {
+    fn apply_message(&mut self, at: Millis, event: &MessageEvent) -> Result<(), NotApplied> {
+        match event {
+            MessageEvent::Started { message, parent, role, turn, step } => {
+                self.start_message(at, *message, *parent, *role, *turn, *step)
+            }
+            MessageEvent::Delta { message, kind, text } => self.change_message(*message, |m| {
                 let extends =
                     m.tail_open && m.parts.last().and_then(Part::streamed).is_some_and(|(k, _)| k == *kind);
                 if !extends {
@@ -244,16 +269,15 @@ impl State {
                 }
                 m.roll = hash::bytes(m.roll, text.as_bytes());
             }),
-            Body::PartAdded { message, part } => self.change_message(*message, |m| {
+            MessageEvent::PartAdded { message, part } => self.change_message(*message, |m| {
                 m.roll = hash::whole_part(m.roll, part);
                 m.parts.push(part.clone());
                 m.tail_open = false;
             }),
-            Body::MessageEnded { message, finish } => self.change_message(*message, |m| {
+            MessageEvent::Ended { message, finish } => self.change_message(*message, |m| {
                 m.finish = Some(finish.clone());
                 m.tail_open = false;
             }),
-            _ => Ok(()),
         }
     }
 
@@ -272,9 +296,9 @@ impl State {
         Ok(())
     }
 
-    fn apply_tool(&mut self, at: Millis, body: &Body) -> Result<(), NotApplied> {
-        match body {
-            Body::ToolProposed { tool, message, name, args } => {
+    fn apply_tool(&mut self, at: Millis, event: &ToolEvent) -> Result<(), NotApplied> {
+        match event {
+            ToolEvent::Proposed { tool, message, name, args } => {
                 let within = self.message(*message).ok_or(NotApplied::Dangling("a message"))?;
                 let (Some(run), Some(step)) = (within.run, within.step) else {
                     return Err(NotApplied::Dangling("the step of a tool"));
@@ -311,17 +335,17 @@ impl State {
                 self.saw(tool.0);
                 Ok(())
             }
-            Body::ToolDecided { tool, decision } => self.change_tool(*tool, |t| {
+            ToolEvent::Decided { tool, decision } => self.change_tool(*tool, |t| {
                 t.decision = Some(decision.clone());
                 if decision.allowed {
                     t.phase = ToolPhase::Allowed;
                 }
             }),
-            Body::ToolStarted { tool } => self.change_tool(*tool, |t| {
+            ToolEvent::Started { tool } => self.change_tool(*tool, |t| {
                 t.phase = ToolPhase::Running;
                 t.started_at = Some(at);
             }),
-            Body::ToolProgress { tool, progress } => self.change_tool(*tool, |t| match progress {
+            ToolEvent::Progress { tool, progress } => self.change_tool(*tool, |t| match progress {
                 Progress::Output(text) => {
                     t.output.push_str(text);
                     t.roll = hash::bytes(t.roll, text.as_bytes());
@@ -332,12 +356,11 @@ impl State {
                 }
                 Progress::Status { percent, message } => t.status = Some((*percent, message.clone())),
             }),
-            Body::ToolEnded { tool, outcome, result } => self.change_tool(*tool, |t| {
+            ToolEvent::Ended { tool, outcome, result } => self.change_tool(*tool, |t| {
                 t.phase = ToolPhase::Ended(outcome.clone());
                 t.result = Some(result.clone());
                 t.ended_at = Some(at);
             }),
-            _ => Ok(()),
         }
     }
 

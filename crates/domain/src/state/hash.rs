@@ -128,7 +128,7 @@ impl State {
 mod tests {
     use super::{START, State, bytes};
     use crate::content::{Role, TextKind};
-    use crate::event::Body;
+    use crate::event::{Body, MessageEvent};
     use crate::ids::{EntryId, MessageId, Millis};
     use proptest::prelude::*;
 
@@ -138,9 +138,18 @@ mod tests {
             let mut state = State::new();
             for (n, text) in (1..).zip(texts) {
                 let (message, parent) = (MessageId(n), (n > 1).then(|| EntryId(n - 1)));
-                let started =
-                    Body::MessageStarted { message, parent, role: Role::User, turn: None, step: None };
-                let delta = Body::MessageDelta { message, kind: TextKind::Text, text: text.to_owned() };
+                let started = Body::Message(MessageEvent::Started {
+                    message,
+                    parent,
+                    role: Role::User,
+                    turn: None,
+                    step: None,
+                });
+                let delta = Body::Message(MessageEvent::Delta {
+                    message,
+                    kind: TextKind::Text,
+                    text: text.to_owned(),
+                });
                 state.apply(Millis(0), &started).unwrap();
                 state.apply(Millis(0), &delta).unwrap();
             }

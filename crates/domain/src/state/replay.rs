@@ -4,7 +4,10 @@
 
 use super::{Entry, EntryKind, Message, Run, State};
 use crate::content::{Part, TextKind};
-use crate::event::{Base, Body};
+use crate::event::{
+    AskEvent, Base, Body, ContextEvent, MessageEvent, NoteEvent, QueueEvent, RunEvent, SessionEvent,
+    ToolEvent,
+};
 use crate::ids::{EntryId, Millis};
 use crate::queue::{Mode, QueueKind};
 use crate::session::Policy;
@@ -21,18 +24,18 @@ impl State {
         self.tell_settings(&mut told);
         self.tell_entries(&mut told);
         for ask in &self.asks {
-            told.push((self.updated_at, Body::AskOpened(ask.clone())));
+            told.push((self.updated_at, Body::Ask(AskEvent::Opened(ask.clone()))));
         }
         self.tell_queues(&mut told);
         if !self.plan.is_empty() {
-            told.push((self.updated_at, Body::PlanChanged { items: self.plan.clone() }));
+            told.push((self.updated_at, Body::Note(NoteEvent::PlanChanged { items: self.plan.clone() })));
         }
         if let Some(retry) = &self.retry {
             let (attempt, max, delay_ms, reason) =
                 (retry.attempt, retry.max, retry.delay_ms, retry.reason.clone());
-            told.push((retry.at, Body::Retrying { attempt, max, delay_ms, reason }));
+            told.push((retry.at, Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason })));
         }
-        told.push((self.updated_at, Body::LeafMoved { leaf: self.leaf }));
+        told.push((self.updated_at, Body::Session(SessionEvent::LeafMoved { leaf: self.leaf })));
         let base = Base {
             seq: self.seq,
             updated_at: self.updated_at,
@@ -49,18 +52,18 @@ impl State {
         let settings = &self.settings;
         let (cwd, project, parent) =
             (settings.cwd.clone(), settings.project.clone(), settings.parent.clone());
-        told.push((at, Body::SessionOpened { cwd, project, parent }));
+        told.push((at, Body::Session(SessionEvent::Opened { cwd, project, parent })));
         if let Some(title) = settings.title.clone() {
-            told.push((at, Body::Renamed { title }));
+            told.push((at, Body::Session(SessionEvent::Renamed { title })));
         }
         if let Some(model) = settings.model.clone() {
-            told.push((at, Body::ModelChosen { model }));
+            told.push((at, Body::Session(SessionEvent::ModelChosen { model })));
         }
         if settings.policy != Policy::default() {
-            told.push((at, Body::PolicyChosen { policy: settings.policy }));
+            told.push((at, Body::Session(SessionEvent::PolicyChosen { policy: settings.policy })));
         }
         if settings.tools.is_some() {
-            told.push((at, Body::ToolsChosen { tools: settings.tools.clone() }));
+            told.push((at, Body::Session(SessionEvent::ToolsChosen { tools: settings.tools.clone() })));
         }
     }
 
@@ -69,10 +72,10 @@ impl State {
         let mut entries = self.entries.values().peekable();
         for run in &self.runs {
             self.tell_until(run.id.0, &mut entries, told);
-            told.push((run.started_at, Body::RunStarted { run: run.id }));
+            told.push((run.started_at, Body::Run(RunEvent::Started { run: run.id })));
             self.tell_turns(run, &mut entries, told);
             if let Some((at, outcome)) = &run.ended {
-                told.push((*at, Body::RunEnded { run: run.id, outcome: outcome.clone() }));
+                told.push((*at, Body::Run(RunEvent::Ended { run: run.id, outcome: outcome.clone() })));
             }
         }
         self.tell_until(u64::MAX, &mut entries, told);
@@ -84,22 +87,29 @@ impl State {
         for (index, turn) in run.turns.iter().enumerate() {
             let turn_ends = run.turns.get(index + 1).map_or(run_ends, |next| next.id.0);
             self.tell_until(turn.id.0, entries, told);
-            told.push((at, Body::TurnStarted { run: run.id, turn: turn.id, cause: turn.cause }));
+            told.push((
+                at,
+                Body::Run(RunEvent::TurnStarted { run: run.id, turn: turn.id, cause: turn.cause }),
+            ));
             for (index, step) in turn.steps.iter().enumerate() {
                 let step_ends = turn.steps.get(index + 1).map_or(turn_ends, |next| next.id.0);
                 self.tell_until(step.id.0, entries, told);
                 told.push((
                     at,
-                    Body::StepStarted { turn: turn.id, step: step.id, model: step.model.clone() },
+                    Body::Run(RunEvent::StepStarted {
+                        turn: turn.id,
+                        step: step.id,
+                        model: step.model.clone(),
+                    }),
                 ));
                 self.tell_until(step_ends, entries, told);
                 if let Some(usage) = step.usage {
-                    told.push((at, Body::StepEnded { step: step.id, usage }));
+                    told.push((at, Body::Run(RunEvent::StepEnded { step: step.id, usage })));
                 }
             }
             self.tell_until(turn_ends, entries, told);
             if turn.ended {
-                told.push((at, Body::TurnEnded { turn: turn.id }));
+                told.push((at, Body::Run(RunEvent::TurnEnded { turn: turn.id })));
             }
         }
         self.tell_until(run_ends, entries, told);
@@ -116,11 +126,21 @@ impl State {
         match &entry.kind {
             EntryKind::Message(message) => self.tell_message(entry, message, told),
             EntryKind::Compaction(compaction) => {
-                told.push((entry.at, Body::Compacted { entry: id, parent, compaction: compaction.clone() }));
+                told.push((
+                    entry.at,
+                    Body::Context(ContextEvent::Compacted {
+                        entry: id,
+                        parent,
+                        compaction: compaction.clone(),
+                    }),
+                ));
             }
             EntryKind::Notice { level, code, text, run } => {
                 let (level, code, text, run) = (*level, code.clone(), text.clone(), *run);
-                told.push((entry.at, Body::Noticed { entry: id, parent, run, level, code, text }));
+                told.push((
+                    entry.at,
+                    Body::Note(NoteEvent::Noticed { entry: id, parent, run, level, code, text }),
+                ));
             }
         }
     }
@@ -128,7 +148,10 @@ impl State {
     fn tell_message(&self, entry: &Entry, message: &Message, told: &mut Vec<Told>) {
         let at = entry.at;
         let (id, role, turn, step) = (message.id, message.role, message.turn, message.step);
-        told.push((at, Body::MessageStarted { message: id, parent: entry.parent, role, turn, step }));
+        told.push((
+            at,
+            Body::Message(MessageEvent::Started { message: id, parent: entry.parent, role, turn, step }),
+        ));
         let tail = message.tail_open.then(|| message.parts.len().saturating_sub(1));
         for (index, part) in message.parts.iter().enumerate() {
             match part {
@@ -139,13 +162,17 @@ impl State {
                 }
                 part if tail == Some(index) => {
                     let (kind, text) = part.streamed().unwrap_or((TextKind::Text, ""));
-                    told.push((at, Body::MessageDelta { message: id, kind, text: text.to_owned() }));
+                    told.push((
+                        at,
+                        Body::Message(MessageEvent::Delta { message: id, kind, text: text.to_owned() }),
+                    ));
                 }
-                part => told.push((at, Body::PartAdded { message: id, part: part.clone() })),
+                part => told
+                    .push((at, Body::Message(MessageEvent::PartAdded { message: id, part: part.clone() }))),
             }
         }
         if let Some(finish) = message.finish.clone() {
-            told.push((at, Body::MessageEnded { message: id, finish }));
+            told.push((at, Body::Message(MessageEvent::Ended { message: id, finish })));
         }
         for tool in message.tools().filter_map(|tool| self.tools.get(&tool)) {
             tell_tool(tool, told);
@@ -156,11 +183,11 @@ impl State {
         let at = self.updated_at;
         for (kind, waiting) in self.queues.all() {
             let (item, input, by) = (waiting.id, waiting.input.clone(), waiting.by.clone());
-            told.push((at, Body::Queued { item, kind, input, by }));
+            told.push((at, Body::Queue(QueueEvent::Added { item, kind, input, by })));
         }
         for kind in [QueueKind::Steer, QueueKind::FollowUp] {
             if self.queues.mode(kind) != Mode::default() {
-                told.push((at, Body::QueueModeSet { kind, mode: self.queues.mode(kind) }));
+                told.push((at, Body::Queue(QueueEvent::ModeSet { kind, mode: self.queues.mode(kind) })));
             }
         }
     }
@@ -168,26 +195,32 @@ impl State {
 
 fn tell_proposal(tool: &ToolRun, told: &mut Vec<Told>) {
     let (id, message, name, args) = (tool.id, tool.message, tool.name.clone(), tool.args.clone());
-    told.push((tool.proposed_at, Body::ToolProposed { tool: id, message, name, args }));
+    told.push((tool.proposed_at, Body::Tool(ToolEvent::Proposed { tool: id, message, name, args })));
 }
 
 fn tell_tool(tool: &ToolRun, told: &mut Vec<Told>) {
     let id = tool.id;
     if let Some(decision) = tool.decision.clone() {
-        told.push((tool.proposed_at, Body::ToolDecided { tool: id, decision }));
+        told.push((tool.proposed_at, Body::Tool(ToolEvent::Decided { tool: id, decision })));
     }
     if let Some(at) = tool.started_at {
-        told.push((at, Body::ToolStarted { tool: id }));
+        told.push((at, Body::Tool(ToolEvent::Started { tool: id })));
     }
     let at = tool.started_at.unwrap_or(tool.proposed_at);
     if !tool.output.is_empty() {
-        told.push((at, Body::ToolProgress { tool: id, progress: Progress::Output(tool.output.clone()) }));
+        told.push((
+            at,
+            Body::Tool(ToolEvent::Progress { tool: id, progress: Progress::Output(tool.output.clone()) }),
+        ));
     }
     if let Some((percent, message)) = tool.status.clone() {
-        told.push((at, Body::ToolProgress { tool: id, progress: Progress::Status { percent, message } }));
+        told.push((
+            at,
+            Body::Tool(ToolEvent::Progress { tool: id, progress: Progress::Status { percent, message } }),
+        ));
     }
     if let (ToolPhase::Ended(outcome), Some(result)) = (&tool.phase, &tool.result) {
         let (outcome, result) = (outcome.clone(), result.clone());
-        told.push((tool.ended_at.unwrap_or(at), Body::ToolEnded { tool: id, outcome, result }));
+        told.push((tool.ended_at.unwrap_or(at), Body::Tool(ToolEvent::Ended { tool: id, outcome, result })));
     }
 }

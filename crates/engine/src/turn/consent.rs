@@ -8,7 +8,7 @@ use super::step::{Call, Done};
 use super::{Turn, Waits};
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
 use domain::content::Json;
-use domain::event::Body;
+use domain::event::{AskEvent, Body, ToolEvent};
 use domain::ids::{AskId, ToolRunId};
 use domain::port::OpenConsent;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
@@ -123,7 +123,11 @@ impl Turn {
         let outcome = if self.cancel.is_cancelled() { ToolOutcome::Cancelled } else { ToolOutcome::Skipped };
         let result = ToolResult::text(why);
         self.port
-            .emit(Body::ToolEnded { tool: call.id, outcome: outcome.clone(), result: result.clone() })
+            .emit(Body::Tool(ToolEvent::Ended {
+                tool: call.id,
+                outcome: outcome.clone(),
+                result: result.clone(),
+            }))
             .await;
         done.outcomes.push((call.id, Outcome { outcome, result }));
     }
@@ -215,7 +219,7 @@ impl Turn {
         let title = plan.title.clone();
         let run = Some(self.brief.run);
         let asked = Ask { id: ask, run, title, kind: AskKind::Consent(Box::new(consent)), deadline: None };
-        if !self.port.emit_kept(Body::AskOpened(asked)).await {
+        if !self.port.emit_kept(Body::Ask(AskEvent::Opened(asked))).await {
             return Decided::Not(Outcome::cancelled());
         }
         let open = Open { ask, closing, shown: plan.digest.clone(), unwritten };
@@ -281,7 +285,7 @@ impl Turn {
         };
         let answer = Answer::Allow { scope: Scope::Once, digest: Some(plan.digest.clone()) };
         let closing = Closing::Answered { answer, by: Some(words) };
-        self.port.emit_kept(Body::AskClosed { ask, closing }).await.then_some(by)
+        self.port.emit_kept(Body::Ask(AskEvent::Closed { ask, closing })).await.then_some(by)
     }
 
     /// Denies for want of a person.
@@ -304,7 +308,7 @@ impl Turn {
     }
 
     async fn record(&self, tool: ToolRunId, decision: Decision, then: Decided) -> Decided {
-        if self.port.emit_kept(Body::ToolDecided { tool, decision }).await {
+        if self.port.emit_kept(Body::Tool(ToolEvent::Decided { tool, decision })).await {
             then
         } else {
             Decided::Not(Outcome::cancelled())
@@ -313,7 +317,7 @@ impl Turn {
 
     async fn end(&self, tool: ToolRunId, outcome: Outcome) -> Outcome {
         let (how, result) = (outcome.outcome.clone(), outcome.result.clone());
-        self.port.emit_kept(Body::ToolEnded { tool, outcome: how, result }).await;
+        self.port.emit_kept(Body::Tool(ToolEvent::Ended { tool, outcome: how, result })).await;
         outcome
     }
 }

@@ -3,7 +3,7 @@
 use super::Turn;
 use super::consent::could_run_twice;
 use domain::ask::{Ask, AskKind, Closing};
-use domain::event::{Body, PlanItem, PlanState};
+use domain::event::{AskEvent, Body, NoteEvent, PlanItem, PlanState, ToolEvent};
 use domain::ids::{AskId, Millis, ToolRunId};
 use domain::live::LiveOutput;
 use domain::port::Kept;
@@ -99,7 +99,7 @@ impl Turn {
         if self.cancel.is_cancelled() {
             return Outcome::cancelled();
         }
-        match self.port.emit_written(Body::ToolStarted { tool: id }).await {
+        match self.port.emit_written(Body::Tool(ToolEvent::Started { tool: id })).await {
             Kept::Safely => {}
             Kept::InMemory(_) if plan.read_only || start == Start::InSpite => {}
             // The disk failed in this very moment, after the yes.
@@ -154,7 +154,7 @@ impl Turn {
 
     async fn tell(&self, tool: ToolRunId, progress: Option<Progress>) {
         if let Some(progress) = progress {
-            self.port.emit(Body::ToolProgress { tool, progress }).await;
+            self.port.emit(Body::Tool(ToolEvent::Progress { tool, progress })).await;
         }
     }
 
@@ -163,7 +163,7 @@ impl Turn {
         let (id, run) = (AskId::mint(&self.brief.ids), Some(self.brief.run));
         let waiting = self.asked.wait_for(id);
         let Question { title, kind, answer } = question;
-        let asked = Body::AskOpened(Ask { id, run, title, kind: kind.clone(), deadline: None });
+        let asked = Body::Ask(AskEvent::Opened(Ask { id, run, title, kind: kind.clone(), deadline: None }));
         self.port.emit_kept(asked).await.then_some(Open { id, kind, waiting, answer })
     }
 
@@ -179,7 +179,7 @@ impl Turn {
             None if self.cancel.is_cancelled() => {}
             None => {
                 let closing = Closing::Withdrawn;
-                self.port.emit_kept(Body::AskClosed { ask: open.id, closing }).await;
+                self.port.emit_kept(Body::Ask(AskEvent::Closed { ask: open.id, closing })).await;
             }
         }
     }
@@ -193,7 +193,11 @@ impl Turn {
         let id = AskId::mint(&self.brief.ids);
         let waiting = self.asked.wait_for(id);
         let (run, title, kind) = (Some(self.brief.run), request.title.clone(), request.kind.clone());
-        if !self.port.emit_kept(Body::AskOpened(Ask { id, run, title, kind, deadline: None })).await {
+        if !self
+            .port
+            .emit_kept(Body::Ask(AskEvent::Opened(Ask { id, run, title, kind, deadline: None })))
+            .await
+        {
             return Outcome::cancelled();
         }
         let closing = tokio::select! {
@@ -218,6 +222,6 @@ impl Turn {
         };
         let items =
             items.into_iter().map(|item| PlanItem { text: item.text, state: state(item.state) }).collect();
-        self.port.emit(Body::PlanChanged { items }).await;
+        self.port.emit(Body::Note(NoteEvent::PlanChanged { items })).await;
     }
 }

@@ -5,7 +5,7 @@ use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Failure, Finish};
+use domain::event::{Body, ContextEvent, Failure, Finish, MessageEvent, RunEvent, ToolEvent};
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{OpenConsent, Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
@@ -54,7 +54,7 @@ impl Turn {
                 (None, Some(StopReason::Length)) => Finish::Length,
                 (None, _) => Finish::Complete,
             };
-            self.port.emit_kept(Body::MessageEnded { message, finish }).await;
+            self.port.emit_kept(Body::Message(MessageEvent::Ended { message, finish })).await;
         }
         let info = model.info();
         let mut all = streamed.reply.usage;
@@ -63,12 +63,12 @@ impl Turn {
         let calls = std::mem::take(&mut streamed.calls);
         if cancelled {
             self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
-            self.port.emit(Body::StepEnded { step, usage }).await;
+            self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
             return Stepped::End(TurnEnd::Cancelled);
         }
         if let Some(error) = streamed.error {
             self.leave(&calls, ToolOutcome::Skipped, "Not run: the model's answer broke off.").await;
-            self.port.emit(Body::StepEnded { step, usage }).await;
+            self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
             if error.kind == ErrorKind::ContextOverflow && streamed.message.is_none() {
                 return Stepped::TooLong(error);
             }
@@ -83,13 +83,13 @@ impl Turn {
         }
         if calls.is_empty() {
             self.measure(&progress.context, &info).await;
-            self.port.emit(Body::StepEnded { step, usage }).await;
+            self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
             return Stepped::End(TurnEnd::Done);
         }
         let done = self.run_calls(&calls, &progress.toolbox).await;
         let stepped = self.after_tools(&calls, done, progress);
         self.measure(&progress.context, &info).await;
-        self.port.emit(Body::StepEnded { step, usage }).await;
+        self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
         stepped
     }
 
@@ -97,7 +97,7 @@ impl Turn {
     async fn leave(&self, calls: &[Call], outcome: ToolOutcome, why: &str) {
         for call in calls {
             let (outcome, result) = (outcome.clone(), ToolResult::text(why));
-            self.port.emit(Body::ToolEnded { tool: call.id, outcome, result }).await;
+            self.port.emit(Body::Tool(ToolEvent::Ended { tool: call.id, outcome, result })).await;
         }
     }
 
@@ -110,7 +110,7 @@ impl Turn {
             .filter_map(|open| Some((open, Call { id: open.tool, call: chat::call(waiting(&open.tool)?) })))
             .collect();
         let done = self.run_resumed(&calls, waits, &progress.toolbox).await;
-        self.port.emit(Body::StepEnded { step: resume.step, usage: Usage::default() }).await;
+        self.port.emit(Body::Run(RunEvent::StepEnded { step: resume.step, usage: Usage::default() })).await;
         let calls: Vec<Call> = calls.into_iter().map(|(_, call)| call).collect();
         self.after_tools(&calls, done, progress)
     }
@@ -160,20 +160,35 @@ impl Turn {
             Delta::Text(text) => {
                 let message = self.message(streamed, step, leaf).await;
                 self.port
-                    .emit(Body::MessageDelta { message, kind: TextKind::Text, text: text.clone() })
+                    .emit(Body::Message(MessageEvent::Delta {
+                        message,
+                        kind: TextKind::Text,
+                        text: text.clone(),
+                    }))
                     .await;
             }
             Delta::Thought(text) => {
                 let message = self.message(streamed, step, leaf).await;
                 self.port
-                    .emit(Body::MessageDelta { message, kind: TextKind::Thought, text: text.clone() })
+                    .emit(Body::Message(MessageEvent::Delta {
+                        message,
+                        kind: TextKind::Thought,
+                        text: text.clone(),
+                    }))
                     .await;
             }
             Delta::ToolCall(call) => {
                 let message = self.message(streamed, step, leaf).await;
                 let id = ToolRunId::mint(&self.brief.ids);
                 let args = Json::verbatim(call.args.to_object().to_string());
-                self.port.emit(Body::ToolProposed { tool: id, message, name: call.name.clone(), args }).await;
+                self.port
+                    .emit(Body::Tool(ToolEvent::Proposed {
+                        tool: id,
+                        message,
+                        name: call.name.clone(),
+                        args,
+                    }))
+                    .await;
                 let call = ToolCall { id: chat::call_id(id), ..call.clone() };
                 streamed.calls.push(Call { id, call });
             }
@@ -181,12 +196,12 @@ impl Turn {
                 let message = self.message(streamed, step, leaf).await;
                 if let Ok(json) = serde_json::to_string(kept) {
                     let part = Part::Opaque { kind: chat::KEPT.to_owned(), json: Json::verbatim(json) };
-                    self.port.emit(Body::PartAdded { message, part }).await;
+                    self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
                 }
             }
             Delta::Retrying { attempt, max, delay_ms, reason, .. } => {
                 let (attempt, max, delay_ms, reason) = (*attempt, *max, *delay_ms, reason.clone());
-                self.port.emit(Body::Retrying { attempt, max, delay_ms, reason }).await;
+                self.port.emit(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason })).await;
             }
             Delta::ToolCallStart { .. }
             | Delta::ToolCallArgs { .. }
@@ -203,7 +218,13 @@ impl Turn {
         }
         let message = MessageId::mint(&self.brief.ids);
         let (parent, turn) = (*leaf, Some(self.brief.turn));
-        let start = Body::MessageStarted { message, parent, role: Role::Assistant, turn, step: Some(step) };
+        let start = Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::Assistant,
+            turn,
+            step: Some(step),
+        });
         self.port.emit(start).await;
         *leaf = Some(message.into());
         streamed.message = Some(message);
@@ -213,7 +234,7 @@ impl Turn {
     async fn measure(&self, context: &Context, info: &models::ModelInfo) {
         if let Some(window) = info.context_window {
             let used = context.tokens();
-            self.port.emit(Body::ContextMeasured { used, window: window.into() }).await;
+            self.port.emit(Body::Context(ContextEvent::Measured { used, window: window.into() })).await;
         }
     }
 }

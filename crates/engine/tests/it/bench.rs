@@ -5,7 +5,9 @@
 use domain::ask::{Answer, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Role};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{
+    AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
+};
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
 use domain::port::{Grounds, Kept, OpenConsent, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
@@ -179,7 +181,7 @@ impl Bench {
             dir,
         };
         let cwd = bench.work().display().to_string();
-        bench.emit(Body::SessionOpened { project: cwd.clone(), cwd, parent: None });
+        bench.emit(Body::Session(SessionEvent::Opened { project: cwd.clone(), cwd, parent: None }));
         bench
     }
 
@@ -222,7 +224,7 @@ impl Bench {
     pub(crate) async fn prompt(&mut self, text: &str) -> RunId {
         let run = RunId::mint(&self.ids);
         self.cancelling = false;
-        self.emit(Body::RunStarted { run });
+        self.emit(Body::Run(RunEvent::Started { run }));
         self.turn(run, Cause::Prompt, text).await;
         run
     }
@@ -230,13 +232,19 @@ impl Bench {
     pub(crate) async fn turn(&mut self, run: RunId, cause: Cause, text: &str) {
         let (turn, message) = (TurnId::mint(&self.ids), MessageId::mint(&self.ids));
         let (parent, input) = (self.state.leaf, Input { text: text.to_owned(), ..Input::default() });
-        self.emit(Body::TurnStarted { run, turn, cause });
-        let start = Body::MessageStarted { message, parent, role: Role::User, turn: Some(turn), step: None };
+        self.emit(Body::Run(RunEvent::TurnStarted { run, turn, cause }));
+        let start = Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::User,
+            turn: Some(turn),
+            step: None,
+        });
         self.emit(start);
         for part in input.parts() {
-            self.emit(Body::PartAdded { message, part });
+            self.emit(Body::Message(MessageEvent::PartAdded { message, part }));
         }
-        self.emit(Body::MessageEnded { message, finish: Finish::Complete });
+        self.emit(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         let brief = self.brief(run, turn, input, None);
         self.order(Order::Turn(Box::new(brief))).await;
     }
@@ -294,7 +302,7 @@ impl Bench {
 
     pub(crate) async fn choose_policy(&mut self, policy: Policy) {
         self.policy = policy;
-        self.emit(Body::PolicyChosen { policy });
+        self.emit(Body::Session(SessionEvent::PolicyChosen { policy }));
         let session = self.session.clone();
         self.order(Order::PolicyChanged { session, policy }).await;
     }
@@ -344,7 +352,7 @@ impl Bench {
             }
             (closing, _) => closing.clone(),
         };
-        self.emit(Body::AskClosed { ask, closing: kept });
+        self.emit(Body::Ask(AskEvent::Closed { ask, closing: kept }));
         let session = self.session.clone();
         self.order(Order::AskClosed { session, ask, closing }).await;
     }
@@ -366,12 +374,16 @@ impl Bench {
                 let open = self.state.open_run().map(|run| run.id);
                 assert!(run.is_none() || run == open, "{body:?} outside its run");
                 match &body {
-                    Body::AskOpened(_) | Body::ToolStarted { .. } if self.cancelling => kept = false,
-                    Body::AskOpened(ask) => asked = Some(ask.id),
+                    Body::Ask(AskEvent::Opened(_)) | Body::Tool(ToolEvent::Started { .. })
+                        if self.cancelling =>
+                    {
+                        kept = false
+                    }
+                    Body::Ask(AskEvent::Opened(ask)) => asked = Some(ask.id),
                     _ => {}
                 }
                 match body {
-                    Body::AskClosed { ask, closing } => {
+                    Body::Ask(AskEvent::Closed { ask, closing }) => {
                         kept = self.state.ask(ask).is_some();
                         if kept {
                             self.close(ask, closing).await;
@@ -511,7 +523,7 @@ impl Bench {
 
     pub(crate) fn outcomes(&self) -> Vec<(String, ToolOutcome, String)> {
         let ended = self.events.iter().filter_map(|event| match &event.body {
-            Body::ToolEnded { tool, outcome, result } => {
+            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
                 let name = self.state.tool(*tool).unwrap().name.clone();
                 Some((name, outcome.clone(), result.text.clone()))
             }

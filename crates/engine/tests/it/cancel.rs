@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Plan};
 use crate::stand_in::{Deaf, Mark};
-use domain::event::{Body, Finish};
+use domain::event::{AskEvent, Body, Finish, MessageEvent, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::tool::{Progress, ToolOutcome};
@@ -26,30 +26,35 @@ async fn cancelled(bench: &mut Bench) {
 async fn before_the_first_delta() {
     let mut bench = Bench::new("model pause forever");
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::StepStarted { .. })).await;
+    bench.until(|body| matches!(body, Body::Run(RunEvent::StepStarted { .. }))).await;
     cancelled(&mut bench).await;
-    assert_eq!(bench.count(|body| matches!(body, Body::MessageStarted { .. })), 1, "only the person spoke");
+    assert_eq!(
+        bench.count(|body| matches!(body, Body::Message(MessageEvent::Started { .. }))),
+        1,
+        "only the person spoke"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn in_mid_stream() {
     let mut bench = Bench::new("model text \"half a\" | tool read {\"path\":\"x\"} | pause forever");
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::ToolProposed { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Proposed { .. }))).await;
     cancelled(&mut bench).await;
-    let cut = |body: &Body| matches!(body, Body::MessageEnded { finish: Finish::Interrupted, .. });
+    let cut =
+        |body: &Body| matches!(body, Body::Message(MessageEvent::Ended { finish: Finish::Interrupted, .. }));
     assert_eq!(bench.count(cut), 1);
     assert_eq!(bench.outcomes()[0].1, ToolOutcome::Cancelled);
-    assert_eq!(bench.count(|body| matches!(body, Body::ToolStarted { .. })), 0);
+    assert_eq!(bench.count(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn while_the_provider_is_waited_for_before_another_try() {
     let mut bench = Bench::new("model retry 1/4 30s \"busy\" | pause 30s | text \"late\"");
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::Retrying { .. })).await;
+    bench.until(|body| matches!(body, Body::Run(RunEvent::Retrying { .. }))).await;
     cancelled(&mut bench).await;
-    assert_eq!(bench.count(|body| matches!(body, Body::MessageDelta { .. })), 0);
+    assert_eq!(bench.count(|body| matches!(body, Body::Message(MessageEvent::Delta { .. }))), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -58,7 +63,7 @@ async fn while_a_consent_is_open() {
     let script = "model tool mark {\"name\":\"a\"} | tool mark {\"name\":\"b\"}";
     let mut bench = Bench::with(Plan::script(script).tool(mark.clone()));
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::AskOpened(_))).await;
+    bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
     cancelled(&mut bench).await;
     assert_eq!(mark.seen(), Vec::<String>::new());
     assert!(bench.outcomes().iter().all(|(_, outcome, _)| *outcome == ToolOutcome::Cancelled));
@@ -71,7 +76,7 @@ async fn between_the_calls_of_a_step() {
     let script = "model tool mark {\"name\":\"a\"} | tool mark {\"name\":\"b\"}";
     let mut bench = Bench::with(Plan::script(script).tool(mark.clone()).policy(Policy::Full));
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::ToolEnded { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Ended { .. }))).await;
     cancelled(&mut bench).await;
     assert_eq!(mark.seen(), ["a begins", "a ends"]);
     assert_eq!(bench.outcomes()[1].1, ToolOutcome::Cancelled);
@@ -81,7 +86,7 @@ async fn between_the_calls_of_a_step() {
 async fn while_a_tool_runs_that_does_not_listen() {
     let mut bench = Bench::with(Plan::script("model tool deaf | tool deaf").tool(Deaf));
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
     cancelled(&mut bench).await;
     assert!(bench.outcomes().iter().all(|(_, outcome, _)| *outcome == ToolOutcome::Cancelled));
 }
@@ -91,7 +96,7 @@ async fn while_the_model_waits_for_the_person() {
     let mut bench =
         Bench::new("model tool ask {\"kind\":\"confirm\",\"title\":\"Sure?\",\"message\":\"Really?\"}");
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::AskOpened(_))).await;
+    bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
     cancelled(&mut bench).await;
 }
 
@@ -108,7 +113,7 @@ async fn while_bash_runs_its_whole_group_ends() {
     // Reading the pipe ends when the last process that holds the other end is gone.
     let gone = tokio::task::spawn_blocking(move || std::fs::read(pipe));
     bench.prompt("go").await;
-    let ready = |body: &Body| matches!(body, Body::ToolProgress { progress: Progress::Output(text), .. } if text.contains("ready"));
+    let ready = |body: &Body| matches!(body, Body::Tool(ToolEvent::Progress { progress: Progress::Output(text), .. }) if text.contains("ready"));
     bench.until(ready).await;
     let start = std::time::Instant::now();
     bench.cancel().await;

@@ -1,9 +1,9 @@
 //! Compaction: by hand, at a threshold, when the provider refuses; the conversation goes on from the summary.
 
 use crate::bench::{Bench, Plan};
-use domain::command::{Command, Receipt, RefusalKind};
+use domain::command::{Command, Receipt, RefusalKind, RunCommand};
 use domain::content::Usage;
-use domain::event::{Body, Trigger};
+use domain::event::{Body, ContextEvent, NoteEvent, RunEvent, Trigger};
 use domain::port::TurnEnd;
 use domain::state::EntryKind;
 
@@ -23,7 +23,9 @@ async fn talk(bench: &mut Bench) {
 
 fn compactions(bench: &Bench) -> Vec<(Trigger, String)> {
     let found = bench.events.iter().filter_map(|event| match &event.body {
-        Body::Compacted { compaction, .. } => Some((compaction.trigger, compaction.summary.clone())),
+        Body::Context(ContextEvent::Compacted { compaction, .. }) => {
+            Some((compaction.trigger, compaction.summary.clone()))
+        }
         _ => None,
     });
     found.collect()
@@ -40,7 +42,7 @@ async fn by_hand_the_model_writes_the_summary_and_the_next_turn_stands_on_it() {
         .unwrap(),
     );
     let (spent, full) = (bench.state.usage, bench.state.context);
-    let command = Command::Compact { instruction: Some("keep the names".to_owned()) };
+    let command = Command::Run(RunCommand::Compact { instruction: Some("keep the names".to_owned()) });
     let Ok(Receipt::Compacted { entry, compaction }) = bench.consult(command).await else { panic!() };
     let asked = bench.model.seen().last().cloned().unwrap();
     assert!(asked.tools.is_empty() && asked.system.unwrap().contains("keep the names"));
@@ -62,7 +64,7 @@ async fn by_hand_the_model_writes_the_summary_and_the_next_turn_stands_on_it() {
 #[tokio::test(start_paused = true)]
 async fn a_short_conversation_is_left_alone() {
     let mut bench = Bench::new("model text \"hi\"");
-    let command = Command::Compact { instruction: None };
+    let command = Command::Run(RunCommand::Compact { instruction: None });
     assert_eq!(bench.consult(command.clone()).await.unwrap_err().kind, RefusalKind::NothingToCompact);
     assert_eq!(bench.run("hello").await, TurnEnd::Done);
     assert_eq!(bench.consult(command).await.unwrap_err().kind, RefusalKind::NothingToCompact);
@@ -74,7 +76,7 @@ async fn a_model_that_cannot_summarize_leaves_everything_as_it_is() {
     let mut bench = Bench::new(LONG);
     talk(&mut bench).await;
     bench.model.append(models::scripted::parse("model error overloaded").unwrap());
-    let refusal = bench.consult(Command::Compact { instruction: None }).await.unwrap_err();
+    let refusal = bench.consult(Command::Run(RunCommand::Compact { instruction: None })).await.unwrap_err();
     assert!(refusal.message.contains("overloaded") && refusal.hint.is_some(), "{refusal}");
     assert_eq!(compactions(&bench), []);
 }
@@ -124,7 +126,7 @@ async fn a_summary_that_fails_at_the_threshold_does_not_end_the_turn() {
     );
     assert_eq!(bench.run("first").await, TurnEnd::Done);
     assert_eq!(bench.run("second").await, TurnEnd::Done);
-    let noticed = |body: &Body| matches!(body, Body::Noticed { code, .. } if code == "compaction_failed");
+    let noticed = |body: &Body| matches!(body, Body::Note(NoteEvent::Noticed { code, .. }) if code == "compaction_failed");
     assert_eq!((compactions(&bench), bench.count(noticed)), (Vec::new(), 1));
 }
 
@@ -159,7 +161,7 @@ async fn a_cancel_ends_a_compaction_too() {
     let script = "model error context_overflow\n---\nmodel pause forever";
     bench.model.append(models::scripted::parse(script).unwrap());
     bench.prompt("fourth question").await;
-    bench.until(|body| matches!(body, Body::StepEnded { .. })).await;
+    bench.until(|body| matches!(body, Body::Run(RunEvent::StepEnded { .. }))).await;
     bench.cancel().await;
     assert_eq!(bench.finish().await, TurnEnd::Cancelled);
     assert_eq!(compactions(&bench), []);
@@ -171,7 +173,7 @@ async fn a_prompt_ends_a_summary_that_is_being_written_by_hand() {
     talk(&mut bench).await;
     bench.model.append(models::scripted::parse("model pause forever\n---\nmodel text \"four\"").unwrap());
     let so_far = bench.model.seen().len();
-    bench.begin_consult(Command::Compact { instruction: None }).await;
+    bench.begin_consult(Command::Run(RunCommand::Compact { instruction: None })).await;
     while bench.model.seen().len() == so_far {
         tokio::task::yield_now().await;
     }
@@ -190,9 +192,9 @@ async fn a_second_summary_stands_for_the_first_too() {
     talk(&mut bench).await;
     let script = "model text \"Summary A.\"\n---\nmodel text \"four\"\n---\nmodel text \"Summary B.\"\n---\nmodel text \"five\"";
     bench.model.append(models::scripted::parse(script).unwrap());
-    bench.consult(Command::Compact { instruction: None }).await.unwrap();
+    bench.consult(Command::Run(RunCommand::Compact { instruction: None })).await.unwrap();
     assert_eq!(bench.run("fourth question").await, TurnEnd::Done);
-    bench.consult(Command::Compact { instruction: None }).await.unwrap();
+    bench.consult(Command::Run(RunCommand::Compact { instruction: None })).await.unwrap();
     let asked = bench.model.seen().last().cloned().unwrap();
     assert!(asked.messages[0].text().contains("Summary A."), "the older summary goes into the newer one");
     assert_eq!(bench.run("fifth question").await, TurnEnd::Done);

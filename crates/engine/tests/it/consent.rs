@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Plan, allow, answered, deny};
 use crate::stand_in::Mark;
 use domain::ask::{Answer, AskKind, Closing, Scope};
-use domain::event::Body;
+use domain::event::{AskEvent, Body, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::tool::{Decider, ToolOutcome};
@@ -15,7 +15,7 @@ const WRITE: &str = r#"
     "#;
 
 fn opened(body: &Body) -> bool {
-    matches!(body, Body::AskOpened(_))
+    matches!(body, Body::Ask(AskEvent::Opened(_)))
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,13 +142,13 @@ async fn after_a_crash_the_same_consent_runs_the_tool_once() {
     // The program dies here. The second call had no consent yet: the record closes it.
     let second = *bench.state.open_tools().last().unwrap();
     let (outcome, result) = (ToolOutcome::Skipped, domain::tool::ToolResult::text("Not run: interrupted."));
-    bench.emit(Body::ToolEnded { tool: second, outcome, result });
+    bench.emit(Body::Tool(ToolEvent::Ended { tool: second, outcome, result }));
     let mut bench = bench.reborn(Plan::script("model text \"went on\"").tool(mark.clone()));
     bench.resume().await;
     bench.close(ask, allow(Scope::Once)).await;
     assert_eq!(bench.finish().await, TurnEnd::Done);
     assert_eq!(mark.seen(), ["a begins", "a ends"]);
-    assert_eq!(bench.count(|body| matches!(body, Body::ToolStarted { .. })), 1);
+    assert_eq!(bench.count(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))), 1);
     let told = bench.told();
     assert_eq!(told[2..], ["tool: Not run: interrupted.", "tool: marked a"], "{told:?}");
 }
@@ -203,7 +203,7 @@ async fn a_stricter_mode_holds_from_the_next_call_on() {
         "model tool mark {\"name\":\"a\"}\n---\nmodel tool mark {\"name\":\"b\"}\n---\nmodel text \"ok\"";
     let mut bench = Bench::with(Plan::script(script).tool(mark.clone()).policy(Policy::Full));
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::ToolEnded { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Ended { .. }))).await;
     bench.choose_policy(Policy::ReadOnly).await;
     assert_eq!(bench.finish().await, TurnEnd::Done);
     assert_eq!(mark.seen(), ["a begins", "a ends"]);
@@ -225,7 +225,7 @@ async fn after_a_crash_a_rule_from_the_first_answer_covers_the_second() {
     let place = tools::Workplace::new(&bench.work(), &bench.dir.path().join("out")).unwrap();
     let args = serde_json::json!({"path": "b", "content": "x"});
     consent.digest = tools::Tool::plan(&tools::Write, &args, &place).unwrap().digest;
-    bench.emit(Body::AskOpened(second));
+    bench.emit(Body::Ask(AskEvent::Opened(second)));
     let mut bench = bench.reborn(Plan::script("model text \"went on\""));
     bench.resume().await;
     bench.close(first.id, allow(Scope::Session)).await;
@@ -248,7 +248,7 @@ const FULL: &str = "no space left";
 /// The questions that were put, as far as they name what a yes means now.
 fn risks(bench: &Bench) -> Vec<bool> {
     let asked = bench.events.iter().filter_map(|event| match &event.body {
-        Body::AskOpened(ask) => Some(ask),
+        Body::Ask(AskEvent::Opened(ask)) => Some(ask),
         _ => None,
     });
     let names = |ask: &domain::ask::Ask| match &ask.kind {
@@ -333,7 +333,7 @@ async fn a_start_that_could_not_be_written_in_the_last_moment_does_not_happen() 
     bench.until(opened).await;
     let ask = bench.state.asks[0].id;
     bench.close(ask, allow(Scope::Once)).await;
-    bench.until(|body| matches!(body, Body::ToolDecided { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Decided { .. }))).await;
     bench.store_fails_now(FULL);
     assert_eq!(bench.finish().await, TurnEnd::Done);
     assert_eq!(bench.get("f"), None);

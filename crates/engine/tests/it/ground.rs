@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Plan, allow};
 use crate::{bench, mcp};
 use domain::ask::{AskKind, Scope};
-use domain::event::Body;
+use domain::event::{AskEvent, Body};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::signal::{Level, Signal};
@@ -39,7 +39,7 @@ async fn in_the_home_folder_reading_and_writing_are_asked_and_nothing_is_remembe
         .events
         .iter()
         .filter_map(|event| match &event.body {
-            Body::AskOpened(ask) => match &ask.kind {
+            Body::Ask(AskEvent::Opened(ask)) => match &ask.kind {
                 AskKind::Consent(consent) => Some((consent.name.clone(), consent.rule.clone())),
                 _ => None,
             },

@@ -1,8 +1,8 @@
 //! MCP servers that mean no good, and commands that never stop talking: the turn goes on, and what is kept stays small.
 
 use crate::bench::{Bench, Plan, put};
-use domain::command::{Command, Receipt};
-use domain::event::Body;
+use domain::command::{Command, ListCommand, Receipt};
+use domain::event::{AskEvent, Body, ToolEvent};
 use domain::live::MAX_LIVE;
 use domain::port::TurnEnd;
 use domain::session::{Policy, ServerEntry, ServerState};
@@ -20,7 +20,9 @@ fn hostile() -> std::path::PathBuf {
 }
 
 async fn server(bench: &mut Bench) -> ServerEntry {
-    let Ok(Receipt::Servers(mut servers)) = bench.consult(Command::ListServers).await else { panic!() };
+    let Ok(Receipt::Servers(mut servers)) = bench.consult(Command::List(ListCommand::Servers)).await else {
+        panic!()
+    };
     servers.remove(0)
 }
 
@@ -44,14 +46,14 @@ async fn ready(script: &str) -> Bench {
 
 /// What the session holds of live output and progress.
 fn told_live(bench: &Bench) -> usize {
-    let live = |body: &&Body| matches!(body, Body::ToolProgress { .. });
+    let live = |body: &&Body| matches!(body, Body::Tool(ToolEvent::Progress { .. }));
     bench.events.iter().map(|event| &event.body).filter(live).map(Body::weight).sum()
 }
 
 #[tokio::test]
 async fn what_a_server_says_of_its_tools_is_cut_to_what_a_model_may_read() {
     let mut bench = ready("model text \"ok\"").await;
-    let Ok(Receipt::Tools(tools)) = bench.consult(Command::ListTools).await else { panic!() };
+    let Ok(Receipt::Tools(tools)) = bench.consult(Command::List(ListCommand::Tools)).await else { panic!() };
     let theirs: Vec<_> = tools.iter().filter(|tool| tool.source == "mcp:bad").collect();
     assert!((12..=128).contains(&theirs.len()), "{}", theirs.len());
     for tool in &theirs {
@@ -81,9 +83,9 @@ async fn whatever_a_server_answers_the_turn_goes_on() {
         assert!(text.len() < 60_000, "{name}: {} bytes", text.len());
     }
     assert!(told_live(&bench) <= calls.len() * MAX_LIVE, "{}", told_live(&bench));
-    let progress = bench.count(|body| matches!(body, Body::ToolProgress { .. }));
+    let progress = bench.count(|body| matches!(body, Body::Tool(ToolEvent::Progress { .. })));
     assert!(progress < 500, "{progress} of 5,000 words of progress are kept");
-    let asked = bench.count(|body| matches!(body, Body::AskOpened(_)));
+    let asked = bench.count(|body| matches!(body, Body::Ask(AskEvent::Opened(_))));
     assert!(asked < 600, "{asked}");
 }
 
@@ -103,7 +105,7 @@ async fn a_line_too_deep_or_too_long_is_passed_over() {
 async fn a_line_without_end_is_ended_by_a_cancel() {
     let mut bench = ready("model tool mcp__bad__endless {}\n---\nmodel text \"went on\"").await;
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
     bench.cancel().await;
     assert_eq!(bench.finish().await, TurnEnd::Cancelled);
     assert_eq!(bench.outcomes()[0].1, ToolOutcome::Cancelled);

@@ -2,8 +2,8 @@
 
 use crate::bench::{Bench, Plan, allow, answered, put};
 use domain::ask::{Answer, AskKind, Closing, Risk, Scope};
-use domain::command::{Command, Receipt};
-use domain::event::Body;
+use domain::command::{Command, ListCommand, Receipt};
+use domain::event::{AskEvent, Body, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::{ServerEntry, ServerState};
 use domain::signal::Signal;
@@ -47,7 +47,9 @@ async fn ready(servers: Value, script: &str) -> Bench {
 }
 
 pub(crate) async fn servers(bench: &mut Bench) -> Vec<ServerEntry> {
-    let Ok(Receipt::Servers(servers)) = bench.consult(Command::ListServers).await else { panic!() };
+    let Ok(Receipt::Servers(servers)) = bench.consult(Command::List(ListCommand::Servers)).await else {
+        panic!()
+    };
     servers
 }
 
@@ -79,12 +81,16 @@ async fn tools_of_a_server_are_offered_and_called() {
     let outcomes = bench.outcomes();
     assert_eq!((&outcomes[0].1, outcomes[0].2.as_str()), (&ToolOutcome::Done, "hello"), "{outcomes:?}");
     assert_eq!((&outcomes[2].1, outcomes[2].2.as_str()), (&ToolOutcome::Failed, "it does not work"));
-    assert_eq!(bench.count(|body| matches!(body, Body::AskOpened(_))), 0, "they say that they only read");
+    assert_eq!(
+        bench.count(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))),
+        0,
+        "they say that they only read"
+    );
     let image = bench.state.tools.values().find(|tool| tool.name.ends_with("image")).unwrap();
     assert_eq!(image.result.as_ref().unwrap().parts.len(), 1);
     let entry = servers(&mut bench).await.remove(0);
     assert_eq!((entry.state, entry.tools, entry.http), (ServerState::Ready, Some(13), false));
-    let Ok(Receipt::Tools(tools)) = bench.consult(Command::ListTools).await else { panic!() };
+    let Ok(Receipt::Tools(tools)) = bench.consult(Command::List(ListCommand::Tools)).await else { panic!() };
     assert_eq!(tools.iter().filter(|tool| tool.source == "mcp:echo").count(), 13);
 }
 
@@ -100,7 +106,7 @@ async fn a_tool_that_may_change_something_needs_consent() {
     )
     .await;
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::AskOpened(_))).await;
+    bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
     let ask = bench.state.asks[0].clone();
     let AskKind::Consent(consent) = &ask.kind else { panic!() };
     assert_eq!(consent.assessment.risk, Risk::Medium);
@@ -189,7 +195,7 @@ async fn a_cancel_reaches_the_server() {
     let script = format!("model tool mcp__echo__slow {}\n", json!({"text": told.display().to_string()}));
     let mut bench = ready(json!({"echo": child("")}), &script).await;
     bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
     says(&told, "started").await;
     bench.cancel().await;
     assert_eq!(bench.finish().await, TurnEnd::Cancelled);
@@ -214,7 +220,7 @@ async fn a_projects_servers_start_only_after_consent() {
     bench.closings = vec![answered(Answer::Confirmed(true))];
     assert_eq!(bench.run("one").await, TurnEnd::Done, "the run does not wait for the answer");
     let opened = bench.events.iter().find_map(|event| match &event.body {
-        Body::AskOpened(ask) => Some(ask.clone()),
+        Body::Ask(AskEvent::Opened(ask)) => Some(ask.clone()),
         _ => None,
     });
     let ask = opened.unwrap();
@@ -230,7 +236,11 @@ async fn a_projects_servers_start_only_after_consent() {
     assert_eq!(bench.run("two").await, TurnEnd::Done);
     assert_eq!(bench.run("three").await, TurnEnd::Done);
     assert_eq!(servers(&mut bench).await[0].state, ServerState::Disabled);
-    assert_eq!(bench.count(|body| matches!(body, Body::AskOpened(_))), 2, "nobody is asked twice");
+    assert_eq!(
+        bench.count(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))),
+        2,
+        "nobody is asked twice"
+    );
     // Told beside the run, whenever that comes.
     bench
         .until_signal(
@@ -315,7 +325,7 @@ async fn a_server_that_wants_a_login_is_shown_as_such() {
 
 /// The open question that no consent is about, once it is there.
 async fn question(bench: &mut Bench) -> domain::ask::Ask {
-    bench.until(|body| matches!(body, Body::AskOpened(_))).await;
+    bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
     bench.state.asks.last().unwrap().clone()
 }
 
@@ -382,12 +392,16 @@ async fn the_progress_of_a_server_is_shown() {
     let mut bench = ready(json!({"echo": child("")}), "model tool mcp__echo__steps {}").await;
     bench.prompt("go").await;
     let half = Progress::Status { percent: Some(50), message: "half way".into() };
-    bench.until(|body| matches!(body, Body::ToolProgress { progress, .. } if *progress == half)).await;
+    bench
+        .until(|body| matches!(body, Body::Tool(ToolEvent::Progress { progress, .. }) if *progress == half))
+        .await;
     bench.cancel().await;
     assert_eq!(bench.finish().await, TurnEnd::Cancelled);
     let first = Progress::Status { percent: Some(25), message: "1 of 4".into() };
     assert_eq!(
-        bench.count(|body| matches!(body, Body::ToolProgress { progress, .. } if *progress == first)),
+        bench.count(
+            |body| matches!(body, Body::Tool(ToolEvent::Progress { progress, .. }) if *progress == first)
+        ),
         1
     );
 }

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Plan, allow, answered};
 use domain::ask::{Answer, AskKind, Scope};
-use domain::event::Body;
+use domain::event::{AskEvent, Body};
 use domain::port::TurnEnd;
 
 const LOGIN: &str = r#"
@@ -29,7 +29,7 @@ async fn the_model_that_asked_reads_it_and_the_record_holds_a_mark() {
     assert!(told.iter().any(|line| line == "tool: hunter2"), "{told:?}");
     assert!(!bench.system().contains("not kept"), "there is nothing to be told");
     let asked = bench.events.iter().find_map(|event| match &event.body {
-        Body::AskOpened(ask) => match &ask.kind {
+        Body::Ask(AskEvent::Opened(ask)) => match &ask.kind {
             AskKind::Consent(consent) => Some(consent.clone()),
             _ => None,
         },

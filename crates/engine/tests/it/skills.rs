@@ -1,8 +1,8 @@
 //! Skills and instructions as the model and the UIs get them.
 
 use crate::bench::{Bench, Plan, put};
-use domain::command::{Command, Receipt};
-use domain::event::Body;
+use domain::command::{Command, ListCommand, Receipt};
+use domain::event::{Body, NoteEvent};
 use domain::port::TurnEnd;
 use domain::tool::ToolOutcome;
 use engine::Config;
@@ -55,7 +55,7 @@ async fn the_model_loads_a_skill_on_demand() {
 async fn skills_are_listed_with_what_is_wrong() {
     let mut bench = bench("");
     bench.put(".claude/skills/bad/SKILL.md", "nothing");
-    let list = bench.consult(Command::ListSkills { cwd: None, reload: false }).await;
+    let list = bench.consult(Command::List(ListCommand::Skills { cwd: None, reload: false })).await;
     let Ok(Receipt::Skills(list)) = list else { panic!() };
     assert_eq!((list.skills.len(), list.errors.len()), (1, 1));
     assert_eq!((list.skills[0].name.as_str(), list.skills[0].from_project), ("pdf", false));
@@ -68,5 +68,10 @@ async fn instructions_that_cannot_be_read_are_told_once() {
     for prompt in ["one", "two"] {
         assert_eq!(bench.run(prompt).await, TurnEnd::Done);
     }
-    assert_eq!(bench.count(|body| matches!(body, Body::Noticed { code, .. } if code == "instructions")), 1);
+    assert_eq!(
+        bench.count(
+            |body| matches!(body, Body::Note(NoteEvent::Noticed { code, .. }) if code == "instructions")
+        ),
+        1
+    );
 }

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Plan, allow, answered, deny};
 use crate::stand_in::Mark;
 use domain::ask::{Answer, Closing, Scope};
-use domain::event::{Body, Outcome};
+use domain::event::{Body, Outcome, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use proptest::prelude::*;
@@ -61,13 +61,13 @@ async fn storm(
         bench.steer_waits(true).await;
     }
     let mut end = bench.take_some(cancel_after.unwrap_or(usize::MAX)).await;
-    let starts = bench.count(|body| matches!(body, Body::ToolStarted { .. }));
+    let starts = bench.count(|body| matches!(body, Body::Tool(ToolEvent::Started { .. })));
     if end.is_none() {
         bench.cancel().await;
         // An end that was on its way already may come instead; the hub takes both for a cancel.
         bench.take_some(usize::MAX).await.unwrap();
         end = Some(TurnEnd::Cancelled);
-        assert_eq!(bench.count(|body| matches!(body, Body::ToolStarted { .. })), starts);
+        assert_eq!(bench.count(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))), starts);
     }
     bench.check_closed();
     let outcome = match end {
@@ -79,7 +79,8 @@ async fn storm(
         bench.emit(body);
     }
     let begun = mark.seen().iter().filter(|line| line.ends_with("begins")).count();
-    let allowed = |body: &Body| matches!(body, Body::ToolDecided { decision, .. } if decision.allowed);
+    let allowed =
+        |body: &Body| matches!(body, Body::Tool(ToolEvent::Decided { decision, .. }) if decision.allowed);
     assert!(begun <= bench.count(allowed), "nothing runs without a recorded yes");
 }
 

@@ -4,7 +4,7 @@
 use crate::bench::{Bench, Plan, allow, put};
 use crate::mcp::{child, echo, until};
 use domain::ask::{Closing, Scope};
-use domain::event::Body;
+use domain::event::{AskEvent, Body};
 use domain::port::TurnEnd;
 use domain::session::{Policy, ServerState};
 use domain::tool::{Decider, ToolOutcome};
@@ -66,7 +66,7 @@ async fn with_nobody_to_ask_what_is_asked_is_denied_with_a_reason() {
         bench.closings = vec![Closing::Unattended; calls().len()];
         assert_eq!(bench.run("go").await, TurnEnd::Done);
         let outcomes = bench.outcomes();
-        let opened = bench.count(|body| matches!(body, Body::AskOpened(_)));
+        let opened = bench.count(|body| matches!(body, Body::Ask(AskEvent::Opened(_))));
         let mode = mode(policy);
         let asked = calls().iter().filter(|(act, ..)| strictest(mode, *act) == Say::Asked).count();
         assert_eq!(opened, asked, "{mode}");

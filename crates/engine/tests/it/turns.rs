@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Plan};
 use crate::stand_in::{Broken, Mark, Meet};
-use domain::event::{Body, Cause, Finish};
+use domain::event::{Body, Cause, Finish, MessageEvent, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::tool::ToolOutcome;
@@ -20,7 +20,7 @@ async fn a_text_streams_and_the_turn_ends() {
     let message = bench.state.path().last().map(|entry| entry.id).unwrap();
     let domain::state::EntryKind::Message(message) = &bench.state.entries[&message].kind else { panic!() };
     assert_eq!((message.text().as_str(), &message.finish), ("Hello.", &Some(Finish::Complete)));
-    assert_eq!(bench.count(|body| matches!(body, Body::MessageDelta { .. })), 3);
+    assert_eq!(bench.count(|body| matches!(body, Body::Message(MessageEvent::Delta { .. }))), 3);
     assert_eq!((bench.state.usage.input, bench.state.usage.output), (10, 5));
     assert_eq!(bench.state.context, Some((15, 200_000)));
 }
@@ -110,7 +110,7 @@ async fn a_steer_skips_the_calls_that_are_left_visibly_and_ends_the_turn() {
     );
     let mut bench = Bench::with(plan.tool(mark.clone()).policy(Policy::Full));
     let run = bench.prompt("go").await;
-    bench.until(|body| matches!(body, Body::ToolStarted { .. })).await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
     bench.steer_waits(true).await;
     assert_eq!(bench.turn_end().await, TurnEnd::Done);
     assert_eq!(mark.seen(), ["a begins", "a ends"]);
@@ -161,7 +161,10 @@ async fn a_failure_in_mid_stream_keeps_what_arrived() {
 async fn a_retry_is_announced() {
     let mut bench = Bench::new(r#"model retry 2/4 500ms "overloaded" | text "ok""#);
     assert_eq!(bench.run("go").await, TurnEnd::Done);
-    assert_eq!(bench.count(|body| matches!(body, Body::Retrying { attempt: 2, max: 4, .. })), 1);
+    assert_eq!(
+        bench.count(|body| matches!(body, Body::Run(RunEvent::Retrying { attempt: 2, max: 4, .. }))),
+        1
+    );
 }
 
 #[tokio::test(start_paused = true)]

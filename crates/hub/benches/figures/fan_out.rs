@@ -3,9 +3,9 @@
 use crate::stage::{self, guest};
 use crate::{Broken, Figures};
 use dialects::Dialect;
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{Command, LibraryCommand, PromptOptions, RunCommand, Target};
 use domain::content::Input;
-use domain::event::Body;
+use domain::event::{Body, RunEvent};
 use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use hub::core::Standing;
@@ -52,12 +52,13 @@ fn told(dialect: Dialect, uis: usize) -> Result<Duration, Broken> {
     runtime.block_on(async {
         let hub = stage::runtime(EVENTS);
         let session = SessionId::from_number(1);
-        let start = Command::NewSession { cwd: None, title: None, id: Some(session.clone()) };
+        let start =
+            Command::Library(LibraryCommand::New { cwd: None, title: None, id: Some(session.clone()) });
         let mut first = hub.attach("bench", Standing::Controller, Answers::ALL, Some(start)).await?;
         let mut hearing = tokio::task::JoinSet::new();
         for _ in 0..uis {
             let (theirs, ours) = memory::pair(&[Lane::MAIN], Limits::default());
-            let open = Some(Command::OpenSession { session: session.clone() });
+            let open = Some(Command::Library(LibraryCommand::Open { session: session.clone() }));
             let ui = hub.seat(hub::Guest { start: open, ..guest(dialect) }).await?;
             let serving = hub.clone();
             tokio::spawn(async move { serving.connect(ui, Lane::MAIN, theirs).await });
@@ -75,11 +76,14 @@ fn told(dialect: Dialect, uis: usize) -> Result<Duration, Broken> {
             });
         }
         let began = Instant::now();
-        let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+        let prompt =
+            Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
         first.port.command(Ticket(1), Target::Current, prompt).await?;
         loop {
             match first.news.recv().await.ok_or("the hub stopped")? {
-                News::Happened { event, .. } if matches!(event.body, Body::RunEnded { .. }) => break,
+                News::Happened { event, .. } if matches!(event.body, Body::Run(RunEvent::Ended { .. })) => {
+                    break;
+                }
                 _ => {}
             }
         }

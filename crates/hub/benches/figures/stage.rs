@@ -4,9 +4,9 @@
 use crate::Broken;
 use crate::script::Script;
 use dialects::Dialect;
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{Command, PromptOptions, RunCommand, Target};
 use domain::content::{Input, Role, TextKind, Usage};
-use domain::event::{Body, Finish};
+use domain::event::{Body, Finish, MessageEvent, RunEvent};
 use domain::ids::{MessageId, StepId};
 use domain::port::{News, Order, Report, Ticket, TurnBrief, TurnEnd};
 use domain::session::Policy;
@@ -86,13 +86,21 @@ fn turn(brief: &TurnBrief, tokens: usize) -> Vec<Report> {
     let (step, message) = (StepId(brief.ids.next()), MessageId(brief.ids.next()));
     let (parent, turn) = (brief.leaf, brief.turn);
     let mut bodies = vec![
-        Body::StepStarted { turn, step, model: None },
-        Body::MessageStarted { message, parent, role: Role::Assistant, turn: Some(turn), step: Some(step) },
+        Body::Run(RunEvent::StepStarted { turn, step, model: None }),
+        Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::Assistant,
+            turn: Some(turn),
+            step: Some(step),
+        }),
     ];
-    let word = |number| Body::MessageDelta { message, kind: TextKind::Text, text: format!("word{number} ") };
+    let word = |number| {
+        Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: format!("word{number} ") })
+    };
     bodies.extend((0..tokens).map(word));
-    bodies.push(Body::MessageEnded { message, finish: Finish::Complete });
-    bodies.push(Body::StepEnded { step, usage: Usage::default() });
+    bodies.push(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+    bodies.push(Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
     let (session, run) = (brief.session.clone(), brief.run);
     let happened = |body| Report::Happened { session: session.clone(), run: Some(run), body };
     let mut reports: Vec<Report> = bodies.into_iter().map(happened).collect();
@@ -178,11 +186,13 @@ async fn converse(mut person: LocalUi, turns: usize) -> Result<(), Broken> {
     for number in 0..turns {
         let ticket = Ticket(number as u64 + 1);
         let input = Input::text(format!("prompt {number}"));
-        let prompt = Command::Prompt { input, options: PromptOptions::default() };
+        let prompt = Command::Run(RunCommand::Prompt { input, options: PromptOptions::default() });
         person.port.command(ticket, Target::Current, prompt).await?;
         loop {
             match person.news.recv().await.ok_or("the hub stopped")? {
-                News::Happened { event, .. } if matches!(event.body, Body::RunEnded { .. }) => break,
+                News::Happened { event, .. } if matches!(event.body, Body::Run(RunEvent::Ended { .. })) => {
+                    break;
+                }
                 News::Settled { with: Err(refusal), .. } => return Err(refusal.to_string().into()),
                 _ => {}
             }

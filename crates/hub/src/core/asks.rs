@@ -4,7 +4,7 @@ use super::{Core, Engine};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
 use domain::command::{Command, Refusal};
-use domain::event::Body;
+use domain::event::{AskEvent, Body};
 use domain::ids::{AskId, Millis, SessionId, UiId};
 use domain::port::{Order, Ticket};
 
@@ -18,7 +18,7 @@ impl Core {
         }
         let id = ask.id;
         let crowded = self.live(session).is_ok_and(|live| live.state.asks.len() >= MAX_OPEN_ASKS);
-        self.emit(session, Body::AskOpened(ask));
+        self.emit(session, Body::Ask(AskEvent::Opened(ask)));
         if crowded || self.watched(session) && !self.attended(session, consent) {
             self.close_ask(session, id, Closing::Unattended, None);
         }
@@ -63,7 +63,7 @@ impl Core {
         let Some(live) = self.sessions.get(session) else { return };
         let Some(open) = live.ask(ask) else { return };
         let consent = matches!(open.kind, AskKind::Consent(_));
-        self.emit(session, Body::AskClosed { ask, closing: closing.clone() });
+        self.emit(session, Body::Ask(AskEvent::Closed { ask, closing: closing.clone() }));
         if self.setup.engine == Engine::Followed {
             let bodies = match self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) {
                 Some(canon) => canon.ask_closed(ask, &closing),

@@ -1,7 +1,7 @@
 //! Who is attached and what each may do.
 
 use super::{Core, Out, Ui};
-use domain::command::{Command, Refusal, RefusalKind};
+use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand};
 use domain::ids::{SessionId, UiId};
 
 /// What a UI may do.
@@ -24,16 +24,13 @@ impl Core {
         };
         let looks = matches!(
             command,
-            Command::ListSessions { .. }
-                | Command::History { .. }
-                | Command::Stats
-                | Command::ListModels { .. }
-                | Command::ListServers
-                | Command::ListSkills { .. }
-                | Command::ListTools
-                | Command::ExportSession { .. }
-                | Command::OpenSession { .. }
-                | Command::CloseSession
+            Command::Library(
+                LibraryCommand::List { .. }
+                    | LibraryCommand::History { .. }
+                    | LibraryCommand::Export { .. }
+                    | LibraryCommand::Open { .. }
+            ) | Command::Session(SessionCommand::Stats | SessionCommand::Close)
+                | Command::List(_)
         );
         let allowed = match seat.standing {
             Standing::Controller => true,

@@ -2,8 +2,10 @@
 
 use super::secrets::mask_state;
 use super::{Consulted, Core, Engine, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
-use domain::event::{Body, Event, Leaving, Outcome};
+use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
+use domain::event::{
+    AskEvent, Body, Event, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
+};
 use domain::fact::{Fact, Said};
 use domain::ids::{QueuedId, SessionId, UiId};
 use domain::port::{Grounds, Order, Ticket};
@@ -24,15 +26,14 @@ impl Core {
     /// Whether a foreign runtime must be asked; the rest the hub supplies.
     pub(super) fn is_theirs(&self, command: &Command) -> bool {
         match command {
-            Command::Enqueue { kind: QueueKind::Steer, .. } => self.abilities.steer,
-            Command::Enqueue { kind: QueueKind::FollowUp, .. } => self.abilities.follow_up,
-            Command::SetQueueMode { .. } => self.abilities.steer,
+            Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, .. }) => self.abilities.steer,
+            Command::Queue(QueueCommand::Add { kind: QueueKind::FollowUp, .. }) => self.abilities.follow_up,
+            Command::Queue(QueueCommand::SetMode { .. }) => self.abilities.steer,
             Command::Answer { .. }
-            | Command::EditQueued { .. }
-            | Command::DropQueued { .. }
-            | Command::Stats => false,
-            Command::CloseSession => false,
-            Command::SetLeaf { .. } => self.abilities.branch,
+            | Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
+            | Command::Session(SessionCommand::Stats) => false,
+            Command::Session(SessionCommand::Close) => false,
+            Command::Session(SessionCommand::SetLeaf { .. }) => self.abilities.branch,
             _ => true,
         }
     }
@@ -44,7 +45,7 @@ impl Core {
         session: SessionId,
         command: Command,
     ) -> Result<(), Refusal> {
-        if let (Command::Cancel { .. }, Engine::Followed) = (&command, self.setup.engine)
+        if let (Command::Run(RunCommand::Cancel { .. }), Engine::Followed) = (&command, self.setup.engine)
             && let Some(run) = self.live(&session)?.state.open_run().map(|run| run.id)
         {
             // The questions of a run that is being stopped must not be answered any more, whatever the runtime does.
@@ -62,7 +63,7 @@ impl Core {
             }
             command => command,
         };
-        let needs_context = matches!(command, Command::Compact { .. });
+        let needs_context = matches!(command, Command::Run(RunCommand::Compact { .. }));
         let grounds = Box::new(self.grounds(&session, needs_context));
         self.next_ticket += 1;
         let consult = Ticket(self.next_ticket);
@@ -105,13 +106,17 @@ impl Core {
                 (with, _) => with,
             };
         match (&with, &command) {
-            (Ok(Receipt::Model(model)), Command::SetModel { .. }) if self.setup.engine == Engine::Driven => {
-                self.emit(&session, Body::ModelChosen { model: model.clone() });
+            (Ok(Receipt::Model(model)), Command::Session(SessionCommand::SetModel { .. }))
+                if self.setup.engine == Engine::Driven =>
+            {
+                self.emit(&session, Body::Session(SessionEvent::ModelChosen { model: model.clone() }));
             }
-            (Ok(_), Command::SetTools { tools }) if self.setup.engine == Engine::Driven => {
-                self.emit(&session, Body::ToolsChosen { tools: tools.clone() });
+            (Ok(_), Command::Session(SessionCommand::SetTools { tools }))
+                if self.setup.engine == Engine::Driven =>
+            {
+                self.emit(&session, Body::Session(SessionEvent::ToolsChosen { tools: tools.clone() }));
             }
-            (Err(_), Command::Cancel { .. }) => {
+            (Err(_), Command::Run(RunCommand::Cancel { .. })) => {
                 if let Some(live) = self.sessions.get_mut(&session) {
                     live.cancel_by = None;
                 }
@@ -131,7 +136,7 @@ impl Core {
         receipt: Receipt,
     ) {
         match (receipt, command) {
-            (_, Command::Prompt { .. }) => {
+            (_, Command::Run(RunCommand::Prompt { .. })) => {
                 let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) else {
                     return;
                 };
@@ -139,7 +144,7 @@ impl Core {
                 self.settle(ui, ticket, Ok(Receipt::Started { session: session.clone(), run }));
                 self.emit_all(&session, bodies);
             }
-            (Receipt::Done, Command::Enqueue { .. }) => {
+            (Receipt::Done, Command::Queue(QueueCommand::Add { .. })) => {
                 let Some(live) = self.sessions.get(&session) else { return };
                 let run = live.state.open_run().map(|run| run.id);
                 let receipt = match run {
@@ -148,7 +153,7 @@ impl Core {
                 };
                 self.settle(ui, ticket, Ok(receipt));
             }
-            (_, Command::Cancel { .. }) => {
+            (_, Command::Run(RunCommand::Cancel { .. })) => {
                 let open =
                     self.sessions.get(&session).and_then(|live| live.state.open_run()).map(|run| run.id);
                 let receipt = match open {
@@ -168,7 +173,7 @@ impl Core {
             }
             (Receipt::Leaf(leaf), _) => {
                 self.settle(ui, ticket, Ok(Receipt::Leaf(leaf)));
-                self.emit(&session, Body::LeafMoved { leaf });
+                self.emit(&session, Body::Session(SessionEvent::LeafMoved { leaf }));
                 if let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) {
                     canon.move_leaf(leaf);
                 }
@@ -188,8 +193,8 @@ impl Core {
         }
         for body in bodies {
             match body {
-                Body::AskOpened(ask) => self.open_ask(session, ask),
-                Body::RunEnded { run, outcome } => {
+                Body::Ask(AskEvent::Opened(ask)) => self.open_ask(session, ask),
+                Body::Run(RunEvent::Ended { run, outcome }) => {
                     let cancelled = self.sessions.get(session).is_some_and(|live| live.cancel_by.is_some());
                     let outcome = match outcome {
                         // Some runtimes end a cancelled run as if nothing had happened.
@@ -205,10 +210,13 @@ impl Core {
                             None => Vec::new(),
                         };
                         for item in left {
-                            self.emit(session, Body::Unqueued { item, leaving: Leaving::Cleared });
+                            self.emit(
+                                session,
+                                Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared }),
+                            );
                         }
                     }
-                    self.emit(session, Body::RunEnded { run, outcome });
+                    self.emit(session, Body::Run(RunEvent::Ended { run, outcome }));
                 }
                 body => self.emit(session, body),
             }
@@ -230,16 +238,16 @@ impl Core {
             canon.waiting(Vec::new());
         }
         for item in taken.items {
-            self.emit(session, Body::Unqueued { item, leaving: Leaving::Taken });
+            self.emit(session, Body::Queue(QueueEvent::Left { item, leaving: Leaving::Taken }));
         }
         self.next_ticket += 1;
         let order = Order::Consult {
             ticket: Ticket(self.next_ticket),
             session: session.clone(),
-            command: Command::Prompt {
+            command: Command::Run(RunCommand::Prompt {
                 input: self.unmask_input(session, taken.input),
                 options: domain::command::PromptOptions::default(),
-            },
+            }),
             grounds: Box::default(),
         };
         self.out.push(Out::Order(order));
@@ -276,7 +284,7 @@ impl Core {
                         return self.out.push(Out::LetGo(why));
                     }
                     self.publish(session, event.clone());
-                    if let Body::AskOpened(ask) = &event.body {
+                    if let Body::Ask(AskEvent::Opened(ask)) = &event.body {
                         self.decline_mirrored(session, ask);
                     }
                 }
@@ -297,7 +305,7 @@ impl Live {
     /// Counts an event of a mirrored session; why the runtime cannot be borne any longer, when that is so.
     fn overfull(&mut self, event: &Event) -> Option<String> {
         self.mirrored += event.body.weight() + if event.body.adds() { THING_BYTES } else { 0 };
-        if let Body::MessageDelta { message, text, .. } = &event.body {
+        if let Body::Message(MessageEvent::Delta { message, text, .. }) = &event.body {
             let before = self.streamed.filter(|(of, _)| of == message).map_or(0, |(_, bytes)| bytes);
             self.streamed = Some((*message, before + text.len()));
             if before + text.len() > MAX_STREAMED {

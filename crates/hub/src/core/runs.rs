@@ -3,7 +3,10 @@
 use super::{Core, Out, closed_by_hub};
 use domain::command::{PromptOptions, Receipt, Refusal, RefusalKind, WhenBusy};
 use domain::content::{Input, Role};
-use domain::event::{Body, Cause, Finish, Leaving, Outcome};
+use domain::event::{
+    AskEvent, Body, Cause, ContextEvent, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent,
+    SessionEvent, ToolEvent,
+};
 use domain::ids::{MessageId, QueuedId, RunId, SessionId, TurnId, UiId};
 use domain::port::{Order, Resume, Ticket, TurnBrief, TurnEnd};
 use domain::queue::{MAX_QUEUED, MAX_QUEUED_BYTES, QueueKind};
@@ -33,11 +36,11 @@ impl Core {
         }
         if let Some(from) = options.from {
             self.check_entry(&session, from)?;
-            self.emit(&session, Body::LeafMoved { leaf: Some(from) });
+            self.emit(&session, Body::Session(SessionEvent::LeafMoved { leaf: Some(from) }));
         }
         let run = RunId::mint(&self.live(&session)?.ids);
         self.settle(ui, ticket, Ok(Receipt::Started { session: session.clone(), run }));
-        self.emit(&session, Body::RunStarted { run });
+        self.emit(&session, Body::Run(RunEvent::Started { run }));
         self.begin_turn(&session, run, Cause::Prompt, input, options);
         Ok(())
     }
@@ -53,15 +56,21 @@ impl Core {
         let Some(live) = self.sessions.get(session) else { return };
         let (turn, message) = (TurnId::mint(&live.ids), MessageId::mint(&live.ids));
         let parent = live.state.leaf;
-        self.emit(session, Body::TurnStarted { run, turn, cause });
+        self.emit(session, Body::Run(RunEvent::TurnStarted { run, turn, cause }));
         self.emit(
             session,
-            Body::MessageStarted { message, parent, role: Role::User, turn: Some(turn), step: None },
+            Body::Message(MessageEvent::Started {
+                message,
+                parent,
+                role: Role::User,
+                turn: Some(turn),
+                step: None,
+            }),
         );
         for part in input.parts() {
-            self.emit(session, Body::PartAdded { message, part });
+            self.emit(session, Body::Message(MessageEvent::PartAdded { message, part }));
         }
-        self.emit(session, Body::MessageEnded { message, finish: Finish::Complete });
+        self.emit(session, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         let Some(brief) = self.brief(session, run, turn, input, options, None) else { return };
         let waits = self.sessions.get(session).is_some_and(|live| !live.state.queues.steer.is_empty());
         self.out.push(Out::Order(Order::Turn(Box::new(brief))));
@@ -112,7 +121,7 @@ impl Core {
             return;
         }
         match body {
-            Body::AskOpened(ask) if live.cancel_by.is_some() => {
+            Body::Ask(AskEvent::Opened(ask)) if live.cancel_by.is_some() => {
                 // The run is being stopped: nothing may be asked, and so allowed, any more.
                 self.accepted = false;
                 let closing = domain::ask::Closing::Withdrawn;
@@ -122,20 +131,21 @@ impl Core {
                     closing,
                 }));
             }
-            Body::ToolStarted { .. } | Body::ToolDecided { decision: Decision { allowed: true, .. }, .. }
-                if live.cancel_by.is_some() =>
-            {
+            Body::Tool(
+                ToolEvent::Started { .. }
+                | ToolEvent::Decided { decision: Decision { allowed: true, .. }, .. },
+            ) if live.cancel_by.is_some() => {
                 self.accepted = false;
             }
             // Made beside the conversation: it must not take the place of what was said since.
-            Body::Compacted { parent, .. }
+            Body::Context(ContextEvent::Compacted { parent, .. })
                 if run.is_none() && (live.state.leaf != parent || live.state.open_run().is_some()) =>
             {
                 self.accepted = false;
             }
-            Body::AskOpened(ask) => self.open_ask(session, ask),
+            Body::Ask(AskEvent::Opened(ask)) => self.open_ask(session, ask),
             // A rule or another mode answers in the person's place; whoever was first wins.
-            Body::AskClosed { ask, closing } => self.close_ask(session, ask, closing, None),
+            Body::Ask(AskEvent::Closed { ask, closing }) => self.close_ask(session, ask, closing, None),
             body => self.emit(session, body),
         }
     }
@@ -165,7 +175,7 @@ impl Core {
         let closing = [live.state.withdraw_asks(), live.state.close_turn(&Outcome::Done)].concat();
         self.emit_all(session, closing);
         for item in taken.items {
-            self.emit(session, Body::Unqueued { item, leaving: Leaving::Taken });
+            self.emit(session, Body::Queue(QueueEvent::Left { item, leaving: Leaving::Taken }));
         }
         self.begin_turn(session, run, taken.cause, taken.input, PromptOptions::default());
     }
@@ -283,7 +293,7 @@ impl Core {
             return Err(Refusal::new(RefusalKind::TooMany, format!("{most} MiB of inputs wait already")));
         }
         let (item, by) = (QueuedId::mint(&live.ids), self.by(ui));
-        self.emit(session, Body::Queued { item, kind, input, by });
+        self.emit(session, Body::Queue(QueueEvent::Added { item, kind, input, by }));
         self.settle(ui, ticket, Ok(Receipt::Queued { item, run }));
         self.queue_changed(session);
         Ok(())
@@ -310,7 +320,7 @@ impl Core {
         input: Input,
     ) -> Result<(), Refusal> {
         self.check_waiting(session, item)?;
-        self.emit(session, Body::QueueEdited { item, input });
+        self.emit(session, Body::Queue(QueueEvent::Edited { item, input }));
         self.done(ui, ticket)
     }
 
@@ -322,7 +332,7 @@ impl Core {
         item: QueuedId,
     ) -> Result<(), Refusal> {
         self.check_waiting(session, item)?;
-        self.emit(session, Body::Unqueued { item, leaving: Leaving::Dropped });
+        self.emit(session, Body::Queue(QueueEvent::Left { item, leaving: Leaving::Dropped }));
         self.queue_changed(session);
         self.done(ui, ticket)
     }

@@ -4,7 +4,7 @@ use super::{Core, Engine, Live, Out};
 use domain::ask::{Answer, Closing};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, TextKind};
-use domain::event::{Body, Event};
+use domain::event::{Body, Event, MessageEvent, ToolEvent};
 use domain::ids::{AskId, MessageId, SessionId, ToolRunId};
 use domain::secret::Secrets;
 use domain::state::State;
@@ -156,16 +156,20 @@ enum Stream {
 impl Stream {
     fn body(self, text: String) -> Body {
         match self {
-            Stream::Message(message, kind) => Body::MessageDelta { message, kind, text },
-            Stream::Tool(tool) => Body::ToolProgress { tool, progress: Progress::Output(text) },
+            Stream::Message(message, kind) => Body::Message(MessageEvent::Delta { message, kind, text }),
+            Stream::Tool(tool) => Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(text) }),
         }
     }
 }
 
 fn streamed(body: &Body) -> Option<(Stream, &str)> {
     match body {
-        Body::MessageDelta { message, kind, text } => Some((Stream::Message(*message, *kind), text)),
-        Body::ToolProgress { tool, progress: Progress::Output(text) } => Some((Stream::Tool(*tool), text)),
+        Body::Message(MessageEvent::Delta { message, kind, text }) => {
+            Some((Stream::Message(*message, *kind), text))
+        }
+        Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(text) }) => {
+            Some((Stream::Tool(*tool), text))
+        }
         _ => None,
     }
 }

@@ -3,9 +3,11 @@
 use super::{Core, Engine, Live, Out, no_session};
 use crate::shelf::{self, Shelf};
 use domain::ask::AskKind;
-use domain::command::{Command, ListScope, PromptOptions, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, LibraryCommand, ListScope, PromptOptions, Receipt, Refusal, RefusalKind, Target,
+};
 use domain::content::Input;
-use domain::event::{Body, Failure};
+use domain::event::{Body, Failure, SessionEvent};
 use domain::ids::{EntryId, SessionId, UiId};
 use domain::port::{OpenConsent, Order, Resume, Ticket};
 use domain::session::{Policy, SessionSummary};
@@ -47,28 +49,28 @@ impl Core {
         }
     }
 
-    pub(super) fn session_command(
+    pub(super) fn library_command(
         &mut self,
         ui: UiId,
         ticket: Ticket,
         target: &Target,
-        command: Command,
+        command: LibraryCommand,
         shelf: &mut dyn Shelf,
     ) -> Result<(), Refusal> {
         if self.setup.engine != Engine::Driven {
             let session = self.target(ui, &Target::Current, shelf)?;
-            return self.consult(ui, ticket, session, command);
+            return self.consult(ui, ticket, session, Command::Library(command));
         }
         match command {
-            Command::NewSession { cwd, title, id } => {
+            LibraryCommand::New { cwd, title, id } => {
                 let session = self.create(cwd, title, id)?;
                 self.go(ui, ticket, &session)
             }
-            Command::OpenSession { session } => {
+            LibraryCommand::Open { session } => {
                 self.ensure_open(&session, shelf)?;
                 self.go(ui, ticket, &session)
             }
-            Command::BranchSession { session, at } => {
+            LibraryCommand::Branch { session, at } => {
                 let from = match session {
                     Some(id) => {
                         self.ensure_open(&id, shelf)?;
@@ -82,18 +84,18 @@ impl Core {
                 self.settle(ui, ticket, Ok(Receipt::Session { session, parent: Some(from) }));
                 Ok(())
             }
-            Command::ListSessions { scope, limit, search } => {
+            LibraryCommand::List { scope, limit, search } => {
                 let sessions = self.list(&scope, limit, search.as_deref(), shelf)?;
                 self.settle(ui, ticket, Ok(Receipt::Sessions(sessions)));
                 Ok(())
             }
-            Command::History { session, max_runs, max_events } => {
+            LibraryCommand::History { session, max_runs, max_events } => {
                 let history = shelf.history(&session, max_runs, max_events)?;
                 self.settle(ui, ticket, Ok(Receipt::History(history)));
                 Ok(())
             }
-            Command::DeleteSession { session } => self.delete(ui, ticket, &session, shelf),
-            Command::ExportSession { session, format } => {
+            LibraryCommand::Delete { session } => self.delete(ui, ticket, &session, shelf),
+            LibraryCommand::Export { session, format } => {
                 let session = match session {
                     Some(id) => {
                         self.ensure_open(&id, shelf)?;
@@ -105,23 +107,25 @@ impl Core {
                 self.settle(ui, ticket, Ok(Receipt::Exported { format, text }));
                 Ok(())
             }
-            Command::LoadSession { path } => {
+            LibraryCommand::Load { path } => {
                 let state = shelf.load_file(&path)?;
                 let session = self.import(&state);
                 // A file cannot say what is allowed: it is as in any new session.
                 if self.setup.policy != Policy::default() {
-                    self.emit(&session, Body::PolicyChosen { policy: self.setup.policy });
+                    self.emit(
+                        &session,
+                        Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }),
+                    );
                 }
                 self.go(ui, ticket, &session)
             }
-            Command::SaveSession { path, history } => {
+            LibraryCommand::Save { path, history } => {
                 let session = self.target(ui, target, shelf)?;
                 let state = &self.live(&session)?.state;
                 let (path, size) = shelf.save_file(&session, state, path.as_deref(), history)?;
                 self.settle(ui, ticket, Ok(Receipt::Saved { path, size }));
                 Ok(())
             }
-            _ => Err(Refusal::new(RefusalKind::Internal, "not a command about sessions")),
         }
     }
 
@@ -161,12 +165,12 @@ impl Core {
             Some(cwd) => (cwd.clone(), cwd),
             None => (self.setup.cwd.clone(), self.setup.project.clone()),
         };
-        self.emit(&id, Body::SessionOpened { cwd, project, parent: None });
+        self.emit(&id, Body::Session(SessionEvent::Opened { cwd, project, parent: None }));
         if self.setup.policy != Policy::default() {
-            self.emit(&id, Body::PolicyChosen { policy: self.setup.policy });
+            self.emit(&id, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
         }
         if let Some(title) = title {
-            self.emit(&id, Body::Renamed { title });
+            self.emit(&id, Body::Session(SessionEvent::Renamed { title }));
         }
         Ok(id)
     }
@@ -179,7 +183,7 @@ impl Core {
             match body {
                 Body::Rebased(_) => {}
                 // What was said keeps its time; that it is here is news.
-                Body::LeafMoved { .. } => self.emit(&id, body),
+                Body::Session(SessionEvent::LeafMoved { .. }) => self.emit(&id, body),
                 body => self.emit_at(&id, at, body),
             }
         }
@@ -235,7 +239,7 @@ impl Core {
     fn leave_sandboxed(&mut self, id: &SessionId) {
         let Some(why) = self.setup.no_sandbox.clone() else { return };
         if self.live(id).is_ok_and(|live| live.state.settings.policy == Policy::Sandboxed) {
-            self.emit(id, Body::PolicyChosen { policy: Policy::Ask });
+            self.emit(id, Body::Session(SessionEvent::PolicyChosen { policy: Policy::Ask }));
             self.notice(
                 id,
                 Level::Warning,
@@ -301,7 +305,7 @@ impl Core {
         if let Some(leaf) = leaf {
             self.check_entry(session, leaf)?;
         }
-        self.emit(session, Body::LeafMoved { leaf });
+        self.emit(session, Body::Session(SessionEvent::LeafMoved { leaf }));
         if let Some(canon) = self.live_mut(session)?.canon.as_mut() {
             canon.move_leaf(leaf);
         }

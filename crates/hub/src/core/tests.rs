@@ -7,10 +7,13 @@ use crate::shelf::{self, Shelf};
 use domain::ask::ActionDigest;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use domain::command::{
-    Command, ExportFormat, History, PromptOptions, Receipt, Refusal, RefusalKind, Target, WhenBusy,
+    Command, ExportFormat, History, LibraryCommand, ListCommand, PromptOptions, QueueCommand, Receipt,
+    Refusal, RefusalKind, RunCommand, SessionCommand, Target, WhenBusy,
 };
 use domain::content::{Input, Json, Role, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{
+    AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
+};
 use domain::ids::{AskId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, UiId};
 use domain::port::{Order, Report, Ticket, TurnBrief, TurnEnd};
 use domain::queue::{Mode, QueueKind};
@@ -35,8 +38,9 @@ impl Shelf for NoShelf {
             return Ok(None);
         }
         let mut state = State::new();
-        let opened = Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None };
-        for body in [opened, Body::PolicyChosen { policy: Policy::Sandboxed }] {
+        let opened =
+            Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None });
+        for body in [opened, Body::Session(SessionEvent::PolicyChosen { policy: Policy::Sandboxed })] {
             state.apply(Millis(1), &body).expect("lawful");
         }
         Ok(Some(Opened { state, damage: None }))
@@ -119,7 +123,8 @@ impl Bench {
     }
 
     fn prompt(&mut self, text: &str) -> TurnBrief {
-        let command = Command::Prompt { input: Input::text(text), options: PromptOptions::default() };
+        let command =
+            Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() });
         self.command(TERMINAL, command).expect("started");
         self.brief()
     }
@@ -156,12 +161,21 @@ impl Bench {
     fn propose(&mut self, brief: &TurnBrief) -> (StepId, ToolRunId) {
         let ids = &brief.ids;
         let (step, message, tool) = (StepId::mint(ids), MessageId::mint(ids), ToolRunId::mint(ids));
-        self.happened(brief, Body::StepStarted { turn: brief.turn, step, model: None });
+        self.happened(brief, Body::Run(RunEvent::StepStarted { turn: brief.turn, step, model: None }));
         let (turn, parent) = (Some(brief.turn), brief.leaf);
-        let start = Body::MessageStarted { message, parent, role: Role::Assistant, turn, step: Some(step) };
+        let start = Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::Assistant,
+            turn,
+            step: Some(step),
+        });
         self.happened(brief, start);
-        self.happened(brief, Body::ToolProposed { tool, message, name: "bash".into(), args: Json::empty() });
-        self.happened(brief, Body::MessageEnded { message, finish: Finish::Complete });
+        self.happened(
+            brief,
+            Body::Tool(ToolEvent::Proposed { tool, message, name: "bash".into(), args: Json::empty() }),
+        );
+        self.happened(brief, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         (step, tool)
     }
 
@@ -179,7 +193,7 @@ impl Bench {
         };
         let kind = AskKind::Consent(Box::new(consent));
         let ask = Ask { id, run: Some(brief.run), title: "run it?".into(), kind, deadline: None };
-        self.happened(brief, Body::AskOpened(ask));
+        self.happened(brief, Body::Ask(AskEvent::Opened(ask)));
         id
     }
 
@@ -221,7 +235,7 @@ fn a_receipt_comes_before_the_events_of_its_run() {
         .iter()
         .position(|out| matches!(out, Out::Settle { with: Ok(Receipt::Started { .. }), .. }));
     let running = bench.outs.iter().position(
-        |out| matches!(out, Out::Event { event, .. } if matches!(event.body, Body::RunStarted { .. })),
+        |out| matches!(out, Out::Event { event, .. } if matches!(event.body, Body::Run(RunEvent::Started { .. }))),
     );
     assert!(started < running && started.is_some());
 }
@@ -231,7 +245,9 @@ fn steer_comes_before_follow_up_and_each_turn_sees_the_whole_session() {
     let mut bench = Bench::new();
     let first = bench.prompt("one");
     for (kind, text) in [(QueueKind::FollowUp, "later"), (QueueKind::Steer, "now")] {
-        bench.command(TERMINAL, Command::Enqueue { kind, input: Input::text(text) }).unwrap();
+        bench
+            .command(TERMINAL, Command::Queue(QueueCommand::Add { kind, input: Input::text(text) }))
+            .unwrap();
     }
     bench.turn_done(&first, TurnEnd::Done);
     let second = bench.brief();
@@ -249,10 +265,15 @@ fn steer_comes_before_follow_up_and_each_turn_sees_the_whole_session() {
 fn mode_all_joins_what_waits_into_one_turn() {
     let mut bench = Bench::new();
     let first = bench.prompt("one");
-    bench.command(TERMINAL, Command::SetQueueMode { kind: QueueKind::Steer, mode: Mode::All }).unwrap();
+    bench
+        .command(TERMINAL, Command::Queue(QueueCommand::SetMode { kind: QueueKind::Steer, mode: Mode::All }))
+        .unwrap();
     for text in ["a", "b"] {
         bench
-            .command(TERMINAL, Command::Enqueue { kind: QueueKind::Steer, input: Input::text(text) })
+            .command(
+                TERMINAL,
+                Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input: Input::text(text) }),
+            )
             .unwrap();
     }
     bench.turn_done(&first, TurnEnd::Done);
@@ -263,10 +284,13 @@ fn mode_all_joins_what_waits_into_one_turn() {
 fn a_second_prompt_is_refused_or_queued_as_it_wishes() {
     let mut bench = Bench::new();
     bench.prompt("one");
-    let busy = Command::Prompt { input: Input::text("two"), options: PromptOptions::default() };
+    let busy =
+        Command::Run(RunCommand::Prompt { input: Input::text("two"), options: PromptOptions::default() });
     assert_eq!(bench.command(TERMINAL, busy).unwrap_err().kind, RefusalKind::Busy);
     let options = PromptOptions { when_busy: WhenBusy::Queue, ..PromptOptions::default() };
-    let queued = bench.command(TERMINAL, Command::Prompt { input: Input::text("two"), options }).unwrap();
+    let queued = bench
+        .command(TERMINAL, Command::Run(RunCommand::Prompt { input: Input::text("two"), options }))
+        .unwrap();
     assert!(matches!(queued, Receipt::Queued { .. }));
 }
 
@@ -280,7 +304,7 @@ fn the_first_answer_wins_and_the_second_is_told() {
         ui: OTHER,
         ticket: Ticket(99),
         target: Target::Session(session),
-        command: Command::Stats,
+        command: Command::Session(SessionCommand::Stats),
     });
     let (_, tool) = bench.propose(&brief);
     let ask = bench.ask(&brief, tool);
@@ -289,7 +313,7 @@ fn the_first_answer_wins_and_the_second_is_told() {
         bench.command(TERMINAL, Command::Answer { ask, answer: Answer::Deny { reason: None } }).unwrap_err();
     assert_eq!(late.kind, RefusalKind::AskOver);
     assert_eq!(bench.closings().len(), 1, "the engine hears one answer");
-    let closed = |event: &Event| matches!(&event.body, Body::AskClosed { closing: Closing::Answered { by, .. }, .. } if by.as_deref() == Some("ui2"));
+    let closed = |event: &Event| matches!(&event.body, Body::Ask(AskEvent::Closed { closing: Closing::Answered { by, .. }, .. }) if by.as_deref() == Some("ui2"));
     assert!(bench.events(TERMINAL).iter().any(closed), "the other UI learns who answered");
 }
 
@@ -299,15 +323,18 @@ fn a_cancel_closes_the_ask_first_and_nothing_starts_after_it() {
     let brief = bench.prompt("go");
     let (step, tool) = bench.propose(&brief);
     let ask = bench.ask(&brief, tool);
-    bench.command(TERMINAL, Command::Cancel { run: None, reason: None }).unwrap();
+    bench.command(TERMINAL, Command::Run(RunCommand::Cancel { run: None, reason: None })).unwrap();
     assert_eq!(bench.closings(), [Closing::Withdrawn]);
     let stale = bench.command(TERMINAL, Command::Answer { ask, answer: allow() }).unwrap_err();
     assert_eq!(stale.kind, RefusalKind::AskOver);
-    bench.happened(&brief, Body::ToolDecided { tool, decision: yes() });
-    assert!(!bench.happened(&brief, Body::ToolStarted { tool }), "a start after the cancel is refused");
+    bench.happened(&brief, Body::Tool(ToolEvent::Decided { tool, decision: yes() }));
+    assert!(
+        !bench.happened(&brief, Body::Tool(ToolEvent::Started { tool })),
+        "a start after the cancel is refused"
+    );
     let result = ToolResult::text("cancelled");
-    bench.happened(&brief, Body::ToolEnded { tool, outcome: ToolOutcome::Cancelled, result });
-    bench.happened(&brief, Body::StepEnded { step, usage: Usage::default() });
+    bench.happened(&brief, Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Cancelled, result }));
+    bench.happened(&brief, Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
     bench.turn_done(&brief, TurnEnd::Cancelled);
     assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
 }
@@ -317,15 +344,20 @@ fn an_engine_that_does_not_stop_is_closed_without_it() {
     let mut bench = Bench::new();
     let brief = bench.prompt("go");
     let (_, tool) = bench.propose(&brief);
-    bench.happened(&brief, Body::ToolDecided { tool, decision: yes() });
-    bench.happened(&brief, Body::ToolStarted { tool });
-    bench.command(TERMINAL, Command::Enqueue { kind: QueueKind::FollowUp, input: Input::text("x") }).unwrap();
-    bench.command(TERMINAL, Command::Cancel { run: None, reason: None }).unwrap();
+    bench.happened(&brief, Body::Tool(ToolEvent::Decided { tool, decision: yes() }));
+    bench.happened(&brief, Body::Tool(ToolEvent::Started { tool }));
+    bench
+        .command(
+            TERMINAL,
+            Command::Queue(QueueCommand::Add { kind: QueueKind::FollowUp, input: Input::text("x") }),
+        )
+        .unwrap();
+    bench.command(TERMINAL, Command::Run(RunCommand::Cancel { run: None, reason: None })).unwrap();
     bench.now += super::CANCEL_GRACE_MS;
     bench.step(In::Tick);
     assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
     assert!(bench.state().queues.all().next().is_none(), "what waited is cleared");
-    assert!(!bench.happened(&brief, Body::ToolStarted { tool }), "what comes late is dropped");
+    assert!(!bench.happened(&brief, Body::Tool(ToolEvent::Started { tool })), "what comes late is dropped");
 }
 
 #[test]
@@ -334,10 +366,12 @@ fn a_late_cancel_does_not_touch_the_next_run() {
     let first = bench.prompt("one");
     bench.turn_done(&first, TurnEnd::Done);
     let second = bench.prompt("two");
-    let receipt = bench.command(TERMINAL, Command::Cancel { run: Some(first.run), reason: None }).unwrap();
+    let receipt = bench
+        .command(TERMINAL, Command::Run(RunCommand::Cancel { run: Some(first.run), reason: None }))
+        .unwrap();
     assert!(matches!(receipt, Receipt::Cancelling { run } if run.outcome == Some(Outcome::Done)));
     assert!(bench.state().open_run().is_some_and(|run| run.id == second.run));
-    let unknown = Command::Cancel { run: Some(RunId(9_999)), reason: None };
+    let unknown = Command::Run(RunCommand::Cancel { run: Some(RunId(9_999)), reason: None });
     assert_eq!(bench.command(TERMINAL, unknown).unwrap_err().kind, RefusalKind::RunUnknown);
 }
 
@@ -357,7 +391,7 @@ fn asks_expire_and_nobody_is_asked_where_nobody_can_answer() {
     assert_eq!(bench.closings(), [Closing::Expired]);
     bench.step(In::Answers { ui: TERMINAL, answers: Answers::NONE });
     let result = ToolResult::text("no");
-    bench.happened(&brief, Body::ToolEnded { tool, outcome: ToolOutcome::Denied, result });
+    bench.happened(&brief, Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Denied, result }));
     bench.turn_done(&brief, TurnEnd::Done);
     let again = bench.prompt("again");
     let (_, tool) = bench.propose(&again);
@@ -375,7 +409,7 @@ fn an_ask_waits_when_every_ui_is_gone_and_is_there_when_one_returns() {
     bench.step(In::Left { ui: TERMINAL });
     assert!(bench.closings().is_empty());
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
-    let open = Command::OpenSession { session: session.clone() };
+    let open = Command::Library(LibraryCommand::Open { session: session.clone() });
     bench.step(In::Command { ui: OTHER, ticket: Ticket(50), target: Target::Current, command: open });
     assert!(bench.core.state(&session).is_some_and(|state| state.ask(ask).is_some()));
     bench.step(In::Command {
@@ -392,9 +426,10 @@ fn an_observer_may_look_and_nothing_else() {
     let mut bench = Bench::new();
     bench.prompt("go");
     bench.arrive(OTHER, Answers::ALL, Standing::Observer);
-    let refused = bench.command(OTHER, Command::Cancel { run: None, reason: None }).unwrap_err();
+    let refused =
+        bench.command(OTHER, Command::Run(RunCommand::Cancel { run: None, reason: None })).unwrap_err();
     assert_eq!(refused.kind, RefusalKind::NotAllowed);
-    assert!(bench.command(OTHER, Command::Stats).is_ok());
+    assert!(bench.command(OTHER, Command::Session(SessionCommand::Stats)).is_ok());
 }
 
 #[test]
@@ -406,7 +441,9 @@ fn a_branch_holds_the_path_and_leaves_the_rest_alone() {
     }
     let from = bench.session();
     let first = *bench.state().entries.keys().next().unwrap();
-    bench.command(TERMINAL, Command::BranchSession { session: None, at: Some(first) }).unwrap();
+    bench
+        .command(TERMINAL, Command::Library(LibraryCommand::Branch { session: None, at: Some(first) }))
+        .unwrap();
     assert_ne!(bench.session(), from);
     assert_eq!(bench.state().path().len(), 1);
     assert_eq!(bench.core.state(&from).unwrap().path().len(), 2);
@@ -419,7 +456,7 @@ fn clearing_begins_anew_and_destroys_nothing() {
     let mut bench = Bench::new();
     let brief = bench.prompt("one");
     bench.turn_done(&brief, TurnEnd::Done);
-    bench.command(TERMINAL, Command::ClearSession).unwrap();
+    bench.command(TERMINAL, Command::Session(SessionCommand::Clear)).unwrap();
     assert!(bench.state().path().is_empty());
     assert_eq!(bench.state().entries.len(), 1);
     assert_eq!(bench.prompt("two").context.len(), 1);
@@ -436,7 +473,7 @@ fn a_summary_tells_what_a_list_shows() {
 #[test]
 fn commands_for_two_sessions_do_not_put_each_other_off() {
     let mut bench = Bench::new();
-    let make = || Command::NewSession { cwd: None, title: None, id: None };
+    let make = || Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
     let mut sessions = Vec::new();
     for _ in 0..2 {
         match bench.command(TERMINAL, make()) {
@@ -447,7 +484,7 @@ fn commands_for_two_sessions_do_not_put_each_other_off() {
     // The second command comes before the first one is taken again, as when both stand in one piece of input.
     let mut waiting: Vec<In> = Vec::new();
     for session in &sessions {
-        let command = Command::RenameSession { title: "t".into() };
+        let command = Command::Session(SessionCommand::Rename { title: "t".into() });
         let target = Target::Session(session.clone());
         waiting.push(In::Command { ui: TERMINAL, ticket: Ticket(90), target, command });
     }
@@ -468,7 +505,7 @@ fn commands_for_two_sessions_do_not_put_each_other_off() {
 
 #[test]
 fn a_mode_that_cannot_be_had_here_is_refused_with_the_reason() {
-    let wanted = || Command::SetPolicy { policy: Policy::Sandboxed };
+    let wanted = || Command::Session(SessionCommand::SetPolicy { policy: Policy::Sandboxed });
     let mut bench = Bench::new();
     assert!(bench.command(TERMINAL, wanted()).is_ok());
     assert_eq!(bench.state().settings.policy, Policy::Sandboxed);
@@ -477,12 +514,15 @@ fn a_mode_that_cannot_be_had_here_is_refused_with_the_reason() {
     assert_eq!(refusal.kind, RefusalKind::Unsupported);
     assert!(refusal.to_string().contains("no Landlock"), "{refusal}");
     assert_eq!(bench.state().settings.policy, Policy::Ask);
-    assert!(bench.command(TERMINAL, Command::SetPolicy { policy: Policy::Full }).is_ok());
+    assert!(
+        bench.command(TERMINAL, Command::Session(SessionCommand::SetPolicy { policy: Policy::Full })).is_ok()
+    );
 }
 
 #[test]
 fn a_session_that_was_sandboxed_elsewhere_asks_and_says_so() {
-    let open = || Command::OpenSession { session: SessionId::parse(SANDBOXED).expect("an id") };
+    let open =
+        || Command::Library(LibraryCommand::Open { session: SessionId::parse(SANDBOXED).expect("an id") });
     let mut bench = Bench::new();
     bench.command(TERMINAL, open()).expect("opened");
     assert_eq!(bench.state().settings.policy, Policy::Sandboxed);
@@ -497,10 +537,16 @@ fn a_session_that_was_sandboxed_elsewhere_asks_and_says_so() {
 fn the_mode_of_a_foreign_runtime_is_its_own() {
     let mut bench = Bench::with(Engine::Followed, None);
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
-    let command = Command::SetPolicy { policy: Policy::Full };
+    let command = Command::Session(SessionCommand::SetPolicy { policy: Policy::Full });
     bench.step(In::Command { ui: TERMINAL, ticket: Ticket(50), target: Target::Current, command });
     let consulted = |out: &Out| {
-        matches!(out, Out::Order(Order::Consult { command: Command::SetPolicy { policy: Policy::Full }, .. }))
+        matches!(
+            out,
+            Out::Order(Order::Consult {
+                command: Command::Session(SessionCommand::SetPolicy { policy: Policy::Full }),
+                ..
+            })
+        )
     };
     assert!(bench.outs.iter().any(consulted), "it is asked, not told that it is so: {:?}", bench.outs);
     assert_eq!(bench.state().settings.policy, Policy::Ask);
@@ -515,14 +561,14 @@ fn a_secret_goes_to_who_asked_and_a_mark_to_everybody_else() {
     let mut bench = Bench::new();
     let brief = bench.prompt("log in");
     bench.arrive(OTHER, Answers::ALL, Standing::Controller);
-    bench.command(OTHER, Command::OpenSession { session: brief.session.clone() }).unwrap();
+    bench.command(OTHER, Command::Library(LibraryCommand::Open { session: brief.session.clone() })).unwrap();
     bench.outs.clear();
     let (step, message) = (StepId::mint(&brief.ids), MessageId::mint(&brief.ids));
-    bench.happened(&brief, Body::StepStarted { turn: brief.turn, step, model: None });
+    bench.happened(&brief, Body::Run(RunEvent::StepStarted { turn: brief.turn, step, model: None }));
     let ask = AskId::mint(&brief.ids);
     let question =
         Ask { id: ask, run: Some(brief.run), title: "Password?".into(), kind: secret(), deadline: None };
-    assert!(bench.happened(&brief, Body::AskOpened(question)));
+    assert!(bench.happened(&brief, Body::Ask(AskEvent::Opened(question))));
     let answer = Answer::Entered("hunter2".into());
     bench.command(TERMINAL, Command::Answer { ask, answer: answer.clone() }).unwrap();
     let told = bench.outs.iter().any(|out| {
@@ -534,16 +580,24 @@ fn a_secret_goes_to_who_asked_and_a_mark_to_everybody_else() {
     let turn = Some(brief.turn);
     bench.happened(
         &brief,
-        Body::MessageStarted { message, parent, role: Role::Assistant, turn, step: Some(step) },
+        Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::Assistant,
+            turn,
+            step: Some(step),
+        }),
     );
     for piece in ["I use h", "unt", "er", "2 now, and hun", "t"] {
         let kind = domain::content::TextKind::Text;
-        assert!(bench.happened(&brief, Body::MessageDelta { message, kind, text: piece.into() }));
+        assert!(
+            bench.happened(&brief, Body::Message(MessageEvent::Delta { message, kind, text: piece.into() }))
+        );
     }
     let tool = ToolRunId::mint(&brief.ids);
     let args = Json::verbatim(r#"{"command":"login hunter2","pin":7}"#);
-    bench.happened(&brief, Body::ToolProposed { tool, message, name: "bash".into(), args });
-    bench.happened(&brief, Body::MessageEnded { message, finish: Finish::Complete });
+    bench.happened(&brief, Body::Tool(ToolEvent::Proposed { tool, message, name: "bash".into(), args }));
+    bench.happened(&brief, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     let signal =
         domain::signal::Signal::Notify { level: domain::signal::Level::Info, text: "hunter2!".into() };
     bench.step(In::Report(Report::Signal { session: brief.session.clone(), signal }));
@@ -577,7 +631,7 @@ fn what_an_engine_settles_a_command_with_has_marks_too() {
     let ask = AskId::mint(&brief.ids);
     let question =
         Ask { id: ask, run: Some(brief.run), title: "Key?".into(), kind: secret(), deadline: None };
-    bench.happened(&brief, Body::AskOpened(question));
+    bench.happened(&brief, Body::Ask(AskEvent::Opened(question)));
     bench.command(TERMINAL, Command::Answer { ask, answer: Answer::Entered("hunter2".into()) }).unwrap();
     let said = || "it is hunter2".to_owned();
     let all = [
@@ -587,7 +641,8 @@ fn what_an_engine_settles_a_command_with_has_marks_too() {
     ];
     for (at, with) in all.into_iter().enumerate() {
         bench.outs.clear();
-        let (ticket, command) = (Ticket(70 + at as u64), Command::ListModels { provider: None });
+        let (ticket, command) =
+            (Ticket(70 + at as u64), Command::List(ListCommand::Models { provider: None }));
         bench.step(In::Command { ui: TERMINAL, ticket, target: Target::Current, command });
         let consult = bench.outs.iter().find_map(|out| match out {
             Out::Order(Order::Consult { ticket, .. }) => Some(*ticket),
@@ -606,7 +661,7 @@ fn a_secret_that_cannot_be_kept_is_refused_and_the_question_stays() {
     let ask = AskId::mint(&brief.ids);
     let question =
         Ask { id: ask, run: Some(brief.run), title: "Key?".into(), kind: secret(), deadline: None };
-    bench.happened(&brief, Body::AskOpened(question));
+    bench.happened(&brief, Body::Ask(AskEvent::Opened(question)));
     let long = Answer::Entered("x".repeat(domain::secret::MAX_LENGTH + 1));
     let refused = bench.command(TERMINAL, Command::Answer { ask, answer: long }).unwrap_err();
     assert!(refused.message.contains("at most"), "{refused}");
@@ -630,29 +685,32 @@ fn what_a_lossless_runtime_says_of_a_secret_is_masked_with_its_numbers() {
     });
     let (run, turn, step, message, ask) =
         (RunId(1), domain::ids::TurnId(2), StepId(3), MessageId(4), AskId(5));
-    happen(&mut bench, Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None });
-    happen(&mut bench, Body::RunStarted { run });
-    happen(&mut bench, Body::TurnStarted { run, turn, cause: Cause::Prompt });
-    happen(&mut bench, Body::StepStarted { turn, step, model: None });
+    happen(
+        &mut bench,
+        Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None }),
+    );
+    happen(&mut bench, Body::Run(RunEvent::Started { run }));
+    happen(&mut bench, Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
+    happen(&mut bench, Body::Run(RunEvent::StepStarted { turn, step, model: None }));
     let question = Ask { id: ask, run: Some(run), title: "Password?".into(), kind: secret(), deadline: None };
-    happen(&mut bench, Body::AskOpened(question));
+    happen(&mut bench, Body::Ask(AskEvent::Opened(question)));
     let answer = Answer::Entered("hunter2".into());
     let command = Command::Answer { ask, answer };
     bench.step(In::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command });
     bench.outs.clear();
-    let start = Body::MessageStarted {
+    let start = Body::Message(MessageEvent::Started {
         message,
         parent: None,
         role: Role::Assistant,
         turn: Some(turn),
         step: Some(step),
-    };
+    });
     happen(&mut bench, start);
     for piece in ["I use hun", "ter", "2 and hu"] {
         let kind = domain::content::TextKind::Text;
-        happen(&mut bench, Body::MessageDelta { message, kind, text: piece.into() });
+        happen(&mut bench, Body::Message(MessageEvent::Delta { message, kind, text: piece.into() }));
     }
-    happen(&mut bench, Body::MessageEnded { message, finish: Finish::Complete });
+    happen(&mut bench, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     let text = bench.core.state(&session).unwrap().message(message).unwrap().text();
     assert_eq!(text, format!("I use {} and hu", domain::secret::mark(ask)));
     assert!(bench.outs.iter().all(|out| !format!("{out:?}").contains("hunter2")));

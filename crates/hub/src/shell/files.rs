@@ -217,14 +217,14 @@ fn not_written(path: &Path, error: &io::Error) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::event::{Body, Event};
+    use domain::event::{Body, Event, SessionEvent};
     use domain::ids::{Millis, Seq};
 
     fn state() -> State {
         let mut state = State::new();
         let bodies = [
-            Body::SessionOpened { cwd: "/far".into(), project: "/far".into(), parent: None },
-            Body::Renamed { title: "kept".into() },
+            Body::Session(SessionEvent::Opened { cwd: "/far".into(), project: "/far".into(), parent: None }),
+            Body::Session(SessionEvent::Renamed { title: "kept".into() }),
         ];
         for (body, n) in bodies.into_iter().zip(1..) {
             state.fold(&Event { seq: Seq(n), at: Millis(n), body }).unwrap();

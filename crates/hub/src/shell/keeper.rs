@@ -9,7 +9,7 @@ use super::{Log, Shell};
 use crate::core::{Core, In};
 use crate::shelf::Shelf;
 use domain::command::{ExportFormat, History, Refusal};
-use domain::event::{Body, Event};
+use domain::event::{Body, ContextEvent, Event, MessageEvent, RunEvent, SessionEvent};
 use domain::ids::{Seq, SessionId};
 use domain::port::{Order, Report};
 use domain::session::SessionSummary;
@@ -143,8 +143,8 @@ impl Keeper {
     /// is a whole message to wires that know no other.
     fn with_end(&self, session: &SessionId, history: History, max_runs: usize, max_events: usize) -> History {
         let last = history.events.iter().rev().find_map(|event| match &event.body {
-            Body::RunStarted { .. } => Some(true),
-            Body::RunEnded { .. } => Some(false),
+            Body::Run(RunEvent::Started { .. }) => Some(true),
+            Body::Run(RunEvent::Ended { .. }) => Some(false),
             _ => None,
         });
         let goes_on =
@@ -182,13 +182,16 @@ impl Keeper {
 fn is_said(body: &Body) -> bool {
     matches!(
         body,
-        Body::MessageStarted { .. } | Body::RunStarted { .. } | Body::Renamed { .. } | Body::Compacted { .. }
+        Body::Message(MessageEvent::Started { .. })
+            | Body::Run(RunEvent::Started { .. })
+            | Body::Session(SessionEvent::Renamed { .. })
+            | Body::Context(ContextEvent::Compacted { .. })
     )
 }
 
 /// The same bounds for what is kept and what waits together: the newest stay.
 fn with_waiting(mut history: History, waiting: &[Event], max_runs: usize, max_events: usize) -> History {
-    let began = |event: &Event| matches!(event.body, Body::RunStarted { .. });
+    let began = |event: &Event| matches!(event.body, Body::Run(RunEvent::Started { .. }));
     // What happened outside the runs that are shown is not shown either.
     let from = if history.runs == 0 { waiting.iter().position(began).unwrap_or(waiting.len()) } else { 0 };
     history.events.extend_from_slice(&waiting[from..]);
@@ -356,7 +359,10 @@ mod tests {
     fn runs(from: u64, to: u64) -> Vec<Event> {
         let bodies = (from..=to).flat_map(|n| {
             let run = RunId(n);
-            [(n * 2, Body::RunStarted { run }), (n * 2 + 1, Body::RunEnded { run, outcome: Outcome::Done })]
+            [
+                (n * 2, Body::Run(RunEvent::Started { run })),
+                (n * 2 + 1, Body::Run(RunEvent::Ended { run, outcome: Outcome::Done })),
+            ]
         });
         bodies.map(|(seq, body)| Event { seq: Seq(seq), at: Millis(seq), body }).collect()
     }
@@ -377,7 +383,14 @@ mod tests {
             assert_eq!((whole.runs, from, whole.truncated), expected, "{max_runs} {max_events}");
         }
         let mut waiting = runs(1, 1);
-        waiting.insert(0, Event { seq: Seq(1), at: Millis(1), body: Body::Renamed { title: "x".into() } });
+        waiting.insert(
+            0,
+            Event {
+                seq: Seq(1),
+                at: Millis(1),
+                body: Body::Session(SessionEvent::Renamed { title: "x".into() }),
+            },
+        );
         let fresh = with_waiting(History::default(), &waiting, 10, 100);
         assert_eq!((fresh.runs, fresh.events, fresh.truncated), (1, runs(1, 1), false));
     }

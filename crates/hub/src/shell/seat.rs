@@ -7,7 +7,7 @@ use super::clock::{Timers, due};
 use super::{Guest, Hub, Inbox, Log};
 use crate::core::{Core, In};
 use domain::command::{Receipt, Refusal};
-use domain::event::{Body, Event};
+use domain::event::{Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, ToolEvent};
 use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::Signal;
@@ -480,28 +480,33 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
 fn merge(before: &Event, after: &Event) -> Option<Event> {
     let body = match (&before.body, &after.body) {
         (
-            Body::MessageDelta { message, kind, text },
-            Body::MessageDelta { message: message_2, kind: kind_2, text: more },
-        ) if message == message_2 && kind == kind_2 => {
-            Body::MessageDelta { message: *message, kind: *kind, text: format!("{text}{more}") }
-        }
+            Body::Message(MessageEvent::Delta { message, kind, text }),
+            Body::Message(MessageEvent::Delta { message: message_2, kind: kind_2, text: more }),
+        ) if message == message_2 && kind == kind_2 => Body::Message(MessageEvent::Delta {
+            message: *message,
+            kind: *kind,
+            text: format!("{text}{more}"),
+        }),
         (
-            Body::ToolProgress { tool, progress: Progress::Output(text) },
-            Body::ToolProgress { tool: tool_2, progress: Progress::Output(more) },
-        ) if tool == tool_2 => {
-            Body::ToolProgress { tool: *tool, progress: Progress::Output(format!("{text}{more}")) }
-        }
+            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(text) }),
+            Body::Tool(ToolEvent::Progress { tool: tool_2, progress: Progress::Output(more) }),
+        ) if tool == tool_2 => Body::Tool(ToolEvent::Progress {
+            tool: *tool,
+            progress: Progress::Output(format!("{text}{more}")),
+        }),
         (
-            Body::ToolProgress { tool, progress: Progress::Output(_) | Progress::Replace(_) },
-            Body::ToolProgress { tool: tool_2, progress: Progress::Replace(_) },
+            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(_) | Progress::Replace(_) }),
+            Body::Tool(ToolEvent::Progress { tool: tool_2, progress: Progress::Replace(_) }),
         )
         | (
-            Body::ToolProgress { tool, progress: Progress::Status { .. } },
-            Body::ToolProgress { tool: tool_2, progress: Progress::Status { .. } },
+            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Status { .. } }),
+            Body::Tool(ToolEvent::Progress { tool: tool_2, progress: Progress::Status { .. } }),
         ) if tool == tool_2 => after.body.clone(),
-        (Body::ContextMeasured { .. }, Body::ContextMeasured { .. })
-        | (Body::Retrying { .. }, Body::Retrying { .. })
-        | (Body::PlanChanged { .. }, Body::PlanChanged { .. }) => after.body.clone(),
+        (Body::Context(ContextEvent::Measured { .. }), Body::Context(ContextEvent::Measured { .. }))
+        | (Body::Run(RunEvent::Retrying { .. }), Body::Run(RunEvent::Retrying { .. }))
+        | (Body::Note(NoteEvent::PlanChanged { .. }), Body::Note(NoteEvent::PlanChanged { .. })) => {
+            after.body.clone()
+        }
         _ => return None,
     };
     Some(Event { seq: after.seq, at: after.at, body })

@@ -11,7 +11,7 @@ use dialects::Dialect;
 use domain::canon::Canon;
 use domain::command::Command;
 use domain::content::{Role, Usage};
-use domain::event::{Body, Outcome};
+use domain::event::{AskEvent, Body, MessageEvent, Outcome, RunEvent, ToolEvent};
 use domain::ids::{AskId, Ids, Millis};
 use domain::port::{News, Ticket};
 use domain::state::State;
@@ -248,7 +248,8 @@ impl Lift {
 
     fn tell(&mut self, body: &Body) {
         // The person's answer was seen already; the canon closes the question only when the runtime goes on.
-        let seen = matches!(body, Body::AskClosed { ask, .. } if !self.spans.asks.contains_key(ask));
+        let seen =
+            matches!(body, Body::Ask(AskEvent::Closed { ask, .. }) if !self.spans.asks.contains_key(ask));
         if !seen {
             self.words.push(short(&brief(body)));
         }
@@ -322,8 +323,8 @@ impl Spans {
     /// A run is called by what the person said first.
     fn name_run(&mut self, body: &Body) {
         let said = match body {
-            Body::MessageDelta { text, .. } => text,
-            Body::PartAdded { part, .. } => match part.streamed() {
+            Body::Message(MessageEvent::Delta { text, .. }) => text,
+            Body::Message(MessageEvent::PartAdded { part, .. }) => match part.streamed() {
                 Some((_, text)) => text,
                 None => return,
             },
@@ -354,22 +355,22 @@ impl Spans {
             self.open.insert((kind, id), index);
         };
         match body {
-            Body::RunStarted { run } => begin(SpanKind::Run, run.0, UNNAMED.to_owned()),
-            Body::RunEnded { run, outcome } => {
+            Body::Run(RunEvent::Started { run }) => begin(SpanKind::Run, run.0, UNNAMED.to_owned()),
+            Body::Run(RunEvent::Ended { run, outcome }) => {
                 self.spoke(at, line);
                 self.close(SpanKind::Run, run.0, at, line, outcome_word(outcome));
             }
-            Body::TurnStarted { turn, cause, .. } => {
+            Body::Run(RunEvent::TurnStarted { turn, cause, .. }) => {
                 begin(SpanKind::Turn, turn.0, format!("{cause:?}").to_lowercase());
                 self.wait(at, line);
             }
-            Body::TurnEnded { turn } => self.close(SpanKind::Turn, turn.0, at, line, ""),
-            Body::StepStarted { step, model, .. } => {
+            Body::Run(RunEvent::TurnEnded { turn }) => self.close(SpanKind::Turn, turn.0, at, line, ""),
+            Body::Run(RunEvent::StepStarted { step, model, .. }) => {
                 let label = model.as_ref().map_or_else(|| "step".to_owned(), ToString::to_string);
                 begin(SpanKind::Step, step.0, label);
                 self.wait(at, line);
             }
-            Body::StepEnded { step, usage } => {
+            Body::Run(RunEvent::StepEnded { step, usage }) => {
                 self.spoke(at, line);
                 self.usage = self.usage.plus(*usage);
                 let used = if usage.total() > 0 {
@@ -379,7 +380,7 @@ impl Spans {
                 };
                 self.close(SpanKind::Step, step.0, at, line, &used);
             }
-            Body::MessageStarted { message, role, .. } => {
+            Body::Message(MessageEvent::Started { message, role, .. }) => {
                 let label = match role {
                     Role::User => "person",
                     Role::Assistant => "model",
@@ -387,7 +388,7 @@ impl Spans {
                 };
                 begin(SpanKind::Message, message.0, label.to_owned());
             }
-            Body::MessageDelta { message, .. } | Body::PartAdded { message, .. } => {
+            Body::Message(MessageEvent::Delta { message, .. } | MessageEvent::PartAdded { message, .. }) => {
                 let assistant = self
                     .open
                     .get(&(SpanKind::Message, message.0))
@@ -398,24 +399,24 @@ impl Spans {
                     self.name_run(body);
                 }
             }
-            Body::MessageEnded { message, finish } => {
+            Body::Message(MessageEvent::Ended { message, finish }) => {
                 self.close(SpanKind::Message, message.0, at, line, &format!("{finish:?}").to_lowercase());
             }
-            Body::ToolProposed { tool, name, args, .. } => {
+            Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {
                 begin(SpanKind::Tool, tool.0, format!("{name} {}", short(&args.to_string())));
                 self.spoke(at, line);
             }
-            Body::ToolEnded { tool, outcome, .. } => {
+            Body::Tool(ToolEvent::Ended { tool, outcome, .. }) => {
                 self.close(SpanKind::Tool, tool.0, at, line, &format!("{outcome:?}").to_lowercase());
                 if !self.open.keys().any(|(kind, _)| *kind == SpanKind::Tool) {
                     self.wait(at, line);
                 }
             }
-            Body::AskOpened(ask) => {
+            Body::Ask(AskEvent::Opened(ask)) => {
                 let index = self.begin(SpanKind::Ask, short(&ask.title), at, line);
                 self.asks.insert(ask.id, index);
             }
-            Body::AskClosed { ask, closing } => {
+            Body::Ask(AskEvent::Closed { ask, closing }) => {
                 if let Some(index) = self.asks.remove(ask) {
                     let word = kebab_first(&format!("{closing:?}"));
                     self.end(index, at, line, &word);

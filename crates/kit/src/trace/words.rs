@@ -1,7 +1,7 @@
 //! A line or a command in a few words.
 
 use crate::pattern::clip;
-use domain::command::Command;
+use domain::command::{Command, QueueCommand, RunCommand};
 use domain::queue::QueueKind;
 use serde_json::Value;
 
@@ -18,12 +18,14 @@ pub(super) fn short(text: &str) -> String {
 /// What a UI wants.
 pub(super) fn of_command(command: &Command) -> String {
     match command {
-        Command::Prompt { input, .. } => format!("prompt {:?}", short(&input.text)),
-        Command::Enqueue { kind: QueueKind::Steer, input } => format!("steer {:?}", short(&input.text)),
-        Command::Enqueue { kind: QueueKind::FollowUp, input } => {
+        Command::Run(RunCommand::Prompt { input, .. }) => format!("prompt {:?}", short(&input.text)),
+        Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input }) => {
+            format!("steer {:?}", short(&input.text))
+        }
+        Command::Queue(QueueCommand::Add { kind: QueueKind::FollowUp, input }) => {
             format!("follow-up {:?}", short(&input.text))
         }
-        Command::Cancel { .. } => "cancel".to_owned(),
+        Command::Run(RunCommand::Cancel { .. }) => "cancel".to_owned(),
         Command::Answer { answer, .. } => format!("answer {}", short(&format!("{answer:?}"))),
         other => kebab(&format!("{other:?}")),
     }

@@ -3,7 +3,10 @@
 use domain::ask::{Answer, AskKind, Closing, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Part, Role, TextKind};
-use domain::event::{Body, Cause, Finish, Leaving, Outcome};
+use domain::event::{
+    AskEvent, Body, Cause, ContextEvent, Finish, Leaving, MessageEvent, NoteEvent, Outcome, QueueEvent,
+    RunEvent, SessionEvent, ToolEvent,
+};
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome};
@@ -12,63 +15,73 @@ use roles::{LinkEffect, Reason, UiEffect};
 /// What happened, in a few words: `text "Hello"`, `tool-proposed bash {}`, `ask consent bash`, `run-ended done`.
 pub fn brief(body: &Body) -> String {
     match body {
-        Body::SessionOpened { cwd, .. } => format!("session-opened {cwd:?}"),
-        Body::Renamed { title } => format!("renamed {title:?}"),
-        Body::ModelChosen { model } => format!("model {model}"),
-        Body::PolicyChosen { policy } => format!("policy {}", policy.name()),
-        Body::ToolsChosen { tools } => match tools {
+        Body::Session(SessionEvent::Opened { cwd, .. }) => format!("session-opened {cwd:?}"),
+        Body::Session(SessionEvent::Renamed { title }) => format!("renamed {title:?}"),
+        Body::Session(SessionEvent::ModelChosen { model }) => format!("model {model}"),
+        Body::Session(SessionEvent::PolicyChosen { policy }) => format!("policy {}", policy.name()),
+        Body::Session(SessionEvent::ToolsChosen { tools }) => match tools {
             Some(tools) => format!("tools {}", tools.join(",")),
             None => "tools all".to_owned(),
         },
-        Body::LeafMoved { leaf: Some(_) } => "leaf moved".to_owned(),
-        Body::LeafMoved { leaf: None } => "leaf none".to_owned(),
-        Body::RunStarted { .. } => "run-started".to_owned(),
-        Body::RunEnded { outcome, .. } => format!("run-ended {}", outcome_words(outcome)),
-        Body::TurnStarted { cause, .. } => format!("turn-started {}", cause_word(*cause)),
-        Body::TurnEnded { .. } => "turn-ended".to_owned(),
-        Body::StepStarted { .. } => "step-started".to_owned(),
-        Body::StepEnded { usage, .. } if usage.total() > 0 => {
+        Body::Session(SessionEvent::LeafMoved { leaf: Some(_) }) => "leaf moved".to_owned(),
+        Body::Session(SessionEvent::LeafMoved { leaf: None }) => "leaf none".to_owned(),
+        Body::Run(RunEvent::Started { .. }) => "run-started".to_owned(),
+        Body::Run(RunEvent::Ended { outcome, .. }) => format!("run-ended {}", outcome_words(outcome)),
+        Body::Run(RunEvent::TurnStarted { cause, .. }) => format!("turn-started {}", cause_word(*cause)),
+        Body::Run(RunEvent::TurnEnded { .. }) => "turn-ended".to_owned(),
+        Body::Run(RunEvent::StepStarted { .. }) => "step-started".to_owned(),
+        Body::Run(RunEvent::StepEnded { usage, .. }) if usage.total() > 0 => {
             format!("step-ended in={} out={}", usage.input, usage.output)
         }
-        Body::StepEnded { .. } => "step-ended".to_owned(),
-        Body::MessageStarted { role, .. } => format!("message {}", role_word(*role)),
-        Body::MessageDelta { kind: TextKind::Text, text, .. } => format!("text {text:?}"),
-        Body::MessageDelta { kind: TextKind::Thought, text, .. } => format!("thought {text:?}"),
-        Body::PartAdded { part, .. } => part_words(part),
-        Body::MessageEnded { finish, .. } => format!("message-ended {}", finish_word(finish)),
-        Body::ToolProposed { name, args, .. } => format!("tool-proposed {name} {args}"),
-        Body::ToolDecided { decision, .. } => {
+        Body::Run(RunEvent::StepEnded { .. }) => "step-ended".to_owned(),
+        Body::Message(MessageEvent::Started { role, .. }) => format!("message {}", role_word(*role)),
+        Body::Message(MessageEvent::Delta { kind: TextKind::Text, text, .. }) => format!("text {text:?}"),
+        Body::Message(MessageEvent::Delta { kind: TextKind::Thought, text, .. }) => {
+            format!("thought {text:?}")
+        }
+        Body::Message(MessageEvent::PartAdded { part, .. }) => part_words(part),
+        Body::Message(MessageEvent::Ended { finish, .. }) => format!("message-ended {}", finish_word(finish)),
+        Body::Tool(ToolEvent::Proposed { name, args, .. }) => format!("tool-proposed {name} {args}"),
+        Body::Tool(ToolEvent::Decided { decision, .. }) => {
             let word = if decision.allowed { "allowed" } else { "denied" };
             format!("tool-decided {word}{}", quoted(decision.reason.as_deref()))
         }
-        Body::ToolStarted { .. } => "tool-started".to_owned(),
-        Body::ToolProgress { progress, .. } => match progress {
+        Body::Tool(ToolEvent::Started { .. }) => "tool-started".to_owned(),
+        Body::Tool(ToolEvent::Progress { progress, .. }) => match progress {
             Progress::Output(text) | Progress::Replace(text) => format!("tool-progress {text:?}"),
             Progress::Status { percent: Some(percent), message } => {
                 format!("tool-progress {percent}% {message:?}")
             }
             Progress::Status { percent: None, message } => format!("tool-progress {message:?}"),
         },
-        Body::ToolEnded { outcome, result, .. } => {
+        Body::Tool(ToolEvent::Ended { outcome, result, .. }) => {
             format!("tool-ended {} {:?}", tool_word(outcome), result.text)
         }
-        Body::AskOpened(ask) => ask_words(&ask.title, &ask.kind),
-        Body::AskClosed { closing, .. } => format!("ask-closed {}", closing_words(closing)),
-        Body::Queued { kind, input, .. } => format!("queued {} {:?}", queue_word(*kind), input.text),
-        Body::QueueEdited { input, .. } => format!("queue-edited {:?}", input.text),
-        Body::Unqueued { leaving, .. } => format!("unqueued {}", leaving_word(leaving)),
-        Body::QueueModeSet { kind, mode } => {
+        Body::Ask(AskEvent::Opened(ask)) => ask_words(&ask.title, &ask.kind),
+        Body::Ask(AskEvent::Closed { closing, .. }) => format!("ask-closed {}", closing_words(closing)),
+        Body::Queue(QueueEvent::Added { kind, input, .. }) => {
+            format!("queued {} {:?}", queue_word(*kind), input.text)
+        }
+        Body::Queue(QueueEvent::Edited { input, .. }) => format!("queue-edited {:?}", input.text),
+        Body::Queue(QueueEvent::Left { leaving, .. }) => format!("unqueued {}", leaving_word(leaving)),
+        Body::Queue(QueueEvent::ModeSet { kind, mode }) => {
             let mode = match mode {
                 Mode::OneAtATime => "one-at-a-time",
                 Mode::All => "all",
             };
             format!("queue-mode {} {mode}", queue_word(*kind))
         }
-        Body::ContextMeasured { used, window } => format!("context {used}/{window}"),
-        Body::Compacted { compaction, .. } => format!("compacted {:?}", compaction.summary),
-        Body::PlanChanged { items } => format!("plan {}", items.len()),
-        Body::Retrying { attempt, max, reason, .. } => format!("retrying {attempt}/{max} {reason:?}"),
-        Body::Noticed { level, text, .. } => format!("notice {} {text:?}", level_word(*level)),
+        Body::Context(ContextEvent::Measured { used, window }) => format!("context {used}/{window}"),
+        Body::Context(ContextEvent::Compacted { compaction, .. }) => {
+            format!("compacted {:?}", compaction.summary)
+        }
+        Body::Note(NoteEvent::PlanChanged { items }) => format!("plan {}", items.len()),
+        Body::Run(RunEvent::Retrying { attempt, max, reason, .. }) => {
+            format!("retrying {attempt}/{max} {reason:?}")
+        }
+        Body::Note(NoteEvent::Noticed { level, text, .. }) => {
+            format!("notice {} {text:?}", level_word(*level))
+        }
         Body::Rebased(_) => "rebased".to_owned(),
     }
 }

@@ -11,7 +11,9 @@
 //! ```
 
 use domain::ask::{Answer, Scope};
-use domain::command::{Command, ListScope, PromptOptions};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand, SessionCommand,
+};
 use domain::content::{Input, Json};
 use domain::ids::{EntryId, SessionId};
 use domain::queue::{Mode, QueueKind};
@@ -45,35 +47,45 @@ pub fn parse_command(text: &str) -> Result<Act, String> {
             rest.end()?;
             return Ok(Act::Answer(answer));
         }
-        "prompt" => Command::Prompt { input: Input::text(rest.string()?), options: PromptOptions::default() },
-        "steer" => Command::Enqueue { kind: QueueKind::Steer, input: Input::text(rest.string()?) },
-        "follow-up" => Command::Enqueue { kind: QueueKind::FollowUp, input: Input::text(rest.string()?) },
-        "cancel" => Command::Cancel { run: None, reason: rest.maybe_string()? },
-        "compact" => Command::Compact { instruction: rest.maybe_string()? },
+        "prompt" => Command::Run(RunCommand::Prompt {
+            input: Input::text(rest.string()?),
+            options: PromptOptions::default(),
+        }),
+        "steer" => {
+            Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input: Input::text(rest.string()?) })
+        }
+        "follow-up" => Command::Queue(QueueCommand::Add {
+            kind: QueueKind::FollowUp,
+            input: Input::text(rest.string()?),
+        }),
+        "cancel" => Command::Run(RunCommand::Cancel { run: None, reason: rest.maybe_string()? }),
+        "compact" => Command::Run(RunCommand::Compact { instruction: rest.maybe_string()? }),
         "list-sessions" => list_sessions(&mut rest)?,
-        "history" => Command::History {
+        "history" => Command::Library(LibraryCommand::History {
             session: session(&rest.word()?)?,
             max_runs: rest.maybe_number()?.unwrap_or(DEFAULT_RUNS),
             max_events: rest.maybe_number()?.unwrap_or(DEFAULT_EVENTS),
-        },
-        "open-session" => Command::OpenSession { session: session(&rest.word()?)? },
-        "new-session" => Command::NewSession { cwd: rest.maybe_string()?, title: None, id: None },
-        "branch-session" => Command::BranchSession { session: None, at: None },
-        "close-session" => Command::CloseSession,
-        "clear-session" => Command::ClearSession,
-        "rename-session" => Command::RenameSession { title: rest.string()? },
-        "delete-session" => Command::DeleteSession { session: session(&rest.word()?)? },
-        "leaf" => Command::SetLeaf { leaf: leaf(&rest.word()?)? },
-        "list-models" => Command::ListModels { provider: rest.maybe_word() },
+        }),
+        "open-session" => Command::Library(LibraryCommand::Open { session: session(&rest.word()?)? }),
+        "new-session" => {
+            Command::Library(LibraryCommand::New { cwd: rest.maybe_string()?, title: None, id: None })
+        }
+        "branch-session" => Command::Library(LibraryCommand::Branch { session: None, at: None }),
+        "close-session" => Command::Session(SessionCommand::Close),
+        "clear-session" => Command::Session(SessionCommand::Clear),
+        "rename-session" => Command::Session(SessionCommand::Rename { title: rest.string()? }),
+        "delete-session" => Command::Library(LibraryCommand::Delete { session: session(&rest.word()?)? }),
+        "leaf" => Command::Session(SessionCommand::SetLeaf { leaf: leaf(&rest.word()?)? }),
+        "list-models" => Command::List(ListCommand::Models { provider: rest.maybe_word() }),
         "set-model" => set_model(&rest.word()?),
-        "set-policy" => Command::SetPolicy { policy: policy(&rest.word()?)? },
-        "list-servers" => Command::ListServers,
-        "list-skills" => Command::ListSkills { cwd: None, reload: false },
-        "list-tools" => Command::ListTools,
-        "set-tools" => Command::SetTools {
+        "set-policy" => Command::Session(SessionCommand::SetPolicy { policy: policy(&rest.word()?)? }),
+        "list-servers" => Command::List(ListCommand::Servers),
+        "list-skills" => Command::List(ListCommand::Skills { cwd: None, reload: false }),
+        "list-tools" => Command::List(ListCommand::Tools),
+        "set-tools" => Command::Session(SessionCommand::SetTools {
             tools: Some(rest.word()?).filter(|all| all != "all").map(|names| list(&names)),
-        },
-        "stats" => Command::Stats,
+        }),
+        "stats" => Command::Session(SessionCommand::Stats),
         "context" => {
             let (cwd, note) = (rest.string()?, rest.maybe_string()?);
             Command::UpdateContext(UiContext {
@@ -82,7 +94,9 @@ pub fn parse_command(text: &str) -> Result<Act, String> {
                 ..UiContext::default()
             })
         }
-        "queue-mode" => Command::SetQueueMode { kind: queue(&rest.word()?)?, mode: mode(&rest.word()?)? },
+        "queue-mode" => {
+            Command::Queue(QueueCommand::SetMode { kind: queue(&rest.word()?)?, mode: mode(&rest.word()?)? })
+        }
         "extension" => Command::Extension { name: rest.word()?, payload: rest.json()? },
         other => return Err(format!("unknown command `{other}`")),
     };
@@ -126,15 +140,16 @@ fn list_sessions(rest: &mut Words<'_>) -> Result<Command, String> {
     if let Some(number) = rest.maybe_number()? {
         limit = Some(number);
     }
-    Ok(Command::ListSessions { scope, limit, search: rest.maybe_string()? })
+    Ok(Command::Library(LibraryCommand::List { scope, limit, search: rest.maybe_string()? }))
 }
 
 fn set_model(name: &str) -> Command {
     match name.split_once('/') {
-        Some((provider, name)) => {
-            Command::SetModel { provider: Some(provider.to_owned()), name: name.to_owned() }
-        }
-        None => Command::SetModel { provider: None, name: name.to_owned() },
+        Some((provider, name)) => Command::Session(SessionCommand::SetModel {
+            provider: Some(provider.to_owned()),
+            name: name.to_owned(),
+        }),
+        None => Command::Session(SessionCommand::SetModel { provider: None, name: name.to_owned() }),
     }
 }
 

@@ -4,7 +4,7 @@ use super::brief::{brief, brief_effect, brief_settled};
 use domain::ask::Answer;
 use domain::canon::Canon;
 use domain::command::Command;
-use domain::event::{Body, Event};
+use domain::event::{AskEvent, Body, Event};
 use domain::fact::{Fact, Said};
 use domain::grammar::Grammar;
 use domain::ids::{Ids, Millis};
@@ -75,7 +75,7 @@ impl<'r> Stage<'r> {
     pub(super) fn answer(&mut self, answer: Answer) -> Result<(), String> {
         let ask = self.state.asks.first().ok_or("there is no open question")?.id;
         let closing = self.state.close_with(ask, &answer, None).map_err(|refusal| refusal.to_string())?;
-        self.happen(vec![Body::AskClosed { ask, closing: closing.clone() }]);
+        self.happen(vec![Body::Ask(AskEvent::Closed { ask, closing: closing.clone() })]);
         let follows = self.canon.ask_closed(ask, &closing);
         self.happen(follows);
         self.command(Command::Answer { ask, answer });

@@ -3,7 +3,7 @@
 use super::{Act, parse_command, play};
 use crate::notation::{Report, Transcript};
 use domain::ask::{Answer, Scope};
-use domain::command::{Command, Receipt};
+use domain::command::{Command, Receipt, RunCommand};
 use domain::fact::{Fact, Said};
 use domain::port::{Abilities, Ticket};
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ impl UiRole for Parrot {
     }
 
     fn command(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, ticket: Ticket, command: Command) {
-        if let Command::Prompt { input, .. } = command {
+        if let Command::Run(RunCommand::Prompt { input, .. }) = command {
             cx.send(format!(r#"{{"prompt":{:?}}}"#, input.text));
         }
         cx.settle(ticket, Ok(Receipt::Done));

@@ -126,14 +126,14 @@ async fn refuse_until(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::command::{Command, Target};
+    use domain::command::{Command, ListCommand, Target};
     use domain::port::Ticket;
 
     #[tokio::test(start_paused = true)]
     async fn what_is_said_meanwhile_is_refused_so_that_it_comes_back() {
         let (news, mut heard) = mpsc::channel(8);
         let (say, mut commands) = mpsc::channel(8);
-        let command = Command::ListTools;
+        let command = Command::List(ListCommand::Tools);
         say.send(Outgoing { ticket: Ticket(7), target: Target::Current, command }).await.unwrap();
         let mut tries = 0;
         let open = async |session: Option<SessionId>| -> anyhow::Result<Front> {

@@ -114,7 +114,7 @@ pub(crate) fn newest(store: &dyn Store, project: &str) -> anyhow::Result<Session
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::event::{Body, Event};
+    use domain::event::{Body, Event, SessionEvent};
     use domain::ids::{Millis, Seq};
     use store::{Durability, MemoryStore};
 
@@ -123,7 +123,8 @@ mod tests {
         for number in numbers {
             let id = SessionId::from_number(*number);
             store.create(&id).unwrap();
-            let body = Body::SessionOpened { cwd: "/p".into(), project: "/p".into(), parent: None };
+            let body =
+                Body::Session(SessionEvent::Opened { cwd: "/p".into(), project: "/p".into(), parent: None });
             let event = Event { seq: Seq(1), at: Millis(*number), body };
             store.append(&id, &[event], Durability::Now).unwrap();
         }

@@ -2,9 +2,9 @@
 
 use dialects::Dialect;
 use domain::ask::{Answer, AskKind};
-use domain::command::{Command, PromptOptions, Refusal, Target};
+use domain::command::{Command, PromptOptions, Refusal, RunCommand, Target};
 use domain::content::Input;
-use domain::event::Body;
+use domain::event::{AskEvent, Body, RunEvent};
 use domain::port::{LinkState, News, Ticket};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use engine::ModelSource;
@@ -128,12 +128,13 @@ pub(crate) async fn ui(dialect: Dialect) -> Peer {
 /// Says the prompt and answers until the run is over or the runtime is gone.
 async fn converse(ui: LocalUi) {
     let LocalUi { mut news, port } = ui;
-    let prompt = Command::Prompt { input: Input::text("hello"), options: PromptOptions::default() };
+    let prompt =
+        Command::Run(RunCommand::Prompt { input: Input::text("hello"), options: PromptOptions::default() });
     let _ = port.command(Ticket(1), Target::Current, prompt).await;
     while let Some(news) = news.recv().await {
         match news {
             News::Happened { event, .. } => match &event.body {
-                Body::AskOpened(ask) => {
+                Body::Ask(AskEvent::Opened(ask)) => {
                     let answer = match ask.kind {
                         AskKind::Consent(_) => Answer::Deny { reason: None },
                         AskKind::Confirm { .. } => Answer::Confirmed(false),
@@ -142,7 +143,7 @@ async fn converse(ui: LocalUi) {
                     let answer = Command::Answer { ask: ask.id, answer };
                     let _ = port.command(Ticket(2), Target::Current, answer).await;
                 }
-                Body::RunEnded { .. } => return,
+                Body::Run(RunEvent::Ended { .. }) => return,
                 _ => {}
             },
             News::Link(LinkState::Lost(_)) | News::Settled { ticket: Ticket(1), with: Err(_) } => return,

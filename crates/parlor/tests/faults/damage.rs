@@ -4,7 +4,7 @@
 use crate::talk::{Native, ended};
 use crate::{PARLOR, World, stderr, stdout};
 use domain::content::{Part, Role};
-use domain::event::{Body, Event, Finish};
+use domain::event::{Body, Event, Finish, MessageEvent, SessionEvent};
 use domain::ids::{MessageId, Millis, Seq, SessionId};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -28,14 +28,23 @@ impl Dice {
 /// Events that take a few pages.
 fn events(number: u64) -> Vec<Event> {
     let mut dice = Dice(number);
-    let opened = Body::SessionOpened { cwd: "/p".into(), project: "/p".into(), parent: None };
-    let mut bodies = vec![opened, Body::Renamed { title: format!("story {number}") }];
+    let opened = Body::Session(SessionEvent::Opened { cwd: "/p".into(), project: "/p".into(), parent: None });
+    let mut bodies = vec![opened, Body::Session(SessionEvent::Renamed { title: format!("story {number}") })];
     for message in (1..=12).map(MessageId) {
         let noise: String =
             (0..400).filter_map(|_| char::from_u32(0x4e00 + (dice.roll() % 20_000) as u32)).collect();
-        bodies.push(Body::MessageStarted { message, parent: None, role: Role::User, turn: None, step: None });
-        bodies.push(Body::PartAdded { message, part: Part::Text(format!("word{} {noise}", message.0)) });
-        bodies.push(Body::MessageEnded { message, finish: Finish::Complete });
+        bodies.push(Body::Message(MessageEvent::Started {
+            message,
+            parent: None,
+            role: Role::User,
+            turn: None,
+            step: None,
+        }));
+        bodies.push(Body::Message(MessageEvent::PartAdded {
+            message,
+            part: Part::Text(format!("word{} {noise}", message.0)),
+        }));
+        bodies.push(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     }
     let numbered = bodies.into_iter().zip(1..);
     numbered.map(|(body, n)| Event { seq: Seq(n), at: Millis(1_000 * number + n), body }).collect()

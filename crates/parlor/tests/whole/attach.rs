@@ -6,9 +6,9 @@ use crate::crash::stage;
 use dialects::Dialect;
 use dialects::native::wire::{Cursor, FromRuntime, FromUi, Hello, Wanted};
 use domain::ask::{Answer, Scope};
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{Command, LibraryCommand, PromptOptions, RunCommand, Target};
 use domain::content::Input;
-use domain::event::Body;
+use domain::event::{AskEvent, Body, MessageEvent, ToolEvent};
 use domain::ids::{Millis, Seq, SessionId};
 use domain::port::{News, Ticket};
 use domain::state::{State, StateHash};
@@ -149,10 +149,13 @@ impl Guest {
             FromRuntime::Event(happened) => {
                 let event = happened.event;
                 assert!(event.seq > self.state.seq, "event {} came twice", event.seq.0);
-                let joined = matches!(event.body, Body::MessageDelta { .. } | Body::ToolProgress { .. });
+                let joined = matches!(
+                    event.body,
+                    Body::Message(MessageEvent::Delta { .. }) | Body::Tool(ToolEvent::Progress { .. })
+                );
                 assert!(joined || event.seq == self.state.seq.next(), "a gap before event {}", event.seq.0);
                 self.state.follow(&event).expect("it fits");
-                if matches!(event.body, Body::AskOpened(_)) {
+                if matches!(event.body, Body::Ask(AskEvent::Opened(_))) {
                     self.answer(wire).await;
                 }
             }
@@ -190,7 +193,8 @@ fn folded(replay: Vec<(Millis, Body)>) -> State {
 /// A UI that never leaves, and hears every event; it begins the run, and answers what the others leave.
 async fn anchor(ui: LocalUi) -> State {
     let LocalUi { mut news, port } = ui;
-    let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+    let prompt =
+        Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
     port.command(Ticket(1), Target::Current, prompt).await.expect("the hub runs");
     let mut state = State::new();
     loop {
@@ -219,7 +223,7 @@ async fn together(seed: u64) -> Counts {
     let place = tempfile::tempdir().expect("a place");
     let hub = stage::stack(&script(), Box::new(MemoryStore::default()), place.path());
     let session = SessionId::from_number(1);
-    let start = Command::NewSession { cwd: None, title: None, id: Some(session.clone()) };
+    let start = Command::Library(LibraryCommand::New { cwd: None, title: None, id: Some(session.clone()) });
     let ui = hub.attach("anchor", Standing::Controller, Answers::ALL, Some(start)).await;
     let anchor = tokio::spawn(anchor(ui.expect("the hub runs")));
     let guests: Vec<_> = (0..UIS)

@@ -2,9 +2,9 @@
 
 use dialects::Dialect;
 use domain::ask::{Answer, AskKind, Scope};
-use domain::command::{Command, PromptOptions, Refusal, RefusalKind, Target};
+use domain::command::{Command, PromptOptions, Refusal, RefusalKind, RunCommand, Target};
 use domain::content::Input;
-use domain::event::{Body, Event};
+use domain::event::{AskEvent, Body, Event, RunEvent, SessionEvent};
 use domain::ids::{Millis, Seq, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::session::{ModelEntry, ModelRef, Policy};
@@ -184,7 +184,8 @@ impl Conversation {
         let hub = front(self.dialect, wire(&lanes, near));
         let mut ui =
             hub.attach("test", Standing::Controller, Answers::ALL, None).await.expect("the hub runs");
-        let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+        let prompt =
+            Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
         ui.port.command(Ticket(1), Target::Current, prompt).await.expect("the hub runs");
         let mut events = Vec::new();
         while let Some(news) = ui.news.recv().await {
@@ -195,7 +196,7 @@ impl Conversation {
                 News::Happened { event, .. } => {
                     events.push((*event).clone());
                     match &event.body {
-                        Body::AskOpened(ask) => {
+                        Body::Ask(AskEvent::Opened(ask)) => {
                             let answer = match &ask.kind {
                                 AskKind::Consent(_) => Answer::Allow { scope: Scope::Once, digest: None },
                                 _ => Answer::Dismissed,
@@ -203,7 +204,7 @@ impl Conversation {
                             let answer = Command::Answer { ask: ask.id, answer };
                             ui.port.command(Ticket(2), Target::Current, answer).await.expect("the hub runs");
                         }
-                        Body::RunEnded { .. } => break,
+                        Body::Run(RunEvent::Ended { .. }) => break,
                         _ => {}
                     }
                 }
@@ -220,7 +221,8 @@ impl Conversation {
 
 /// What a replay stands for, as numbered events (a session that was just opened has nothing else).
 fn replayed(replay: Vec<(Millis, Body)>) -> Vec<Event> {
-    let bodies = replay.into_iter().filter(|(_, body)| matches!(body, Body::SessionOpened { .. }));
+    let bodies =
+        replay.into_iter().filter(|(_, body)| matches!(body, Body::Session(SessionEvent::Opened { .. })));
     bodies.enumerate().map(|(at, (when, body))| Event { seq: Seq(at as u64 + 1), at: when, body }).collect()
 }
 

@@ -4,7 +4,7 @@
 
 use crate::bench::{self, Conversation, Cut};
 use dialects::Dialect;
-use domain::event::{Body, Outcome};
+use domain::event::{Body, Outcome, RunEvent};
 use domain::grammar::check_all;
 use domain::port::{LinkState, News};
 use hub::core::Standing;
@@ -20,7 +20,10 @@ fn a_run_that_is_killed_at_any_moment_leaves_a_grammatical_stream() {
     let conversation = Conversation::new(Dialect::Codelia);
     let whole = conversation.play(Cut::Never);
     assert!(
-        whole.events.iter().any(|event| matches!(event.body, Body::RunEnded { outcome: Outcome::Done, .. }))
+        whole
+            .events
+            .iter()
+            .any(|event| matches!(event.body, Body::Run(RunEvent::Ended { outcome: Outcome::Done, .. })))
     );
     let length = whole.bytes;
     // Each takes a moment of real time, since the wire wants a pause after its first answer: many at once.

@@ -5,9 +5,9 @@ use crate::bench;
 use crate::talk::Talk;
 use dialects::Dialect;
 use domain::ask::{Answer, Scope};
-use domain::command::Command;
+use domain::command::{Command, LibraryCommand};
 use domain::content::Role;
-use domain::event::{Body, Outcome};
+use domain::event::{AskEvent, Body, Outcome, RunEvent};
 use domain::state::{EntryKind, State};
 use hub::Hub;
 use models::scripted::Scripted;
@@ -47,7 +47,7 @@ async fn together() {
     // On asst's wire everything answers a request of one's own: what another UI does cannot be shown there.
     for dialect in Dialect::ALL.iter().filter(|dialect| dialect.name() != "asst") {
         let mut guest = bench::guest(*dialect, place.path(), Vec::new());
-        guest.start = Some(Command::OpenSession { session: session.clone() });
+        guest.start = Some(Command::Library(LibraryCommand::Open { session: session.clone() }));
         let ends = bench::serve(&runtime, guest, &bench::lanes(*dialect)).await;
         let hub = bench::front(*dialect, bench::wire(&bench::lanes(*dialect), ends));
         let talk = Talk::start(&hub).await;
@@ -64,7 +64,7 @@ async fn together() {
             || sits.dialect.is_lossless();
         if consent {
             eprintln!("waiting for the question on {}", sits.dialect);
-            sits.talk.until(|event| matches!(event.body, Body::AskOpened(_))).await;
+            sits.talk.until(|event| matches!(event.body, Body::Ask(AskEvent::Opened(_)))).await;
             shown.push(sits.dialect);
         }
     }
@@ -72,7 +72,7 @@ async fn together() {
     // One of them answers; the record says which.
     let answering = sitting.iter_mut().find(|sits| sits.dialect.name() == "codelia").expect("a codelia UI");
     answering.talk.answer(Answer::Allow { scope: Scope::Once, digest: None }).await;
-    let ended = |event: &domain::event::Event| matches!(event.body, Body::RunEnded { .. });
+    let ended = |event: &domain::event::Event| matches!(event.body, Body::Run(RunEvent::Ended { .. }));
     first.until(ended).await;
     for sits in &mut sitting {
         eprintln!("waiting for the end on {}", sits.dialect);

@@ -6,9 +6,9 @@
 use crate::bench;
 use crate::crash::stage;
 use dialects::Dialect;
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{Command, LibraryCommand, PromptOptions, RunCommand, Target};
 use domain::content::Input;
-use domain::event::Body;
+use domain::event::{Body, MessageEvent};
 use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use hub::core::Standing;
@@ -37,14 +37,19 @@ fn child() {
     runtime.block_on(async {
         let store = SqliteStore::at(&place.join("data")).expect("a store");
         let hub = stage::stack(&script, Box::new(store), place);
-        let start = Command::NewSession { cwd: None, title: None, id: Some(SessionId::from_number(1)) };
+        let start = Command::Library(LibraryCommand::New {
+            cwd: None,
+            title: None,
+            id: Some(SessionId::from_number(1)),
+        });
         let ui = hub.attach("doomed", Standing::Controller, Answers::ALL, Some(start)).await;
         let mut ui = ui.expect("the hub runs");
-        let prompt = Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+        let prompt =
+            Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
         ui.port.command(Ticket(1), Target::Current, prompt).await.expect("the hub runs");
         while let Some(news) = ui.news.recv().await {
             if let News::Happened { event, .. } = news
-                && matches!(event.body, Body::MessageDelta { .. })
+                && matches!(event.body, Body::Message(MessageEvent::Delta { .. }))
             {
                 let mut out = std::io::stdout().lock();
                 out.write_all(b"a word\n").and_then(|()| out.flush()).expect("somebody listens");

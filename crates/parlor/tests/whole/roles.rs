@@ -5,8 +5,8 @@ use crate::bench;
 use crate::talk::Talk;
 use dialects::Dialect;
 use domain::ask::{Answer, Scope};
-use domain::command::Command;
-use domain::event::{Body, Event};
+use domain::command::{Command, LibraryCommand};
+use domain::event::{AskEvent, Body, Event, RunEvent};
 use hub::core::Standing;
 use models::scripted::Scripted;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ async fn takes_part(dialect: Dialect, standing: Standing) {
     let mut first = Talk::start(&runtime).await;
     let session = first.new_session().await;
     let mut guest = bench::guest(dialect, place.path(), Vec::new());
-    guest.start = Some(Command::OpenSession { session });
+    guest.start = Some(Command::Library(LibraryCommand::Open { session }));
     guest.standing = standing;
     let ends = bench::serve(&runtime, guest, &bench::lanes(dialect)).await;
     let hub = bench::front(dialect, bench::wire(&bench::lanes(dialect), ends));
@@ -39,12 +39,12 @@ async fn takes_part(dialect: Dialect, standing: Standing) {
     other.refused("let me").await;
     assert!(first.state.runs.is_empty(), "{name}: a prompt of one who may not begins nothing");
     first.ask("go").await;
-    first.until(|event| matches!(event.body, Body::AskOpened(_))).await;
+    first.until(|event| matches!(event.body, Body::Ask(AskEvent::Opened(_)))).await;
     let allow = || Answer::Allow { scope: Scope::Once, digest: None };
-    let ended = |event: &Event| matches!(event.body, Body::RunEnded { .. });
+    let ended = |event: &Event| matches!(event.body, Body::Run(RunEvent::Ended { .. }));
     let answers = is_asked(dialect);
     if answers {
-        other.until(|event| matches!(event.body, Body::AskOpened(_))).await;
+        other.until(|event| matches!(event.body, Body::Ask(AskEvent::Opened(_)))).await;
         other.answer(allow()).await;
     }
     let counts = answers && standing == Standing::Approver;

@@ -1,9 +1,12 @@
 //! Sessions from a person's side: the commands of `parlor sessions` as they are typed, and what a UI can do with a session.
 
 use crate::bench::{self, Script};
-use domain::command::{Command, ExportFormat, PromptOptions, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand,
+    SessionCommand, Target,
+};
 use domain::content::{Input, Role};
-use domain::event::Body;
+use domain::event::{Body, RunEvent};
 use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use domain::session::Policy;
@@ -158,7 +161,8 @@ impl Ui {
     }
 
     async fn prompt(&mut self, text: &str) {
-        let prompt = Command::Prompt { input: Input::text(text), options: PromptOptions::default() };
+        let prompt =
+            Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() });
         let runs = self.state.runs.len();
         self.command(prompt).await.expect("a run");
         while self.state.runs.len() == runs || self.state.open_run().is_some() {
@@ -173,27 +177,34 @@ async fn lasting() {
     let session = SessionId::from_number(1);
     let ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.expect("the hub runs");
     let mut talk = Ui { ui, state: State::new(), ticket: 0 };
-    let new = Command::NewSession { cwd: None, title: None, id: Some(session.clone()) };
+    let new = Command::Library(LibraryCommand::New { cwd: None, title: None, id: Some(session.clone()) });
     talk.command(new).await.expect("a session");
     talk.prompt("first").await;
-    talk.command(Command::ClearSession).await.expect("cleared");
+    talk.command(Command::Session(SessionCommand::Clear)).await.expect("cleared");
     assert!(talk.state.path().is_empty(), "a new branch");
     assert!(talk.state.entries.len() >= 2, "nothing is destroyed");
     talk.prompt("second").await;
 
-    let history = Command::History { session: session.clone(), max_runs: 1, max_events: 1_000 };
+    let history = Command::Library(LibraryCommand::History {
+        session: session.clone(),
+        max_runs: 1,
+        max_events: 1_000,
+    });
     let Ok(Receipt::History(history)) = talk.command(history).await else { panic!("a history") };
     assert!(history.truncated && history.runs == 1);
-    assert!(matches!(history.events[0].body, Body::RunStarted { .. }));
-    let Ok(Receipt::Stats(stats)) = talk.command(Command::Stats).await else { panic!("numbers") };
+    assert!(matches!(history.events[0].body, Body::Run(RunEvent::Started { .. })));
+    let Ok(Receipt::Stats(stats)) = talk.command(Command::Session(SessionCommand::Stats)).await else {
+        panic!("numbers")
+    };
     assert_eq!((stats.runs, stats.messages), (2, 4));
 
     for format in [ExportFormat::Markdown, ExportFormat::Html, ExportFormat::Jsonl] {
-        let export = Command::ExportSession { session: None, format };
+        let export = Command::Library(LibraryCommand::Export { session: None, format });
         let Ok(Receipt::Exported { text, .. }) = talk.command(export).await else { panic!("a text") };
         assert!(text.contains("second"));
     }
-    let save = |path: &str| Command::SaveSession { path: Some(path.to_owned()), history: true };
+    let save =
+        |path: &str| Command::Library(LibraryCommand::Save { path: Some(path.to_owned()), history: true });
     let Ok(Receipt::Saved { path, size }) = talk.command(save("kept.json")).await else { panic!("saved") };
     assert_eq!(std::fs::metadata(&path).expect("a file").len(), size);
     let again = talk.command(save("kept.json")).await;
@@ -204,7 +215,8 @@ async fn lasting() {
         RefusalKind::NotAllowed
     );
     let before = talk.state.clone();
-    let Ok(Receipt::Session { session: loaded, .. }) = talk.command(Command::LoadSession { path }).await
+    let Ok(Receipt::Session { session: loaded, .. }) =
+        talk.command(Command::Library(LibraryCommand::Load { path })).await
     else {
         panic!("loaded")
     };

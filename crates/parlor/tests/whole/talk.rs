@@ -1,9 +1,11 @@
 //! A UI of ours that holds a conversation: says something, answers what it is asked, waits for the end.
 
 use domain::ask::Answer;
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, PromptOptions, QueueCommand, RunCommand, Target,
+};
 use domain::content::{Input, Role, TextKind};
-use domain::event::{Body, Event, Outcome};
+use domain::event::{AskEvent, Body, Event, MessageEvent, Outcome, RunEvent};
 use domain::ids::{Millis, SessionId};
 use domain::port::{News, Ticket};
 use domain::queue::QueueKind;
@@ -41,14 +43,22 @@ impl Talk {
 
     /// Says something, answers in order what is asked, waits for the end of the run.
     pub(crate) async fn prompt(&mut self, text: &str, answers: &[Answer]) -> Spoken {
-        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+        self.say(Command::Run(RunCommand::Prompt {
+            input: Input::text(text),
+            options: PromptOptions::default(),
+        }))
+        .await;
         self.until_the_end(answers, |_| None).await
     }
 
     /// The same; when the model has begun to speak, something is queued.
     pub(crate) async fn prompt_and(&mut self, text: &str, kind: QueueKind, then: &str) -> Spoken {
-        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
-        let then = Command::Enqueue { kind, input: Input::text(then) };
+        self.say(Command::Run(RunCommand::Prompt {
+            input: Input::text(text),
+            options: PromptOptions::default(),
+        }))
+        .await;
+        let then = Command::Queue(QueueCommand::Add { kind, input: Input::text(then) });
         let first = self.until_the_end(&[], begins(then)).await;
         if self.state.queues.all().next().is_none() && first.text.contains("Steered.") {
             return first;
@@ -60,19 +70,27 @@ impl Talk {
 
     /// The same; when the model has begun to speak, the run is cancelled.
     pub(crate) async fn prompt_and_cancel(&mut self, text: &str) -> Spoken {
-        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
-        self.until_the_end(&[], begins(Command::Cancel { run: None, reason: None })).await
+        self.say(Command::Run(RunCommand::Prompt {
+            input: Input::text(text),
+            options: PromptOptions::default(),
+        }))
+        .await;
+        self.until_the_end(&[], begins(Command::Run(RunCommand::Cancel { run: None, reason: None }))).await
     }
 
     /// Says something that is not taken: it is refused, or ends as a failure where a wire has no other way to say so.
     pub(crate) async fn refused(&mut self, text: &str) {
-        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+        self.say(Command::Run(RunCommand::Prompt {
+            input: Input::text(text),
+            options: PromptOptions::default(),
+        }))
+        .await;
         loop {
             match self.news().await {
                 News::Settled { with: Err(_), .. } => return,
                 News::Happened { event, .. } => {
                     self.state.follow(&event).expect("events that fit");
-                    if let Body::RunEnded { outcome, .. } = &event.body {
+                    if let Body::Run(RunEvent::Ended { outcome, .. }) = &event.body {
                         assert_ne!(*outcome, Outcome::Done, "it was taken");
                         return;
                     }
@@ -85,7 +103,7 @@ impl Talk {
 
     /// Makes a session and goes there.
     pub(crate) async fn new_session(&mut self) -> SessionId {
-        self.say(Command::NewSession { cwd: None, title: None, id: None }).await;
+        self.say(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })).await;
         loop {
             if let News::Attached { session, replay, .. } = self.news().await {
                 self.attached(replay);
@@ -96,7 +114,11 @@ impl Talk {
 
     /// Says something and does not wait.
     pub(crate) async fn ask(&mut self, text: &str) {
-        self.say(Command::Prompt { input: Input::text(text), options: PromptOptions::default() }).await;
+        self.say(Command::Run(RunCommand::Prompt {
+            input: Input::text(text),
+            options: PromptOptions::default(),
+        }))
+        .await;
     }
 
     /// Answers the oldest open question.
@@ -107,7 +129,7 @@ impl Talk {
 
     /// Waits until the runtime has shown itself: a receipt of something harmless.
     pub(crate) async fn until_connected(&mut self) {
-        self.say(Command::ListModels { provider: None }).await;
+        self.say(Command::List(ListCommand::Models { provider: None })).await;
         let ticket = Ticket(self.next);
         loop {
             match self.news().await {
@@ -168,23 +190,25 @@ impl Talk {
                         self.say(command).await;
                     }
                     match &event.body {
-                        Body::MessageDelta { message, kind: TextKind::Text, text }
+                        Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text })
                             if self.is_models(*message) =>
                         {
                             spoken.text.push_str(text);
                         }
-                        Body::PartAdded { message, part } if self.is_models(*message) => {
+                        Body::Message(MessageEvent::PartAdded { message, part })
+                            if self.is_models(*message) =>
+                        {
                             if let Some((TextKind::Text, text)) = part.streamed() {
                                 spoken.text.push_str(text);
                             }
                         }
-                        Body::AskOpened(ask) => {
+                        Body::Ask(AskEvent::Opened(ask)) => {
                             let answer = answers.get(spoken.asked).cloned().unwrap_or(Answer::Dismissed);
                             spoken.asked += 1;
                             let answer = if ask.kind.accepts(&answer) { answer } else { plain(&answer) };
                             self.say(Command::Answer { ask: ask.id, answer }).await;
                         }
-                        Body::RunEnded { outcome, .. } => {
+                        Body::Run(RunEvent::Ended { outcome, .. }) => {
                             spoken.outcome = outcome.clone();
                             return spoken;
                         }
@@ -212,7 +236,7 @@ impl Talk {
 fn begins(command: Command) -> impl FnMut(&Event) -> Option<Command> {
     let mut once = Some(command);
     move |event| match &event.body {
-        Body::MessageDelta { kind: TextKind::Text, .. } => once.take(),
+        Body::Message(MessageEvent::Delta { kind: TextKind::Text, .. }) => once.take(),
         _ => None,
     }
 }

@@ -3,7 +3,10 @@
 use super::{
     answer, few, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text, ui_context,
 };
-use domain::command::{Command, ExportFormat, ListScope, PromptOptions, Target, WhenBusy};
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
+    SessionCommand, Target, WhenBusy,
+};
 use domain::ids::{AskId, EntryId, QueuedId, RunId};
 use proptest::prelude::*;
 
@@ -33,15 +36,16 @@ fn of_run() -> BoxedStrategy<Command> {
             tools,
         });
     prop_oneof![
-        (input(), options).prop_map(|(input, options)| Command::Prompt { input, options }),
-        (queue_kind(), input()).prop_map(|(kind, input)| Command::Enqueue { kind, input }),
-        (number(), input()).prop_map(|(item, input)| Command::EditQueued { item: QueuedId(item), input }),
-        number().prop_map(|item| Command::DropQueued { item: QueuedId(item) }),
-        (queue_kind(), mode()).prop_map(|(kind, mode)| Command::SetQueueMode { kind, mode }),
+        (input(), options).prop_map(|(input, options)| Command::Run(RunCommand::Prompt { input, options })),
+        (queue_kind(), input()).prop_map(|(kind, input)| Command::Queue(QueueCommand::Add { kind, input })),
+        (number(), input())
+            .prop_map(|(item, input)| Command::Queue(QueueCommand::Edit { item: QueuedId(item), input })),
+        number().prop_map(|item| Command::Queue(QueueCommand::Drop { item: QueuedId(item) })),
+        (queue_kind(), mode()).prop_map(|(kind, mode)| Command::Queue(QueueCommand::SetMode { kind, mode })),
         (maybe(number()), maybe(text()))
-            .prop_map(|(run, reason)| Command::Cancel { run: run.map(RunId), reason }),
+            .prop_map(|(run, reason)| Command::Run(RunCommand::Cancel { run: run.map(RunId), reason })),
         (number(), answer()).prop_map(|(ask, answer)| Command::Answer { ask: AskId(ask), answer }),
-        maybe(text()).prop_map(|instruction| Command::Compact { instruction }),
+        maybe(text()).prop_map(|instruction| Command::Run(RunCommand::Compact { instruction })),
         ui_context().prop_map(Command::UpdateContext),
         (text(), json()).prop_map(|(name, payload)| Command::Extension { name, payload }),
     ]
@@ -51,25 +55,26 @@ fn of_run() -> BoxedStrategy<Command> {
 fn of_session() -> BoxedStrategy<Command> {
     prop_oneof![
         (maybe(text()), maybe(text()), maybe(session_id()))
-            .prop_map(|(cwd, title, id)| Command::NewSession { cwd, title, id }),
-        session_id().prop_map(|session| Command::OpenSession { session }),
-        (maybe(session_id()), maybe(number()))
-            .prop_map(|(session, at)| Command::BranchSession { session, at: at.map(EntryId) }),
-        Just(Command::CloseSession),
-        text().prop_map(|title| Command::RenameSession { title }),
-        session_id().prop_map(|session| Command::DeleteSession { session }),
-        Just(Command::ClearSession),
-        maybe(number()).prop_map(|leaf| Command::SetLeaf { leaf: leaf.map(EntryId) }),
-        (session_id(), number(), number()).prop_map(|(session, max_runs, max_events)| Command::History {
-            session,
-            max_runs,
-            max_events,
-        }),
-        Just(Command::Stats),
-        (maybe(text()), any::<bool>()).prop_map(|(path, history)| Command::SaveSession { path, history }),
-        text().prop_map(|path| Command::LoadSession { path }),
+            .prop_map(|(cwd, title, id)| Command::Library(LibraryCommand::New { cwd, title, id })),
+        session_id().prop_map(|session| Command::Library(LibraryCommand::Open { session })),
+        (maybe(session_id()), maybe(number())).prop_map(|(session, at)| Command::Library(
+            LibraryCommand::Branch { session, at: at.map(EntryId) }
+        )),
+        Just(Command::Session(SessionCommand::Close)),
+        text().prop_map(|title| Command::Session(SessionCommand::Rename { title })),
+        session_id().prop_map(|session| Command::Library(LibraryCommand::Delete { session })),
+        Just(Command::Session(SessionCommand::Clear)),
+        maybe(number())
+            .prop_map(|leaf| Command::Session(SessionCommand::SetLeaf { leaf: leaf.map(EntryId) })),
+        (session_id(), number(), number()).prop_map(|(session, max_runs, max_events)| Command::Library(
+            LibraryCommand::History { session, max_runs, max_events }
+        )),
+        Just(Command::Session(SessionCommand::Stats)),
+        (maybe(text()), any::<bool>())
+            .prop_map(|(path, history)| Command::Library(LibraryCommand::Save { path, history })),
+        text().prop_map(|path| Command::Library(LibraryCommand::Load { path })),
         (maybe(session_id()), export_format())
-            .prop_map(|(session, format)| Command::ExportSession { session, format }),
+            .prop_map(|(session, format)| Command::Library(LibraryCommand::Export { session, format })),
     ]
     .boxed()
 }
@@ -77,18 +82,18 @@ fn of_session() -> BoxedStrategy<Command> {
 fn of_lists() -> BoxedStrategy<Command> {
     let scope = prop_oneof![Just(ListScope::All), maybe(text()).prop_map(ListScope::Project)];
     prop_oneof![
-        (scope, maybe(number()), maybe(text())).prop_map(|(scope, limit, search)| Command::ListSessions {
-            scope,
-            limit,
-            search
-        }),
-        maybe(text()).prop_map(|provider| Command::ListModels { provider }),
-        (maybe(text()), text()).prop_map(|(provider, name)| Command::SetModel { provider, name }),
-        policy().prop_map(|policy| Command::SetPolicy { policy }),
-        Just(Command::ListServers),
-        (maybe(text()), any::<bool>()).prop_map(|(cwd, reload)| Command::ListSkills { cwd, reload }),
-        Just(Command::ListTools),
-        maybe(few(text())).prop_map(|tools| Command::SetTools { tools }),
+        (scope, maybe(number()), maybe(text())).prop_map(|(scope, limit, search)| Command::Library(
+            LibraryCommand::List { scope, limit, search }
+        )),
+        maybe(text()).prop_map(|provider| Command::List(ListCommand::Models { provider })),
+        (maybe(text()), text())
+            .prop_map(|(provider, name)| Command::Session(SessionCommand::SetModel { provider, name })),
+        policy().prop_map(|policy| Command::Session(SessionCommand::SetPolicy { policy })),
+        Just(Command::List(ListCommand::Servers)),
+        (maybe(text()), any::<bool>())
+            .prop_map(|(cwd, reload)| Command::List(ListCommand::Skills { cwd, reload })),
+        Just(Command::List(ListCommand::Tools)),
+        maybe(few(text())).prop_map(|tools| Command::Session(SessionCommand::SetTools { tools })),
     ]
     .boxed()
 }

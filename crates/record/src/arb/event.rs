@@ -6,7 +6,8 @@ use super::{
     role, text, text_kind, usage,
 };
 use domain::event::{
-    Base, Body, Cause, Compaction, Event, Failure, Finish, Leaving, Outcome, PlanItem, PlanState, Trigger,
+    AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Failure, Finish, Leaving, MessageEvent,
+    NoteEvent, Outcome, PlanItem, PlanState, QueueEvent, RunEvent, SessionEvent, ToolEvent, Trigger,
 };
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
@@ -88,32 +89,31 @@ fn of_session() -> BoxedStrategy<Body> {
     let parent = maybe((text(), maybe(number())));
     let base = (number(), number(), number(), usage(), maybe((number(), number())));
     prop_oneof![
-        (text(), text(), parent).prop_map(|(cwd, project, parent)| Body::SessionOpened {
+        (text(), text(), parent).prop_map(|(cwd, project, parent)| Body::Session(SessionEvent::Opened {
             cwd,
             project,
             parent: parent.map(|(session, at)| (session, at.map(EntryId))),
-        }),
-        text().prop_map(|title| Body::Renamed { title }),
-        model_ref().prop_map(|model| Body::ModelChosen { model }),
-        policy().prop_map(|policy| Body::PolicyChosen { policy }),
-        maybe(few(text())).prop_map(|tools| Body::ToolsChosen { tools }),
-        maybe(number()).prop_map(|leaf| Body::LeafMoved { leaf: leaf.map(EntryId) }),
-        (number(), number()).prop_map(|(used, window)| Body::ContextMeasured { used, window }),
-        (number(), maybe(number()), compaction()).prop_map(|(entry, parent, compaction)| Body::Compacted {
-            entry: EntryId(entry),
-            parent: parent.map(EntryId),
-            compaction,
-        }),
-        few(item).prop_map(|items| Body::PlanChanged { items }),
+        })),
+        text().prop_map(|title| Body::Session(SessionEvent::Renamed { title })),
+        model_ref().prop_map(|model| Body::Session(SessionEvent::ModelChosen { model })),
+        policy().prop_map(|policy| Body::Session(SessionEvent::PolicyChosen { policy })),
+        maybe(few(text())).prop_map(|tools| Body::Session(SessionEvent::ToolsChosen { tools })),
+        maybe(number()).prop_map(|leaf| Body::Session(SessionEvent::LeafMoved { leaf: leaf.map(EntryId) })),
+        (number(), number())
+            .prop_map(|(used, window)| Body::Context(ContextEvent::Measured { used, window })),
+        (number(), maybe(number()), compaction()).prop_map(|(entry, parent, compaction)| Body::Context(
+            ContextEvent::Compacted { entry: EntryId(entry), parent: parent.map(EntryId), compaction }
+        )),
+        few(item).prop_map(|items| Body::Note(NoteEvent::PlanChanged { items })),
         (number(), maybe(number()), maybe(number()), level(), text(), text()).prop_map(
-            |(entry, parent, run, level, code, text)| Body::Noticed {
+            |(entry, parent, run, level, code, text)| Body::Note(NoteEvent::Noticed {
                 entry: EntryId(entry),
                 parent: parent.map(EntryId),
                 run: run.map(RunId),
                 level,
                 code,
                 text,
-            }
+            })
         ),
         base.prop_map(|(seq, at, last_id, usage, context)| {
             Body::Rebased(Box::new(Base { seq: Seq(seq), updated_at: Millis(at), last_id, usage, context }))
@@ -125,22 +125,22 @@ fn of_session() -> BoxedStrategy<Body> {
 fn of_run() -> BoxedStrategy<Body> {
     let cause = one_of(&[Cause::Prompt, Cause::Steer, Cause::FollowUp]);
     prop_oneof![
-        number().prop_map(|run| Body::RunStarted { run: RunId(run) }),
-        (number(), outcome()).prop_map(|(run, outcome)| Body::RunEnded { run: RunId(run), outcome }),
-        (number(), number(), cause).prop_map(|(run, turn, cause)| Body::TurnStarted {
+        number().prop_map(|run| Body::Run(RunEvent::Started { run: RunId(run) })),
+        (number(), outcome())
+            .prop_map(|(run, outcome)| Body::Run(RunEvent::Ended { run: RunId(run), outcome })),
+        (number(), number(), cause).prop_map(|(run, turn, cause)| Body::Run(RunEvent::TurnStarted {
             run: RunId(run),
             turn: TurnId(turn),
             cause,
-        }),
-        number().prop_map(|turn| Body::TurnEnded { turn: TurnId(turn) }),
-        (number(), number(), maybe(model_ref())).prop_map(|(turn, step, model)| Body::StepStarted {
-            turn: TurnId(turn),
-            step: StepId(step),
-            model,
-        }),
-        (number(), usage()).prop_map(|(step, usage)| Body::StepEnded { step: StepId(step), usage }),
+        })),
+        number().prop_map(|turn| Body::Run(RunEvent::TurnEnded { turn: TurnId(turn) })),
+        (number(), number(), maybe(model_ref())).prop_map(|(turn, step, model)| Body::Run(
+            RunEvent::StepStarted { turn: TurnId(turn), step: StepId(step), model }
+        )),
+        (number(), usage())
+            .prop_map(|(step, usage)| Body::Run(RunEvent::StepEnded { step: StepId(step), usage })),
         (any::<u32>(), any::<u32>(), number(), text()).prop_map(|(attempt, max, delay_ms, reason)| {
-            Body::Retrying { attempt, max, delay_ms, reason }
+            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason })
         }),
     ]
     .boxed()
@@ -149,22 +149,25 @@ fn of_run() -> BoxedStrategy<Body> {
 fn of_message() -> BoxedStrategy<Body> {
     prop_oneof![
         (number(), maybe(number()), role(), maybe(number()), maybe(number())).prop_map(
-            |(message, parent, role, turn, step)| Body::MessageStarted {
+            |(message, parent, role, turn, step)| Body::Message(MessageEvent::Started {
                 message: MessageId(message),
                 parent: parent.map(EntryId),
                 role,
                 turn: turn.map(TurnId),
                 step: step.map(StepId),
-            }
+            })
         ),
-        (number(), text_kind(), text()).prop_map(|(message, kind, text)| Body::MessageDelta {
+        (number(), text_kind(), text()).prop_map(|(message, kind, text)| Body::Message(
+            MessageEvent::Delta { message: MessageId(message), kind, text }
+        )),
+        (number(), part()).prop_map(|(message, part)| Body::Message(MessageEvent::PartAdded {
             message: MessageId(message),
-            kind,
-            text,
-        }),
-        (number(), part()).prop_map(|(message, part)| Body::PartAdded { message: MessageId(message), part }),
-        (number(), finish())
-            .prop_map(|(message, finish)| Body::MessageEnded { message: MessageId(message), finish }),
+            part
+        })),
+        (number(), finish()).prop_map(|(message, finish)| Body::Message(MessageEvent::Ended {
+            message: MessageId(message),
+            finish
+        })),
     ]
     .boxed()
 }
@@ -184,22 +187,19 @@ fn of_tool() -> BoxedStrategy<Body> {
         (maybe(any::<u8>()), text()).prop_map(|(percent, message)| Progress::Status { percent, message }),
     ];
     prop_oneof![
-        (number(), number(), text(), json()).prop_map(|(tool, message, name, args)| Body::ToolProposed {
-            tool: ToolRunId(tool),
-            message: MessageId(message),
-            name,
-            args,
-        }),
+        (number(), number(), text(), json()).prop_map(|(tool, message, name, args)| Body::Tool(
+            ToolEvent::Proposed { tool: ToolRunId(tool), message: MessageId(message), name, args }
+        )),
         (number(), decision())
-            .prop_map(|(tool, decision)| Body::ToolDecided { tool: ToolRunId(tool), decision }),
-        number().prop_map(|tool| Body::ToolStarted { tool: ToolRunId(tool) }),
+            .prop_map(|(tool, decision)| Body::Tool(ToolEvent::Decided { tool: ToolRunId(tool), decision })),
+        number().prop_map(|tool| Body::Tool(ToolEvent::Started { tool: ToolRunId(tool) })),
         (number(), progress)
-            .prop_map(|(tool, progress)| Body::ToolProgress { tool: ToolRunId(tool), progress }),
-        (number(), outcome, tool_result()).prop_map(|(tool, outcome, result)| Body::ToolEnded {
+            .prop_map(|(tool, progress)| Body::Tool(ToolEvent::Progress { tool: ToolRunId(tool), progress })),
+        (number(), outcome, tool_result()).prop_map(|(tool, outcome, result)| Body::Tool(ToolEvent::Ended {
             tool: ToolRunId(tool),
             outcome,
             result,
-        }),
+        })),
     ]
     .boxed()
 }
@@ -207,17 +207,17 @@ fn of_tool() -> BoxedStrategy<Body> {
 fn of_ask_and_queue() -> BoxedStrategy<Body> {
     let leaving = one_of(&[Leaving::Taken, Leaving::Dropped, Leaving::Cleared]);
     prop_oneof![
-        ask().prop_map(Body::AskOpened),
-        (number(), closing()).prop_map(|(ask, closing)| Body::AskClosed { ask: AskId(ask), closing }),
-        (number(), queue_kind(), input(), maybe(text())).prop_map(|(item, kind, input, by)| Body::Queued {
-            item: QueuedId(item),
-            kind,
-            input,
-            by,
-        }),
-        (number(), input()).prop_map(|(item, input)| Body::QueueEdited { item: QueuedId(item), input }),
-        (number(), leaving).prop_map(|(item, leaving)| Body::Unqueued { item: QueuedId(item), leaving }),
-        (queue_kind(), mode()).prop_map(|(kind, mode)| Body::QueueModeSet { kind, mode }),
+        ask().prop_map(|ask| Body::Ask(AskEvent::Opened(ask))),
+        (number(), closing())
+            .prop_map(|(ask, closing)| Body::Ask(AskEvent::Closed { ask: AskId(ask), closing })),
+        (number(), queue_kind(), input(), maybe(text())).prop_map(|(item, kind, input, by)| Body::Queue(
+            QueueEvent::Added { item: QueuedId(item), kind, input, by }
+        )),
+        (number(), input())
+            .prop_map(|(item, input)| Body::Queue(QueueEvent::Edited { item: QueuedId(item), input })),
+        (number(), leaving)
+            .prop_map(|(item, leaving)| Body::Queue(QueueEvent::Left { item: QueuedId(item), leaving })),
+        (queue_kind(), mode()).prop_map(|(kind, mode)| Body::Queue(QueueEvent::ModeSet { kind, mode })),
     ]
     .boxed()
 }

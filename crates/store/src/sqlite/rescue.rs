@@ -10,7 +10,7 @@ use super::salvage::{Found, Known, Salvage};
 use super::{access, place, read_only, reading, rows, schema, session, trouble, writing};
 use crate::projection::Projection;
 use crate::{SqliteStore, StoreError};
-use domain::event::{Body, Event};
+use domain::event::{Body, Event, NoteEvent};
 use domain::ids::{EntryId, Seq, SessionId};
 use domain::signal::Level;
 use domain::state::State;
@@ -303,7 +303,7 @@ fn put(connection: &Connection, known: &Known, found: &Found) -> rusqlite::Resul
 /// The word in the conversation that something of it is gone.
 fn notice(state: &mut State, known: &Known, found: &Found) -> Event {
     let lost: u64 = report(known, found, Fate::Partly).lost_events();
-    let body = Body::Noticed {
+    let body = Body::Note(NoteEvent::Noticed {
         entry: EntryId(state.last_id + 1),
         parent: state.leaf,
         run: state.open_run().map(|run| run.id),
@@ -312,7 +312,7 @@ fn notice(state: &mut State, known: &Known, found: &Found) -> Event {
         text: format!(
             "The store was damaged: {lost} of the records of this conversation are lost; everything else is there."
         ),
-    };
+    });
     let event = Event { seq: state.seq.next(), at: state.updated_at, body };
     reading::follow(state, &event);
     event

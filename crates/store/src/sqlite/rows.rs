@@ -183,11 +183,15 @@ fn inflated(packed: &[u8]) -> Result<Vec<u8>, Unreadable> {
 mod tests {
     use super::*;
     use domain::content::TextKind;
-    use domain::event::Body;
+    use domain::event::{Body, MessageEvent};
     use domain::ids::{MessageId, Millis};
 
     fn events(count: u64, text: &str) -> Vec<Event> {
-        let body = Body::MessageDelta { message: MessageId(1), kind: TextKind::Text, text: text.to_owned() };
+        let body = Body::Message(MessageEvent::Delta {
+            message: MessageId(1),
+            kind: TextKind::Text,
+            text: text.to_owned(),
+        });
         (1..=count).map(|n| Event { seq: Seq(n), at: Millis(n), body: body.clone() }).collect()
     }
 
@@ -214,13 +218,14 @@ mod tests {
                 let message = MessageId(n);
                 let (parent, role) =
                     ((n > 1).then(|| domain::ids::EntryId(n - 1)), domain::content::Role::User);
-                let start = Body::MessageStarted { message, parent, role, turn: None, step: None };
+                let start =
+                    Body::Message(MessageEvent::Started { message, parent, role, turn: None, step: None });
                 state.apply(Millis(n), &start).unwrap();
                 let text = format!("é{n}\n").repeat(n as usize % 7);
-                let delta = Body::MessageDelta { message, kind: TextKind::Text, text };
+                let delta = Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text });
                 state.apply(Millis(n), &delta).unwrap();
                 let finish = domain::event::Finish::Complete;
-                state.apply(Millis(n), &Body::MessageEnded { message, finish }).unwrap();
+                state.apply(Millis(n), &Body::Message(MessageEvent::Ended { message, finish })).unwrap();
                 state.seq = Seq(n);
             }
             let row = pack_state(&session, &state);

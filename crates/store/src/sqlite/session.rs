@@ -7,7 +7,7 @@ use super::writing;
 use crate::contract::Listing;
 use crate::error::StoreError;
 use crate::projection::Projection;
-use domain::event::{Body, Event};
+use domain::event::{Body, Event, MessageEvent, ToolEvent};
 use domain::ids::{EntryId, Millis, Seq, SessionId};
 use domain::session::SessionSummary;
 use domain::state::State;
@@ -266,8 +266,11 @@ pub(super) fn in_transaction<T>(
 /// About how much text an event brings.
 fn weight(event: &Event) -> usize {
     match &event.body {
-        Body::MessageDelta { text, .. } => text.len(),
-        Body::ToolProgress { progress: Progress::Output(text) | Progress::Replace(text), .. } => text.len(),
+        Body::Message(MessageEvent::Delta { text, .. }) => text.len(),
+        Body::Tool(ToolEvent::Progress {
+            progress: Progress::Output(text) | Progress::Replace(text),
+            ..
+        }) => text.len(),
         _ => 0,
     }
 }

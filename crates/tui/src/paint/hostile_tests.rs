@@ -8,7 +8,10 @@ use crate::view::{Cache, Inline};
 use domain::ask::{Ask, AskKind, Choice};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Part, TextKind, Usage};
-use domain::event::{Body, Failure, Outcome, PlanItem, PlanState};
+use domain::event::{
+    AskEvent, Body, Failure, MessageEvent, NoteEvent, Outcome, PlanItem, PlanState, QueueEvent, SessionEvent,
+    ToolEvent,
+};
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, SessionId, ToolRunId};
 use domain::port::{LinkState, News, Ticket};
 use domain::queue::QueueKind;
@@ -25,13 +28,13 @@ fn signal(stage: &mut Stage, signal: Signal) {
 
 fn part(stage: &mut Stage, part: Part) {
     stage.run("go");
-    stage.happen(Body::PartAdded { message: MessageId(5), part });
+    stage.happen(Body::Message(MessageEvent::PartAdded { message: MessageId(5), part }));
 }
 
 fn ask(stage: &mut Stage, title: &str, kind: AskKind) {
     stage.run("go");
     let ask = Ask { id: AskId(40), run: Some(RunId(1)), title: title.to_owned(), kind, deadline: None };
-    stage.happen(Body::AskOpened(ask));
+    stage.happen(Body::Ask(AskEvent::Opened(ask)));
     stage.ui.wait(500);
 }
 
@@ -39,9 +42,9 @@ fn tool(stage: &mut Stage, name: &str, args: &str, output: &str) {
     stage.run("go");
     let (tool, message) = (ToolRunId(20), MessageId(5));
     let (name, args) = (name.to_owned(), Json::verbatim(args));
-    stage.happen(Body::ToolProposed { tool, message, name, args });
-    stage.happen(Body::ToolStarted { tool });
-    stage.happen(Body::ToolProgress { tool, progress: Progress::Output(output.to_owned()) });
+    stage.happen(Body::Tool(ToolEvent::Proposed { tool, message, name, args }));
+    stage.happen(Body::Tool(ToolEvent::Started { tool }));
+    stage.happen(Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(output.to_owned()) }));
 }
 
 /// Every place where text of others is shown.
@@ -62,7 +65,7 @@ const PLACES: &[(&str, Put)] = &[
     ("thought", |stage, text| {
         stage.run("go");
         let (message, kind) = (MessageId(5), TextKind::Thought);
-        stage.happen(Body::MessageDelta { message, kind, text: text.to_owned() });
+        stage.happen(Body::Message(MessageEvent::Delta { message, kind, text: text.to_owned() }));
         stage.ui.keys("<ctrl-o>");
     }),
     ("code", |stage, text| {
@@ -85,7 +88,11 @@ const PLACES: &[(&str, Put)] = &[
         tool(stage, "bash", "{}", "");
         let parts = vec![Part::Diff { path: Some(text.to_owned()), text: format!("+{text}") }];
         let result = ToolResult { text: text.to_owned(), parts, ..ToolResult::default() };
-        stage.happen(Body::ToolEnded { tool: ToolRunId(20), outcome: ToolOutcome::Failed, result });
+        stage.happen(Body::Tool(ToolEvent::Ended {
+            tool: ToolRunId(20),
+            outcome: ToolOutcome::Failed,
+            result,
+        }));
         stage.ui.keys("<ctrl-o>");
     }),
     ("failure", |stage, text| {
@@ -95,26 +102,26 @@ const PLACES: &[(&str, Put)] = &[
     ("notice", |stage, text| {
         stage.run("go");
         let (entry, parent, level) = (EntryId(60), Some(EntryId(5)), Level::Warning);
-        stage.happen(Body::Noticed {
+        stage.happen(Body::Note(NoteEvent::Noticed {
             entry,
             parent,
             run: None,
             level,
             code: text.to_owned(),
             text: text.to_owned(),
-        });
+        }));
     }),
     ("queue and plan", |stage, text| {
         stage.run("go");
         let (item, kind) = (QueuedId(30), QueueKind::Steer);
-        stage.happen(Body::Queued { item, kind, input: Input::text(text), by: None });
-        stage.happen(Body::PlanChanged {
+        stage.happen(Body::Queue(QueueEvent::Added { item, kind, input: Input::text(text), by: None }));
+        stage.happen(Body::Note(NoteEvent::PlanChanged {
             items: vec![PlanItem { text: text.to_owned(), state: PlanState::Active }],
-        });
+        }));
     }),
     ("title", |stage, text| {
         stage.run("go");
-        stage.happen(Body::Renamed { title: text.to_owned() });
+        stage.happen(Body::Session(SessionEvent::Renamed { title: text.to_owned() }));
         signal(stage, Signal::Title(text.to_owned()));
     }),
     ("signals", |stage, text| {

@@ -12,7 +12,7 @@ use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::term::{Config, Term};
 use alacritty_terminal::vte::ansi;
 use domain::content::{Json, Part, Role, TextKind};
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{Body, Finish, MessageEvent, Outcome, ToolEvent};
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId, TurnId};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
@@ -201,7 +201,7 @@ impl<E: Emulator> Storm<E> {
 
     fn say(&mut self, text: String) {
         let (message, kind) = (self.message(), TextKind::Text);
-        self.stage.happen(Body::MessageDelta { message, kind, text });
+        self.stage.happen(Body::Message(MessageEvent::Delta { message, kind, text }));
     }
 
     fn step(&mut self, step: Step) {
@@ -215,11 +215,11 @@ impl<E: Emulator> Storm<E> {
             }
             Step::NextMessage => {
                 let message = self.message();
-                self.stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+                self.stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
                 self.next += 1;
                 let (parent, message, role) = (Some(self.leaf), MessageId(self.next), Role::Assistant);
                 let (turn, step) = (Some(TurnId(2)), Some(StepId(4)));
-                self.stage.happen(Body::MessageStarted { message, parent, role, turn, step });
+                self.stage.happen(Body::Message(MessageEvent::Started { message, parent, role, turn, step }));
                 self.leaf = message.into();
             }
             Step::Tool(lines) => self.tool(lines),
@@ -234,18 +234,18 @@ impl<E: Emulator> Storm<E> {
         self.next += 1;
         let (tool, message) = (ToolRunId(self.next), self.message());
         let args = Json::verbatim(format!(r#"{{"command":"job {}"}}"#, self.next));
-        self.stage.happen(Body::ToolProposed { tool, message, name: "bash".to_owned(), args });
-        self.stage.happen(Body::ToolStarted { tool });
+        self.stage.happen(Body::Tool(ToolEvent::Proposed { tool, message, name: "bash".to_owned(), args }));
+        self.stage.happen(Body::Tool(ToolEvent::Started { tool }));
         self.draw();
         for line in 0..lines {
             let progress = Progress::Output(format!("at work {line}\n"));
-            self.stage.happen(Body::ToolProgress { tool, progress });
+            self.stage.happen(Body::Tool(ToolEvent::Progress { tool, progress }));
             self.draw();
         }
         self.next += 1;
         let parts = vec![Part::Text(String::new())];
         let result = ToolResult { text: format!("w{}", self.next), parts, ..ToolResult::default() };
-        self.stage.happen(Body::ToolEnded { tool, outcome: ToolOutcome::Done, result });
+        self.stage.happen(Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Done, result }));
     }
 
     fn drag(&mut self, sizes: &[(u16, u16)]) {

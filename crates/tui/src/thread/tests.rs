@@ -2,7 +2,10 @@
 
 use super::*;
 use domain::content::{Json, TextKind, Usage};
-use domain::event::{Cause, Compaction, Event, Finish, Trigger};
+use domain::event::{
+    Cause, Compaction, ContextEvent, Event, Finish, MessageEvent, NoteEvent, RunEvent, SessionEvent,
+    ToolEvent, Trigger,
+};
 use domain::ids::{Ids, Millis, Seq, StepId, TurnId};
 use domain::signal::Level;
 use domain::tool::{ToolOutcome, ToolResult};
@@ -63,9 +66,9 @@ impl Play {
         match step {
             Step::Run => {
                 let (run, turn) = (RunId::mint(&ids), TurnId::mint(&ids));
-                self.tell(Body::RunStarted { run });
-                self.tell(Body::TurnStarted { run, turn, cause: Cause::Prompt });
-                self.tell(Body::StepStarted { turn, step: StepId::mint(&ids), model: None });
+                self.tell(Body::Run(RunEvent::Started { run }));
+                self.tell(Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
+                self.tell(Body::Run(RunEvent::StepStarted { turn, step: StepId::mint(&ids), model: None }));
             }
             Step::End(well) => {
                 let outcome = if well { Outcome::Done } else { Outcome::Cancelled };
@@ -76,41 +79,44 @@ impl Play {
                 let step = self.state.open_run().and_then(|run| run.open_step()).map(|step| step.id);
                 let (message, parent) = (MessageId::mint(&ids), self.state.leaf);
                 let role = if person { Role::User } else { Role::Assistant };
-                self.tell(Body::MessageStarted { message, parent, role, turn, step });
+                self.tell(Body::Message(MessageEvent::Started { message, parent, role, turn, step }));
             }
             Step::Text(back, thought) => {
                 let kind = if thought { TextKind::Thought } else { TextKind::Text };
                 let text = "word ".to_owned();
                 if let Some(message) = self.open(back) {
-                    self.tell(Body::MessageDelta { message, kind, text });
+                    self.tell(Body::Message(MessageEvent::Delta { message, kind, text }));
                 }
             }
             Step::Part(back) => {
                 if let Some(message) = self.open(back) {
-                    self.tell(Body::PartAdded { message, part: Part::Text("whole".into()) });
+                    self.tell(Body::Message(MessageEvent::PartAdded {
+                        message,
+                        part: Part::Text("whole".into()),
+                    }));
                 }
             }
             Step::Close(back) => {
                 if let Some(message) = self.open(back) {
-                    self.tell(Body::MessageEnded { message, finish: Finish::Complete });
+                    self.tell(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
                 }
             }
             Step::Tool(back) => {
                 if let Some(message) = self.open(back) {
                     let (tool, name, args) = (ToolRunId::mint(&ids), "bash".to_owned(), Json::empty());
-                    self.tell(Body::ToolProposed { tool, message, name, args });
+                    self.tell(Body::Tool(ToolEvent::Proposed { tool, message, name, args }));
                 }
             }
             Step::ToolEnd => {
                 if let Some(tool) = self.state.open_tools().first().copied() {
                     let (outcome, result) = (ToolOutcome::Done, ToolResult::text("ok"));
-                    self.tell(Body::ToolEnded { tool, outcome, result });
+                    self.tell(Body::Tool(ToolEvent::Ended { tool, outcome, result }));
                 }
             }
             Step::Notice => {
                 let (entry, parent, run) = (EntryId::mint(&ids), self.state.leaf, None);
                 let (level, code, text) = (Level::Info, "note".to_owned(), "note".to_owned());
-                self.tell(Body::Noticed { entry, parent, run, level, code, text });
+                self.tell(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
             }
             Step::Compact => {
                 let compaction = Compaction {
@@ -121,11 +127,11 @@ impl Play {
                     usage: Usage::default(),
                 };
                 let (entry, parent) = (EntryId::mint(&ids), self.state.leaf);
-                self.tell(Body::Compacted { entry, parent, compaction });
+                self.tell(Body::Context(ContextEvent::Compacted { entry, parent, compaction }));
             }
             Step::Leaf(nth) => {
                 let leaf = self.state.entries.keys().rev().nth(nth).copied();
-                self.tell(Body::LeafMoved { leaf });
+                self.tell(Body::Session(SessionEvent::LeafMoved { leaf }));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::update::tests::Stage;
 use domain::content::{Part, Role};
-use domain::event::{Body, Finish};
+use domain::event::{Body, Finish, MessageEvent};
 use domain::ids::{EntryId, MessageId, TurnId};
 use proptest::prelude::*;
 
@@ -13,10 +13,10 @@ fn long(entries: u64, columns: u16, rows: u16) -> Stage {
         let message = MessageId(number + 10);
         let parent = Some(if number == 0 { EntryId(5) } else { EntryId(number + 9) });
         let (role, turn) = (if number % 2 == 0 { Role::User } else { Role::Assistant }, Some(TurnId(2)));
-        stage.happen(Body::MessageStarted { message, parent, role, turn, step: None });
+        stage.happen(Body::Message(MessageEvent::Started { message, parent, role, turn, step: None }));
         let text = format!("message {number} {}", "word ".repeat(usize::try_from(number % 40).unwrap()));
-        stage.happen(Body::PartAdded { message, part: Part::Text(text) });
-        stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        stage.happen(Body::Message(MessageEvent::PartAdded { message, part: Part::Text(text) }));
+        stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     }
     stage
 }

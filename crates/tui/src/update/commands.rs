@@ -8,7 +8,7 @@ use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Of;
 use crate::settings::Setting;
-use domain::command::{Command, ExportFormat};
+use domain::command::{Command, ExportFormat, LibraryCommand, QueueCommand, RunCommand, SessionCommand};
 use domain::content::{Part, Role};
 use domain::queue::{Mode, QueueKind};
 use domain::session::Policy;
@@ -49,7 +49,11 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         Does::Keys => page(model, "Keys", Content::Keys),
         Does::Status => page(model, "Status", Content::Status),
         Does::Notices => page(model, "What was said in passing", Content::Notices),
-        Does::New => model.send(Want::Nothing, Command::NewSession { cwd: None, title: given, id: None }, fx),
+        Does::New => model.send(
+            Want::Nothing,
+            Command::Library(LibraryCommand::New { cwd: None, title: given, id: None }),
+            fx,
+        ),
         Does::Sessions => lists::open(model, Of::Sessions, fx),
         Does::Tree => lists::open(model, Of::Tree, fx),
         Does::Tools => lists::open(model, Of::Tools, fx),
@@ -58,20 +62,32 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         Does::Queue => lists::open(model, Of::Queue, fx),
         Does::History => lists::open(model, Of::History, fx),
         Does::Branch => {
-            model.send(Want::Word("branched"), Command::BranchSession { session: None, at: None }, fx);
+            model.send(
+                Want::Word("branched"),
+                Command::Library(LibraryCommand::Branch { session: None, at: None }),
+                fx,
+            );
         }
         Does::Rename => match given {
-            Some(title) => model.send(Want::Word("renamed"), Command::RenameSession { title }, fx),
+            Some(title) => {
+                model.send(Want::Word("renamed"), Command::Session(SessionCommand::Rename { title }), fx)
+            }
             None => model.toast(Level::Info, "write the title behind it: /rename TITLE"),
         },
-        Does::Clear => model.send(Want::Nothing, Command::ClearSession, fx),
-        Does::Compact => model.send(Want::Word("summarised"), Command::Compact { instruction: given }, fx),
+        Does::Clear => model.send(Want::Nothing, Command::Session(SessionCommand::Clear), fx),
+        Does::Compact => {
+            model.send(Want::Word("summarised"), Command::Run(RunCommand::Compact { instruction: given }), fx)
+        }
         Does::Model => match given {
             Some(name) => set_model(model, &name, fx),
             None => lists::open(model, Of::Models, fx),
         },
         Does::Policy => match given.as_deref().map(policy) {
-            Some(Some(policy)) => model.send(Want::Word("policy set"), Command::SetPolicy { policy }, fx),
+            Some(Some(policy)) => model.send(
+                Want::Word("policy set"),
+                Command::Session(SessionCommand::SetPolicy { policy }),
+                fx,
+            ),
             Some(None) => {
                 let names = Policy::ALL.map(Policy::name).join(", ");
                 model.toast(Level::Info, format!("modes: {names}"));
@@ -123,7 +139,7 @@ fn set_model(model: &mut Model, name: &str, fx: &mut Vec<Fx>) {
         Some((provider, name)) => (Some(provider.to_owned()), name.to_owned()),
         None => (None, name.to_owned()),
     };
-    model.send(Want::Word("model set"), Command::SetModel { provider, name }, fx);
+    model.send(Want::Word("model set"), Command::Session(SessionCommand::SetModel { provider, name }), fx);
 }
 
 fn policy(name: &str) -> Option<Policy> {
@@ -147,7 +163,7 @@ fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
         Some("one") => Mode::OneAtATime,
         _ => return model.toast(Level::Info, "one or all?"),
     };
-    model.send(Want::Word("mode set"), Command::SetQueueMode { kind, mode }, fx);
+    model.send(Want::Word("mode set"), Command::Queue(QueueCommand::SetMode { kind, mode }), fx);
 }
 
 fn copy(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
@@ -199,5 +215,5 @@ fn export(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
     };
     let name = model.world.current.as_ref().map_or("session".to_owned(), ToString::to_string);
     let path = words.next().map_or_else(|| format!("{name}.{ending}"), str::to_owned);
-    model.send(Want::Export(path), Command::ExportSession { session: None, format }, fx);
+    model.send(Want::Export(path), Command::Library(LibraryCommand::Export { session: None, format }), fx);
 }

@@ -4,7 +4,7 @@ use crate::complete::{self, Completion, Kind};
 use crate::key::{Code, Key};
 use crate::model::{Model, Want};
 use crate::msg::Fx;
-use domain::command::Command;
+use domain::command::{Command, ListCommand};
 
 /// Looks at the word at the caret again, after the text changed.
 pub(super) fn refresh(model: &mut Model, fx: &mut Vec<Fx>) {
@@ -32,7 +32,7 @@ pub(super) fn refresh(model: &mut Model, fx: &mut Vec<Fx>) {
         }
         Kind::Skill => {
             if model.screen.skills.is_empty() && model.world.seen().abilities.skills {
-                model.send(Want::Skills, Command::ListSkills { cwd: None, reload: false }, fx);
+                model.send(Want::Skills, Command::List(ListCommand::Skills { cwd: None, reload: false }), fx);
             }
             Some(complete::skills(from, &query, &model.screen.skills))
         }

@@ -11,7 +11,9 @@ use crate::picker::{Item, Of, Picked, Picker, Stands};
 use crate::row::fit;
 use crate::settings::Setting;
 use crate::theme::Theme;
-use domain::command::{Command, ListScope, Receipt};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, QueueCommand, Receipt, SessionCommand,
+};
 use domain::content::Role;
 use domain::ids::EntryId;
 use domain::session::{ModelEntry, ModelRef, ServerState, SessionSummary};
@@ -42,13 +44,15 @@ pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
     };
     let mut picker = Picker::new(of, title, hint);
     let command = match of {
-        Of::Sessions => {
-            Some(Command::ListSessions { scope: ListScope::All, limit: Some(MAX_SESSIONS), search: None })
-        }
-        Of::Models => Some(Command::ListModels { provider: None }),
-        Of::Tools => Some(Command::ListTools),
-        Of::Skills => Some(Command::ListSkills { cwd: None, reload: true }),
-        Of::Servers => Some(Command::ListServers),
+        Of::Sessions => Some(Command::Library(LibraryCommand::List {
+            scope: ListScope::All,
+            limit: Some(MAX_SESSIONS),
+            search: None,
+        })),
+        Of::Models => Some(Command::List(ListCommand::Models { provider: None })),
+        Of::Tools => Some(Command::List(ListCommand::Tools)),
+        Of::Skills => Some(Command::List(ListCommand::Skills { cwd: None, reload: true })),
+        Of::Servers => Some(Command::List(ListCommand::Servers)),
         Of::Tree => {
             let items = tree(model.world.state());
             let last = items.iter().position(|item| item.sign == "› ").unwrap_or(items.len());
@@ -97,7 +101,7 @@ pub(super) fn next_session(model: &mut Model, back: bool, fx: &mut Vec<Fx>) {
         return model.toast(Level::Info, format!("there is no other session open; {key} lists them all"));
     };
     let next = if back { (at + ids.len() - 1) % ids.len() } else { (at + 1) % ids.len() };
-    model.send(Want::Nothing, Command::OpenSession { session: ids[next].clone() }, fx);
+    model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session: ids[next].clone() }), fx);
 }
 
 /// What a list asked for is here.
@@ -292,7 +296,7 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
             let (scope, limit) = (ListScope::All, Some(MAX_SESSIONS));
             model.send(
                 Want::List(Of::Sessions),
-                Command::ListSessions { scope, limit, search: Some(words) },
+                Command::Library(LibraryCommand::List { scope, limit, search: Some(words) }),
                 fx,
             );
         }
@@ -319,15 +323,17 @@ fn choose(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
     match stands {
         Stands::Session(session) => {
             if model.world.current.as_ref() != Some(&session) {
-                model.send(Want::Nothing, Command::OpenSession { session }, fx);
+                model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
             }
         }
         Stands::Entry(entry) => reading::go_back_to(model, entry, fx),
         Stands::Model(provider, name) => {
-            let command = Command::SetModel { provider: Some(provider), name };
+            let command = Command::Session(SessionCommand::SetModel { provider: Some(provider), name });
             model.send(Want::Word("model set"), command, fx);
         }
-        Stands::Policy(policy) => model.send(Want::Word("policy set"), Command::SetPolicy { policy }, fx),
+        Stands::Policy(policy) => {
+            model.send(Want::Word("policy set"), Command::Session(SessionCommand::SetPolicy { policy }), fx)
+        }
         Stands::Tool(name, active) => switch_tool(model, &name, !active, fx),
         Stands::Text(text) => {
             if text.starts_with('$') {
@@ -339,7 +345,7 @@ fn choose(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
         Stands::Queued(item) => {
             let waiting = model.world.state().queues.all().find(|(_, waiting)| waiting.id == item);
             let text = waiting.map(|(_, waiting)| waiting.input.text.clone());
-            model.send(Want::Nothing, Command::DropQueued { item }, fx);
+            model.send(Want::Nothing, Command::Queue(QueueCommand::Drop { item }), fx);
             text.into_iter().for_each(|text| prompt::give_back(model, &text));
         }
         Stands::Value(setting, value) => model.set(setting, value, fx),
@@ -377,7 +383,7 @@ fn switch_tool(model: &mut Model, name: &str, on: bool, fx: &mut Vec<Fx>) {
         }
     }
     let tools = (active.len() < picker.items.len()).then_some(active);
-    model.send(Want::Nothing, Command::SetTools { tools }, fx);
+    model.send(Want::Nothing, Command::Session(SessionCommand::SetTools { tools }), fx);
 }
 
 fn drop_line(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
@@ -385,8 +391,8 @@ fn drop_line(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
         Stands::Session(session) if model.world.current.as_ref() == Some(session) => {
             return model.toast(Level::Info, "this is the session you are in; go to another one first");
         }
-        Stands::Session(session) => Command::DeleteSession { session: session.clone() },
-        Stands::Queued(item) => Command::DropQueued { item: *item },
+        Stands::Session(session) => Command::Library(LibraryCommand::Delete { session: session.clone() }),
+        Stands::Queued(item) => Command::Queue(QueueCommand::Drop { item: *item }),
         _ => return,
     };
     model.send(Want::Word("gone"), command, fx);

@@ -9,8 +9,8 @@ use crate::msg::Fx;
 use crate::thread::Thread;
 use crate::transcript::Scroll;
 use crate::world::Seen;
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
-use domain::event::{Body, Event, Leaving};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind};
+use domain::event::{AskEvent, Body, Event, Leaving, MessageEvent, QueueEvent, RunEvent, SessionEvent};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News, Ticket};
 use domain::session::SkillEntry;
@@ -107,7 +107,7 @@ fn leave(model: &mut Model) {
 fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<Fx>) {
     let is_current = model.world.current.as_ref() == Some(session);
     let cleared = match &event.body {
-        Body::Unqueued { item, leaving: Leaving::Cleared } if is_current => {
+        Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared }) if is_current => {
             let queues = &model.world.state().queues;
             queues
                 .all()
@@ -119,7 +119,11 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
     if !model.world.happened(session, event) {
         if is_current {
             // What is known does not fit what came: the whole session is asked for again.
-            model.send(Want::Nothing, Command::OpenSession { session: session.clone() }, fx);
+            model.send(
+                Want::Nothing,
+                Command::Library(LibraryCommand::Open { session: session.clone() }),
+                fx,
+            );
         }
         return;
     }
@@ -129,7 +133,7 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
         None => {}
     }
     match &event.body {
-        Body::RunEnded { run, .. } => {
+        Body::Run(RunEvent::Ended { run, .. }) => {
             let took = model.world.sessions.get(session).and_then(|seen| seen.state.run(*run));
             let long = took.is_some_and(|run| event.at.since(run.started_at) >= LONG_RUN_MS);
             if long {
@@ -140,18 +144,20 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             }
             retitle(model, fx);
         }
-        Body::AskOpened(ask) if !is_current => {
+        Body::Ask(AskEvent::Opened(ask)) if !is_current => {
             let title = model.world.sessions.get(session).map(|seen| seen.state.title()).unwrap_or_default();
             let key = model.screen.keymap.shown(Action::NextSession);
             model.toast(Level::Warning, format!("“{title}” asks: {} ({key} goes there)", ask.title));
             model.ring(&format!("{title}: {}", ask.title), fx);
         }
-        Body::MessageDelta { text, .. } if is_current => model.screen.flow.add(model.screen.now, text.len()),
-        Body::RunStarted { .. } => {
+        Body::Message(MessageEvent::Delta { text, .. }) if is_current => {
+            model.screen.flow.add(model.screen.now, text.len())
+        }
+        Body::Run(RunEvent::Started { .. }) => {
             model.screen.put_away = false;
             retitle(model, fx);
         }
-        Body::Renamed { .. } => retitle(model, fx),
+        Body::Session(SessionEvent::Renamed { .. }) => retitle(model, fx),
         _ => {}
     }
 }

@@ -6,7 +6,7 @@ use crate::model::{Model, TWICE_MS, Want};
 use crate::msg::{Begin, Fx};
 use crate::picker::Of;
 use crate::transcript::Scroll;
-use domain::command::{Command, PromptOptions, WhenBusy};
+use domain::command::{Command, PromptOptions, QueueCommand, RunCommand, WhenBusy};
 use domain::content::{Input, Part};
 use domain::ids::{Millis, SessionId};
 use domain::port::LinkState;
@@ -113,13 +113,13 @@ pub(super) fn say(model: &mut Model, text: String, manner: Manner, fx: &mut Vec<
         Manner::Steer => QueueKind::Steer,
     };
     let want = Want::Waits(model.world.current.clone(), input.clone());
-    model.send(want, Command::Enqueue { kind, input }, fx);
+    model.send(want, Command::Queue(QueueCommand::Add { kind, input }), fx);
 }
 
 fn prompt(model: &mut Model, input: Input, fx: &mut Vec<Fx>) {
     let want = Want::Said(input.text.clone());
     let options = PromptOptions { when_busy: WhenBusy::Queue, ..Default::default() };
-    model.send(want, Command::Prompt { input, options }, fx);
+    model.send(want, Command::Run(RunCommand::Prompt { input, options }), fx);
 }
 
 /// The run that an input should have waited for was over, or about to be, when the runtime heard of it: it is a prompt then.
@@ -178,7 +178,7 @@ pub(super) fn stop(model: &mut Model, fx: &mut Vec<Fx>) {
 /// Asks the runtime to stop what it does.
 pub(super) fn cancel(model: &mut Model, fx: &mut Vec<Fx>) {
     let run = model.world.state().open_run().map(|run| run.id);
-    model.send(Want::Nothing, Command::Cancel { run, reason: None }, fx);
+    model.send(Want::Nothing, Command::Run(RunCommand::Cancel { run, reason: None }), fx);
 }
 
 /// Makes a text the newest of the earlier prompts, also after a restart.

@@ -12,7 +12,7 @@ use crate::search::Search;
 use crate::thread::CellKey;
 use crate::transcript::{self, Scroll};
 use crate::view::{areas, list_area};
-use domain::command::Command;
+use domain::command::{Command, SessionCommand};
 use domain::ids::{EntryId, MessageId};
 use domain::signal::Level;
 use ratatui::layout::{Position, Rect};
@@ -115,7 +115,7 @@ pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
         Some(message) => (state.entries.get(&entry).and_then(|entry| entry.parent), Some(message.text())),
         None => (Some(entry), None),
     };
-    model.send(Want::Nothing, Command::SetLeaf { leaf }, fx);
+    model.send(Want::Nothing, Command::Session(SessionCommand::SetLeaf { leaf }), fx);
     let word = if text.is_some() {
         "change the prompt and send it: what came after stays on its own branch (/tree)"
     } else {

@@ -5,9 +5,11 @@ use crate::msg::{Fx, Mouse, MouseAct, Msg};
 use crate::settings::Setting;
 use crate::theme::Theme;
 use domain::ask::{Answer, Ask, AskKind};
-use domain::command::{Command, ExportFormat, Receipt};
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListCommand, QueueCommand, Receipt, RunCommand, SessionCommand,
+};
 use domain::content::{Input, Part};
-use domain::event::{Body, Outcome};
+use domain::event::{AskEvent, Body, Outcome, QueueEvent, SessionEvent, ToolEvent};
 use domain::ids::{AskId, EntryId, Millis, QueuedId, RunId, SessionId};
 use domain::port::{Abilities, LinkState, News, Ticket};
 use domain::queue::{Mode, QueueKind};
@@ -22,15 +24,27 @@ fn settle(stage: &mut Stage, receipt: Receipt) {
 #[test]
 fn commands_say_what_they_mean() {
     for (line, command) in [
-        ("/new trip", Command::NewSession { cwd: None, title: Some("trip".into()), id: None }),
-        ("/rename Big trip", Command::RenameSession { title: "Big trip".into() }),
-        ("/policy full", Command::SetPolicy { policy: Policy::Full }),
-        ("/mode steer all", Command::SetQueueMode { kind: QueueKind::Steer, mode: Mode::All }),
-        ("/model a/b", Command::SetModel { provider: Some("a".into()), name: "b".into() }),
-        ("/compact keep names", Command::Compact { instruction: Some("keep names".into()) }),
-        ("/export html out.html", Command::ExportSession { session: None, format: ExportFormat::Html }),
-        ("/clear", Command::ClearSession),
-        ("/mcp", Command::ListServers),
+        (
+            "/new trip",
+            Command::Library(LibraryCommand::New { cwd: None, title: Some("trip".into()), id: None }),
+        ),
+        ("/rename Big trip", Command::Session(SessionCommand::Rename { title: "Big trip".into() })),
+        ("/policy full", Command::Session(SessionCommand::SetPolicy { policy: Policy::Full })),
+        (
+            "/mode steer all",
+            Command::Queue(QueueCommand::SetMode { kind: QueueKind::Steer, mode: Mode::All }),
+        ),
+        (
+            "/model a/b",
+            Command::Session(SessionCommand::SetModel { provider: Some("a".into()), name: "b".into() }),
+        ),
+        ("/compact keep names", Command::Run(RunCommand::Compact { instruction: Some("keep names".into()) })),
+        (
+            "/export html out.html",
+            Command::Library(LibraryCommand::Export { session: None, format: ExportFormat::Html }),
+        ),
+        ("/clear", Command::Session(SessionCommand::Clear)),
+        ("/mcp", Command::List(ListCommand::Servers)),
     ] {
         let mut stage = Stage::new(80, 24);
         stage.ui.keys(&format!("{line}<enter>"));
@@ -47,7 +61,7 @@ fn what_is_no_command_is_not_sent_as_one() {
     assert!(stage.ui.screen().contains("did you mean /model?"));
     let mut stage = Stage::new(80, 24);
     stage.ui.keys("/etc/hosts, what is it?<enter>");
-    assert!(matches!(&stage.commands()[..], [Command::Prompt { .. }]));
+    assert!(matches!(&stage.commands()[..], [Command::Run(RunCommand::Prompt { .. })]));
 }
 
 #[test]
@@ -65,7 +79,7 @@ fn completion_takes_a_command_and_runs_it_when_it_needs_nothing() {
     assert!(stage.ui.screen().contains("Messages and branches"));
     let mut stage = Stage::new(80, 24);
     stage.ui.keys("/ren<tab>trip<enter>");
-    assert_eq!(stage.commands(), [Command::RenameSession { title: "trip".into() }]);
+    assert_eq!(stage.commands(), [Command::Session(SessionCommand::Rename { title: "trip".into() })]);
 }
 
 #[test]
@@ -93,7 +107,10 @@ fn a_model_is_chosen_from_the_list() {
     settle(&mut stage, Receipt::Models { models: vec![entry("small"), entry("large")], current: None });
     stage.ui.sent();
     stage.ui.keys("lar<enter>");
-    assert_eq!(stage.commands(), [Command::SetModel { provider: Some("p".into()), name: "large".into() }]);
+    assert_eq!(
+        stage.commands(),
+        [Command::Session(SessionCommand::SetModel { provider: Some("p".into()), name: "large".into() })]
+    );
 }
 
 #[test]
@@ -109,9 +126,12 @@ fn tools_are_switched_in_the_list() {
     settle(&mut stage, Receipt::Tools(vec![tool("bash"), tool("read")]));
     stage.ui.sent();
     stage.ui.keys("<enter>");
-    assert_eq!(stage.commands(), [Command::SetTools { tools: Some(vec!["read".into()]) }]);
+    assert_eq!(
+        stage.commands(),
+        [Command::Session(SessionCommand::SetTools { tools: Some(vec!["read".into()]) })]
+    );
     stage.ui.keys("<enter>");
-    assert_eq!(stage.commands(), [Command::SetTools { tools: None }]);
+    assert_eq!(stage.commands(), [Command::Session(SessionCommand::SetTools { tools: None })]);
 }
 
 #[test]
@@ -123,7 +143,7 @@ fn going_back_to_a_prompt_brings_its_text() {
     assert!(stage.ui.screen().contains("stop the run first"));
     stage.end(Outcome::Done);
     stage.ui.keys("<esc><ctrl-up>b");
-    assert_eq!(stage.commands(), [Command::SetLeaf { leaf: None }]);
+    assert_eq!(stage.commands(), [Command::Session(SessionCommand::SetLeaf { leaf: None })]);
     assert_eq!(stage.ui.model.screen.composer.text(), "first try");
 }
 
@@ -134,7 +154,7 @@ fn going_back_to_an_answer_makes_it_the_tip() {
     stage.text("an answer");
     stage.end(Outcome::Done);
     stage.ui.keys("<alt-up>b");
-    assert_eq!(stage.commands(), [Command::SetLeaf { leaf: Some(EntryId(5)) }]);
+    assert_eq!(stage.commands(), [Command::Session(SessionCommand::SetLeaf { leaf: Some(EntryId(5)) })]);
 }
 
 #[test]
@@ -176,9 +196,14 @@ fn what_waits_can_be_taken_back() {
     let mut stage = Stage::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
-    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.happen(Body::Queue(QueueEvent::Added {
+        item,
+        kind: QueueKind::FollowUp,
+        input: Input::text("then this"),
+        by: None,
+    }));
     stage.ui.keys("<ctrl-q><enter>");
-    assert_eq!(stage.commands(), [Command::DropQueued { item }]);
+    assert_eq!(stage.commands(), [Command::Queue(QueueCommand::Drop { item })]);
     assert_eq!(stage.ui.model.screen.composer.text(), "then this");
 }
 
@@ -190,7 +215,7 @@ fn a_command_of_the_person_goes_along_with_the_prompt() {
     stage.ui.feed(Msg::Shell { line: "ls".into(), output: "a\u{1b}[2J\n".into(), code: Some(0) });
     stage.ui.keys("what is this<enter>");
     let sent = stage.commands();
-    let [Command::Prompt { input, .. }] = &sent[..] else { panic!("{sent:?}") };
+    let [Command::Run(RunCommand::Prompt { input, .. })] = &sent[..] else { panic!("{sent:?}") };
     assert_eq!(input.text, "I ran `ls` (it worked):\n```\na\n```\n\nwhat is this");
 }
 
@@ -208,7 +233,9 @@ fn a_command_of_the_person_never_blocks_and_can_be_stopped() {
     stage.ui.keys("!ls<enter>");
     assert_eq!(stage.ui.model.screen.composer.text(), "!ls", "one at a time");
     stage.ui.keys("<ctrl-u>go on<enter>");
-    assert!(matches!(&stage.commands()[..], [Command::Prompt { input, .. }] if input.text == "go on"));
+    assert!(
+        matches!(&stage.commands()[..], [Command::Run(RunCommand::Prompt { input, .. })] if input.text == "go on")
+    );
     assert!(stage.ui.screen().contains("runs for 3s"), "a prompt leaves it alone");
     stage.ui.keys("<esc>");
     assert!(stage.ui.fx.contains(&Fx::StopShell) && stage.ui.screen().contains("stopping…"));
@@ -224,7 +251,7 @@ fn a_long_answer_can_be_written_in_the_own_editor() {
     stage.run("hi");
     let kind = AskKind::Edit { message: String::new(), prefill: "old".into() };
     let ask = Ask { id: AskId(9), run: Some(RunId(1)), title: "improve it".into(), kind, deadline: None };
-    stage.happen(Body::AskOpened(ask));
+    stage.happen(Body::Ask(AskEvent::Opened(ask)));
     stage.ui.wait(crate::ask::SEEN_MS);
     stage.ui.keys("<ctrl-g>");
     assert!(stage.ui.fx.contains(&Fx::OpenEditor("old".into())));
@@ -246,7 +273,7 @@ fn a_picture_goes_along_with_the_prompt() {
     stage.ui.feed(Msg::Attached(Ok(("my shot.png".into(), part.clone()))));
     stage.ui.keys("look<enter>");
     let sent = stage.commands();
-    let [Command::Prompt { input, .. }] = &sent[..] else { panic!("{sent:?}") };
+    let [Command::Run(RunCommand::Prompt { input, .. })] = &sent[..] else { panic!("{sent:?}") };
     assert_eq!(input.attachments, [part]);
 }
 
@@ -258,7 +285,7 @@ fn a_draft_stays_with_its_session() {
         session: SessionId::from_number(number),
         replay: vec![(
             Millis(0),
-            Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None },
+            Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None }),
         )],
         board: Board::default(),
         abilities: Abilities::all("test"),
@@ -266,7 +293,10 @@ fn a_draft_stays_with_its_session() {
     stage.ui.hear(attach(2));
     assert!(stage.ui.model.screen.composer.is_empty());
     stage.ui.keys("<alt-]>");
-    assert_eq!(stage.commands(), [Command::OpenSession { session: SessionId::from_number(1) }]);
+    assert_eq!(
+        stage.commands(),
+        [Command::Library(LibraryCommand::Open { session: SessionId::from_number(1) })]
+    );
     stage.ui.hear(attach(1));
     assert_eq!(stage.ui.model.screen.composer.text(), "half a thought");
 }
@@ -335,13 +365,13 @@ fn the_person_says_what_rings() {
     stage.run("hi");
     let confirm = |id: u64| {
         let kind = AskKind::Confirm { message: String::new(), danger: false, yes: None, no: None };
-        Body::AskOpened(Ask {
+        Body::Ask(AskEvent::Opened(Ask {
             id: AskId(id),
             run: Some(RunId(1)),
             title: "go on?".into(),
             kind,
             deadline: None,
-        })
+        }))
     };
     stage.happen(confirm(7));
     assert!(!stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Bell | Fx::Notify(_))));
@@ -363,7 +393,7 @@ fn sessions_that_no_title_fits_are_looked_for_in_what_was_said() {
     assert!(stage.ui.screen().contains("Enter looks through what was said"));
     stage.ui.keys("<enter>");
     let searched = stage.commands().into_iter().any(
-        |command| matches!(command, Command::ListSessions { search: Some(words), .. } if words == "forty-two"),
+        |command| matches!(command, Command::Library(LibraryCommand::List { search: Some(words), .. }) if words == "forty-two"),
     );
     assert!(searched);
 }
@@ -432,6 +462,9 @@ fn a_page_stands_still_at_its_end() {
 #[test]
 fn a_gap_in_the_events_asks_for_the_whole_session() {
     let mut stage = Stage::new(80, 24);
-    stage.happen(Body::ToolStarted { tool: domain::ids::ToolRunId(99) });
-    assert_eq!(stage.commands(), [Command::OpenSession { session: SessionId::from_number(1) }]);
+    stage.happen(Body::Tool(ToolEvent::Started { tool: domain::ids::ToolRunId(99) }));
+    assert_eq!(
+        stage.commands(),
+        [Command::Library(LibraryCommand::Open { session: SessionId::from_number(1) })]
+    );
 }

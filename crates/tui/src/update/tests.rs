@@ -5,9 +5,12 @@ use crate::ask::SEEN_MS;
 use crate::model::TWICE_MS;
 use crate::msg::Fx;
 use domain::ask::{Answer, Ask, AskKind, Closing};
-use domain::command::{Command, Refusal, RefusalKind, WhenBusy};
+use domain::command::{Command, QueueCommand, Refusal, RefusalKind, RunCommand, WhenBusy};
 use domain::content::{Input, Json, Part, Role, TextKind};
-use domain::event::{Body, Cause, Event, Finish, Leaving, Outcome};
+use domain::event::{
+    AskEvent, Body, Cause, Event, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
+    ToolEvent,
+};
 use domain::ids::{
     AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId,
 };
@@ -25,7 +28,11 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(columns: u16, rows: u16) -> Stage {
         let mut ui = Headless::new(columns, rows);
-        let opened = Body::SessionOpened { cwd: "/w/shop".into(), project: "/w/shop".into(), parent: None };
+        let opened = Body::Session(SessionEvent::Opened {
+            cwd: "/w/shop".into(),
+            project: "/w/shop".into(),
+            parent: None,
+        });
         ui.hear(News::Attached {
             session: SessionId::from_number(1),
             replay: vec![(Millis(0), opened)],
@@ -45,32 +52,35 @@ impl Stage {
     /// A run in which the model's first message is open: run 1, turn 2, prompt 3, step 4, answer 5.
     pub(crate) fn run(&mut self, prompt: &str) {
         let (run, turn, step) = (RunId(1), TurnId(2), StepId(4));
-        self.happen(Body::RunStarted { run });
-        self.happen(Body::TurnStarted { run, turn, cause: Cause::Prompt });
+        self.happen(Body::Run(RunEvent::Started { run }));
+        self.happen(Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
         let asked = MessageId(3);
         let turn_of = Some(turn);
-        self.happen(Body::MessageStarted {
+        self.happen(Body::Message(MessageEvent::Started {
             message: asked,
             parent: None,
             role: Role::User,
             turn: turn_of,
             step: None,
-        });
-        self.happen(Body::PartAdded { message: asked, part: Part::Text(prompt.into()) });
-        self.happen(Body::MessageEnded { message: asked, finish: Finish::Complete });
-        self.happen(Body::StepStarted { turn, step, model: None });
-        self.happen(Body::MessageStarted {
+        }));
+        self.happen(Body::Message(MessageEvent::PartAdded {
+            message: asked,
+            part: Part::Text(prompt.into()),
+        }));
+        self.happen(Body::Message(MessageEvent::Ended { message: asked, finish: Finish::Complete }));
+        self.happen(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
+        self.happen(Body::Message(MessageEvent::Started {
             message: MessageId(5),
             parent: Some(EntryId(3)),
             role: Role::Assistant,
             turn: turn_of,
             step: Some(step),
-        });
+        }));
     }
 
     pub(crate) fn text(&mut self, text: &str) {
         let kind = TextKind::Text;
-        self.happen(Body::MessageDelta { message: MessageId(5), kind, text: text.into() });
+        self.happen(Body::Message(MessageEvent::Delta { message: MessageId(5), kind, text: text.into() }));
     }
 
     pub(crate) fn end(&mut self, outcome: Outcome) {
@@ -85,13 +95,18 @@ impl Stage {
 
     pub(crate) fn ask_for(&mut self, id: u64, kind: AskKind) {
         let (id, run, title) = (AskId(id), Some(RunId(1)), format!("Question {id}"));
-        self.happen(Body::AskOpened(Ask { id, run, title, kind, deadline: None }));
+        self.happen(Body::Ask(AskEvent::Opened(Ask { id, run, title, kind, deadline: None })));
     }
 
     /// Asks whether a tool may run.
     pub(crate) fn consent(&mut self, id: u64, rule: Option<&str>) {
         let (tool, message) = (ToolRunId(id + 1_000), MessageId(5));
-        self.happen(Body::ToolProposed { tool, message, name: "bash".into(), args: Json::empty() });
+        self.happen(Body::Tool(ToolEvent::Proposed {
+            tool,
+            message,
+            name: "bash".into(),
+            args: Json::empty(),
+        }));
         let mut kind = crate::ask::tests::consent(rule);
         if let AskKind::Consent(consent) = &mut kind {
             consent.tool = tool;
@@ -102,7 +117,7 @@ impl Stage {
     /// The runtime says that the question is answered.
     pub(crate) fn close(&mut self, id: u64, answer: Answer) {
         let closing = Closing::Answered { answer, by: None };
-        self.happen(Body::AskClosed { ask: AskId(id), closing });
+        self.happen(Body::Ask(AskEvent::Closed { ask: AskId(id), closing }));
     }
 
     pub(crate) fn commands(&mut self) -> Vec<Command> {
@@ -114,10 +129,12 @@ impl Stage {
 fn enter_prompts_when_idle_and_queues_while_a_run_is_under_way() {
     let mut stage = Stage::new(80, 24);
     stage.ui.keys("hello<enter>");
-    assert!(matches!(&stage.commands()[..], [Command::Prompt { input, .. }] if input.text == "hello"));
+    assert!(
+        matches!(&stage.commands()[..], [Command::Run(RunCommand::Prompt { input, .. })] if input.text == "hello")
+    );
     stage.run("hello");
     stage.ui.keys("later<enter>now<ctrl-s>");
-    let queued = |kind, text: &str| Command::Enqueue { kind, input: Input::text(text) };
+    let queued = |kind, text: &str| Command::Queue(QueueCommand::Add { kind, input: Input::text(text) });
     assert_eq!(stage.commands(), [queued(QueueKind::FollowUp, "later"), queued(QueueKind::Steer, "now")]);
 }
 
@@ -126,10 +143,15 @@ fn escape_stops_the_run_and_what_waited_comes_back() {
     let mut stage = Stage::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
-    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.happen(Body::Queue(QueueEvent::Added {
+        item,
+        kind: QueueKind::FollowUp,
+        input: Input::text("then this"),
+        by: None,
+    }));
     stage.ui.keys("<esc>");
-    assert_eq!(stage.commands(), [Command::Cancel { run: Some(RunId(1)), reason: None }]);
-    stage.happen(Body::Unqueued { item, leaving: Leaving::Cleared });
+    assert_eq!(stage.commands(), [Command::Run(RunCommand::Cancel { run: Some(RunId(1)), reason: None })]);
+    stage.happen(Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared }));
     assert_eq!(stage.ui.model.screen.composer.text(), "then this");
 }
 
@@ -138,9 +160,14 @@ fn escape_twice_drops_what_waited_too_and_it_can_be_had_back() {
     let mut stage = Stage::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
-    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.happen(Body::Queue(QueueEvent::Added {
+        item,
+        kind: QueueKind::FollowUp,
+        input: Input::text("then this"),
+        by: None,
+    }));
     stage.ui.keys("half a thought<esc><esc>");
-    stage.happen(Body::Unqueued { item, leaving: Leaving::Cleared });
+    stage.happen(Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared }));
     assert!(stage.ui.model.screen.composer.is_empty());
     stage.ui.keys("<up><up>");
     assert_eq!(stage.ui.model.screen.composer.text(), "half a thought");
@@ -151,11 +178,16 @@ fn a_second_escape_that_comes_late_is_a_first_one() {
     let mut stage = Stage::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
-    stage.happen(Body::Queued { item, kind: QueueKind::FollowUp, input: Input::text("then this"), by: None });
+    stage.happen(Body::Queue(QueueEvent::Added {
+        item,
+        kind: QueueKind::FollowUp,
+        input: Input::text("then this"),
+        by: None,
+    }));
     stage.ui.keys("<esc>");
     stage.ui.wait(TWICE_MS + 1);
     stage.ui.keys("<esc>");
-    stage.happen(Body::Unqueued { item, leaving: Leaving::Cleared });
+    stage.happen(Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared }));
     assert_eq!(stage.ui.model.screen.composer.text(), "then this");
 }
 
@@ -185,7 +217,9 @@ fn what_was_written_for_a_run_that_just_ended_is_said_as_a_prompt() {
     }
     let said = stage.commands();
     let text = |command: &Command| match command {
-        Command::Prompt { input, options } if options.when_busy == WhenBusy::Queue => input.text.clone(),
+        Command::Run(RunCommand::Prompt { input, options }) if options.when_busy == WhenBusy::Queue => {
+            input.text.clone()
+        }
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -206,7 +240,7 @@ fn what_was_written_while_a_run_is_being_stopped_is_said_when_it_has_stopped() {
     assert_eq!(stage.commands(), [], "not before the run has stopped");
     stage.end(Outcome::Cancelled);
     assert!(
-        matches!(&stage.commands()[..], [Command::Prompt { input, .. }] if input.text == "do that instead")
+        matches!(&stage.commands()[..], [Command::Run(RunCommand::Prompt { input, .. })] if input.text == "do that instead")
     );
     assert!(stage.ui.model.screen.composer.is_empty());
 }
@@ -228,7 +262,7 @@ fn a_question_that_is_over_vanishes_with_a_word() {
     stage.run("go");
     stage.ask(10);
     assert!(stage.ui.screen().contains("Question 10"));
-    stage.happen(Body::AskClosed { ask: AskId(10), closing: Closing::Withdrawn });
+    stage.happen(Body::Ask(AskEvent::Closed { ask: AskId(10), closing: Closing::Withdrawn }));
     let screen = stage.ui.screen();
     assert!(!screen.contains("Question 10") && screen.contains("the question is over"), "{screen}");
 }
@@ -240,8 +274,8 @@ fn who_stops_the_run_is_not_told_that_its_question_is_over() {
     stage.consent(10, None);
     stage.ui.wait(SEEN_MS);
     stage.ui.keys("<esc>");
-    assert_eq!(stage.commands(), [Command::Cancel { run: Some(RunId(1)), reason: None }]);
-    stage.happen(Body::AskClosed { ask: AskId(10), closing: Closing::Withdrawn });
+    assert_eq!(stage.commands(), [Command::Run(RunCommand::Cancel { run: Some(RunId(1)), reason: None })]);
+    stage.happen(Body::Ask(AskEvent::Closed { ask: AskId(10), closing: Closing::Withdrawn }));
     assert!(!stage.ui.screen().contains("the question is over"));
 }
 

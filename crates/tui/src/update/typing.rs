@@ -5,7 +5,7 @@ use super::tests::Stage;
 use crate::ask::{HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits, keyboard};
 use crate::msg::{Fx, Mouse, MouseAct, Msg};
 use domain::ask::{Answer, AskKind, Choice, Scope};
-use domain::command::Command;
+use domain::command::{Command, QueueCommand};
 use domain::ids::{AskId, Millis};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -97,7 +97,7 @@ proptest! {
         let mut said = String::new();
         for command in stage.commands() {
             match command {
-                Command::Enqueue { input, .. } => said.push_str(&input.text),
+                Command::Queue(QueueCommand::Add { input, .. }) => said.push_str(&input.text),
                 other => prop_assert!(false, "{other:?}"),
             }
         }
@@ -592,13 +592,13 @@ fn nobody_says_yes_to_what_does_not_fit_on_the_screen() {
 fn nothing_wakes_a_question_that_waits_for_the_person() {
     let mut stage = Stage::new(80, 24);
     stage.ui.keys("draft");
-    stage.happen(domain::event::Body::AskOpened(domain::ask::Ask {
+    stage.happen(domain::event::Body::Ask(domain::event::AskEvent::Opened(domain::ask::Ask {
         id: AskId(10),
         run: None,
         title: "?".into(),
         kind: AskKind::Confirm { message: String::new(), yes: None, no: None, danger: false },
         deadline: None,
-    }));
+    })));
     stage.ui.wait(60_000);
     stage.ui.fx.clear();
     stage.ui.wait(60_000);

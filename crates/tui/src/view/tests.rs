@@ -8,7 +8,10 @@ use crate::update::tests::Stage;
 use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Choice, Consent, Preview, Risk};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Part, TextKind, Usage};
-use domain::event::{Body, Failure, Finish, Outcome, PlanItem, PlanState};
+use domain::event::{
+    AskEvent, Body, ContextEvent, Failure, Finish, MessageEvent, NoteEvent, Outcome, PlanItem, PlanState,
+    QueueEvent, RunEvent, ToolEvent,
+};
 use domain::ids::{AskId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId};
 use domain::port::{LinkState, News};
 use domain::queue::QueueKind;
@@ -39,21 +42,21 @@ fn check_at(name: &str, sizes: &[(u16, u16)], scene: impl Fn(&mut Stage)) {
 fn tool(stage: &mut Stage, id: u64, name: &str, args: &str) -> ToolRunId {
     let tool = ToolRunId(id);
     let (name, args) = (name.to_owned(), Json::verbatim(args));
-    stage.happen(Body::ToolProposed { tool, message: MessageId(5), name, args });
+    stage.happen(Body::Tool(ToolEvent::Proposed { tool, message: MessageId(5), name, args }));
     tool
 }
 
 fn ended(stage: &mut Stage, tool: ToolRunId, outcome: ToolOutcome, text: &str, parts: Vec<Part>) {
-    stage.happen(Body::ToolStarted { tool });
+    stage.happen(Body::Tool(ToolEvent::Started { tool }));
     let result = ToolResult { text: text.to_owned(), parts, json: None, truncated: false };
-    stage.happen(Body::ToolEnded { tool, outcome, result });
+    stage.happen(Body::Tool(ToolEvent::Ended { tool, outcome, result }));
 }
 
 const DIFF: &str = "@@ -1,3 +1,4 @@\n use std::io;\n-fn answer() -> u32 { 41 }\n+fn answer() -> u32 { 42 }\n+fn extra() {}\n // end\n";
 
 fn ask(stage: &mut Stage, id: u64, title: &str, kind: AskKind) {
     let ask = Ask { id: AskId(id), run: Some(RunId(1)), title: title.into(), kind, deadline: None };
-    stage.happen(Body::AskOpened(ask));
+    stage.happen(Body::Ask(AskEvent::Opened(ask)));
     stage.ui.wait(crate::ask::SEEN_MS);
 }
 
@@ -81,7 +84,7 @@ fn pictures() {
     let image = Part::Image { mime: "image/png".into(), base64: base64.clone() };
     let told = |stage: &mut Stage| {
         stage.run("look at this");
-        stage.happen(Body::PartAdded { message: MessageId(5), part: image.clone() });
+        stage.happen(Body::Message(MessageEvent::PartAdded { message: MessageId(5), part: image.clone() }));
     };
     check("picture_names", 14, told);
     check("pictures", 14, |stage| {
@@ -112,10 +115,12 @@ fn first_screen() {
 fn conversation() {
     check("conversation", 40, |stage| {
         stage.run("show me everything\nin two lines");
-        let thought = |text: &str| Body::MessageDelta {
-            message: MessageId(5),
-            kind: TextKind::Thought,
-            text: text.into(),
+        let thought = |text: &str| {
+            Body::Message(MessageEvent::Delta {
+                message: MessageId(5),
+                kind: TextKind::Thought,
+                text: text.into(),
+            })
         };
         stage.happen(thought("First this.\nThen that."));
         stage.text(
@@ -130,8 +135,11 @@ fn conversation() {
         let bash = tool(stage, 22, "bash", r#"{"command":"false"}"#);
         ended(stage, bash, ToolOutcome::Failed, "\u{1b}[31merror\u{1b}[0m: it broke\u{1b}[2J", Vec::new());
         let live = tool(stage, 23, "bash", r#"{"command":"sleep 9"}"#);
-        stage.happen(Body::ToolStarted { tool: live });
-        stage.happen(Body::ToolProgress { tool: live, progress: Progress::Output("one\ntwo\n".into()) });
+        stage.happen(Body::Tool(ToolEvent::Started { tool: live }));
+        stage.happen(Body::Tool(ToolEvent::Progress {
+            tool: live,
+            progress: Progress::Output("one\ntwo\n".into()),
+        }));
     });
 }
 
@@ -139,11 +147,11 @@ fn conversation() {
 fn unfolded() {
     check("unfolded", 24, |stage| {
         stage.run("open");
-        let thought = Body::MessageDelta {
+        let thought = Body::Message(MessageEvent::Delta {
             message: MessageId(5),
             kind: TextKind::Thought,
             text: "Deep\nthought.".into(),
-        };
+        });
         stage.happen(thought);
         let read = tool(stage, 20, "grep", r#"{"pattern":"fn main","path":"src"}"#);
         let found: String = (1..9).map(|n| format!("src/{n}.rs: fn main\n")).collect();
@@ -168,15 +176,20 @@ fn busy() {
     check("busy", 20, |stage| {
         stage.run("work");
         stage.text("working on it");
-        stage.happen(Body::StepEnded {
+        stage.happen(Body::Run(RunEvent::StepEnded {
             step: StepId(4),
             usage: Usage { input: 900, output: 120, cost_micros: 12_345, ..Usage::default() },
-        });
-        stage.happen(Body::ContextMeasured { used: 185_000, window: 200_000 });
+        }));
+        stage.happen(Body::Context(ContextEvent::Measured { used: 185_000, window: 200_000 }));
         for (item, kind, text) in
             [(30, QueueKind::FollowUp, "then test it"), (31, QueueKind::Steer, "use tabs")]
         {
-            stage.happen(Body::Queued { item: QueuedId(item), kind, input: Input::text(text), by: None });
+            stage.happen(Body::Queue(QueueEvent::Added {
+                item: QueuedId(item),
+                kind,
+                input: Input::text(text),
+                by: None,
+            }));
         }
         let item = |text: &str, state| PlanItem { text: text.into(), state };
         let items = vec![
@@ -184,7 +197,7 @@ fn busy() {
             item("write", PlanState::Active),
             item("test", PlanState::Pending),
         ];
-        stage.happen(Body::PlanChanged { items });
+        stage.happen(Body::Note(NoteEvent::PlanChanged { items }));
         let session = SessionId::from_number(1);
         for signal in [
             Signal::Working(Some("compiling".into())),
@@ -328,7 +341,10 @@ fn words_for_the_person() {
     check("lost", 12, |stage| {
         stage.run("hello");
         stage.text("hel");
-        stage.happen(Body::MessageEnded { message: MessageId(5), finish: Finish::Interrupted });
+        stage.happen(Body::Message(MessageEvent::Ended {
+            message: MessageId(5),
+            finish: Finish::Interrupted,
+        }));
         stage.ui.hear(News::Link(LinkState::Lost("connection reset; trying again in 2 s".into())));
     });
     check("shell", 14, |stage| {

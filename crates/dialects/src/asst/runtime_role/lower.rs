@@ -3,7 +3,7 @@
 use crate::asst::wire::{Response, ToolData};
 use crate::asst::{CAPABILITIES, VERSION};
 use domain::content::{Json, Part, Role, TextKind};
-use domain::event::{Body, Outcome};
+use domain::event::{Body, MessageEvent, Outcome, ToolEvent};
 use domain::ids::{MessageId, Millis, ToolRunId};
 use domain::state::State;
 use domain::tool::{ToolOutcome, ToolResult};
@@ -81,19 +81,19 @@ impl Telling {
     /// Takes what happened; gives the lines to send.
     pub(super) fn hear(&mut self, now: Millis, state: &State, body: &Body) -> Vec<String> {
         match body {
-            Body::MessageStarted { role: Role::Assistant, .. } => {
+            Body::Message(MessageEvent::Started { role: Role::Assistant, .. }) => {
                 self.parted = self.texted;
                 Vec::new()
             }
-            Body::MessageDelta { message, kind: TextKind::Text, text } => {
+            Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text }) => {
                 self.text(now, state, *message, text)
             }
-            Body::MessageDelta { kind: TextKind::Thought, .. } => {
+            Body::Message(MessageEvent::Delta { kind: TextKind::Thought, .. }) => {
                 self.lost_thought = true;
                 Vec::new()
             }
-            Body::PartAdded { message, part } => self.part(now, state, *message, part),
-            Body::ToolProposed { tool, name, args, .. } => {
+            Body::Message(MessageEvent::PartAdded { message, part }) => self.part(now, state, *message, part),
+            Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {
                 let input: Value = serde_json::from_str(args.as_str()).unwrap_or_default();
                 let data = |id: String| ToolData {
                     input: Some(input.clone()),
@@ -102,7 +102,7 @@ impl Telling {
                 };
                 self.tool(now, "tool_use", *tool, data)
             }
-            Body::ToolEnded { tool, outcome, result } => {
+            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
                 let name = state.tool(*tool).map_or("tool", |tool| tool.name.as_str());
                 let failed = *outcome != ToolOutcome::Done;
                 let error = failed.then(|| Value::String(result.text.clone()));

@@ -1,7 +1,7 @@
 //! What the hub made of a request.
 
 use super::{AsstRuntime, Pending, Request, lower};
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::state::{EntryKind, State};
 use roles::{RuntimeCx, View};
@@ -105,7 +105,11 @@ impl AsstRuntime {
         match (what, &refusal.kind) {
             // A conversation that the shell named and that is new.
             (Request::Message { input, session: Some(session) }, RefusalKind::SessionUnknown) => {
-                let command = Command::NewSession { cwd: None, title: None, id: Some(session.clone()) };
+                let command = Command::Library(LibraryCommand::New {
+                    cwd: None,
+                    title: None,
+                    id: Some(session.clone()),
+                });
                 self.ask_hub(cx, Target::Current, command, id, Request::Make { input, session });
             }
             // What the wire has no word for waits until the run is over.

@@ -4,7 +4,7 @@ use super::stage::Stage;
 use super::ui::Bench;
 use crate::asst::MAX_READY_AGAIN;
 use crate::asst::quirks::QUIRKS;
-use domain::command::{Command, RefusalKind};
+use domain::command::{Command, LibraryCommand, RefusalKind, RunCommand};
 use domain::content::Role;
 use domain::event::{Cause, Outcome};
 use domain::tool::{ToolOutcome, ToolResult};
@@ -79,13 +79,13 @@ fn images_in_a_string() {
         let mut stage = Stage::ready();
         stage.say(&json!({ "id": "i", "kind": "user_message", "message": "", "images": images }).to_string());
         assert!(
-            matches!(&stage.wanted.last().unwrap().2, Command::Prompt { input, .. } if input.attachments.len() == 1)
+            matches!(&stage.wanted.last().unwrap().2, Command::Run(RunCommand::Prompt { input, .. }) if input.attachments.len() == 1)
         );
     }
     let mut stage = Stage::ready();
     stage.say(r#"{"id":"i","kind":"user_message","message":"hello","images":"nope"}"#);
     assert!(
-        matches!(&stage.wanted.last().unwrap().2, Command::Prompt { input, .. } if input.attachments.is_empty())
+        matches!(&stage.wanted.last().unwrap().2, Command::Run(RunCommand::Prompt { input, .. }) if input.attachments.is_empty())
     );
     assert!(stage.logs[0].contains("images"));
     let mut stage = Stage::ready();
@@ -204,7 +204,7 @@ fn silence_is_survived() {
     assert!(bench.state.open_run().is_some(), "first only a word of warning");
     bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(2)));
     assert!(bench.state.open_run().is_none());
-    bench.command(Command::NewSession { cwd: None, title: None, id: None });
+    bench.command(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }));
     bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(1002)));
     assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::Unsupported);
     bench.say(json!({ "type": "token", "id": "msg-1", "token": "late", "timestamp": 1 }));

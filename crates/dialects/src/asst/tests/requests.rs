@@ -2,9 +2,11 @@
 
 use super::stage::Stage;
 use crate::asst::{ATTACHMENT, MAX_REQUESTS};
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target, WhenBusy};
+use domain::command::{
+    Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target, WhenBusy,
+};
 use domain::content::Part;
-use domain::event::{Body, Cause, Failure, Leaving, Outcome};
+use domain::event::{Body, Cause, Failure, Leaving, Outcome, QueueEvent, RunEvent};
 use domain::ids::SessionId;
 use domain::session::Stats;
 use domain::tool::{ToolOutcome, ToolResult};
@@ -26,7 +28,9 @@ fn a_message_is_streamed_and_done() {
     let run = stage.prompt("req-uuid-123");
     let (_, target, command) = stage.wanted.last().unwrap();
     assert_eq!(*target, Target::Session(stage.session.clone()));
-    assert!(matches!(command, Command::Prompt { options, .. } if options.when_busy == WhenBusy::Queue));
+    assert!(
+        matches!(command, Command::Run(RunCommand::Prompt { options, .. }) if options.when_busy == WhenBusy::Queue)
+    );
     let turn = stage.turn(run, Cause::Prompt);
     let (step, message) = stage.step(turn);
     stage.delta(message, "Hello");
@@ -106,7 +110,9 @@ fn a_message_whose_run_broke_before_its_turn_is_tried_again() {
     assert_eq!(told.len(), 1, "only the first failed");
     assert_eq!(told[0]["id"], "m1");
     assert_eq!(stage.wanted.len(), asked + 1);
-    assert!(matches!(&stage.wanted[asked].2, Command::Prompt { input, .. } if input.text == "and then"));
+    assert!(
+        matches!(&stage.wanted[asked].2, Command::Run(RunCommand::Prompt { input, .. }) if input.text == "and then")
+    );
     let mut stage = Stage::ready();
     let run = stage.prompt("m1");
     stage.turn(run, Cause::Prompt);
@@ -122,7 +128,7 @@ fn a_message_that_somebody_took_back_is_an_error() {
     let run = stage.prompt("m1");
     stage.turn(run, Cause::Prompt);
     let item = stage.queue("m2", run);
-    stage.happen(Body::Unqueued { item, leaving: Leaving::Dropped });
+    stage.happen(Body::Queue(QueueEvent::Left { item, leaving: Leaving::Dropped }));
     assert_eq!(
         stage.told(),
         [json!({ "type": "error", "id": "m2", "error": "The message was taken back before its turn." })]
@@ -133,7 +139,7 @@ fn a_message_that_somebody_took_back_is_an_error() {
 fn what_others_do_in_the_session_is_not_told() {
     let mut stage = Stage::ready();
     let run = domain::ids::RunId::mint(&stage.ids);
-    stage.happen(Body::RunStarted { run });
+    stage.happen(Body::Run(RunEvent::Started { run }));
     let turn = stage.turn(run, Cause::Prompt);
     stage.talk(turn, "for another UI");
     stage.end(Outcome::Done);
@@ -150,12 +156,15 @@ fn the_conversation_picks_the_session_and_is_made_when_new() {
     assert_eq!(target, Target::Session(named.clone()));
     stage.settle(ticket, Err(Refusal::new(RefusalKind::SessionUnknown, "no")));
     let (ticket, _, command) = stage.wanted.last().unwrap().clone();
-    assert_eq!(command, Command::NewSession { cwd: None, title: None, id: Some(named.clone()) });
+    assert_eq!(
+        command,
+        Command::Library(LibraryCommand::New { cwd: None, title: None, id: Some(named.clone()) })
+    );
     let session = stage.summary("sess-conv-456");
     stage.settle(ticket, Ok(Receipt::Session { session, parent: None }));
     let (_, target, command) = stage.wanted.last().unwrap();
     assert_eq!(*target, Target::Session(named));
-    assert!(matches!(command, Command::Prompt { input, .. } if input.text == "hi"));
+    assert!(matches!(command, Command::Run(RunCommand::Prompt { input, .. }) if input.text == "hi"));
     assert!(stage.told().is_empty());
 }
 
@@ -179,7 +188,9 @@ fn attachments_and_images_go_with_the_message() {
     let line = json!({ "id": "m1", "kind": "user_message", "message": "look",
         "attachments": [{ "path": "/path/to/file.txt", "mime": "text/plain" }], "images": images });
     stage.say(&line.to_string());
-    let Command::Prompt { input, .. } = &stage.wanted.last().unwrap().2 else { panic!("no prompt") };
+    let Command::Run(RunCommand::Prompt { input, .. }) = &stage.wanted.last().unwrap().2 else {
+        panic!("no prompt")
+    };
     assert_eq!(input.text, "look\n\n[attached file: /path/to/file.txt (text/plain)]");
     assert!(
         matches!(&input.attachments[0], Part::Opaque { kind, json } if kind == ATTACHMENT && json.as_str().contains("/path/to/file.txt"))
@@ -198,7 +209,7 @@ fn history_is_cleared_also_after_the_run_under_way() {
     let mut stage = Stage::ready();
     stage.say(r#"{"id":"req-uuid-124","kind":"clear_history"}"#);
     let (ticket, _, command) = stage.wanted.last().unwrap().clone();
-    assert_eq!(command, Command::ClearSession);
+    assert_eq!(command, Command::Session(SessionCommand::Clear));
     stage.settle(ticket, Ok(Receipt::Leaf(None)));
     assert_eq!(stage.told(), [json!({ "type": "done", "id": "req-uuid-124" })]);
     let run = stage.prompt("m1");
@@ -209,7 +220,7 @@ fn history_is_cleared_also_after_the_run_under_way() {
     stage.end(Outcome::Done);
     assert_eq!(stage.told(), [json!({ "type": "done", "id": "m1" })]);
     let (ticket, _, command) = stage.wanted.last().unwrap().clone();
-    assert_eq!(command, Command::ClearSession);
+    assert_eq!(command, Command::Session(SessionCommand::Clear));
     stage.settle(ticket, Ok(Receipt::Leaf(None)));
     assert_eq!(stage.told(), [json!({ "type": "done", "id": "c2" })]);
 }
@@ -239,7 +250,9 @@ fn conversations_are_begun_and_loaded() {
     let mut stage = Stage::ready();
     stage.say(r#"{"id":"n","kind":"new_conversation","metadata":{"title":"plans"}}"#);
     let (ticket, _, command) = stage.wanted.last().unwrap().clone();
-    assert!(matches!(command, Command::NewSession { title: Some(title), .. } if title == "plans"));
+    assert!(
+        matches!(command, Command::Library(LibraryCommand::New { title: Some(title), .. }) if title == "plans")
+    );
     let session = stage.summary("sess-0007");
     stage.settle(ticket, Ok(Receipt::Session { session: session.clone(), parent: None }));
     let data = json!({ "conversation_id": "sess-0007", "conversationId": "sess-0007" });

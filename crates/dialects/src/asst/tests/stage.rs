@@ -3,7 +3,9 @@
 use crate::asst::AsstRuntime;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Leaving, Outcome};
+use domain::event::{
+    Body, Cause, Event, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent, ToolEvent,
+};
 use domain::grammar::Grammar;
 use domain::ids::{Ids, MessageId, Millis, QueuedId, RunId, SessionId, StepId, ToolRunId, TurnId};
 use domain::port::Ticket;
@@ -43,7 +45,11 @@ impl Stage {
             logs: Vec::new(),
         };
         stage.call(|role, cx| role.open(cx, &Greeting::default()));
-        stage.happen(Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None });
+        stage.happen(Body::Session(SessionEvent::Opened {
+            cwd: "/w".into(),
+            project: "/w".into(),
+            parent: None,
+        }));
         stage
     }
 
@@ -112,7 +118,7 @@ impl Stage {
         let ticket = self.message(id, "hello");
         let run = RunId::mint(&self.ids);
         self.settle(ticket, Ok(Receipt::Started { session: self.session.clone(), run }));
-        self.happen(Body::RunStarted { run });
+        self.happen(Body::Run(RunEvent::Started { run }));
         run
     }
 
@@ -120,12 +126,12 @@ impl Stage {
     pub(super) fn queue(&mut self, id: &str, run: RunId) -> QueuedId {
         let ticket = self.message(id, "and then");
         let item = QueuedId::mint(&self.ids);
-        self.happen(Body::Queued {
+        self.happen(Body::Queue(QueueEvent::Added {
             item,
             kind: QueueKind::FollowUp,
             input: Input::text("and then"),
             by: None,
-        });
+        }));
         self.settle(ticket, Ok(Receipt::Queued { item, run }));
         item
     }
@@ -141,47 +147,63 @@ impl Stage {
 
     pub(super) fn turn(&mut self, run: RunId, cause: Cause) -> TurnId {
         let (turn, message) = (TurnId::mint(&self.ids), MessageId::mint(&self.ids));
-        self.happen(Body::TurnStarted { run, turn, cause });
+        self.happen(Body::Run(RunEvent::TurnStarted { run, turn, cause }));
         let parent = self.state.leaf;
-        self.happen(Body::MessageStarted { message, parent, role: Role::User, turn: Some(turn), step: None });
-        self.happen(Body::PartAdded { message, part: Part::Text("hello".into()) });
-        self.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        self.happen(Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::User,
+            turn: Some(turn),
+            step: None,
+        }));
+        self.happen(Body::Message(MessageEvent::PartAdded { message, part: Part::Text("hello".into()) }));
+        self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         turn
     }
 
     pub(super) fn next_turn(&mut self, turn: TurnId, item: QueuedId, run: RunId) -> TurnId {
-        self.happen(Body::TurnEnded { turn });
-        self.happen(Body::Unqueued { item, leaving: Leaving::Taken });
+        self.happen(Body::Run(RunEvent::TurnEnded { turn }));
+        self.happen(Body::Queue(QueueEvent::Left { item, leaving: Leaving::Taken }));
         self.turn(run, Cause::FollowUp)
     }
 
     pub(super) fn step(&mut self, turn: TurnId) -> (StepId, MessageId) {
         let (step, message) = (StepId::mint(&self.ids), MessageId::mint(&self.ids));
         let parent = self.state.leaf;
-        self.happen(Body::StepStarted { turn, step, model: None });
+        self.happen(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
         let role = Role::Assistant;
-        self.happen(Body::MessageStarted { message, parent, role, turn: Some(turn), step: Some(step) });
+        self.happen(Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role,
+            turn: Some(turn),
+            step: Some(step),
+        }));
         (step, message)
     }
 
     pub(super) fn delta(&mut self, message: MessageId, text: &str) {
-        self.happen(Body::MessageDelta { message, kind: TextKind::Text, text: text.to_owned() });
+        self.happen(Body::Message(MessageEvent::Delta {
+            message,
+            kind: TextKind::Text,
+            text: text.to_owned(),
+        }));
     }
 
     pub(super) fn tool(&mut self, message: MessageId, name: &str, outcome: ToolOutcome, result: ToolResult) {
         let tool = ToolRunId::mint(&self.ids);
         let args = Json::verbatim(r#"{"path":"src"}"#);
-        self.happen(Body::ToolProposed { tool, message, name: name.to_owned(), args });
+        self.happen(Body::Tool(ToolEvent::Proposed { tool, message, name: name.to_owned(), args }));
         let scope = domain::ask::Scope::Once;
         let decision = Decision { allowed: true, by: Decider::Policy, scope, reason: None, digest: None };
-        self.happen(Body::ToolDecided { tool, decision });
-        self.happen(Body::ToolStarted { tool });
-        self.happen(Body::ToolEnded { tool, outcome, result });
+        self.happen(Body::Tool(ToolEvent::Decided { tool, decision }));
+        self.happen(Body::Tool(ToolEvent::Started { tool }));
+        self.happen(Body::Tool(ToolEvent::Ended { tool, outcome, result }));
     }
 
     pub(super) fn end_step(&mut self, step: StepId, message: MessageId) {
-        self.happen(Body::MessageEnded { message, finish: Finish::Complete });
-        self.happen(Body::StepEnded { step, usage: Usage::default() });
+        self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+        self.happen(Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
     }
 
     pub(super) fn talk(&mut self, turn: TurnId, text: &str) {

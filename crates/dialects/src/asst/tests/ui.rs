@@ -2,7 +2,10 @@
 
 use crate::asst::{ATTACHMENT, AsstUi};
 use domain::canon::Canon;
-use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand,
+    SessionCommand,
+};
 use domain::content::{Input, Json, Part, Role};
 use domain::event::{Event, Outcome};
 use domain::fact::Fact;
@@ -94,7 +97,10 @@ impl Bench {
     }
 
     pub(super) fn prompt(&mut self, text: &str) {
-        self.command(Command::Prompt { input: Input::text(text), options: PromptOptions::default() });
+        self.command(Command::Run(RunCommand::Prompt {
+            input: Input::text(text),
+            options: PromptOptions::default(),
+        }));
     }
 
     pub(super) fn of(&self, role: Role) -> Vec<String> {
@@ -148,15 +154,15 @@ fn a_time_of_any_kind_spoils_no_line() {
 fn a_cancelled_message_is_not_listened_to() {
     let mut bench = Bench::ready();
     bench.prompt("go");
-    bench.command(Command::Cancel { run: None, reason: None });
+    bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     assert_eq!(bench.state.runs[0].ended.clone().unwrap().1, Outcome::Cancelled);
     bench.say(json!({ "type": "token", "id": "msg-1", "token": "late", "timestamp": 2 }));
     bench.prompt("next");
     bench.say(json!({ "type": "done", "id": "msg-1", "timestamp": 2 }));
     assert!(bench.state.open_run().is_some(), "the late end is not the new run's");
-    bench.command(Command::Cancel { run: None, reason: None });
+    bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     bench.settled.clear();
-    bench.command(Command::Cancel { run: None, reason: None });
+    bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::NoRun);
 }
 
@@ -171,7 +177,7 @@ fn pictures_and_files_are_carried() {
         },
     ];
     let input = Input { text: String::new(), attachments };
-    bench.command(Command::Prompt { input, options: PromptOptions::default() });
+    bench.command(Command::Run(RunCommand::Prompt { input, options: PromptOptions::default() }));
     let sent = &bench.sent[0];
     assert_eq!(sent["attachments"], json!([{ "path": "/a.txt", "mime": "text/plain" }]));
     let images: Value = serde_json::from_str(sent["images"].as_str().unwrap()).unwrap();
@@ -181,11 +187,11 @@ fn pictures_and_files_are_carried() {
 #[test]
 fn history_and_conversations() {
     let mut bench = Bench::ready();
-    bench.command(Command::ClearSession);
+    bench.command(Command::Session(SessionCommand::Clear));
     assert_eq!(bench.sent[0], json!({ "id": "msg-1", "kind": "clear_history" }));
     bench.say(json!({ "type": "done", "id": "msg-1", "timestamp": 1 }));
     assert_eq!(bench.settled.pop().unwrap().1, Ok(Receipt::Leaf(None)));
-    bench.command(Command::NewSession { cwd: None, title: None, id: None });
+    bench.command(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }));
     bench.say(
         json!({ "type": "done", "id": "msg-2", "data": { "conversation_id": "conv_1794" }, "timestamp": 1 }),
     );
@@ -194,12 +200,12 @@ fn history_and_conversations() {
     bench.prompt("hi");
     assert_eq!(bench.sent.last().unwrap()["metadata"], json!({ "conversationId": "conv_1794" }));
     bench.say(json!({ "type": "done", "id": "msg-3", "timestamp": 1 }));
-    bench.command(Command::OpenSession { session: session.id });
+    bench.command(Command::Library(LibraryCommand::Open { session: session.id }));
     assert_eq!(bench.sent.last().unwrap()["conversation_id"], "conv_1794");
     bench.say(json!({ "type": "error", "id": "msg-4", "error": "Unknown request kind: load_conversation", "timestamp": 1 }));
     assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::Unsupported);
     let session = SessionId::parse("sess-never-seen").unwrap();
-    bench.command(Command::OpenSession { session });
+    bench.command(Command::Library(LibraryCommand::Open { session }));
     assert_eq!(bench.sent.last().unwrap()["conversation_id"], "sess-never-seen");
 }
 
@@ -207,9 +213,9 @@ fn history_and_conversations() {
 fn what_the_wire_cannot_do_is_refused() {
     let mut bench = Bench::ready();
     for command in [
-        Command::ListModels { provider: None },
-        Command::Stats,
-        Command::BranchSession { session: None, at: None },
+        Command::List(ListCommand::Models { provider: None }),
+        Command::Session(SessionCommand::Stats),
+        Command::Library(LibraryCommand::Branch { session: None, at: None }),
     ] {
         bench.command(command);
         assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::Unsupported);
@@ -225,7 +231,7 @@ fn no_ready_and_a_dead_runtime_are_told() {
     bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(1)));
     assert!(matches!(&bench.closed, Some(Reason::Unusable(why)) if why.contains("ready")));
     let mut bench = Bench::ready();
-    bench.command(Command::ClearSession);
+    bench.command(Command::Session(SessionCommand::Clear));
     bench.call(|role, cx, seen| role.closed(cx, seen));
     bench.prompt("again");
     let kinds: Vec<_> = bench.settled.iter().map(|(_, with)| with.clone().unwrap_err().kind).collect();

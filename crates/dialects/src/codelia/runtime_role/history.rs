@@ -6,7 +6,7 @@ use super::desk::permission_events;
 use super::telling::{Prompted, Telling, Texts, Told};
 use domain::ask::AskKind;
 use domain::command::History;
-use domain::event::{Body, Event};
+use domain::event::{AskEvent, Body, Event, RunEvent};
 use domain::ids::{RunId, SessionId};
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub(super) fn replay(
     // A replay that was cut may begin inside a run.
     let mut telling = run_ahead(&history.events).map(begin);
     for event in &history.events {
-        if let Body::RunStarted { run } = &event.body {
+        if let Body::Run(RunEvent::Started { run }) = &event.body {
             telling = Some(begin(*run));
         }
         let Some(run) = &mut telling else { continue };
@@ -34,7 +34,7 @@ pub(super) fn replay(
                 kept.push_back((run.run, told.line(&run.name)));
             }
         }
-        if let Body::AskOpened(ask) = &event.body
+        if let Body::Ask(AskEvent::Opened(ask)) = &event.body
             && let AskKind::Consent(consent) = &ask.kind
         {
             // Told live, not replayed: the numbers after it stay the same.
@@ -44,7 +44,7 @@ pub(super) fn replay(
             kept.pop_front();
             cut = true;
         }
-        if matches!(event.body, Body::RunEnded { .. }) {
+        if matches!(event.body, Body::Run(RunEvent::Ended { .. })) {
             telling = None;
         }
     }
@@ -64,8 +64,8 @@ fn is_live_only(event: &AgentEvent) -> bool {
 /// The run that the first events belong to, if they belong to one: the next thing that names a run is not its start.
 fn run_ahead(events: &[Event]) -> Option<RunId> {
     events.iter().find_map(|event| match &event.body {
-        Body::RunStarted { .. } => Some(None),
-        Body::TurnStarted { run, .. } | Body::RunEnded { run, .. } => Some(Some(*run)),
+        Body::Run(RunEvent::Started { .. }) => Some(None),
+        Body::Run(RunEvent::TurnStarted { run, .. } | RunEvent::Ended { run, .. }) => Some(Some(*run)),
         _ => None,
     })?
 }

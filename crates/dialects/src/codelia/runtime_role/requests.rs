@@ -8,7 +8,9 @@ use super::super::wire::{
 };
 use super::receipts::{self, Pending};
 use super::{CodeliaRuntime, MAX_PENDING};
-use domain::command::{Command, ListScope, PromptOptions, Target};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
+};
 use domain::content::{Input, Part};
 use domain::ids::SessionId;
 use domain::port::Ticket;
@@ -140,13 +142,13 @@ impl CodeliaRuntime {
         Ok(if params.force_compaction {
             Wish::Hub(
                 target.clone(),
-                Command::Compact { instruction: None },
+                Command::Run(RunCommand::Compact { instruction: None }),
                 Pending::Compact { id, target, told: None },
             )
         } else {
             Wish::Hub(
                 target,
-                Command::Prompt { input, options: PromptOptions::default() },
+                Command::Run(RunCommand::Prompt { input, options: PromptOptions::default() }),
                 Pending::RunStart { id },
             )
         })
@@ -162,7 +164,7 @@ impl CodeliaRuntime {
         if let Some(telling) = self.tellings.get_mut(&session).filter(|telling| telling.run == run) {
             telling.stopping = true;
         }
-        let command = Command::Cancel { run: Some(run), reason: params.reason };
+        let command = Command::Run(RunCommand::Cancel { run: Some(run), reason: params.reason });
         Ok(Wish::Hub(Target::Session(session), command, Pending::Cancel { id: id.clone() }))
     }
 }
@@ -199,7 +201,7 @@ fn session_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError
             return Err(invalid(format!("unknown scope {other:?}; it is current_workspace or all")));
         }
     };
-    let command = Command::ListSessions { scope, limit, search: None };
+    let command = Command::Library(LibraryCommand::List { scope, limit, search: None });
     Ok(Wish::Hub(Target::Current, command, Pending::SessionList { id: id.clone(), all }))
 }
 
@@ -213,14 +215,18 @@ fn session_history(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcEr
         (count(params.max_runs, DEFAULT_RUNS), count(params.max_events, DEFAULT_EVENTS));
     let session = SessionId::parse(&params.session_id).filter(|_| max_runs > 0 && max_events > 0);
     let Some(session) = session else { return Ok(Wish::Line(receipts::no_history(id))) };
-    let command = Command::History { session: session.clone(), max_runs, max_events: MAX_HISTORY };
+    let command = Command::Library(LibraryCommand::History {
+        session: session.clone(),
+        max_runs,
+        max_events: MAX_HISTORY,
+    });
     let pending = Pending::History { id: id.clone(), session: session.clone(), max_events };
     Ok(Wish::Hub(Target::Session(session), command, pending))
 }
 
 fn model_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
     let params: ModelListParams = read(params)?;
-    let command = Command::ListModels { provider: params.provider.clone() };
+    let command = Command::List(ListCommand::Models { provider: params.provider.clone() });
     let pending =
         Pending::ModelList { id: id.clone(), provider: params.provider, details: params.include_details };
     Ok(Wish::Hub(Target::Current, command, pending))
@@ -234,23 +240,25 @@ fn model_set(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
     if params.name.is_empty() {
         return Err(invalid("name is required"));
     }
-    let command = Command::SetModel { provider: params.provider, name: params.name };
+    let command = Command::Session(SessionCommand::SetModel { provider: params.provider, name: params.name });
     Ok(Wish::Hub(Target::Current, command, Pending::ModelSet { id: id.clone() }))
 }
 
 fn mcp_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
     let params: McpListParams = read(params)?;
     match params.scope.as_deref() {
-        None | Some("loaded" | "configured") => {
-            Ok(Wish::Hub(Target::Current, Command::ListServers, Pending::McpList { id: id.clone() }))
-        }
+        None | Some("loaded" | "configured") => Ok(Wish::Hub(
+            Target::Current,
+            Command::List(ListCommand::Servers),
+            Pending::McpList { id: id.clone() },
+        )),
         Some(other) => Err(invalid(format!("unknown scope {other:?}; it is loaded or configured"))),
     }
 }
 
 fn skills_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
     let params: SkillsListParams = read(params)?;
-    let command = Command::ListSkills { cwd: params.cwd, reload: params.force_reload };
+    let command = Command::List(ListCommand::Skills { cwd: params.cwd, reload: params.force_reload });
     Ok(Wish::Hub(Target::Current, command, Pending::SkillsList { id: id.clone() }))
 }
 

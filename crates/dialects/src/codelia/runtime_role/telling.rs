@@ -11,7 +11,7 @@ use super::super::wire::{
     RunContextParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words, method,
 };
 use domain::content::{Json, Part, Role, TextKind};
-use domain::event::{Body, Outcome};
+use domain::event::{Body, ContextEvent, MessageEvent, Outcome, RunEvent, ToolEvent};
 use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::state::{Run, State};
 use domain::tool::{self, ToolOutcome};
@@ -174,63 +174,58 @@ impl Telling {
     /// Takes what happened; gives what to say.
     pub(super) fn hear(&mut self, at: Millis, body: &Body) -> Vec<Told> {
         match body {
-            Body::RunStarted { .. } => self.out.push(Told::Status(Status::Running, None)),
-            Body::RunEnded { outcome, .. } => self.ended(at, outcome),
-            Body::TurnStarted { .. } => self.flush(at),
-            Body::StepStarted { model, .. } => {
+            Body::Run(RunEvent::Started { .. }) => self.out.push(Told::Status(Status::Running, None)),
+            Body::Run(RunEvent::Ended { outcome, .. }) => self.ended(at, outcome),
+            Body::Run(RunEvent::TurnStarted { .. }) => self.flush(at),
+            Body::Run(RunEvent::StepStarted { model, .. }) => {
                 self.flush(at);
                 self.calls = 0;
                 if let Some(model) = model {
                     self.provider.clone_from(&model.provider);
                 }
             }
-            Body::MessageStarted { message, role, .. } => {
+            Body::Message(MessageEvent::Started { message, role, .. }) => {
                 if *role == Role::Assistant {
                     self.flush(at);
                 }
                 self.messages.insert(*message, Heard { role: *role, piece: None });
             }
-            Body::MessageDelta { message, kind, text } => self.delta(at, *message, *kind, text),
-            Body::PartAdded { message, part } => self.part(at, *message, part),
-            Body::MessageEnded { message, .. } => self.message_ended(at, *message),
-            Body::ToolProposed { tool, message, name, args } => {
+            Body::Message(MessageEvent::Delta { message, kind, text }) => {
+                self.delta(at, *message, *kind, text)
+            }
+            Body::Message(MessageEvent::PartAdded { message, part }) => self.part(at, *message, part),
+            Body::Message(MessageEvent::Ended { message, .. }) => self.message_ended(at, *message),
+            Body::Tool(ToolEvent::Proposed { tool, message, name, args }) => {
                 self.proposed(at, *tool, *message, name, args);
             }
-            Body::ToolEnded { tool, outcome, result } => self.tool_ended(at, *tool, outcome, result),
-            Body::ContextMeasured { used, window } => self.context(*used, *window),
-            Body::Compacted { .. } => {
+            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
+                self.tool_ended(at, *tool, outcome, result)
+            }
+            Body::Context(ContextEvent::Measured { used, window }) => self.context(*used, *window),
+            Body::Context(ContextEvent::Compacted { .. }) => {
                 let timestamp = Some(at.0);
                 self.event(AgentEvent::CompactionStart(CompactionStart { timestamp }));
                 self.event(AgentEvent::CompactionComplete(CompactionComplete { timestamp, compacted: true }));
             }
-            Body::Retrying { attempt, max, delay_ms, reason } => self.event(AgentEvent::LlmRetry(LlmRetry {
-                provider: self.provider.clone(),
-                failure_kind: failure_kind(reason).to_owned(),
-                next_attempt: *attempt,
-                max_attempts: *max,
-                delay_ms: *delay_ms,
-                delay_source: "backoff".to_owned(),
-                message: Some(reason.clone()),
-            })),
-            Body::SessionOpened { .. }
-            | Body::Renamed { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::TurnEnded { .. }
-            | Body::StepEnded { .. }
-            | Body::ToolDecided { .. }
-            | Body::ToolStarted { .. }
-            | Body::ToolProgress { .. }
-            | Body::AskOpened(_)
-            | Body::AskClosed { .. }
-            | Body::Queued { .. }
-            | Body::QueueEdited { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::PlanChanged { .. }
-            | Body::Noticed { .. }
+            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason }) => {
+                self.event(AgentEvent::LlmRetry(LlmRetry {
+                    provider: self.provider.clone(),
+                    failure_kind: failure_kind(reason).to_owned(),
+                    next_attempt: *attempt,
+                    max_attempts: *max,
+                    delay_ms: *delay_ms,
+                    delay_source: "backoff".to_owned(),
+                    message: Some(reason.clone()),
+                }))
+            }
+            Body::Session(_)
+            | Body::Run(RunEvent::TurnEnded { .. } | RunEvent::StepEnded { .. })
+            | Body::Tool(
+                ToolEvent::Decided { .. } | ToolEvent::Started { .. } | ToolEvent::Progress { .. },
+            )
+            | Body::Ask(_)
+            | Body::Queue(_)
+            | Body::Note(_)
             | Body::Rebased(_) => {}
         }
         std::mem::take(&mut self.out)

@@ -5,7 +5,7 @@ use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Consent, Preview, Risk
 use domain::canon::Canon;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, ToolEvent};
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
 use domain::port::Ticket;
@@ -127,41 +127,47 @@ impl RuntimeBench {
     }
 
     pub(super) fn begin(&mut self, run: RunId) {
-        self.happen(Body::RunStarted { run });
+        self.happen(Body::Run(RunEvent::Started { run }));
         self.begin_turn(run, "do it");
     }
 
     pub(super) fn begin_turn(&mut self, run: RunId, prompt: &str) -> TurnId {
         let turn = TurnId::mint(&self.ids);
-        self.happen(Body::TurnStarted { run, turn, cause: Cause::Prompt });
+        self.happen(Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
         let message = self.message(Role::User, Some(turn), None);
-        self.happen(Body::PartAdded { message, part: Part::Text(prompt.into()) });
-        self.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        self.happen(Body::Message(MessageEvent::PartAdded { message, part: Part::Text(prompt.into()) }));
+        self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         turn
     }
 
     pub(super) fn step(&mut self) -> StepId {
         let turn = self.state.open_run().unwrap().open_turn().unwrap().id;
         let step = StepId::mint(&self.ids);
-        self.happen(Body::StepStarted { turn, step, model: None });
+        self.happen(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
         step
     }
 
     pub(super) fn message(&mut self, role: Role, turn: Option<TurnId>, step: Option<StepId>) -> MessageId {
         let message = MessageId::mint(&self.ids);
         let turn = turn.or_else(|| self.state.open_run()?.open_turn().map(|turn| turn.id));
-        self.happen(Body::MessageStarted { message, parent: self.state.leaf, role, turn, step });
+        self.happen(Body::Message(MessageEvent::Started {
+            message,
+            parent: self.state.leaf,
+            role,
+            turn,
+            step,
+        }));
         message
     }
 
     pub(super) fn delta(&mut self, message: MessageId, kind: TextKind, text: &str) {
-        self.happen(Body::MessageDelta { message, kind, text: text.into() });
+        self.happen(Body::Message(MessageEvent::Delta { message, kind, text: text.into() }));
     }
 
     pub(super) fn propose(&mut self, message: MessageId, name: &str, args: &str) -> ToolRunId {
         let tool = ToolRunId::mint(&self.ids);
         let (name, args) = (name.to_owned(), Json::verbatim(args));
-        self.happen(Body::ToolProposed { tool, message, name, args });
+        self.happen(Body::Tool(ToolEvent::Proposed { tool, message, name, args }));
         tool
     }
 
@@ -184,7 +190,7 @@ impl RuntimeBench {
 
     pub(super) fn ask(&mut self, run: Option<RunId>, title: &str, kind: AskKind) -> AskId {
         let id = AskId::mint(&self.ids);
-        self.happen(Body::AskOpened(Ask { id, run, title: title.into(), kind, deadline: None }));
+        self.happen(Body::Ask(AskEvent::Opened(Ask { id, run, title: title.into(), kind, deadline: None })));
         id
     }
 
@@ -197,25 +203,25 @@ impl RuntimeBench {
                 reason: None,
                 digest: None,
             };
-            self.happen(Body::ToolDecided { tool, decision });
-            self.happen(Body::ToolStarted { tool });
+            self.happen(Body::Tool(ToolEvent::Decided { tool, decision }));
+            self.happen(Body::Tool(ToolEvent::Started { tool }));
         }
-        self.happen(Body::ToolEnded { tool, outcome, result });
+        self.happen(Body::Tool(ToolEvent::Ended { tool, outcome, result }));
     }
 
     /// Ends whatever is open.
     pub(super) fn end_run(&mut self, outcome: Outcome) {
         for message in self.state.open_messages() {
-            self.happen(Body::MessageEnded { message, finish: Finish::Complete });
+            self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         }
         let run = self.state.open_run().unwrap().clone();
         if let Some(step) = run.open_step() {
-            self.happen(Body::StepEnded { step: step.id, usage: Usage::default() });
+            self.happen(Body::Run(RunEvent::StepEnded { step: step.id, usage: Usage::default() }));
         }
         if let Some(turn) = run.open_turn() {
-            self.happen(Body::TurnEnded { turn: turn.id });
+            self.happen(Body::Run(RunEvent::TurnEnded { turn: turn.id }));
         }
-        self.happen(Body::RunEnded { run: run.id, outcome });
+        self.happen(Body::Run(RunEvent::Ended { run: run.id, outcome }));
     }
 }
 
@@ -306,7 +312,7 @@ impl UiBench {
     pub(super) fn answer(&mut self, ticket: u64, answer: domain::ask::Answer) {
         let ask = self.state.asks.first().expect("an open question").id;
         let closing = self.state.close_with(ask, &answer, None).unwrap();
-        self.happen(vec![Body::AskClosed { ask, closing: closing.clone() }]);
+        self.happen(vec![Body::Ask(AskEvent::Closed { ask, closing: closing.clone() })]);
         let follows = self.canon.ask_closed(ask, &closing);
         self.happen(follows);
         self.command(ticket, Command::Answer { ask, answer });

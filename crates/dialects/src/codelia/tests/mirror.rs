@@ -4,9 +4,9 @@
 
 use super::bench::{RuntimeBench, UiBench, session, told};
 use domain::ask::{Answer, Closing, Scope};
-use domain::command::{Command, PromptOptions, Receipt};
+use domain::command::{Command, ListCommand, PromptOptions, Receipt, RunCommand};
 use domain::content::{Input, Role, TextKind, Usage};
-use domain::event::{Body, Failure, Finish, Outcome};
+use domain::event::{AskEvent, Body, Failure, Finish, MessageEvent, Outcome, RunEvent};
 use domain::ids::RunId;
 use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
@@ -63,31 +63,32 @@ impl Mirror {
 
     fn obey(&mut self, command: Command) -> Receipt {
         match command {
-            Command::Prompt { .. } => {
+            Command::Run(RunCommand::Prompt { .. }) => {
                 let run = self.runtime.mint_run();
                 self.run = Some(run);
                 Receipt::Started { session: session(), run }
             }
             Command::Answer { ask, answer } => {
                 let closing = Closing::Answered { answer, by: None };
-                self.runtime.happen(Body::AskClosed { ask, closing });
+                self.runtime.happen(Body::Ask(AskEvent::Closed { ask, closing }));
                 Receipt::Done
             }
-            Command::Cancel { run: Some(run), .. } => {
+            Command::Run(RunCommand::Cancel { run: Some(run), .. }) => {
                 self.runtime.end_run(Outcome::Cancelled);
                 Receipt::Cancelling { run: RunSummary { run, outcome: None } }
             }
-            Command::ListModels { .. } => Receipt::Models { models: vec![], current: None },
+            Command::List(ListCommand::Models { .. }) => Receipt::Models { models: vec![], current: None },
             other => panic!("{other:?}"),
         }
     }
 
     fn prompt(&mut self, text: &str) {
-        let command = Command::Prompt { input: Input::text(text), options: PromptOptions::default() };
+        let command =
+            Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() });
         self.ui.command(1, command);
         self.pump();
         let run = self.run.take().unwrap();
-        self.runtime.happen(Body::RunStarted { run });
+        self.runtime.happen(Body::Run(RunEvent::Started { run }));
         self.runtime.begin_turn(run, text);
     }
 }
@@ -130,11 +131,11 @@ fn play(mirror: &mut Mirror, steps: &[Answered]) {
             .iter()
             .map(|_| bench.propose(message, "grep", &format!(r#"{{"n":{number}}}"#)))
             .collect();
-        bench.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        bench.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         for (tool, (outcome, text)) in tools.into_iter().zip(&answered.tools) {
             bench.run_tool(tool, outcome.clone(), ToolResult::text(text.clone()));
         }
-        bench.happen(Body::StepEnded { step, usage: Usage::default() });
+        bench.happen(Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
         mirror.pump();
     }
 }
@@ -187,7 +188,9 @@ fn a_consent_is_asked_and_answered_across() {
         mirror.ui.answer(9, answer.clone());
         mirror.pump();
         let closed = mirror.runtime.events.iter().find_map(|event| match &event.body {
-            Body::AskClosed { ask, closing: Closing::Answered { answer, .. } } if *ask == asked => {
+            Body::Ask(AskEvent::Closed { ask, closing: Closing::Answered { answer, .. } })
+                if *ask == asked =>
+            {
                 Some(answer.clone())
             }
             _ => None,
@@ -212,9 +215,9 @@ fn a_cancel_while_a_consent_is_open_leaves_nothing_behind() {
     let tool = mirror.runtime.propose(message, "bash", "{}");
     let ask = mirror.runtime.consent(tool, None);
     mirror.pump();
-    mirror.ui.command(2, Command::Cancel { run: None, reason: None });
+    mirror.ui.command(2, Command::Run(RunCommand::Cancel { run: None, reason: None }));
     // The hub closes the questions of a run before it stops it.
-    mirror.runtime.happen(Body::AskClosed { ask, closing: Closing::Withdrawn });
+    mirror.runtime.happen(Body::Ask(AskEvent::Closed { ask, closing: Closing::Withdrawn }));
     mirror.runtime.run_tool(tool, ToolOutcome::Denied, ToolResult::text("stopped"));
     for effect in mirror.ui.effects() {
         if let UiEffect::Link(LinkEffect::Send { line, .. }) = effect {

@@ -2,16 +2,18 @@
 
 use super::bench::{RuntimeBench, UiBench, session};
 use domain::ask::{Answer, Closing};
-use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, ListCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, Target,
+};
 use domain::content::{Input, Role, TextKind};
-use domain::event::{Body, Outcome};
+use domain::event::{AskEvent, Body, Outcome, ToolEvent};
 use domain::ids::RunId;
 use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::{Item, LinkEffect, RuntimeEffect, UiEffect};
 
 fn prompt(text: &str) -> Command {
-    Command::Prompt { input: Input::text(text), options: PromptOptions::default() }
+    Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() })
 }
 
 fn start(bench: &mut RuntimeBench) -> RunId {
@@ -51,7 +53,7 @@ fn no_version_negotiation() {
 fn requests_before_initialize() {
     let mut bench = RuntimeBench::new();
     bench.say(r#"{"id":"2","method":"model.list","params":{"include_details":false}}"#);
-    assert_eq!(bench.command().2, Command::ListModels { provider: None });
+    assert_eq!(bench.command().2, Command::List(ListCommand::Models { provider: None }));
 }
 
 #[test]
@@ -94,9 +96,9 @@ fn one_question_at_a_time() {
     let (one, two) = (bench.consent(first, None), bench.consent(second, None));
     let sent = bench.sent();
     assert!(sent.contains("ui_1") && !sent.contains("ui_2"), "{sent}");
-    bench.happen(Body::AskClosed { ask: one, closing: Closing::Expired });
+    bench.happen(Body::Ask(AskEvent::Closed { ask: one, closing: Closing::Expired }));
     assert!(bench.sent().contains("ui_2"));
-    bench.happen(Body::AskClosed { ask: two, closing: Closing::Withdrawn });
+    bench.happen(Body::Ask(AskEvent::Closed { ask: two, closing: Closing::Withdrawn }));
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn cancel_of_a_finished_run() {
         bench.command(1, prompt("x"));
         bench.say(r#"{"id":"3","result":{"run_id":"r1"}}"#);
         let run = bench.state.open_run().unwrap().id;
-        bench.command(2, Command::Cancel { run: Some(run), reason: None });
+        bench.command(2, Command::Run(RunCommand::Cancel { run: Some(run), reason: None }));
         bench.say(r#"{"method":"run.status","params":{"run_id":"r1","status":"completed"}}"#);
         bench.effects();
         bench.say(&format!(r#"{{"id":"4",{answer}}}"#));
@@ -155,7 +157,7 @@ fn stale_yes_executes() {
     let message = bench.message(Role::Assistant, None, Some(step));
     let tool = bench.propose(message, "bash", "{}");
     let ask = bench.consent(tool, None);
-    bench.happen(Body::AskClosed { ask, closing: Closing::Withdrawn });
+    bench.happen(Body::Ask(AskEvent::Closed { ask, closing: Closing::Withdrawn }));
     bench.effects();
     bench.say(r#"{"id":"ui_1","result":{"ok":true}}"#);
     assert!(matches!(bench.effects().as_slice(), [RuntimeEffect::Link(LinkEffect::Log(_))]));
@@ -166,7 +168,7 @@ fn stale_yes_executes() {
         r#"{"id":"ui_1","method":"ui.confirm.request","params":{"run_id":"r1","title":"t","message":"m"}}"#,
     );
     bench.effects();
-    bench.command(2, Command::Cancel { run: None, reason: None });
+    bench.command(2, Command::Run(RunCommand::Cancel { run: None, reason: None }));
     let sent = bench.sent();
     let lines: Vec<&str> = sent.lines().collect();
     assert!(
@@ -223,7 +225,7 @@ fn a_no_has_a_last_word() {
     let message = bench.message(Role::Assistant, None, Some(step));
     let tool = bench.propose(message, "bash", "{}");
     let result = ToolResult::text("Permission denied.");
-    bench.happen(Body::ToolEnded { tool, outcome: ToolOutcome::Denied, result });
+    bench.happen(Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Denied, result }));
     bench.end_run(Outcome::Done);
     let sent = bench.sent();
     assert!(sent.contains(r#""result":"Permission denied: permission denied""#), "{sent}");

@@ -2,9 +2,13 @@
 
 use super::bench::{RuntimeBench, SESSION, session};
 use domain::ask::{Answer, AskKind, Choice, Closing, Scope};
-use domain::command::{Command, History, ListScope, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, RunCommand, Target,
+};
 use domain::content::{Input, Part, Role, TextKind, Usage};
-use domain::event::{Body, Compaction, Failure, Finish, Outcome, Trigger};
+use domain::event::{
+    AskEvent, Body, Compaction, ContextEvent, Failure, Finish, MessageEvent, Outcome, RunEvent, Trigger,
+};
 use domain::ids::{EntryId, Millis, RunId};
 use domain::session::{
     ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
@@ -62,7 +66,7 @@ fn a_run_with_thought_text_tools_and_final() {
     let (ticket, target, command) = bench.command();
     assert_eq!(target, Target::Current);
     assert!(
-        matches!(command, Command::Prompt { input, .. } if input == Input::text("List TypeScript files"))
+        matches!(command, Command::Run(RunCommand::Prompt { input, .. }) if input == Input::text("List TypeScript files"))
     );
     let run = bench.mint_run();
     bench.settle(ticket, Ok(Receipt::Started { session: session(), run }));
@@ -80,13 +84,13 @@ fn a_run_with_thought_text_tools_and_final() {
     bench.delta(message, TextKind::Text, "I ");
     bench.delta(message, TextKind::Text, "look.");
     let tool = bench.propose(message, "ls", r#"{"path":"."}"#);
-    bench.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    bench.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     bench.now = Millis(bench.now.0 + 70);
     bench.run_tool(tool, ToolOutcome::Done, ToolResult::text("a.ts"));
-    bench.happen(Body::StepEnded { step, usage: Usage::default() });
-    bench.happen(Body::ContextMeasured { used: 1, window: 400 });
-    bench.happen(Body::ContextMeasured { used: 2, window: 400 });
-    bench.happen(Body::ContextMeasured { used: 200, window: 400 });
+    bench.happen(Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
+    bench.happen(Body::Context(ContextEvent::Measured { used: 1, window: 400 }));
+    bench.happen(Body::Context(ContextEvent::Measured { used: 2, window: 400 }));
+    bench.happen(Body::Context(ContextEvent::Measured { used: 200, window: 400 }));
     let step = bench.step();
     let message = bench.message(Role::Assistant, None, Some(step));
     bench.delta(message, TextKind::Text, "One file.");
@@ -139,10 +143,10 @@ fn a_run_of_another_ui_and_what_is_steered_into_it() {
     let step = bench.step();
     let message = bench.message(Role::Assistant, None, Some(step));
     bench.delta(message, TextKind::Text, "done");
-    bench.happen(Body::MessageEnded { message, finish: Finish::Complete });
-    bench.happen(Body::StepEnded { step, usage: Usage::default() });
+    bench.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+    bench.happen(Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
     let turn = bench.state.open_run().unwrap().open_turn().unwrap().id;
-    bench.happen(Body::TurnEnded { turn });
+    bench.happen(Body::Run(RunEvent::TurnEnded { turn }));
     bench.begin_turn(run, "and now this");
     bench.end_run(Outcome::Done);
     check(
@@ -181,7 +185,7 @@ fn a_consent_with_a_rule() {
     let Command::Answer { ask: about, answer } = command else { panic!("{command:?}") };
     assert_eq!(about, ask);
     assert!(matches!(&answer, Answer::Allow { scope: Scope::Always, digest: Some(_) }));
-    bench.happen(Body::AskClosed { ask, closing: Closing::Answered { answer, by: None } });
+    bench.happen(Body::Ask(AskEvent::Closed { ask, closing: Closing::Answered { answer, by: None } }));
     check(
         &mut bench,
         &expect![[r#"
@@ -234,9 +238,9 @@ fn questions_as_they_are_sent() {
         multiline: false,
     };
     let ask = bench.ask(None, "Key?", text);
-    bench.happen(Body::AskClosed { ask, closing: Closing::Withdrawn });
+    bench.happen(Body::Ask(AskEvent::Closed { ask, closing: Closing::Withdrawn }));
     let ask = bench.ask(None, "Edit", AskKind::Edit { message: "the text".into(), prefill: "a\nb".into() });
-    bench.happen(Body::AskClosed { ask, closing: Closing::Expired });
+    bench.happen(Body::Ask(AskEvent::Closed { ask, closing: Closing::Expired }));
     let choices = vec![Choice { id: "a".into(), label: "A".into(), detail: Some("first".into()) }];
     bench.ask(None, "Mode", AskKind::Choose { message: "which".into(), choices, many: false });
     check(
@@ -269,7 +273,11 @@ fn lists() {
         asked(&mut bench, r#"{"id":"1","method":"session.list"}"#, Ok(Receipt::Sessions(vec![summary])));
     assert_eq!(
         command,
-        Command::ListSessions { scope: ListScope::Project(None), limit: Some(50), search: None }
+        Command::Library(LibraryCommand::List {
+            scope: ListScope::Project(None),
+            limit: Some(50),
+            search: None
+        })
     );
     let mut all = bench.sent();
     let model = |name: &str| ModelRef { provider: "p".into(), name: name.into() };
@@ -460,9 +468,9 @@ fn a_replay_tells_what_was_told_and_numbers_it_alike() {
     let tool = bench.propose(message, "bash", "{}");
     let ask = bench.consent(tool, None);
     let closing = Closing::Answered { answer: Answer::Allow { scope: Scope::Once, digest: None }, by: None };
-    bench.happen(Body::AskClosed { ask, closing });
+    bench.happen(Body::Ask(AskEvent::Closed { ask, closing }));
     bench.run_tool(tool, ToolOutcome::Failed, ToolResult::text("exit 1"));
-    bench.happen(Body::PartAdded { message, part: Part::Text("sorry".into()) });
+    bench.happen(Body::Message(MessageEvent::PartAdded { message, part: Part::Text("sorry".into()) }));
     bench.end_run(Outcome::Done);
     bench.effects();
     let events = bench.events.clone();
@@ -543,8 +551,8 @@ fn a_compaction_is_told_as_a_run() {
     };
     let receipt = Receipt::Compacted { entry: EntryId(40), compaction: compaction.clone() };
     let (_, command) = asked(&mut bench, line, Ok(receipt));
-    assert_eq!(command, Command::Compact { instruction: None });
-    bench.happen(Body::Compacted { entry: EntryId(40), parent: None, compaction });
+    assert_eq!(command, Command::Run(RunCommand::Compact { instruction: None }));
+    bench.happen(Body::Context(ContextEvent::Compacted { entry: EntryId(40), parent: None, compaction }));
     bench.say(r#"{"id":"3","method":"run.cancel","params":{"run_id":"compaction_1"}}"#);
     check(
         &mut bench,
@@ -579,7 +587,9 @@ fn images_and_context_are_lifted() {
             _ => None,
         })
         .collect();
-    let [Command::UpdateContext(context), Command::Prompt { input, .. }] = commands.as_slice() else {
+    let [Command::UpdateContext(context), Command::Run(RunCommand::Prompt { input, .. })] =
+        commands.as_slice()
+    else {
         panic!("{commands:?}")
     };
     assert_eq!(context.selection, Some(("fn".to_owned(), "a.rs".to_owned())));
@@ -596,7 +606,7 @@ fn stopping_a_run() {
     let stopping = RunSummary { run, outcome: None };
     let (target, command) = asked(&mut bench, line, Ok(Receipt::Cancelling { run: stopping }));
     assert_eq!(target, Target::Session(session()));
-    assert_eq!(command, Command::Cancel { run: Some(run), reason: Some("enough".into()) });
+    assert_eq!(command, Command::Run(RunCommand::Cancel { run: Some(run), reason: Some("enough".into()) }));
     bench.end_run(Outcome::Cancelled);
     let over = RunSummary { run, outcome: Some(Outcome::Cancelled) };
     bench.say(line);

@@ -2,7 +2,10 @@
 
 use super::bench::UiBench;
 use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
-use domain::command::{Command, ListScope, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, Receipt, Refusal,
+    RefusalKind, RunCommand, SessionCommand,
+};
 use domain::content::Input;
 use domain::ids::SessionId;
 use domain::port::Ticket;
@@ -11,7 +14,7 @@ use expect_test::expect;
 use roles::{Hello, Line, LinkEffect, Reason, UiEffect, UiRole};
 
 fn prompt(text: &str) -> Command {
-    Command::Prompt { input: Input::text(text), options: PromptOptions::default() }
+    Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() })
 }
 
 fn settled(effects: &[UiEffect]) -> Vec<(Ticket, Result<Receipt, Refusal>)> {
@@ -240,18 +243,22 @@ fn lists_are_lifted() {
     assert_eq!(bench.state.settings.model.as_ref().unwrap().to_string(), "moonshot/kimi-k3");
     bench.command(
         1,
-        Command::ListSessions { scope: ListScope::Project(None), limit: None, search: Some("HELLO".into()) },
+        Command::Library(LibraryCommand::List {
+            scope: ListScope::Project(None),
+            limit: None,
+            search: Some("HELLO".into()),
+        }),
     );
     bench.say(r#"{"id":"3","result":{"sessions":[{"session_id":"a2cd5951-4fc0-4989-9fe5-0180d66bda8b","updated_at":"2026-11-15T00:16:48.058Z","message_count":2,"last_user_message":"hello there","workspace_root":"/w"},{"session_id":"b2cd5951","updated_at":""},{"session_id":"x"}]}}"#);
-    bench.command(2, Command::ListModels { provider: None });
+    bench.command(2, Command::List(ListCommand::Models { provider: None }));
     bench.say(r#"{"id":"4","result":{"provider":"p","models":["m"],"current":"m","details":{"m":{"context_window":10,"cost_per_1m_input_tokens_usd":1}}}}"#);
-    bench.command(3, Command::SetModel { provider: None, name: "no".into() });
+    bench.command(3, Command::Session(SessionCommand::SetModel { provider: None, name: "no".into() }));
     bench.say(r#"{"id":"5","error":{"code":-32602,"message":"unknown model: no"}}"#);
-    bench.command(4, Command::ListServers);
+    bench.command(4, Command::List(ListCommand::Servers));
     bench.say(r#"{"id":"6","result":{"servers":[{"id":"s","transport":"http","enabled":true,"state":"auth_required"}]}}"#);
-    bench.command(5, Command::ListSkills { cwd: None, reload: true });
+    bench.command(5, Command::List(ListCommand::Skills { cwd: None, reload: true }));
     bench.say(r#"{"id":"7","result":{"skills":[{"id":"s","name":"n","description":"d","path":"/p","dir":"/","scope":"user","mtime_ms":12.5}],"errors":[],"truncated":false}}"#);
-    bench.command(6, Command::Enqueue { kind: QueueKind::Steer, input: Input::text("x") });
+    bench.command(6, Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input: Input::text("x") }));
     let effects = bench.effects();
     let settled = settled(&effects);
     assert!(
@@ -290,7 +297,10 @@ fn a_session_is_opened_with_its_past() {
     let sent = bench.sent();
     assert!(sent.lines().last().unwrap().contains(r#""session_id":"sess-aaaaaaaa""#), "{sent}");
     bench.say(r#"{"id":"4","result":{"run_id":"r3"}}"#);
-    bench.command(2, Command::OpenSession { session: SessionId::parse("sess-bbbbbbbb").unwrap() });
+    bench.command(
+        2,
+        Command::Library(LibraryCommand::Open { session: SessionId::parse("sess-bbbbbbbb").unwrap() }),
+    );
     assert!(
         matches!(settled(&bench.effects()).as_slice(), [.., (Ticket(2), Err(r))] if r.kind == RefusalKind::Busy)
     );
@@ -300,8 +310,8 @@ fn a_session_is_opened_with_its_past() {
 fn everything_is_settled_when_the_runtime_goes() {
     let mut bench = UiBench::greeted();
     bench.command(1, prompt("x"));
-    bench.command(2, Command::Cancel { run: None, reason: None });
-    bench.command(3, Command::ListModels { provider: None });
+    bench.command(2, Command::Run(RunCommand::Cancel { run: None, reason: None }));
+    bench.command(3, Command::List(ListCommand::Models { provider: None }));
     bench.closed();
     let effects = bench.effects();
     let mut tickets: Vec<u64> = settled(&effects).iter().map(|(ticket, _)| ticket.0).collect();
@@ -313,7 +323,7 @@ fn everything_is_settled_when_the_runtime_goes() {
 fn a_run_can_be_stopped_before_it_has_a_name() {
     let mut bench = UiBench::greeted();
     bench.command(1, prompt("x"));
-    bench.command(2, Command::Cancel { run: None, reason: None });
+    bench.command(2, Command::Run(RunCommand::Cancel { run: None, reason: None }));
     bench.effects();
     bench.say(r#"{"id":"3","result":{"run_id":"r1"}}"#);
     expect![[r#"

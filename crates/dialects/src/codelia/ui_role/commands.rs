@@ -6,7 +6,10 @@ use super::super::wire::{
 };
 use super::responses::Pending;
 use super::{CodeliaUi, Starting};
-use domain::command::{Command, ListScope, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, PromptOptions, Receipt, Refusal, RefusalKind,
+    RunCommand, SessionCommand,
+};
 use domain::content::{Input, Part};
 use domain::ids::{RunId, SessionId};
 use domain::port::Ticket;
@@ -23,55 +26,59 @@ const NO_LIMIT: i64 = 100_000;
 pub(super) fn starts_something(command: &Command) -> bool {
     matches!(
         command,
-        Command::Prompt { .. }
-            | Command::Compact { .. }
-            | Command::History { .. }
-            | Command::OpenSession { .. }
+        Command::Run(RunCommand::Prompt { .. } | RunCommand::Compact { .. })
+            | Command::Library(LibraryCommand::History { .. } | LibraryCommand::Open { .. })
     )
 }
 
 impl CodeliaUi {
     pub(super) fn lower(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
-            Command::Prompt { input, options } => self.lower_prompt(cx, ticket, input, &options),
-            Command::Compact { .. } => {
+            Command::Run(RunCommand::Prompt { input, options }) => {
+                self.lower_prompt(cx, ticket, input, &options)
+            }
+            Command::Run(RunCommand::Compact { .. }) => {
                 self.begin_start(cx, ticket, None);
             }
-            Command::Cancel { run, reason } => self.lower_cancel(cx, seen, ticket, run, reason),
+            Command::Run(RunCommand::Cancel { run, reason }) => {
+                self.lower_cancel(cx, seen, ticket, run, reason)
+            }
             Command::Answer { ask, answer } => self.lower_answer(cx, seen, ticket, ask, answer),
-            Command::OpenSession { session } => self.lower_open(cx, ticket, session),
-            Command::History { session, max_runs, max_events } => match self.idle() {
-                Ok(()) => self.replay(cx, &session, Some((ticket, max_runs, max_events))),
-                Err(refusal) => cx.settle(ticket, Err(refusal)),
-            },
-            Command::ListSessions { scope, limit, search } => {
+            Command::Library(LibraryCommand::Open { session }) => self.lower_open(cx, ticket, session),
+            Command::Library(LibraryCommand::History { session, max_runs, max_events }) => {
+                match self.idle() {
+                    Ok(()) => self.replay(cx, &session, Some((ticket, max_runs, max_events))),
+                    Err(refusal) => cx.settle(ticket, Err(refusal)),
+                }
+            }
+            Command::Library(LibraryCommand::List { scope, limit, search }) => {
                 self.lower_list(cx, ticket, scope, limit, search);
             }
-            Command::ListModels { provider } => {
+            Command::List(ListCommand::Models { provider }) => {
                 let params = ModelListParams { provider, include_details: true };
                 self.ask_runtime(cx, method::MODEL_LIST, &params, Pending::Models { ticket });
             }
-            Command::SetModel { provider, name } => {
+            Command::Session(SessionCommand::SetModel { provider, name }) => {
                 let params = ModelSetParams { name, provider, reset: false };
                 self.ask_runtime(cx, method::MODEL_SET, &params, Pending::SetModel { ticket });
             }
-            Command::ListServers if !self.capabilities().supports_mcp_list => {
+            Command::List(ListCommand::Servers) if !self.capabilities().supports_mcp_list => {
                 cx.settle(
                     ticket,
                     Err(unsupported("MCP status is unavailable: this runtime does not list servers")),
                 );
             }
-            Command::ListServers => {
+            Command::List(ListCommand::Servers) => {
                 let params = McpListParams { scope: Some("loaded".to_owned()) };
                 self.ask_runtime(cx, method::MCP_LIST, &params, Pending::Servers { ticket });
             }
-            Command::ListSkills { .. } if !self.capabilities().supports_skills_list => {
+            Command::List(ListCommand::Skills { .. }) if !self.capabilities().supports_skills_list => {
                 cx.settle(
                     ticket,
                     Err(unsupported("the skills list is unavailable: this runtime does not list skills")),
                 );
             }
-            Command::ListSkills { cwd, reload } => {
+            Command::List(ListCommand::Skills { cwd, reload }) => {
                 let params = SkillsListParams { cwd, force_reload: reload };
                 self.ask_runtime(cx, method::SKILLS_LIST, &params, Pending::Skills { ticket });
             }
@@ -81,29 +88,30 @@ impl CodeliaUi {
                 self.context = Some(params);
                 cx.settle(ticket, Ok(Receipt::Done));
             }
-            Command::Enqueue { .. }
-            | Command::EditQueued { .. }
-            | Command::DropQueued { .. }
-            | Command::SetQueueMode { .. } => {
+            Command::Queue(_) => {
                 cx.settle(ticket, Err(unsupported("this runtime has no queue")));
             }
-            Command::NewSession { .. } => {
+            Command::Library(LibraryCommand::New { .. }) => {
                 let refusal = unsupported("this runtime makes a new session only when it is started");
                 cx.settle(ticket, Err(refusal.hint("quit and start it again")));
             }
-            Command::BranchSession { .. }
-            | Command::CloseSession
-            | Command::RenameSession { .. }
-            | Command::DeleteSession { .. }
-            | Command::ClearSession
-            | Command::SetLeaf { .. }
-            | Command::Stats
-            | Command::SaveSession { .. }
-            | Command::LoadSession { .. }
-            | Command::ExportSession { .. }
-            | Command::SetPolicy { .. }
-            | Command::ListTools
-            | Command::SetTools { .. }
+            Command::Library(
+                LibraryCommand::Branch { .. }
+                | LibraryCommand::Delete { .. }
+                | LibraryCommand::Save { .. }
+                | LibraryCommand::Load { .. }
+                | LibraryCommand::Export { .. },
+            )
+            | Command::Session(
+                SessionCommand::Close
+                | SessionCommand::Rename { .. }
+                | SessionCommand::Clear
+                | SessionCommand::SetLeaf { .. }
+                | SessionCommand::Stats
+                | SessionCommand::SetPolicy { .. }
+                | SessionCommand::SetTools { .. },
+            )
+            | Command::List(ListCommand::Tools)
             | Command::Extension { .. } => {
                 cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
             }

@@ -6,7 +6,9 @@ use super::super::wire::{self, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, UNKNOWN_COM
 use super::LemonRuntime;
 use super::receipts::Pending;
 use super::telling::event_line;
-use domain::command::{Command, ListScope, PromptOptions, Target};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
+};
 use domain::content::Input;
 use domain::ids::SessionId;
 use domain::session::ModelRef;
@@ -26,18 +28,23 @@ impl LemonRuntime {
             },
             command::ABORT => {
                 let Some(session) = self.named(cx, of) else { return };
-                let cancel = Command::Cancel { run: None, reason: None };
+                let cancel = Command::Run(RunCommand::Cancel { run: None, reason: None });
                 self.ask_hub(cx, Target::Session(session), cancel, Pending::Abort);
             }
             command::RESET => self.reset(cx, of),
             command::SAVE => {
                 let Some(session) = self.named(cx, of) else { return };
-                let save = Command::SaveSession { path: None, history: true };
+                let save = Command::Library(LibraryCommand::Save { path: None, history: true });
                 self.ask_hub(cx, Target::Session(session.clone()), save, Pending::Save(session));
             }
             command::STATS => {
                 let Some(session) = self.named(cx, of) else { return };
-                self.ask_hub(cx, Target::Session(session.clone()), Command::Stats, Pending::Stats(session));
+                self.ask_hub(
+                    cx,
+                    Target::Session(session.clone()),
+                    Command::Session(SessionCommand::Stats),
+                    Pending::Stats(session),
+                );
             }
             command::PING => cx.send(Frame::Pong.line()),
             command::DEBUG => cx.send(Frame::Debug { message: "debug command received" }.line()),
@@ -48,7 +55,8 @@ impl LemonRuntime {
             command::UI_RESPONSE => self.response(cx, said),
             command::LIST_SESSIONS => {
                 let scope = ListScope::Project(None);
-                let list = Command::ListSessions { scope, limit: Some(MAX_LISTED), search: None };
+                let list =
+                    Command::Library(LibraryCommand::List { scope, limit: Some(MAX_LISTED), search: None });
                 self.ask_hub(cx, Target::Current, list, Pending::Sessions);
             }
             command::LIST_RUNNING_SESSIONS => self.list_running(cx),
@@ -73,7 +81,8 @@ impl LemonRuntime {
 
     pub(super) fn prompt(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>, text: &str) {
         let Some(session) = self.named(cx, of) else { return };
-        let prompt = Command::Prompt { input: Input::text(text), options: PromptOptions::default() };
+        let prompt =
+            Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() });
         self.ask_hub(cx, Target::Session(session.clone()), prompt, Pending::Prompt(session));
     }
 
@@ -99,9 +108,14 @@ impl LemonRuntime {
         let target = Target::Session(session.clone());
         if open.telling.is_running() {
             (open.reset, open.telling.stop_word) = (true, Some("reset"));
-            return self.ask_hub(cx, target, Command::Cancel { run: None, reason: None }, Pending::Abort);
+            return self.ask_hub(
+                cx,
+                target,
+                Command::Run(RunCommand::Cancel { run: None, reason: None }),
+                Pending::Abort,
+            );
         }
-        self.ask_hub(cx, target, Command::ClearSession, Pending::Reset(session));
+        self.ask_hub(cx, target, Command::Session(SessionCommand::Clear), Pending::Reset(session));
     }
 
     fn list_running(&self, cx: &mut RuntimeCx<'_>) {
@@ -120,7 +134,7 @@ impl LemonRuntime {
         // Models belong to the runtime, but the hub answers in a session; any will do.
         let session = self.front.clone().or_else(|| self.open.keys().next().cloned());
         let target = session.map_or(Target::Current, Target::Session);
-        self.ask_hub(cx, target, Command::ListModels { provider: None }, Pending::Models);
+        self.ask_hub(cx, target, Command::List(ListCommand::Models { provider: None }), Pending::Models);
     }
 
     fn start_session(&mut self, cx: &mut RuntimeCx<'_>, said: &wire::Command) {
@@ -145,14 +159,14 @@ impl LemonRuntime {
         }
         let command = match said.session_file.as_deref().filter(|file| !file.is_empty()) {
             Some(file) => match saved(file) {
-                Some(session) => Command::OpenSession { session },
-                None => Command::LoadSession { path: file.to_owned() },
+                Some(session) => Command::Library(LibraryCommand::Open { session }),
+                None => Command::Library(LibraryCommand::Load { path: file.to_owned() }),
             },
-            None => Command::NewSession {
+            None => Command::Library(LibraryCommand::New {
                 cwd: said.cwd.clone().filter(|cwd| !cwd.is_empty()),
                 title: None,
                 id: None,
-            },
+            }),
         };
         self.ask_hub(cx, Target::Current, command, Pending::Start(model));
     }
@@ -164,7 +178,7 @@ impl LemonRuntime {
         };
         let was_front = self.front.as_ref() == Some(&session);
         let pending = Pending::Close { session: session.clone(), was_front };
-        self.ask_hub(cx, Target::Session(session), Command::CloseSession, pending);
+        self.ask_hub(cx, Target::Session(session), Command::Session(SessionCommand::Close), pending);
     }
 
     fn set_active(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
@@ -173,7 +187,12 @@ impl LemonRuntime {
             return cx.send(Frame::Error { message: SESSION_NOT_FOUND.into(), session_id: Some(id) }.line());
         };
         let pending = Pending::Activate(session.clone());
-        self.ask_hub(cx, Target::Current, Command::OpenSession { session: session.clone() }, pending);
+        self.ask_hub(
+            cx,
+            Target::Current,
+            Command::Library(LibraryCommand::Open { session: session.clone() }),
+            pending,
+        );
         if self.open.contains_key(&session) {
             // What follows on this line is already meant for it.
             self.bring_front(cx, Some(session));

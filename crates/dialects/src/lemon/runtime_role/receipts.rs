@@ -4,7 +4,7 @@ use super::super::lower;
 use super::super::wire::frame::{Frame, ModelName, Provider, Saved, Stats};
 use super::super::wire::{ALREADY_STREAMING, SESSION_NOT_FOUND};
 use super::LemonRuntime;
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::ids::{MessageId, SessionId};
 use domain::session::{ModelEntry, ModelRef, SessionSummary};
 use domain::state::State;
@@ -100,7 +100,7 @@ impl LemonRuntime {
                 let ModelRef { provider, name } = model;
                 self.error(cx, &format!("invalid model: {provider}:{name}: {refusal}"), None);
                 let target = Target::Session(session.clone());
-                self.ask_hub(cx, target, Command::CloseSession, Pending::Undo(session));
+                self.ask_hub(cx, target, Command::Session(SessionCommand::Close), Pending::Undo(session));
             }
             (Pending::Activate(session), Ok(_)) => {
                 self.put_front(cx, &session);
@@ -143,7 +143,10 @@ impl LemonRuntime {
         model: Option<ModelRef>,
     ) {
         let Some(model) = model else { return self.started(cx, view, &session) };
-        let command = Command::SetModel { provider: Some(model.provider.clone()), name: model.name.clone() };
+        let command = Command::Session(SessionCommand::SetModel {
+            provider: Some(model.provider.clone()),
+            name: model.name.clone(),
+        });
         let target = Target::Session(session.clone());
         self.ask_hub(cx, target, command, Pending::StartModel { session, model });
     }

@@ -7,7 +7,7 @@ use super::super::lower;
 use super::super::wire::frame::{Compaction, Element, Event, Frame, Message};
 use super::stream::{Draft, Output};
 use domain::content::{Part, Role, Usage};
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{Body, ContextEvent, Finish, MessageEvent, Outcome, RunEvent, ToolEvent};
 use domain::ids::{EntryId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
 use domain::session::ModelRef;
 use domain::state::{EntryKind, State};
@@ -91,7 +91,7 @@ impl Telling {
         });
         let Some(from) = from else { return };
         let replay = state.replay();
-        let begins = replay.iter().position(|(_, body)| *body == Body::RunStarted { run: from });
+        let begins = replay.iter().position(|(_, body)| *body == Body::Run(RunEvent::Started { run: from }));
         for (at, body) in replay.iter().skip(begins.unwrap_or(replay.len())) {
             self.hear(cx, state, *at, body);
         }
@@ -105,50 +105,65 @@ impl Telling {
 
     /// Something happened, or is told again.
     pub(super) fn hear(&mut self, cx: &mut RuntimeCx<'_>, state: &State, at: Millis, body: &Body) {
-        if !matches!(body, Body::StepEnded { .. } | Body::ContextMeasured { .. }) {
+        if !matches!(
+            body,
+            Body::Run(RunEvent::StepEnded { .. }) | Body::Context(ContextEvent::Measured { .. })
+        ) {
             self.release(cx, None);
         }
         match body {
-            Body::RunStarted { run } => self.run_started(cx, *run),
-            Body::RunEnded { run, outcome } => self.run_ended(cx, state, *run, outcome),
-            Body::TurnStarted { turn, .. } if self.last_turn.is_none_or(|last| last < *turn) => {
+            Body::Run(RunEvent::Started { run }) => self.run_started(cx, *run),
+            Body::Run(RunEvent::Ended { run, outcome }) => self.run_ended(cx, state, *run, outcome),
+            Body::Run(RunEvent::TurnStarted { turn, .. })
+                if self.last_turn.is_none_or(|last| last < *turn) =>
+            {
                 self.last_turn = Some(*turn);
                 self.open_turn(cx);
             }
-            Body::StepStarted { step, model, .. } if self.last_step.is_none_or(|last| last < *step) => {
+            Body::Run(RunEvent::StepStarted { step, model, .. })
+                if self.last_step.is_none_or(|last| last < *step) =>
+            {
                 (self.last_step, self.step) = (Some(*step), Some(*step));
                 self.model = model.clone().or_else(|| state.settings.model.clone());
                 self.open_turn(cx);
             }
-            Body::StepEnded { step, usage } => self.step_ended(cx, state, *step, *usage),
-            Body::TurnEnded { turn } if self.last_turn == Some(*turn) => {
+            Body::Run(RunEvent::StepEnded { step, usage }) => self.step_ended(cx, state, *step, *usage),
+            Body::Run(RunEvent::TurnEnded { turn }) if self.last_turn == Some(*turn) => {
                 self.close_turn(cx, None, Vec::new());
             }
-            Body::MessageStarted { message, role, .. } => self.message_started(cx, *message, *role, at),
-            Body::MessageDelta { message, kind, text } => {
+            Body::Message(MessageEvent::Started { message, role, .. }) => {
+                self.message_started(cx, *message, *role, at)
+            }
+            Body::Message(MessageEvent::Delta { message, kind, text }) => {
                 if let Some(draft) = self.drafts.get_mut(message) {
                     draft.text(*kind, text);
                 }
             }
-            Body::PartAdded { message, part } => {
+            Body::Message(MessageEvent::PartAdded { message, part }) => {
                 if let Some(draft) = self.drafts.get_mut(message) {
                     draft.part(part);
                 }
             }
-            Body::ToolProposed { tool, message, name, args } => {
+            Body::Tool(ToolEvent::Proposed { tool, message, name, args }) => {
                 if let Some(draft) = self.drafts.get_mut(message) {
                     draft.tool(*tool, name, args);
                 }
             }
-            Body::MessageEnded { message, finish } => self.message_ended(cx, *message, finish),
-            Body::ToolStarted { tool } => self.tool_started(cx, state, *tool),
-            Body::ToolProgress { tool, progress } => {
+            Body::Message(MessageEvent::Ended { message, finish }) => {
+                self.message_ended(cx, *message, finish)
+            }
+            Body::Tool(ToolEvent::Started { tool }) => self.tool_started(cx, state, *tool),
+            Body::Tool(ToolEvent::Progress { tool, progress }) => {
                 if let Some(output) = self.running.get_mut(tool) {
                     output.take(progress);
                 }
             }
-            Body::ToolEnded { tool, outcome, result } => self.tool_ended(cx, state, *tool, outcome, result),
-            Body::Compacted { entry, compaction, .. } if self.last_entry.is_none_or(|last| last < *entry) => {
+            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
+                self.tool_ended(cx, state, *tool, outcome, result)
+            }
+            Body::Context(ContextEvent::Compacted { entry, compaction, .. })
+                if self.last_entry.is_none_or(|last| last < *entry) =>
+            {
                 self.last_entry = Some(*entry);
                 let word = Compaction {
                     summary: &compaction.summary,

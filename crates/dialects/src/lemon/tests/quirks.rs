@@ -4,9 +4,9 @@ use super::super::lower;
 use super::super::quirks::QUIRKS;
 use super::stage::{Runtime, Ui, allowed, kind, session};
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Consent, Risk};
-use domain::command::{Command, PromptOptions, Receipt, Target};
+use domain::command::{Command, LibraryCommand, PromptOptions, Receipt, RunCommand, SessionCommand, Target};
 use domain::content::{Input, Json, Part};
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{AskEvent, Body, Finish, MessageEvent, Outcome, SessionEvent, ToolEvent};
 use domain::ids::{AskId, ToolRunId};
 use domain::session::Stats;
 use domain::signal::{Level, Signal};
@@ -25,7 +25,7 @@ fn every_quirk_has_a_test() {
 fn confirm(stage: &mut Runtime) -> Value {
     let kind = AskKind::Confirm { message: "sure?".to_owned(), yes: None, no: None, danger: false };
     let ask = Ask { id: AskId(40), run: None, title: "Delete?".to_owned(), kind, deadline: None };
-    stage.happen(Body::AskOpened(ask));
+    stage.happen(Body::Ask(AskEvent::Opened(ask)));
     stage.sent().pop().expect("a question")
 }
 
@@ -106,7 +106,7 @@ fn plain_text_prompts() {
         stage.say(line);
         let (_, target, command) = stage.wanted().remove(0);
         assert_eq!(target, Target::Session(session(1)));
-        assert!(matches!(command, Command::Prompt { input, .. } if input.text == line));
+        assert!(matches!(command, Command::Run(RunCommand::Prompt { input, .. }) if input.text == line));
     }
     stage.say(r#"{"type":"prompt","text":"cut off"#);
     assert!(stage.wanted().is_empty());
@@ -138,9 +138,9 @@ fn one_session_from_the_start() {
 #[test]
 fn stays_silent() {
     let mut ui = Ui::up();
-    ui.want(1, Command::ClearSession);
+    ui.want(1, Command::Session(SessionCommand::Clear));
     assert!(ui.settled[0].1.is_ok());
-    ui.want(2, Command::SaveSession { path: None, history: true });
+    ui.want(2, Command::Library(LibraryCommand::Save { path: None, history: true }));
     let key = *ui.timers().last().expect("a timer");
     ui.timer(key);
     assert!(ui.settled[1].1.is_ok());
@@ -191,7 +191,7 @@ fn reset_keeps_the_id() {
     assert!(stage.sent().iter().all(|line| line["session_id"] == json!(session(1).as_str())));
     // What was reset is not counted, whatever the session keeps.
     stage.end(Outcome::Done);
-    stage.happen(Body::LeafMoved { leaf: None });
+    stage.happen(Body::Session(SessionEvent::LeafMoved { leaf: None }));
     stage.effects();
     stage.say(r#"{"type":"stats"}"#);
     let ticket = stage.wanted().remove(0).0;
@@ -218,17 +218,17 @@ fn lines_of_64_kb() {
     let message = stage.step(20);
     let args = Json::verbatim(json!({ "content": "é\"\n".repeat(40_000), "path": "a" }).to_string());
     let tool = ToolRunId(22);
-    stage.happen(Body::ToolProposed { tool, message, name: "write".to_owned(), args });
-    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
-    stage.happen(Body::ToolDecided { tool, decision: allowed() });
-    stage.happen(Body::ToolStarted { tool });
+    stage.happen(Body::Tool(ToolEvent::Proposed { tool, message, name: "write".to_owned(), args }));
+    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+    stage.happen(Body::Tool(ToolEvent::Decided { tool, decision: allowed() }));
+    stage.happen(Body::Tool(ToolEvent::Started { tool }));
     let result = ToolResult {
         text: format!("first{}last", "é\n".repeat(50_000)),
         parts: vec![Part::Diff { path: None, text: "+line\n".repeat(20_000) }],
         json: Some(Json::verbatim(json!({ "long": "x".repeat(50_000) }).to_string())),
         truncated: false,
     };
-    stage.happen(Body::ToolEnded { tool, outcome: ToolOutcome::Done, result });
+    stage.happen(Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Done, result }));
     stage.end(Outcome::Done);
     let lines = stage.lines();
     let longest = lines.iter().map(String::len).max();
@@ -251,7 +251,12 @@ fn breaks_on_select() {
         stage.begin("go");
         let message = stage.step(20);
         let (tool, name) = (ToolRunId(22), "bash".to_owned());
-        stage.happen(Body::ToolProposed { tool, message, name: name.clone(), args: Json::empty() });
+        stage.happen(Body::Tool(ToolEvent::Proposed {
+            tool,
+            message,
+            name: name.clone(),
+            args: Json::empty(),
+        }));
         stage.lines();
         let consent = Consent {
             tool,
@@ -265,7 +270,7 @@ fn breaks_on_select() {
         };
         let kind = AskKind::Consent(Box::new(consent));
         let ask = Ask { id: AskId(40), run: None, title: "Run?".to_owned(), kind, deadline: None };
-        stage.happen(Body::AskOpened(ask));
+        stage.happen(Body::Ask(AskEvent::Opened(ask)));
         let request = stage.sent().pop().expect("a question");
         assert_eq!(request["method"], method);
         stage.say(&format!(r#"{{"type":"ui_response","id":{},"result":true,"error":null}}"#, request["id"]));
@@ -313,7 +318,10 @@ fn past_is_told() {
 
     // Our own UI takes it for what it is: what it wants waits for the end of it.
     let mut ui = Ui::open();
-    ui.want(1, Command::Prompt { input: Input::text("now"), options: PromptOptions::default() });
+    ui.want(
+        1,
+        Command::Run(RunCommand::Prompt { input: Input::text("now"), options: PromptOptions::default() }),
+    );
     for line in &sent[..8] {
         ui.hear(&line.to_string());
     }

@@ -5,9 +5,9 @@ use super::super::wire::heard::Signal as SignalLine;
 use super::super::{Compat, lift, lower};
 use super::stage::{Runtime, Ui};
 use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
-use domain::command::Command;
+use domain::command::{Command, RunCommand};
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{AskEvent, Body, Finish, MessageEvent, Outcome, RunEvent, ToolEvent};
 use domain::ids::{AskId, StepId, ToolRunId, TurnId};
 use domain::signal::Signal;
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
@@ -26,7 +26,11 @@ fn a_whole_run_arrives_as_it_was() {
     let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::open());
     runtime.begin("look\nat this");
     let message = runtime.step(20);
-    runtime.happen(Body::MessageDelta { message, kind: TextKind::Thought, text: "hm, ".to_owned() });
+    runtime.happen(Body::Message(MessageEvent::Delta {
+        message,
+        kind: TextKind::Thought,
+        text: "hm, ".to_owned(),
+    }));
     runtime.text(message, "Let me see.");
     let image = Part::Image { mime: "image/png".to_owned(), base64: "aGk=".into() };
     let json = Some(Json::verbatim(r#"{"b":1,"a":[2]}"#));
@@ -34,13 +38,13 @@ fn a_whole_run_arrives_as_it_was() {
         ToolResult { text: "alpha\n".to_owned(), parts: vec![image.clone()], json, truncated: false };
     runtime.tool(message, 22, result.clone());
     let used = Usage { input: 100, output: 7, cache_read: 60, cache_write: 10, cost_micros: 1_234 };
-    runtime.happen(Body::StepEnded { step: StepId(20), usage: used });
+    runtime.happen(Body::Run(RunEvent::StepEnded { step: StepId(20), usage: used }));
     let message = runtime.step(30);
     runtime.text(message, "It is fine.");
-    runtime.happen(Body::PartAdded { message, part: image });
-    runtime.happen(Body::MessageEnded { message, finish: Finish::Length });
-    runtime.happen(Body::StepEnded { step: StepId(30), usage: used });
-    runtime.happen(Body::TurnEnded { turn: TurnId(11) });
+    runtime.happen(Body::Message(MessageEvent::PartAdded { message, part: image }));
+    runtime.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Length }));
+    runtime.happen(Body::Run(RunEvent::StepEnded { step: StepId(30), usage: used }));
+    runtime.happen(Body::Run(RunEvent::TurnEnded { turn: TurnId(11) }));
     runtime.end(Outcome::Done);
     relay(&mut runtime, &mut ui);
 
@@ -103,14 +107,14 @@ fn asked(kind: AskKind, answer: Answer) -> Answer {
     runtime.begin("go");
     let message = runtime.step(20);
     let (tool, args) = (ToolRunId(22), Json::empty());
-    runtime.happen(Body::ToolProposed { tool, message, name: "bash".to_owned(), args });
-    runtime.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    runtime.happen(Body::Tool(ToolEvent::Proposed { tool, message, name: "bash".to_owned(), args }));
+    runtime.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     let kind = match kind {
         AskKind::Consent(consent) => AskKind::Consent(Box::new(Consent { tool, ..*consent })),
         kind => kind,
     };
     let ask = Ask { id: AskId(40), run: None, title: "Question".to_owned(), kind, deadline: None };
-    runtime.happen(Body::AskOpened(ask));
+    runtime.happen(Body::Ask(AskEvent::Opened(ask)));
     relay(&mut runtime, &mut ui);
     let ask = ui.state.asks.first().cloned().expect("an ask");
     ui.want(1, Command::Answer { ask: ask.id, answer });
@@ -140,7 +144,7 @@ proptest! {
     fn prompts_survive(text in "\\PC{1,40}") {
         prop_assume!(!text.trim().is_empty());
         let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::up());
-        let prompt = Command::Prompt { input: domain::content::Input::text(&text), options: Default::default() };
+        let prompt = Command::Run(RunCommand::Prompt { input: domain::content::Input::text(&text), options: Default::default() });
         ui.want(1, prompt.clone());
         runtime.say(&ui.lines.remove(0));
         prop_assert_eq!(runtime.wanted().remove(0).2, prompt);
@@ -199,9 +203,9 @@ fn a_question_that_is_over_is_told_in_words() {
         let mut runtime = Runtime::up(&[]);
         let kind = AskKind::Edit { message: String::new(), prefill: "x".to_owned() };
         let ask = Ask { id: AskId(40), run: None, title: "Edit".to_owned(), kind, deadline: None };
-        runtime.happen(Body::AskOpened(ask));
+        runtime.happen(Body::Ask(AskEvent::Opened(ask)));
         runtime.lines();
-        runtime.happen(Body::AskClosed { ask: AskId(40), closing });
+        runtime.happen(Body::Ask(AskEvent::Closed { ask: AskId(40), closing }));
         let said = runtime.sent().first().map(|line| line["params"]["notify_type"].clone());
         assert_eq!(said.as_ref().and_then(|level| level.as_str()), level);
     }

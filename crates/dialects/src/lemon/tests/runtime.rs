@@ -1,9 +1,11 @@
 //! Our server as a client meets it: the greeting, each command, each way a run can go.
 
 use super::stage::{CWD, Runtime, kind, session, summary};
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
+};
 use domain::content::{Input, Json, TextKind, Usage};
-use domain::event::{Body, Failure, Finish, Outcome};
+use domain::event::{Body, Failure, Finish, MessageEvent, Outcome, RunEvent, ToolEvent};
 use domain::ids::{Millis, RunId, StepId, ToolRunId, TurnId};
 use domain::session::{ModelEntry, ModelRef, RunSummary, Stats};
 use domain::signal::{Level, Place, Signal};
@@ -52,12 +54,12 @@ fn every_command_of_the_document() {
     for (line, wanted) in [
         (
             r#"{"type":"prompt","text":"hi"}"#,
-            Command::Prompt { input: Input::text("hi"), options: Default::default() },
+            Command::Run(RunCommand::Prompt { input: Input::text("hi"), options: Default::default() }),
         ),
-        (r#"{"type":"abort"}"#, Command::Cancel { run: None, reason: None }),
-        (r#"{"type":"reset"}"#, Command::ClearSession),
-        (r#"{"type":"save"}"#, Command::SaveSession { path: None, history: true }),
-        (r#"{"type":"stats"}"#, Command::Stats),
+        (r#"{"type":"abort"}"#, Command::Run(RunCommand::Cancel { run: None, reason: None })),
+        (r#"{"type":"reset"}"#, Command::Session(SessionCommand::Clear)),
+        (r#"{"type":"save"}"#, Command::Library(LibraryCommand::Save { path: None, history: true })),
+        (r#"{"type":"stats"}"#, Command::Session(SessionCommand::Stats)),
     ] {
         stage.say(line);
         let (ticket, target, command) = stage.wanted().remove(0);
@@ -225,14 +227,20 @@ fn a_second_session_is_started_and_put_in_front() {
     stage.lines();
     stage.say(r#"{"type":"start_session","cwd":"/other","model":"p:m"}"#);
     let (ticket, _, command) = stage.wanted().remove(0);
-    assert_eq!(command, Command::NewSession { cwd: Some("/other".to_owned()), title: None, id: None });
+    assert_eq!(
+        command,
+        Command::Library(LibraryCommand::New { cwd: Some("/other".to_owned()), title: None, id: None })
+    );
     stage.session = session(2);
     stage.attach();
     assert!(stage.lines().is_empty(), "the first stays active until the client says otherwise");
     stage.settle(ticket, Ok(Receipt::Session { session: summary(&session(2)), parent: None }));
     let (ticket, target, command) = stage.wanted().remove(0);
     assert_eq!(target, Target::Session(session(2)));
-    assert_eq!(command, Command::SetModel { provider: Some("p".to_owned()), name: "m".to_owned() });
+    assert_eq!(
+        command,
+        Command::Session(SessionCommand::SetModel { provider: Some("p".to_owned()), name: "m".to_owned() })
+    );
     stage.settle(ticket, Ok(Receipt::Done));
     let id = session(2).to_string();
     assert_eq!(
@@ -248,7 +256,7 @@ fn a_second_session_is_started_and_put_in_front() {
 
     stage.say(&format!(r#"{{"type":"close_session","session_id":"{id}"}}"#));
     let (ticket, _, command) = stage.wanted().remove(0);
-    assert_eq!(command, Command::CloseSession);
+    assert_eq!(command, Command::Session(SessionCommand::Close));
     let gone = session(2);
     let mut effects = Vec::new();
     stage.role.detached(&mut roles::Cx { now: Millis(1), effects: &mut effects }, &gone);
@@ -310,8 +318,8 @@ fn sessions_that_are_not_there() {
     stage.say(r#"{"type":"start_session","session_file":"/tmp/elsewhere/talk.json"}"#);
     stage.say(r#"{"type":"start_session","session_file":"sess-000000000009"}"#);
     let wanted: Vec<Command> = stage.wanted().into_iter().map(|(_, _, command)| command).collect();
-    let load = Command::LoadSession { path: "/tmp/elsewhere/talk.json".to_owned() };
-    assert_eq!(wanted, [load, Command::OpenSession { session: session(9) }]);
+    let load = Command::Library(LibraryCommand::Load { path: "/tmp/elsewhere/talk.json".to_owned() });
+    assert_eq!(wanted, [load, Command::Library(LibraryCommand::Open { session: session(9) })]);
 }
 
 #[test]
@@ -320,15 +328,19 @@ fn a_run_with_a_tool_has_the_order_of_the_document() {
     stage.lines();
     stage.begin("look");
     let message = stage.step(20);
-    stage.happen(Body::MessageDelta { message, kind: TextKind::Thought, text: "hm".to_owned() });
+    stage.happen(Body::Message(MessageEvent::Delta {
+        message,
+        kind: TextKind::Thought,
+        text: "hm".to_owned(),
+    }));
     stage.tool(message, 22, ToolResult::text("alpha"));
     let used = Usage { input: 10, output: 5, ..Usage::default() };
-    stage.happen(Body::StepEnded { step: StepId(20), usage: used });
+    stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(20), usage: used }));
     let message = stage.step(30);
     stage.text(message, "done");
-    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
-    stage.happen(Body::StepEnded { step: StepId(30), usage: used });
-    stage.happen(Body::TurnEnded { turn: TurnId(11) });
+    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+    stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(30), usage: used }));
+    stage.happen(Body::Run(RunEvent::TurnEnded { turn: TurnId(11) }));
     stage.end(Outcome::Done);
     let sent = stage.sent();
     let kinds: Vec<String> = sent.iter().map(kind).collect();
@@ -415,14 +427,14 @@ fn a_denied_tool_has_both_ends() {
     stage.begin("go");
     let message = stage.step(20);
     let (tool, args) = (ToolRunId(22), Json::empty());
-    stage.happen(Body::ToolProposed { tool, message, name: "bash".to_owned(), args });
-    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    stage.happen(Body::Tool(ToolEvent::Proposed { tool, message, name: "bash".to_owned(), args }));
+    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     stage.lines();
-    stage.happen(Body::ToolEnded {
+    stage.happen(Body::Tool(ToolEvent::Ended {
         tool,
         outcome: ToolOutcome::Denied,
         result: ToolResult::text("Permission denied."),
-    });
+    }));
     let sent = stage.sent();
     let kinds: Vec<String> = sent.iter().map(kind).collect();
     assert_eq!(kinds, ["tool_execution_start", "tool_execution_end", "message_start", "message_end"]);
@@ -436,7 +448,11 @@ fn what_was_missed_is_told_once() {
     let message = stage.step(20);
     stage.text(message, "half");
     stage.lines();
-    stage.missed(Body::MessageDelta { message, kind: TextKind::Text, text: " more".to_owned() });
+    stage.missed(Body::Message(MessageEvent::Delta {
+        message,
+        kind: TextKind::Text,
+        text: " more".to_owned(),
+    }));
     stage.now += 100;
     stage.attach();
     let sent = stage.sent();
@@ -454,8 +470,12 @@ fn what_was_missed_is_told_once() {
 #[test]
 fn a_client_that_comes_in_the_middle_hears_the_run_from_its_beginning() {
     let mut stage = Runtime::opened(&[]);
-    stage.missed(Body::RunStarted { run: RunId(10) });
-    stage.missed(Body::TurnStarted { run: RunId(10), turn: TurnId(11), cause: domain::event::Cause::Prompt });
+    stage.missed(Body::Run(RunEvent::Started { run: RunId(10) }));
+    stage.missed(Body::Run(RunEvent::TurnStarted {
+        run: RunId(10),
+        turn: TurnId(11),
+        cause: domain::event::Cause::Prompt,
+    }));
     stage.attach();
     assert_eq!(stage.kinds(), ["ready", "agent_start", "turn_start"]);
 }
@@ -501,12 +521,12 @@ fn a_reset_in_the_middle_of_a_run_stops_it_first() {
     stage.begin("go");
     stage.lines();
     stage.say(r#"{"type":"reset"}"#);
-    assert!(matches!(stage.wanted()[..], [(_, _, Command::Cancel { .. })]));
+    assert!(matches!(stage.wanted()[..], [(_, _, Command::Run(RunCommand::Cancel { .. }))]));
     stage.end(Outcome::Cancelled);
     let sent = stage.sent();
     let canceled = sent.iter().find(|line| kind(line) == "canceled").expect("it says so");
     assert_eq!(canceled["event"]["data"], json!(["reset"]));
-    assert!(matches!(stage.wanted()[..], [(_, _, Command::ClearSession)]));
+    assert!(matches!(stage.wanted()[..], [(_, _, Command::Session(SessionCommand::Clear))]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::schema::schema;
 use super::stage::Runtime;
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{Body, Finish, MessageEvent, Outcome, RunEvent};
 use domain::ids::StepId;
 use domain::tool::ToolResult;
 use serde_json::{Value, json};
@@ -71,10 +71,10 @@ fn what_our_server_says_fits() {
     let message = stage.step(20);
     stage.text(message, "Let me see.");
     stage.tool(message, 22, ToolResult::text("alpha"));
-    stage.happen(Body::StepEnded { step: StepId(20), usage: Default::default() });
+    stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(20), usage: Default::default() }));
     let message = stage.step(30);
     stage.text(message, "Done.");
-    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     stage.end(Outcome::Cancelled);
     for line in [
         "nonsense {",

@@ -2,9 +2,9 @@
 
 use super::super::{LemonRuntime, LemonUi};
 use domain::canon::Canon;
-use domain::command::{Command, Receipt, Refusal, Target};
+use domain::command::{Command, Receipt, Refusal, SessionCommand, Target};
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent};
 use domain::grammar::Grammar;
 use domain::ids::{Ids, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
 use domain::port::Ticket;
@@ -56,7 +56,7 @@ impl Runtime {
         let mut stage = Runtime::opened(options);
         stage.attach();
         let (ticket, _, command) = stage.wanted().remove(0);
-        assert_eq!(command, Command::Stats);
+        assert_eq!(command, Command::Session(SessionCommand::Stats));
         stage.settle(ticket, Ok(Receipt::Stats(Stats::default())));
         stage
     }
@@ -71,7 +71,11 @@ impl Runtime {
             board: Board::default(),
             effects: Vec::new(),
         };
-        let body = Body::SessionOpened { cwd: CWD.to_owned(), project: CWD.to_owned(), parent: None };
+        let body = Body::Session(SessionEvent::Opened {
+            cwd: CWD.to_owned(),
+            project: CWD.to_owned(),
+            parent: None,
+        });
         stage.fold(body);
         let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let model = Some(("scripted".to_owned(), "script".to_owned()));
@@ -167,26 +171,46 @@ impl Runtime {
 
     /// A run up to the person's message.
     pub(super) fn begin(&mut self, text: &str) {
-        self.happen(Body::RunStarted { run: RunId(10) });
-        self.happen(Body::TurnStarted { run: RunId(10), turn: TurnId(11), cause: Cause::Prompt });
+        self.happen(Body::Run(RunEvent::Started { run: RunId(10) }));
+        self.happen(Body::Run(RunEvent::TurnStarted {
+            run: RunId(10),
+            turn: TurnId(11),
+            cause: Cause::Prompt,
+        }));
         let message = MessageId(12);
         let turn = Some(TurnId(11));
-        self.happen(Body::MessageStarted { message, parent: None, role: Role::User, turn, step: None });
-        self.happen(Body::PartAdded { message, part: Part::Text(text.to_owned()) });
-        self.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        self.happen(Body::Message(MessageEvent::Started {
+            message,
+            parent: None,
+            role: Role::User,
+            turn,
+            step: None,
+        }));
+        self.happen(Body::Message(MessageEvent::PartAdded { message, part: Part::Text(text.to_owned()) }));
+        self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     }
 
     /// A step with the beginning of the model's message.
     pub(super) fn step(&mut self, step: u64) -> MessageId {
-        self.happen(Body::StepStarted { turn: TurnId(11), step: StepId(step), model: None });
+        self.happen(Body::Run(RunEvent::StepStarted { turn: TurnId(11), step: StepId(step), model: None }));
         let message = MessageId(step + 1);
         let (parent, turn, step) = (self.state.leaf, Some(TurnId(11)), Some(StepId(step)));
-        self.happen(Body::MessageStarted { message, parent, role: Role::Assistant, turn, step });
+        self.happen(Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::Assistant,
+            turn,
+            step,
+        }));
         message
     }
 
     pub(super) fn text(&mut self, message: MessageId, text: &str) {
-        self.happen(Body::MessageDelta { message, kind: TextKind::Text, text: text.to_owned() });
+        self.happen(Body::Message(MessageEvent::Delta {
+            message,
+            kind: TextKind::Text,
+            text: text.to_owned(),
+        }));
     }
 
     pub(super) fn end(&mut self, outcome: Outcome) {
@@ -199,11 +223,11 @@ impl Runtime {
     pub(super) fn tool(&mut self, message: MessageId, tool: u64, result: ToolResult) {
         let tool = ToolRunId(tool);
         let args = Json::verbatim(r#"{"path":"a.txt"}"#);
-        self.happen(Body::ToolProposed { tool, message, name: "read".to_owned(), args });
-        self.happen(Body::MessageEnded { message, finish: Finish::Complete });
-        self.happen(Body::ToolDecided { tool, decision: allowed() });
-        self.happen(Body::ToolStarted { tool });
-        self.happen(Body::ToolEnded { tool, outcome: ToolOutcome::Done, result });
+        self.happen(Body::Tool(ToolEvent::Proposed { tool, message, name: "read".to_owned(), args }));
+        self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+        self.happen(Body::Tool(ToolEvent::Decided { tool, decision: allowed() }));
+        self.happen(Body::Tool(ToolEvent::Started { tool }));
+        self.happen(Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Done, result }));
     }
 }
 

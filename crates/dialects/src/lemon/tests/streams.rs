@@ -2,7 +2,7 @@
 
 use super::stage::{Runtime, kind};
 use domain::content::Json;
-use domain::event::{Body, Finish};
+use domain::event::{Body, Finish, MessageEvent, ToolEvent};
 use domain::ids::ToolRunId;
 use domain::tool::Progress;
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn a_long_answer_costs_little_more_than_its_length_in_time() {
     }
     assert!(said < 210, "{said} updates");
     assert!(bytes < 25_000_000, "{bytes} bytes");
-    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     stage.timer();
     let sent = stage.sent();
     let last = sent.last().expect("the end");
@@ -67,21 +67,26 @@ fn the_output_of_a_tool_is_repeated_by_its_end_only() {
     stage.begin("go");
     let message = stage.step(20);
     let tool = ToolRunId(22);
-    stage.happen(Body::ToolProposed { tool, message, name: "bash".to_owned(), args: Json::empty() });
-    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
-    stage.happen(Body::ToolDecided { tool, decision: super::stage::allowed() });
-    stage.happen(Body::ToolStarted { tool });
+    stage.happen(Body::Tool(ToolEvent::Proposed {
+        tool,
+        message,
+        name: "bash".to_owned(),
+        args: Json::empty(),
+    }));
+    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+    stage.happen(Body::Tool(ToolEvent::Decided { tool, decision: super::stage::allowed() }));
+    stage.happen(Body::Tool(ToolEvent::Started { tool }));
     stage.lines();
     let mut longest = 0;
     for _ in 0..2_000 {
         stage.now += 1;
-        stage.happen(Body::ToolProgress { tool, progress: Progress::Output("é".repeat(100)) });
+        stage.happen(Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output("é".repeat(100)) }));
         longest = stage.lines().iter().map(String::len).max().unwrap_or(0).max(longest);
     }
     assert!(longest < 40_000, "{longest}");
     stage.now += 100;
     let status = Progress::Status { percent: Some(40), message: "half way".to_owned() };
-    stage.happen(Body::ToolProgress { tool, progress: status });
+    stage.happen(Body::Tool(ToolEvent::Progress { tool, progress: status }));
     let sent = stage.sent();
     assert_eq!(sent[0]["event"]["data"][3]["details"]["percent"], 40);
 }
@@ -98,7 +103,7 @@ proptest! {
             stage.text(message, &text);
             whole += &text;
         }
-        stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         stage.timer();
         let sent = stage.sent();
         let ends: Vec<_> = sent.iter().filter(|line| kind(line) == "message_end").collect();

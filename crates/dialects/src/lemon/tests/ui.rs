@@ -2,7 +2,9 @@
 
 use super::stage::Ui;
 use domain::ask::{Answer, AskKind};
-use domain::command::{Command, Receipt, RefusalKind};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, Receipt, RefusalKind, RunCommand, SessionCommand,
+};
 use domain::content::Input;
 use domain::event::Outcome;
 use domain::ids::SessionId;
@@ -13,7 +15,7 @@ use roles::{TimerKey, UiRole};
 use serde_json::{Value, json};
 
 fn prompt(text: &str) -> Command {
-    Command::Prompt { input: Input::text(text), options: Default::default() }
+    Command::Run(RunCommand::Prompt { input: Input::text(text), options: Default::default() })
 }
 
 fn user(text: &str) -> Value {
@@ -38,7 +40,7 @@ fn a_server_of_the_first_kind() {
     assert_eq!(ui.said(), [json!({"type":"prompt","text":"early"})]);
     let abilities = ui.role.abilities().expect("known");
     assert!(abilities.cancel && abilities.consent && !abilities.sessions);
-    ui.want(2, Command::ListModels { provider: None });
+    ui.want(2, Command::List(ListCommand::Models { provider: None }));
     assert_eq!(ui.settled.pop().map(|(_, with)| with.unwrap_err().kind), Some(RefusalKind::Unsupported));
 }
 
@@ -131,20 +133,28 @@ fn a_tool_whose_end_never_came_ends_with_its_message() {
 fn commands_and_what_settles_them() {
     let mut ui = Ui::open();
     ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"ui":true,"active_session_id":"sess-one","primary_session_id":"sess-one"}"#);
-    ui.want(1, Command::Stats);
+    ui.want(1, Command::Session(SessionCommand::Stats));
     ui.hear(r#"{"type":"stats","stats":{"message_count":4,"turn_count":2}}"#);
-    ui.want(2, Command::SaveSession { path: None, history: true });
+    ui.want(2, Command::Library(LibraryCommand::Save { path: None, history: true }));
     ui.hear(r#"{"type":"save_result","ok":true,"path":"/s","session_id":"sess-one"}"#);
-    ui.want(3, Command::ListModels { provider: None });
+    ui.want(3, Command::List(ListCommand::Models { provider: None }));
     ui.hear(r#"{"type":"models_list","providers":[{"id":"p","models":[{"id":"m","name":"M"}]}]}"#);
-    ui.want(4, Command::ListSessions { scope: Default::default(), limit: None, search: None });
+    ui.want(
+        4,
+        Command::Library(LibraryCommand::List { scope: Default::default(), limit: None, search: None }),
+    );
     ui.hear(r#"{"type":"sessions_list","sessions":[{"path":"/d/e6ecb30da6624e45.jsonl","id":"e6ecb30da6624e45","timestamp":7,"cwd":"/w"}]}"#);
-    ui.want(5, Command::ClearSession);
-    ui.want(6, Command::Cancel { run: None, reason: None });
-    ui.want(7, Command::Compact { instruction: None });
+    ui.want(5, Command::Session(SessionCommand::Clear));
+    ui.want(6, Command::Run(RunCommand::Cancel { run: None, reason: None }));
+    ui.want(7, Command::Run(RunCommand::Compact { instruction: None }));
     ui.want(8, prompt("again"));
     ui.hear(r#"{"type":"error","message":":already_streaming","session_id":"sess-one"}"#);
-    ui.want(9, Command::OpenSession { session: SessionId::parse("e6ecb30da6624e45").expect("an id") });
+    ui.want(
+        9,
+        Command::Library(LibraryCommand::Open {
+            session: SessionId::parse("e6ecb30da6624e45").expect("an id"),
+        }),
+    );
     ui.hear(r#"{"type":"session_started","session_id":"e6ecb30da6624e45","cwd":"/w","model":{"provider":"p","id":"m"}}"#);
     let kinds: Vec<Value> = ui.said().iter().map(|line| line["type"].clone()).collect();
     assert_eq!(
@@ -193,8 +203,8 @@ fn commands_and_what_settles_them() {
 #[test]
 fn what_is_never_answered_is_settled_by_time() {
     let mut ui = Ui::up();
-    ui.want(1, Command::SaveSession { path: None, history: true });
-    ui.want(2, Command::Stats);
+    ui.want(1, Command::Library(LibraryCommand::Save { path: None, history: true }));
+    ui.want(2, Command::Session(SessionCommand::Stats));
     let keys: Vec<TimerKey> = ui.timers().into_iter().skip(1).collect();
     for key in keys {
         ui.timer(key);
@@ -210,7 +220,7 @@ fn what_is_never_answered_is_settled_by_time() {
 fn an_abort_is_sent_and_its_end_taken() {
     let mut ui = Ui::up();
     ui.event("agent_start", &json!([]));
-    ui.want(1, Command::Cancel { run: None, reason: None });
+    ui.want(1, Command::Run(RunCommand::Cancel { run: None, reason: None }));
     assert_eq!(ui.said(), [json!({"type":"abort"})]);
     assert!(matches!(ui.settled[0].1, Ok(Receipt::Cancelling { .. })));
     ui.event("canceled", &json!(["assistant_aborted"]));
@@ -351,7 +361,7 @@ fn a_server_that_starts_again_is_taken_up_anew() {
     let mut ui = Ui::up();
     ui.want(1, prompt("restart"));
     ui.event("agent_start", &json!([]));
-    ui.want(2, Command::Stats);
+    ui.want(2, Command::Session(SessionCommand::Stats));
     ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"debug":false,"ui":true}"#);
     assert_eq!(ui.outcome(), Some(Outcome::Lost));
     assert!(matches!(&ui.settled[1], (_, Err(refusal)) if refusal.kind == RefusalKind::Lost));

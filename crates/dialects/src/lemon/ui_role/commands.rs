@@ -8,7 +8,9 @@ use super::super::wire::{
 };
 use super::{LemonUi, MAX_WAITING};
 use domain::ask::Answer;
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
+};
 use domain::content::{Input, Part, Usage};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::Ticket;
@@ -51,8 +53,8 @@ pub(super) struct Pending {
 impl LemonUi {
     pub(super) fn want(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
-            Command::Prompt { input, .. } => self.prompt(cx, ticket, &input),
-            Command::Cancel { .. } => match seen.state.open_run() {
+            Command::Run(RunCommand::Prompt { input, .. }) => self.prompt(cx, ticket, &input),
+            Command::Run(RunCommand::Cancel { .. }) => match seen.state.open_run() {
                 Some(run) => {
                     self.say(cx, command::ABORT);
                     let run = RunSummary { run: run.id, outcome: None };
@@ -61,51 +63,56 @@ impl LemonUi {
                 None => cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "no run is under way"))),
             },
             Command::Answer { ask, answer } => self.answer(cx, seen, ticket, ask, &answer),
-            Command::ClearSession => {
+            Command::Session(SessionCommand::Clear) => {
                 self.say(cx, command::RESET);
                 cx.settle(ticket, Ok(Receipt::Leaf(None)));
             }
-            Command::SaveSession { .. } => {
+            Command::Library(LibraryCommand::Save { .. }) => {
                 self.say(cx, command::SAVE);
                 self.wait(cx, ticket, Wanted::Save, SAVE_PATIENCE);
             }
-            Command::Stats => {
+            Command::Session(SessionCommand::Stats) => {
                 self.say(cx, command::STATS);
                 self.wait(cx, ticket, Wanted::Stats, PATIENCE);
             }
-            Command::ListSessions { .. } => self.ask(cx, ticket, command::LIST_SESSIONS, Wanted::Sessions),
-            Command::ListModels { .. } => self.ask(cx, ticket, command::LIST_MODELS, Wanted::Models),
-            Command::NewSession { cwd, .. } => {
+            Command::Library(LibraryCommand::List { .. }) => {
+                self.ask(cx, ticket, command::LIST_SESSIONS, Wanted::Sessions)
+            }
+            Command::List(ListCommand::Models { .. }) => {
+                self.ask(cx, ticket, command::LIST_MODELS, Wanted::Models)
+            }
+            Command::Library(LibraryCommand::New { cwd, .. }) => {
                 let start = wire::Command { cwd, ..wire::Command::new(command::START_SESSION) };
                 self.start(cx, seen, ticket, &start);
             }
-            Command::LoadSession { path } => {
+            Command::Library(LibraryCommand::Load { path }) => {
                 let start =
                     wire::Command { session_file: Some(path), ..wire::Command::new(command::START_SESSION) };
                 self.start(cx, seen, ticket, &start);
             }
-            Command::OpenSession { session } => self.open_session(cx, seen, ticket, &session),
-            Command::SetModel { .. } => {
+            Command::Library(LibraryCommand::Open { session }) => {
+                self.open_session(cx, seen, ticket, &session)
+            }
+            Command::Session(SessionCommand::SetModel { .. }) => {
                 let refusal = unsupported("this runtime chooses its model when a session starts");
                 cx.settle(ticket, Err(refusal.hint("start the server with --model provider:id")));
             }
-            Command::Enqueue { .. }
-            | Command::EditQueued { .. }
-            | Command::DropQueued { .. }
-            | Command::SetQueueMode { .. }
-            | Command::BranchSession { .. }
-            | Command::CloseSession
-            | Command::RenameSession { .. }
-            | Command::DeleteSession { .. }
-            | Command::SetLeaf { .. }
-            | Command::Compact { .. }
-            | Command::History { .. }
-            | Command::ExportSession { .. }
-            | Command::SetPolicy { .. }
-            | Command::ListServers
-            | Command::ListSkills { .. }
-            | Command::ListTools
-            | Command::SetTools { .. }
+            Command::Queue(_)
+            | Command::Library(
+                LibraryCommand::Branch { .. }
+                | LibraryCommand::Delete { .. }
+                | LibraryCommand::History { .. }
+                | LibraryCommand::Export { .. },
+            )
+            | Command::Session(
+                SessionCommand::Close
+                | SessionCommand::Rename { .. }
+                | SessionCommand::SetLeaf { .. }
+                | SessionCommand::SetPolicy { .. }
+                | SessionCommand::SetTools { .. },
+            )
+            | Command::Run(RunCommand::Compact { .. })
+            | Command::List(ListCommand::Servers | ListCommand::Skills { .. } | ListCommand::Tools)
             | Command::UpdateContext(_)
             | Command::Extension { .. } => cx.settle(ticket, Err(unsupported("this runtime cannot do that"))),
         }

@@ -2,9 +2,9 @@
 
 use super::bench::Bench;
 use crate::native::{ATTACH_BYTES, MAX_RESYNCS};
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::{Part, Role, TextKind};
-use domain::event::{Body, Cause, Finish, Outcome};
+use domain::event::{Body, Cause, Finish, MessageEvent, Outcome, RunEvent, SessionEvent};
 use domain::ids::{MessageId, RunId, TurnId};
 use domain::port::{News, Ticket};
 use domain::state::State;
@@ -12,23 +12,23 @@ use expect_test::expect;
 use roles::{Answers, LinkEffect, Reason, RuntimeEffect, RuntimeRole, TimerKey, UiEffect, UiRole};
 
 fn opened() -> Body {
-    Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None }
+    Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None })
 }
 
 /// A run whose one message is under way.
 fn mid_message(bench: &mut Bench) {
     let (run, turn, message) = (RunId(1), TurnId(2), MessageId(3));
     bench.happen(opened());
-    bench.happen(Body::RunStarted { run });
-    bench.happen(Body::TurnStarted { run, turn, cause: Cause::Prompt });
-    bench.happen(Body::MessageStarted {
+    bench.happen(Body::Run(RunEvent::Started { run }));
+    bench.happen(Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
+    bench.happen(Body::Message(MessageEvent::Started {
         message,
         parent: None,
         role: Role::Assistant,
         turn: Some(turn),
         step: None,
-    });
-    bench.happen(Body::MessageDelta { message, kind: TextKind::Text, text: "Hel".into() });
+    }));
+    bench.happen(Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: "Hel".into() }));
 }
 
 #[test]
@@ -36,15 +36,20 @@ fn a_short_conversation_line_by_line() {
     let mut bench = Bench::new();
     bench.open(None);
     bench.ui(|role, cx, seen| {
-        role.command(cx, seen, Ticket(70), Command::NewSession { cwd: None, title: None, id: None });
+        role.command(
+            cx,
+            seen,
+            Ticket(70),
+            Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }),
+        );
     });
     bench.happen(opened());
     bench.attach();
     let (session, run) = (bench.session.clone(), RunId(1));
     let receipt = Receipt::Started { session, run };
     bench.runtime(|role, cx, view| role.settled(cx, Some(view), Ticket(1), Ok(receipt)));
-    bench.happen(Body::RunStarted { run });
-    bench.happen(Body::RunEnded { run, outcome: Outcome::Done });
+    bench.happen(Body::Run(RunEvent::Started { run }));
+    bench.happen(Body::Run(RunEvent::Ended { run, outcome: Outcome::Done }));
     bench.runtime(|role, cx, view| role.detached(cx, view.session));
     expect![[r#"
         > {"hello":{"protocol":1,"revision":0,"name":"parlor","version":"1.2.3","capabilities":["hash","cursor","answers"]}}
@@ -75,8 +80,12 @@ fn a_late_ui_gets_all_of_it_in_mid_message() {
     bench.mirror = State::new();
     bench.attach();
     assert_eq!(bench.mirror, bench.state);
-    bench.happen(Body::MessageDelta { message: MessageId(3), kind: TextKind::Text, text: "lo".into() });
-    bench.happen(Body::MessageEnded { message: MessageId(3), finish: Finish::Complete });
+    bench.happen(Body::Message(MessageEvent::Delta {
+        message: MessageId(3),
+        kind: TextKind::Text,
+        text: "lo".into(),
+    }));
+    bench.happen(Body::Message(MessageEvent::Ended { message: MessageId(3), finish: Finish::Complete }));
     assert_eq!(bench.mirror, bench.state);
 }
 
@@ -86,7 +95,7 @@ fn a_long_session_comes_in_lines_of_bearable_size() {
     mid_message(&mut bench);
     for _ in 0..30 {
         let part = Part::Text("x".repeat(ATTACH_BYTES / 10));
-        bench.happen(Body::PartAdded { message: MessageId(3), part });
+        bench.happen(Body::Message(MessageEvent::PartAdded { message: MessageId(3), part }));
     }
     bench.forget();
     bench.mirror = State::new();
@@ -109,7 +118,13 @@ fn a_returning_ui_that_knows_everything_gets_no_replay() {
     bench.open(None);
     let session = bench.session.clone();
     let asked = &bench.at_runtime[..];
-    let [RuntimeEffect::Command { ticket, command: Command::OpenSession { session: wanted }, .. }] = asked
+    let [
+        RuntimeEffect::Command {
+            ticket,
+            command: Command::Library(LibraryCommand::Open { session: wanted }),
+            ..
+        },
+    ] = asked
     else {
         panic!("{asked:?}");
     };
@@ -130,7 +145,7 @@ fn a_returning_ui_that_missed_something_gets_all_of_it() {
     bench.attach();
     bench.ui(|role, cx, seen| role.closed(cx, seen));
     let known = bench.mirror.clone();
-    bench.happen(Body::MessageEnded { message: MessageId(3), finish: Finish::Complete });
+    bench.happen(Body::Message(MessageEvent::Ended { message: MessageId(3), finish: Finish::Complete }));
     bench.mirror = known;
     bench.runtime = super::super::NativeRuntime::new();
     bench.open(None);
@@ -153,7 +168,7 @@ fn sides_that_differ_find_out_and_start_anew_but_not_for_ever() {
         bench.ui(|role, cx, seen| role.line(cx, seen, roles::Lane::MAIN, roles::Line::Text(line)));
     }
     let asked = bench.at_runtime.iter().filter(|e| {
-        matches!(e, RuntimeEffect::Command { command: Command::OpenSession { session }, .. } if *session == bench.session)
+        matches!(e, RuntimeEffect::Command { command: Command::Library(LibraryCommand::Open { session }), .. } if *session == bench.session)
     });
     assert_eq!(asked.count(), MAX_RESYNCS as usize);
     let drifts = bench
@@ -209,7 +224,7 @@ fn a_session_that_is_not_there_ends_the_attempt_with_words() {
 fn a_lost_link_settles_what_was_under_way() {
     let mut bench = Bench::greeted();
     for ticket in [Ticket(5), Ticket(5), Ticket(6)] {
-        bench.ui(|role, cx, seen| role.command(cx, seen, ticket, Command::Stats));
+        bench.ui(|role, cx, seen| role.command(cx, seen, ticket, Command::Session(SessionCommand::Stats)));
     }
     bench.ui(|role, cx, seen| role.closed(cx, seen));
     let lost = bench.at_ui.iter().filter(|effect| {
@@ -223,7 +238,7 @@ fn commands_name_the_session_that_is_seen() {
     let mut bench = Bench::greeted();
     bench.happen(opened());
     bench.attach();
-    bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(1), Command::Stats));
+    bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(1), Command::Session(SessionCommand::Stats)));
     let Some(RuntimeEffect::Command { target, .. }) = bench.at_runtime.last() else { panic!("no command") };
     assert_eq!(*target, Target::Session(bench.session.clone()));
 }

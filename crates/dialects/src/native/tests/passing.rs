@@ -39,7 +39,7 @@ proptest! {
     #[test]
     fn any_settlement(with in arb::settlement(), ticket in any::<u64>()) {
         let mut bench = Bench::greeted();
-        let command = domain::command::Command::Stats;
+        let command = domain::command::Command::Session(domain::command::SessionCommand::Stats);
         bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(ticket), command));
         let Some(RuntimeEffect::Command { ticket: given, .. }) = bench.at_runtime.pop() else {
             return Err(TestCaseError::fail("no command"));

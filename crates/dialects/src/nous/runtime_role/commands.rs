@@ -6,7 +6,9 @@ use super::lift::{self, Wanted};
 use super::receipts::{Look, What};
 use crate::nous::entry_name;
 use crate::nous::wire::{ErrorBody, PendingCounts, State as WireState};
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{
+    Command, LibraryCommand, PromptOptions, QueueCommand, RunCommand, SessionCommand, Target,
+};
 use domain::content::Input;
 use domain::ids::{EntryId, SessionId};
 use domain::queue::{Mode, QueueKind};
@@ -58,13 +60,13 @@ impl NousRuntime {
             }
             Wanted::Enqueue { kind, text } => {
                 let (session, name) = self.open_run()?;
-                let command = Command::Enqueue { kind, input: Input::text(text) };
+                let command = Command::Queue(QueueCommand::Add { kind, input: Input::text(text) });
                 self.ask_hub(cx, lane, from, Target::Session(session), command, What::Enqueue { kind, name });
             }
             Wanted::Abort => {
                 let (session, name) = self.open_run()?;
                 let run = self.tellings.get(&session).map(|telling| telling.run);
-                let command = Command::Cancel { run, reason: None };
+                let command = Command::Run(RunCommand::Cancel { run, reason: None });
                 let what = What::Abort { session: session.clone(), name };
                 self.ask_hub(cx, lane, from, Target::Session(session), command, what);
             }
@@ -82,7 +84,7 @@ impl NousRuntime {
                 self.look(cx, lane, from, session, Look::Tree);
             }
             Wanted::NewSession => {
-                let command = Command::NewSession { cwd: None, title: None, id: None };
+                let command = Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
                 self.ask_hub(cx, lane, from, Target::Current, command, What::Session);
             }
             Wanted::Switch { session } => {
@@ -92,19 +94,26 @@ impl NousRuntime {
                     lane,
                     from,
                     Target::Current,
-                    Command::OpenSession { session },
+                    Command::Library(LibraryCommand::Open { session }),
                     What::Session,
                 );
             }
             Wanted::Branch { session } => {
                 let session = Some(session_id(&session)?);
-                let command = Command::BranchSession { session, at: None };
+                let command = Command::Library(LibraryCommand::Branch { session, at: None });
                 self.ask_hub(cx, lane, from, Target::Current, command, What::Session);
             }
             Wanted::SetTools { tools } => {
                 let what = What::Tools { tools: tools.clone() };
                 let target = self.target();
-                self.ask_hub(cx, lane, from, target, Command::SetTools { tools: Some(tools) }, what);
+                self.ask_hub(
+                    cx,
+                    lane,
+                    from,
+                    target,
+                    Command::Session(SessionCommand::SetTools { tools: Some(tools) }),
+                    what,
+                );
             }
             Wanted::SetMode { kind, mode } => {
                 let Some(session) = self.active.clone() else {
@@ -112,7 +121,7 @@ impl NousRuntime {
                     *self.modes.of(kind) = Some(mode);
                     return Ok(Some(("accepted", mode_accepted(kind, mode))));
                 };
-                let command = Command::SetQueueMode { kind, mode };
+                let command = Command::Queue(QueueCommand::SetMode { kind, mode });
                 self.ask_hub(cx, lane, from, Target::Session(session), command, What::Mode { kind, mode });
             }
             Wanted::Extension { name, payload } => {
@@ -124,14 +133,14 @@ impl NousRuntime {
                 let session = self.session(session)?.ok_or_else(no_leaf)?;
                 let leaf = entry_name::read(&leaf).ok_or_else(no_leaf)?;
                 let what = What::Leaf { session: session.clone(), leaf };
-                let command = Command::SetLeaf { leaf: Some(leaf) };
+                let command = Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) });
                 self.ask_hub(cx, lane, from, Target::Session(session), command, what);
             }
             Wanted::Compact { session, instruction } => {
                 let nothing = || why("command_rejected", "nothing_to_compact");
                 let session = self.session(session)?.ok_or_else(nothing)?;
                 let what = What::Compact { session: session.clone(), instruction: instruction.clone() };
-                let command = Command::Compact { instruction };
+                let command = Command::Run(RunCommand::Compact { instruction });
                 self.ask_hub(cx, lane, from, Target::Session(session), command, what);
             }
         }
@@ -143,12 +152,12 @@ impl NousRuntime {
         match self.active.clone() {
             Some(session) => {
                 let options = PromptOptions { from: prompt.from, ..PromptOptions::default() };
-                let command = Command::Prompt { input: Input::text(prompt.text), options };
+                let command = Command::Run(RunCommand::Prompt { input: Input::text(prompt.text), options });
                 let what = What::Prompt { session: session.clone(), wait: prompt.wait };
                 self.ask_hub(cx, lane, id, Target::Session(session), command, what);
             }
             None => {
-                let command = Command::NewSession { cwd: None, title: None, id: None };
+                let command = Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
                 self.ask_hub(cx, lane, id, Target::Current, command, What::SessionFor(prompt));
             }
         }
@@ -163,7 +172,7 @@ impl NousRuntime {
         look: Look,
     ) {
         let what = What::Look { session: session.clone(), look, tries: 0 };
-        self.ask_hub(cx, lane, id, Target::Session(session), Command::Stats, what);
+        self.ask_hub(cx, lane, id, Target::Session(session), Command::Session(SessionCommand::Stats), what);
     }
 
     fn target(&self) -> Target {

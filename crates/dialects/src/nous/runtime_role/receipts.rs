@@ -5,7 +5,7 @@ use super::commands::{Prompt, mode_accepted};
 use super::waiting::Waiting;
 use super::{NousRuntime, reads};
 use crate::nous::entry_name;
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::event::Trigger;
 use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::Ticket;
@@ -274,7 +274,7 @@ impl NousRuntime {
             let ticket = Ticket(self.last_ticket);
             let what = What::Look { session: session.clone(), look, tries: tries + 1 };
             self.pending.insert(ticket, Pending { from: Some((lane, id)), what });
-            return cx.command(ticket, Target::Session(session), Command::Stats);
+            return cx.command(ticket, Target::Session(session), Command::Session(SessionCommand::Stats));
         };
         let line = match look {
             Look::Messages { leaf: Some(leaf) } if !view.state.entries.contains_key(&leaf) => {

@@ -5,7 +5,10 @@
 
 use crate::nous::wire::Payload;
 use domain::content::{Part, Role, TextKind, Usage};
-use domain::event::{Body, Failure, Finish, Leaving, Outcome};
+use domain::event::{
+    Body, ContextEvent, Failure, Finish, Leaving, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent,
+    ToolEvent,
+};
 use domain::ids::{MessageId, RunId, ToolRunId};
 use domain::signal::Level;
 use domain::state::State;
@@ -91,56 +94,54 @@ impl Telling {
     /// Takes what happened; gives what to tell. `minted` numbers the messages of the wire.
     pub(super) fn hear(&mut self, state: &State, minted: &mut u64, body: &Body) -> Vec<Told> {
         match body {
-            Body::RunStarted { run } if *run == self.run && !self.begun => {
+            Body::Run(RunEvent::Started { run }) if *run == self.run && !self.begun => {
                 self.begun = true;
                 self.push("agent_start", Payload::default());
             }
-            Body::RunEnded { run, outcome } if *run == self.run => self.run_ended(outcome),
-            Body::TurnStarted { .. } => {
+            Body::Run(RunEvent::Ended { run, outcome }) if *run == self.run => self.run_ended(outcome),
+            Body::Run(RunEvent::TurnStarted { .. }) => {
                 self.turn += 1;
                 self.steps = 0;
                 self.push("turn_start", Payload::default());
             }
-            Body::TurnEnded { .. } => self.turn_ended(),
-            Body::StepStarted { .. } => self.step_started(minted),
-            Body::StepEnded { usage, .. } => self.step_ended(*usage),
-            Body::MessageStarted { message, role, .. } => self.message_started(minted, *message, *role),
-            Body::MessageDelta { message, kind, text } => self.text(state, minted, *message, *kind, text),
-            Body::PartAdded { message, part } => self.part(state, minted, *message, part),
-            Body::MessageEnded { message, finish } => self.message_ended(*message, finish),
-            Body::ToolProposed { .. } => self.step_used_tools = true,
-            Body::ToolStarted { tool } => self.tool_started(state, minted, *tool),
-            Body::ToolProgress { tool, progress } => self.tool_progress(state, minted, *tool, progress),
-            Body::ToolEnded { tool, outcome, result } => {
+            Body::Run(RunEvent::TurnEnded { .. }) => self.turn_ended(),
+            Body::Run(RunEvent::StepStarted { .. }) => self.step_started(minted),
+            Body::Run(RunEvent::StepEnded { usage, .. }) => self.step_ended(*usage),
+            Body::Message(MessageEvent::Started { message, role, .. }) => {
+                self.message_started(minted, *message, *role)
+            }
+            Body::Message(MessageEvent::Delta { message, kind, text }) => {
+                self.text(state, minted, *message, *kind, text)
+            }
+            Body::Message(MessageEvent::PartAdded { message, part }) => {
+                self.part(state, minted, *message, part)
+            }
+            Body::Message(MessageEvent::Ended { message, finish }) => self.message_ended(*message, finish),
+            Body::Tool(ToolEvent::Proposed { .. }) => self.step_used_tools = true,
+            Body::Tool(ToolEvent::Started { tool }) => self.tool_started(state, minted, *tool),
+            Body::Tool(ToolEvent::Progress { tool, progress }) => {
+                self.tool_progress(state, minted, *tool, progress)
+            }
+            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
                 self.tool_ended(state, minted, *tool, outcome, result);
             }
-            Body::Unqueued { leaving: Leaving::Cleared, .. } => {
+            Body::Queue(QueueEvent::Left { leaving: Leaving::Cleared, .. }) => {
                 self.warn("queue_cleared", "a queued input was dropped with its run");
             }
-            Body::Retrying { attempt, max, reason, .. } => {
+            Body::Run(RunEvent::Retrying { attempt, max, reason, .. }) => {
                 self.warn("provider_retry", &format!("attempt {attempt} of {max}: {reason}"));
             }
-            Body::Compacted { compaction, .. } => {
+            Body::Context(ContextEvent::Compacted { compaction, .. }) => {
                 self.status(format!("session_compacted: tokens_before={}", compaction.tokens_before));
             }
-            Body::Noticed { level, code, text, .. } => self.noticed(*level, code, text),
-            Body::PlanChanged { .. } => self.losses.push((Item::Plan, "the agent's plan")),
-            Body::SessionOpened { .. }
-            | Body::Renamed { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::RunStarted { .. }
-            | Body::RunEnded { .. }
-            | Body::ToolDecided { .. }
-            | Body::AskOpened(_)
-            | Body::AskClosed { .. }
-            | Body::Queued { .. }
-            | Body::QueueEdited { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
+            Body::Note(NoteEvent::Noticed { level, code, text, .. }) => self.noticed(*level, code, text),
+            Body::Note(NoteEvent::PlanChanged { .. }) => self.losses.push((Item::Plan, "the agent's plan")),
+            Body::Session(_)
+            | Body::Run(RunEvent::Started { .. } | RunEvent::Ended { .. })
+            | Body::Tool(ToolEvent::Decided { .. })
+            | Body::Ask(_)
+            | Body::Queue(_)
+            | Body::Context(ContextEvent::Measured { .. })
             | Body::Rebased(_) => {}
         }
         std::mem::take(&mut self.out)

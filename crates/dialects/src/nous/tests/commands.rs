@@ -2,7 +2,9 @@
 
 use super::stage::{COMMANDS, Stage};
 use crate::nous::MAX_WAITING_LINES;
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, LibraryCommand, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
+};
 use domain::content::{Json, Usage};
 use domain::event::{Compaction, Trigger};
 use domain::ids::{EntryId, QueuedId, SessionId};
@@ -102,7 +104,7 @@ fn without_a_session_reads_are_empty_and_modes_wait_for_one() {
     stage.attach();
     let (_, target, command) = stage.last();
     assert_eq!(*target, Target::Session(stage.session.clone()));
-    assert_eq!(*command, Command::SetQueueMode { kind: QueueKind::Steer, mode: Mode::All });
+    assert_eq!(*command, Command::Queue(QueueCommand::SetMode { kind: QueueKind::Steer, mode: Mode::All }));
 }
 
 #[test]
@@ -119,7 +121,7 @@ fn nothing_runs_so_nothing_is_steered() {
 fn sessions_are_made_switched_and_branched() {
     let mut stage = Stage::ready();
     assert_eq!(stage.ask("new_session", json!({})), None);
-    assert_eq!(stage.last().2, Command::NewSession { cwd: None, title: None, id: None });
+    assert_eq!(stage.last().2, Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }));
     let (session, receipt) = (stage.summary(), |session, parent| Ok(Receipt::Session { session, parent }));
     let answer = stage.settle(receipt(session.clone(), None));
     assert_eq!(answer, Some(ok("session", json!({ "session_id": "sess-0001", "active": true }))));
@@ -144,12 +146,12 @@ fn sessions_are_made_switched_and_branched() {
 fn a_prompt_without_a_session_makes_one_first() {
     let mut stage = Stage::new();
     assert_eq!(stage.ask("prompt", json!({ "text": "hello", "wait": false })), None);
-    assert!(matches!(stage.last().2, Command::NewSession { .. }));
+    assert!(matches!(stage.last().2, Command::Library(LibraryCommand::New { .. })));
     let session = stage.summary();
     assert_eq!(stage.settle(Ok(Receipt::Session { session, parent: None })), None);
     let (_, target, command) = stage.last();
     assert_eq!(*target, Target::Session(stage.session.clone()));
-    assert!(matches!(command, Command::Prompt { input, .. } if input.text == "hello"));
+    assert!(matches!(command, Command::Run(RunCommand::Prompt { input, .. }) if input.text == "hello"));
 }
 
 #[test]
@@ -176,7 +178,7 @@ fn tools_extensions_leaf_and_compaction_answer_in_their_shapes() {
     );
 
     assert_eq!(stage.ask("set_leaf", json!({ "leaf_id": "msg-7" })), None);
-    assert_eq!(stage.last().2, Command::SetLeaf { leaf: Some(EntryId(7)) });
+    assert_eq!(stage.last().2, Command::Session(SessionCommand::SetLeaf { leaf: Some(EntryId(7)) }));
     let leaf = json!({ "session_id": "sess-0001", "leaf_id": "msg-7" });
     assert_eq!(stage.settle(Ok(Receipt::Leaf(Some(EntryId(7))))), Some(ok("leaf", leaf)));
     assert_eq!(
@@ -208,7 +210,7 @@ fn steers_follow_ups_and_aborts_name_the_run() {
     stage.start(run);
     for (kind, queue) in [("steer", QueueKind::Steer), ("follow_up", QueueKind::FollowUp)] {
         assert_eq!(stage.ask(kind, json!({ "text": "more" })), None);
-        assert!(matches!(stage.last().2, Command::Enqueue { kind, .. } if kind == queue));
+        assert!(matches!(stage.last().2, Command::Queue(QueueCommand::Add { kind, .. }) if kind == queue));
         let receipt = Receipt::Queued { item: QueuedId(90), run };
         let taken = json!({ "command": kind, "run_id": "run-1" });
         assert_eq!(stage.settle(Ok(receipt)), Some(ok("accepted", taken)));
@@ -216,7 +218,7 @@ fn steers_follow_ups_and_aborts_name_the_run() {
     let busy = Some(error("command_rejected", "run_in_progress"));
     assert_eq!(stage.ask("prompt", json!({ "text": "again", "wait": false })), busy);
     assert_eq!(stage.ask("abort", json!({})), None);
-    assert_eq!(stage.last().2, Command::Cancel { run: Some(run), reason: None });
+    assert_eq!(stage.last().2, Command::Run(RunCommand::Cancel { run: Some(run), reason: None }));
     let answer = stage.settle(Ok(Receipt::Cancelling { run: RunSummary { run, outcome: None } }));
     assert_eq!(answer, Some(ok("accepted", json!({ "command": "abort", "run_id": "run-1" }))));
     assert_eq!(stage.ask("get_state", json!({})).unwrap()["payload"]["run_state"], "aborting");

@@ -3,8 +3,8 @@
 use super::stage::{COMMANDS, EVENTS, Stage};
 use super::ui::Bench;
 use crate::nous::quirks::QUIRKS;
-use domain::command::{Command, Receipt, RefusalKind};
-use domain::event::{Body, Outcome};
+use domain::command::{Command, LibraryCommand, Receipt, RefusalKind, RunCommand};
+use domain::event::{Body, Outcome, RunEvent};
 use domain::ids::RunId;
 use domain::session::RunSummary;
 use roles::{Lane, RuntimeRole, TimerKey};
@@ -87,7 +87,7 @@ fn finished_runs_stay_past() {
     stage.lane(EVENTS, false);
     stage.lane(Lane(5), false);
     let (run, _) = stage.prompt();
-    stage.happen(Body::RunStarted { run });
+    stage.happen(Body::Run(RunEvent::Started { run }));
     stage.call(|role, cx| role.timer(cx, TimerKey(1)));
     stage.lane(Lane(7), true);
     assert!(stage.heard().is_empty(), "after 300 ms nothing is kept");
@@ -99,7 +99,7 @@ fn decode_errors_lose_the_id() {
     stage.say_on(COMMANDS, r#"{"v":"2","id":"mine","type":"ping"}"#);
     assert_eq!(stage.answers()[0]["id"], "");
     let mut bench = Bench::greeted();
-    bench.command(Command::Compact { instruction: None });
+    bench.command(Command::Run(RunCommand::Compact { instruction: None }));
     bench.answer_raw(r#"{"v":"1","id":"","type":"error","payload":{},"ok":false,"error":{"code":"invalid_command","message":"invalid_command: compact_session"}}"#);
     let refusal = bench.settled.pop().unwrap().1.unwrap_err();
     assert_eq!(refusal.kind, RefusalKind::Remote { code: "invalid_command".into() });
@@ -209,7 +209,7 @@ fn branch_parent_alias() {
     let mut stage = Stage::ready();
     assert_eq!(stage.ask("branch_session", json!({ "parent_id": "sess-0001" })), None);
     assert!(
-        matches!(&stage.last().2, Command::BranchSession { session: Some(id), .. } if *id == stage.session)
+        matches!(&stage.last().2, Command::Library(LibraryCommand::Branch { session: Some(id), .. }) if *id == stage.session)
     );
 }
 

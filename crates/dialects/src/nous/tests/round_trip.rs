@@ -39,7 +39,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 fn play(plan: &Plan) -> (Stage, Bench) {
     let mut stage = Stage::ready();
     let (run, _) = stage.prompt();
-    stage.happen(domain::event::Body::RunStarted { run });
+    stage.happen(domain::event::Body::Run(domain::event::RunEvent::Started { run }));
     for (number, steps) in plan.turns.iter().enumerate() {
         let cause = if number == 0 { Cause::Prompt } else { Cause::Steer };
         let turn = stage.turn(run, cause, "hello");
@@ -54,7 +54,7 @@ fn play(plan: &Plan) -> (Stage, Bench) {
             stage.end_step(step, message);
         }
         if number + 1 < plan.turns.len() {
-            stage.happen(domain::event::Body::TurnEnded { turn });
+            stage.happen(domain::event::Body::Run(domain::event::RunEvent::TurnEnded { turn }));
         }
     }
     stage.end(plan.outcome.clone());

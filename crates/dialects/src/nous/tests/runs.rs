@@ -2,7 +2,7 @@
 
 use super::stage::{COMMANDS, EVENTS, Stage};
 use domain::command::Receipt;
-use domain::event::{Body, Cause, Failure, Finish, Outcome};
+use domain::event::{Body, Cause, Failure, Finish, MessageEvent, Outcome, QueueEvent, RunEvent, ToolEvent};
 use domain::ids::{QueuedId, RunId};
 use domain::queue::QueueKind;
 use domain::session::{RunSummary, Stats};
@@ -95,14 +95,14 @@ fn tools_stand_inside_the_one_message_of_a_turn() {
     stage.delta(message, "Looking.");
     let (read, bash) = (stage.propose(message, "read"), stage.propose(message, "bash"));
     let write = stage.propose(message, "write");
-    stage.happen(Body::MessageEnded { message, finish: Finish::Complete });
+    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     stage.run_tool(read);
     stage.end_tool(read, ToolOutcome::Done, "alpha");
     stage.run_tool(bash);
-    stage.happen(Body::ToolProgress { tool: bash, progress: Progress::Output("out\n".into()) });
+    stage.happen(Body::Tool(ToolEvent::Progress { tool: bash, progress: Progress::Output("out\n".into()) }));
     stage.end_tool(bash, ToolOutcome::Failed, "exit 1");
     stage.end_tool(write, ToolOutcome::Skipped, "Skipped due to queued user message.");
-    stage.happen(Body::StepEnded { step, usage: Default::default() });
+    stage.happen(Body::Run(RunEvent::StepEnded { step, usage: Default::default() }));
     let (step, message) = stage.step(turn);
     stage.delta(message, "Done.");
     stage.end_step(step, message);
@@ -141,13 +141,13 @@ fn one_run_has_several_turns_and_the_state_counts_what_waits() {
     let (step, message) = stage.step(turn);
     let item = QueuedId::mint(&stage.ids);
     let input = domain::content::Input::text("focus");
-    stage.happen(Body::Queued { item, kind: QueueKind::Steer, input, by: None });
+    stage.happen(Body::Queue(QueueEvent::Added { item, kind: QueueKind::Steer, input, by: None }));
     let state = stage.ask("get_state", json!({})).unwrap();
     assert_eq!(state["payload"]["pending_counts"], json!({ "steer": 1, "follow_up": 0 }));
     assert_eq!(state["payload"]["run_id"], "run-1");
     stage.end_step(step, message);
-    stage.happen(Body::TurnEnded { turn });
-    stage.happen(Body::Unqueued { item, leaving: domain::event::Leaving::Taken });
+    stage.happen(Body::Run(RunEvent::TurnEnded { turn }));
+    stage.happen(Body::Queue(QueueEvent::Left { item, leaving: domain::event::Leaving::Taken }));
     let turn = stage.turn(run, Cause::Steer, "focus");
     let (step, message) = stage.step(turn);
     stage.delta(message, "ok");

@@ -3,7 +3,7 @@
 use crate::nous::NousRuntime;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent};
 use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
 use domain::port::Ticket;
@@ -47,7 +47,11 @@ impl Stage {
         };
         stage.call(|role, cx| role.open(cx, &Greeting::default()));
         stage.lane(COMMANDS, true);
-        stage.happen(Body::SessionOpened { cwd: "/w".into(), project: "/w".into(), parent: None });
+        stage.happen(Body::Session(SessionEvent::Opened {
+            cwd: "/w".into(),
+            project: "/w".into(),
+            parent: None,
+        }));
         stage
     }
 
@@ -172,37 +176,58 @@ impl Stage {
     }
 
     pub(super) fn start(&mut self, run: RunId) -> TurnId {
-        self.happen(Body::RunStarted { run });
+        self.happen(Body::Run(RunEvent::Started { run }));
         self.turn(run, Cause::Prompt, "hello")
     }
 
     pub(super) fn turn(&mut self, run: RunId, cause: Cause, text: &str) -> TurnId {
         let turn = TurnId::mint(&self.ids);
-        self.happen(Body::TurnStarted { run, turn, cause });
+        self.happen(Body::Run(RunEvent::TurnStarted { run, turn, cause }));
         let message = MessageId::mint(&self.ids);
         let parent = self.state.leaf;
-        self.happen(Body::MessageStarted { message, parent, role: Role::User, turn: Some(turn), step: None });
-        self.happen(Body::PartAdded { message, part: Part::Text(text.to_owned()) });
-        self.happen(Body::MessageEnded { message, finish: Finish::Complete });
+        self.happen(Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role: Role::User,
+            turn: Some(turn),
+            step: None,
+        }));
+        self.happen(Body::Message(MessageEvent::PartAdded { message, part: Part::Text(text.to_owned()) }));
+        self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         turn
     }
 
     pub(super) fn step(&mut self, turn: TurnId) -> (StepId, MessageId) {
         let (step, message) = (StepId::mint(&self.ids), MessageId::mint(&self.ids));
         let parent = self.state.leaf;
-        self.happen(Body::StepStarted { turn, step, model: None });
+        self.happen(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
         let role = Role::Assistant;
-        self.happen(Body::MessageStarted { message, parent, role, turn: Some(turn), step: Some(step) });
+        self.happen(Body::Message(MessageEvent::Started {
+            message,
+            parent,
+            role,
+            turn: Some(turn),
+            step: Some(step),
+        }));
         (step, message)
     }
 
     pub(super) fn delta(&mut self, message: MessageId, text: &str) {
-        self.happen(Body::MessageDelta { message, kind: TextKind::Text, text: text.to_owned() });
+        self.happen(Body::Message(MessageEvent::Delta {
+            message,
+            kind: TextKind::Text,
+            text: text.to_owned(),
+        }));
     }
 
     pub(super) fn propose(&mut self, message: MessageId, name: &str) -> ToolRunId {
         let tool = ToolRunId::mint(&self.ids);
-        self.happen(Body::ToolProposed { tool, message, name: name.to_owned(), args: Json::empty() });
+        self.happen(Body::Tool(ToolEvent::Proposed {
+            tool,
+            message,
+            name: name.to_owned(),
+            args: Json::empty(),
+        }));
         tool
     }
 
@@ -214,17 +239,20 @@ impl Stage {
             reason: None,
             digest: None,
         };
-        self.happen(Body::ToolDecided { tool, decision });
-        self.happen(Body::ToolStarted { tool });
+        self.happen(Body::Tool(ToolEvent::Decided { tool, decision }));
+        self.happen(Body::Tool(ToolEvent::Started { tool }));
     }
 
     pub(super) fn end_tool(&mut self, tool: ToolRunId, outcome: ToolOutcome, text: &str) {
-        self.happen(Body::ToolEnded { tool, outcome, result: ToolResult::text(text) });
+        self.happen(Body::Tool(ToolEvent::Ended { tool, outcome, result: ToolResult::text(text) }));
     }
 
     pub(super) fn end_step(&mut self, step: StepId, message: MessageId) {
-        self.happen(Body::MessageEnded { message, finish: Finish::Complete });
-        self.happen(Body::StepEnded { step, usage: Usage { input: 11, output: 7, ..Usage::default() } });
+        self.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+        self.happen(Body::Run(RunEvent::StepEnded {
+            step,
+            usage: Usage { input: 11, output: 7, ..Usage::default() },
+        }));
     }
 
     pub(super) fn end(&mut self, outcome: Outcome) {

@@ -2,7 +2,10 @@
 
 use crate::nous::NousUi;
 use domain::canon::Canon;
-use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, PromptOptions, QueueCommand, Receipt, Refusal, RefusalKind,
+    RunCommand, SessionCommand,
+};
 use domain::content::{Input, Part, Role};
 use domain::event::{Cause, Event, Outcome};
 use domain::fact::Fact;
@@ -127,7 +130,10 @@ impl Bench {
     }
 
     pub(super) fn prompt(&mut self, text: &str) {
-        self.command(Command::Prompt { input: Input::text(text), options: PromptOptions::default() });
+        self.command(Command::Run(RunCommand::Prompt {
+            input: Input::text(text),
+            options: PromptOptions::default(),
+        }));
     }
 
     /// Texts of the model, in order.
@@ -162,7 +168,7 @@ fn the_handshake_asks_for_the_state_and_restores_the_session() {
     assert_eq!((bench.of(Role::User), bench.texts()), (vec!["hello".to_owned()], vec!["hi".to_owned()]));
     assert!(bench.state.open_run().is_none());
     let leaf = bench.state.leaf;
-    bench.command(Command::SetLeaf { leaf });
+    bench.command(Command::Session(SessionCommand::SetLeaf { leaf }));
     assert_eq!(bench.sent.last().unwrap()["payload"], json!({ "leaf_id": "msg-2" }));
     bench.answer("leaf", json!({ "session_id": "sess-1794", "leaf_id": "msg-2" }));
     assert_eq!(bench.settled.pop().unwrap().1, Ok(Receipt::Leaf(leaf)));
@@ -270,7 +276,7 @@ fn steers_come_before_follow_ups_and_keep_their_words() {
     bench.answer("accepted", json!({ "command": "prompt", "run_id": "run-1" }));
     for (kind, name, text) in [(QueueKind::FollowUp, "follow_up", "then"), (QueueKind::Steer, "steer", "now")]
     {
-        bench.command(Command::Enqueue { kind, input: Input::text(text) });
+        bench.command(Command::Queue(QueueCommand::Add { kind, input: Input::text(text) }));
         assert_eq!(bench.sent.last().unwrap()["type"], name);
         bench.answer("accepted", json!({ "command": name, "run_id": "run-1" }));
     }
@@ -310,19 +316,23 @@ fn refusals_are_told_in_our_words() {
 #[test]
 fn sessions_settle_with_their_id_and_what_is_unsupported_is_said() {
     let mut bench = Bench::greeted();
-    bench.command(Command::NewSession { cwd: None, title: None, id: None });
+    bench.command(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }));
     bench.answer("session", json!({ "session_id": "sess-1794", "active": true }));
     let Ok(Receipt::Session { session, .. }) = bench.settled.pop().unwrap().1 else { panic!("no session") };
     assert_eq!(session.id.as_str(), "sess-1794");
-    bench.command(Command::BranchSession { session: None, at: None });
+    bench.command(Command::Library(LibraryCommand::Branch { session: None, at: None }));
     assert_eq!(bench.sent.last().unwrap()["payload"], json!({ "session_id": "sess-1794" }));
-    for command in [Command::ListModels { provider: None }, Command::ClearSession, Command::ListServers] {
+    for command in [
+        Command::List(ListCommand::Models { provider: None }),
+        Command::Session(SessionCommand::Clear),
+        Command::List(ListCommand::Servers),
+    ] {
         bench.command(command);
         assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::Unsupported);
     }
     let picture = Part::Image { mime: "image/png".into(), base64: "aa".into() };
     let input = Input { text: String::new(), attachments: vec![picture] };
-    bench.command(Command::Prompt { input, options: PromptOptions::default() });
+    bench.command(Command::Run(RunCommand::Prompt { input, options: PromptOptions::default() }));
     assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::Invalid);
 }
 

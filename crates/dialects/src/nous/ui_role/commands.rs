@@ -2,7 +2,9 @@
 
 use super::NousUi;
 use crate::nous::wire::ErrorBody;
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::command::{
+    Command, LibraryCommand, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
+};
 use domain::content::{Input, Part};
 use domain::ids::{EntryId, SessionId};
 use domain::port::Ticket;
@@ -102,7 +104,7 @@ pub(super) fn refusal(error: &ErrorBody) -> Refusal {
 impl NousUi {
     pub(super) fn lower(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
-            Command::Prompt { input, options } => {
+            Command::Run(RunCommand::Prompt { input, options }) => {
                 let Some(text) = said(cx, &input) else { return empty(cx, ticket) };
                 let mut payload = json!({ "text": text, "wait": false });
                 if let Some(from) = options.from {
@@ -114,7 +116,7 @@ impl NousUi {
                 self.hearing.prompting(text.clone());
                 self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
             }
-            Command::Enqueue { kind, input } => {
+            Command::Queue(QueueCommand::Add { kind, input }) => {
                 let Some(text) = said(cx, &input) else { return empty(cx, ticket) };
                 let name = match kind {
                     QueueKind::Steer => "steer",
@@ -123,7 +125,7 @@ impl NousUi {
                 let payload = json!({ "text": text });
                 self.send(cx, name, payload, Sent::Enqueue { ticket, kind, text });
             }
-            Command::Cancel { run, .. } => {
+            Command::Run(RunCommand::Cancel { run, .. }) => {
                 // A late cancel of a run that is over must not touch the one under way.
                 let over = run.and_then(|run| seen.state.run(run)).filter(|run| run.ended.is_some());
                 match over {
@@ -135,7 +137,7 @@ impl NousUi {
                     None => self.send(cx, "abort", json!({}), Sent::Cancel { ticket }),
                 }
             }
-            Command::SetQueueMode { kind, mode } => {
+            Command::Queue(QueueCommand::SetMode { kind, mode }) => {
                 let name = match kind {
                     QueueKind::Steer => "set_steering_mode",
                     QueueKind::FollowUp => "set_follow_up_mode",
@@ -146,29 +148,31 @@ impl NousUi {
                 };
                 self.send(cx, name, json!({ "mode": word }), Sent::Mode { ticket, kind, mode });
             }
-            Command::NewSession { .. } => {
+            Command::Library(LibraryCommand::New { .. }) => {
                 self.send(cx, "new_session", json!({}), Sent::Session { ticket: Some(ticket) });
             }
-            Command::OpenSession { session } => {
+            Command::Library(LibraryCommand::Open { session }) => {
                 let payload = json!({ "session_id": session.as_str() });
                 self.send(cx, "switch_session", payload, Sent::Session { ticket: Some(ticket) });
             }
-            Command::BranchSession { session, at } => self.branch(cx, seen, ticket, session, at),
-            Command::SetLeaf { leaf: Some(leaf) } => match seen.names.entry(leaf) {
+            Command::Library(LibraryCommand::Branch { session, at }) => {
+                self.branch(cx, seen, ticket, session, at)
+            }
+            Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) }) => match seen.names.entry(leaf) {
                 Some(name) => {
                     let payload = json!({ "leaf_id": &**name });
                     self.send(cx, "set_leaf", payload, Sent::Leaf { ticket, leaf });
                 }
                 None => cx.settle(ticket, Err(no_entry())),
             },
-            Command::Compact { instruction } => {
+            Command::Run(RunCommand::Compact { instruction }) => {
                 let payload = match instruction {
                     Some(instruction) => json!({ "instruction": instruction }),
                     None => json!({}),
                 };
                 self.send(cx, "compact_session", payload, Sent::Compact { ticket });
             }
-            Command::SetTools { tools: Some(tools) } => {
+            Command::Session(SessionCommand::SetTools { tools: Some(tools) }) => {
                 self.send(cx, "set_active_tools", json!({ "tools": tools }), Sent::Plain { ticket });
             }
             Command::Extension { name, payload } => {
@@ -180,29 +184,29 @@ impl NousUi {
                 cx.loss(Item::ContextUpdate, "where the person works");
                 cx.settle(ticket, Ok(Receipt::Done));
             }
-            Command::SetLeaf { leaf: None } | Command::ClearSession => {
+            Command::Session(SessionCommand::SetLeaf { leaf: None } | SessionCommand::Clear) => {
                 let refusal = unsupported("this runtime cannot empty a session").hint("begin a new session");
                 cx.settle(ticket, Err(refusal));
             }
-            Command::EditQueued { .. }
-            | Command::DropQueued { .. }
+            Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
             | Command::Answer { .. }
-            | Command::CloseSession
-            | Command::RenameSession { .. }
-            | Command::DeleteSession { .. }
-            | Command::ListSessions { .. }
-            | Command::History { .. }
-            | Command::Stats
-            | Command::SaveSession { .. }
-            | Command::LoadSession { .. }
-            | Command::ExportSession { .. }
-            | Command::ListModels { .. }
-            | Command::SetModel { .. }
-            | Command::SetPolicy { .. }
-            | Command::ListServers
-            | Command::ListSkills { .. }
-            | Command::ListTools
-            | Command::SetTools { tools: None } => {
+            | Command::Session(
+                SessionCommand::Close
+                | SessionCommand::Rename { .. }
+                | SessionCommand::Stats
+                | SessionCommand::SetModel { .. }
+                | SessionCommand::SetPolicy { .. }
+                | SessionCommand::SetTools { tools: None },
+            )
+            | Command::Library(
+                LibraryCommand::Delete { .. }
+                | LibraryCommand::List { .. }
+                | LibraryCommand::History { .. }
+                | LibraryCommand::Save { .. }
+                | LibraryCommand::Load { .. }
+                | LibraryCommand::Export { .. },
+            )
+            | Command::List(_) => {
                 cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
             }
         }

@@ -13,9 +13,11 @@ use super::requests::{self, invalid};
 use super::telling::Telling;
 use super::{MAX_QUERIES, OpenagentRuntime, context, words};
 use domain::ask::{Answer, Ask, AskKind, Risk, Scope};
-use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, LibraryCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
+};
 use domain::content::Input;
-use domain::event::{Body, Event, Failure};
+use domain::event::{AskEvent, Body, Event, Failure, NoteEvent, RunEvent};
 use domain::ids::{RunId, SessionId};
 use roles::{Item, RuntimeCx, View};
 use serde_json::value::RawValue;
@@ -180,9 +182,9 @@ impl OpenagentRuntime {
         query.side = true;
         self.branching += 1;
         let command = match at {
-            Some(at) => Command::BranchSession { session: self.home.clone(), at: Some(at) },
+            Some(at) => Command::Library(LibraryCommand::Branch { session: self.home.clone(), at: Some(at) }),
             // Nothing was said before: the side session begins empty.
-            None => Command::NewSession { cwd: None, title: None, id: None },
+            None => Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }),
         };
         self.ask_hub(cx, self.at_home(), command, Pending::Branch { query: number });
     }
@@ -224,7 +226,12 @@ impl OpenagentRuntime {
         let side = query.session.clone().filter(|_| query.side);
         let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
         let Some((input, options)) = query.prompt.clone() else { return };
-        self.ask_hub(cx, target, Command::Prompt { input, options }, Pending::Query { query: number });
+        self.ask_hub(
+            cx,
+            target,
+            Command::Run(RunCommand::Prompt { input, options }),
+            Pending::Query { query: number },
+        );
         if side.is_some() {
             self.come_home(cx);
         }
@@ -301,7 +308,7 @@ impl OpenagentRuntime {
     pub(super) fn stop(&mut self, cx: &mut RuntimeCx<'_>, number: u64, pending: Pending) {
         let Some(query) = self.queries.get_mut(&number) else { return };
         let target = query.session.clone().map_or(Target::Current, Target::Session);
-        let command = Command::Cancel { run: query.run, reason: None };
+        let command = Command::Run(RunCommand::Cancel { run: query.run, reason: None });
         let side = query.side;
         self.ask_hub(cx, target, command, pending);
         if side {
@@ -347,13 +354,13 @@ impl OpenagentRuntime {
 
     /// Tells an event of a session to the query that it belongs to.
     pub(super) fn tell(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
-        if let Body::RunStarted { run } = &event.body {
+        if let Body::Run(RunEvent::Started { run }) = &event.body {
             self.bind(cx, view.session, *run);
         }
         let found =
             self.queries.iter_mut().find(|(_, query)| query.runs_in(view.session) && query.run.is_some());
         let Some((number, query)) = found else {
-            if matches!(event.body, Body::Noticed { .. }) {
+            if matches!(event.body, Body::Note(NoteEvent::Noticed { .. })) {
                 cx.loss(Item::Notice, "a word outside of a query");
             }
             return;
@@ -363,8 +370,8 @@ impl OpenagentRuntime {
         let lines = query.telling.hear(&mut self.counters, event.at, &event.body, behind);
         query.say(cx, lines);
         match &event.body {
-            Body::AskOpened(ask) => self.ask_person(cx, view.session, number, ask),
-            Body::RunEnded { .. } => self.ended(cx, number),
+            Body::Ask(AskEvent::Opened(ask)) => self.ask_person(cx, view.session, number, ask),
+            Body::Run(RunEvent::Ended { .. }) => self.ended(cx, number),
             _ => {}
         }
     }
@@ -412,7 +419,12 @@ impl OpenagentRuntime {
 
     fn leave_side(&mut self, cx: &mut RuntimeCx<'_>, side: bool, session: Option<SessionId>) {
         if let Some(session) = session.filter(|session| side && self.home.as_ref() != Some(session)) {
-            self.ask_hub(cx, Target::Session(session), Command::CloseSession, Pending::Silent);
+            self.ask_hub(
+                cx,
+                Target::Session(session),
+                Command::Session(SessionCommand::Close),
+                Pending::Silent,
+            );
             self.come_home(cx);
         }
     }

@@ -10,7 +10,7 @@ use super::client::Client;
 use super::receipts::Pending;
 use super::{OpenagentRuntime, approval, context, words};
 use domain::ask::Closing;
-use domain::command::{Command, ExportFormat, ListScope, Refusal, RefusalKind, Target};
+use domain::command::{Command, ExportFormat, LibraryCommand, ListScope, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use roles::RuntimeCx;
 use serde::de::DeserializeOwned;
@@ -194,8 +194,10 @@ impl OpenagentRuntime {
             let why = "there is no session to save yet; send a query first";
             return Err(RpcError::new(code::AGENT, words(code::AGENT, why)));
         }
-        let command =
-            Command::SaveSession { path: params.path, history: params.include_history.unwrap_or(true) };
+        let command = Command::Library(LibraryCommand::Save {
+            path: params.path,
+            history: params.include_history.unwrap_or(true),
+        });
         self.ask_hub(cx, self.at_home(), command, Pending::Save { id: id.clone() });
         Ok(())
     }
@@ -208,8 +210,8 @@ impl OpenagentRuntime {
     ) -> Result<(), RpcError> {
         let params: LoadParams = read(params)?;
         let command = match (params.session_id, params.path) {
-            (Some(session), _) => Command::OpenSession { session: session_id(&session)? },
-            (None, Some(path)) if !path.is_empty() => Command::LoadSession { path },
+            (Some(session), _) => Command::Library(LibraryCommand::Open { session: session_id(&session)? }),
+            (None, Some(path)) if !path.is_empty() => Command::Library(LibraryCommand::Load { path }),
             (None, _) => return Err(invalid("session_id or path is required")),
         };
         self.ask_hub(cx, self.at_home(), command, Pending::Load { id: id.clone() });
@@ -224,7 +226,7 @@ impl OpenagentRuntime {
     ) -> Result<(), RpcError> {
         let params: ListParams = read(params)?;
         let limit = Some(params.limit.unwrap_or(DEFAULT_SESSIONS).min(MAX_SESSIONS));
-        let command = Command::ListSessions { scope: ListScope::All, limit, search: None };
+        let command = Command::Library(LibraryCommand::List { scope: ListScope::All, limit, search: None });
         self.ask_hub(cx, self.at_home(), command, Pending::List { id: id.clone() });
         Ok(())
     }
@@ -255,7 +257,12 @@ impl OpenagentRuntime {
         }
         let session = session.or_else(|| self.home.clone());
         let pending = Pending::Export { id: id.clone(), format: name };
-        self.ask_hub(cx, self.at_home(), Command::ExportSession { session, format }, pending);
+        self.ask_hub(
+            cx,
+            self.at_home(),
+            Command::Library(LibraryCommand::Export { session, format }),
+            pending,
+        );
         Ok(())
     }
 
@@ -269,7 +276,7 @@ impl OpenagentRuntime {
         let name = params.session_id.ok_or_else(|| invalid("session_id is required"))?;
         let session = session_id(&name)?;
         let pending = Pending::Delete { id: id.clone(), session: session.clone() };
-        self.ask_hub(cx, self.at_home(), Command::DeleteSession { session }, pending);
+        self.ask_hub(cx, self.at_home(), Command::Library(LibraryCommand::Delete { session }), pending);
         Ok(())
     }
 }

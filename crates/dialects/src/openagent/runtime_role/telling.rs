@@ -15,7 +15,9 @@ use super::super::wire::notify::{
 };
 use super::client::Style;
 use domain::content::{Part, Role, TextKind, Usage};
-use domain::event::{Body, Failure, Outcome, PlanState};
+use domain::event::{
+    AskEvent, Body, ContextEvent, Failure, MessageEvent, NoteEvent, Outcome, PlanState, RunEvent, ToolEvent,
+};
 use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::signal::Level;
 use serde::Serialize;
@@ -123,12 +125,12 @@ impl Telling {
 
     fn happened(&mut self, counters: &mut Counters, at: Millis, body: &Body) {
         match body {
-            Body::RunStarted { .. } => {
+            Body::Run(RunEvent::Started { .. }) => {
                 self.began = at;
                 self.thinking("analyzing", "Reading your question".to_owned());
             }
-            Body::RunEnded { outcome, .. } => self.ended(counters, at, outcome),
-            Body::StepStarted { model, .. } => {
+            Body::Run(RunEvent::Ended { outcome, .. }) => self.ended(counters, at, outcome),
+            Body::Run(RunEvent::StepStarted { model, .. }) => {
                 if let Some(model) = model {
                     self.model = model.to_string();
                 }
@@ -136,54 +138,51 @@ impl Telling {
                     self.thinking("generating", "Writing the answer".to_owned());
                 }
             }
-            Body::StepEnded { usage, .. } => self.usage = self.usage.plus(*usage),
-            Body::MessageStarted { message, role, .. } => {
+            Body::Run(RunEvent::StepEnded { usage, .. }) => self.usage = self.usage.plus(*usage),
+            Body::Message(MessageEvent::Started { message, role, .. }) => {
                 let speaks = *role == Role::Assistant;
                 self.messages.entry(*message).or_insert(Heard { speaks, ..Heard::default() });
             }
-            Body::MessageDelta { message, kind, text } => self.delta(counters, *message, *kind, text),
-            Body::PartAdded { message, part } => self.part(counters, *message, part),
-            Body::MessageEnded { message, .. } => self.message_ended(counters, *message),
-            Body::ToolProposed { tool, name, args, .. } => self.proposed(counters, *tool, name, args),
-            Body::ToolDecided { .. } => {}
-            Body::ToolStarted { tool } => self.started(*tool, at),
-            Body::ToolProgress { tool, progress } => self.progress(*tool, progress),
-            Body::ToolEnded { tool, outcome, result } => {
+            Body::Message(MessageEvent::Delta { message, kind, text }) => {
+                self.delta(counters, *message, *kind, text)
+            }
+            Body::Message(MessageEvent::PartAdded { message, part }) => self.part(counters, *message, part),
+            Body::Message(MessageEvent::Ended { message, .. }) => self.message_ended(counters, *message),
+            Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {
+                self.proposed(counters, *tool, name, args)
+            }
+            Body::Tool(ToolEvent::Decided { .. }) => {}
+            Body::Tool(ToolEvent::Started { tool }) => self.started(*tool, at),
+            Body::Tool(ToolEvent::Progress { tool, progress }) => self.progress(*tool, progress),
+            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
                 self.tool_ended(counters, *tool, at, outcome, result);
             }
-            Body::AskClosed { ask, closing } => self.ask_closed(*ask, closing),
-            Body::Compacted { .. } => {
+            Body::Ask(AskEvent::Closed { ask, closing }) => self.ask_closed(*ask, closing),
+            Body::Context(ContextEvent::Compacted { .. }) => {
                 self.thinking("analyzing", "Older messages were summed up to make room".to_owned());
             }
-            Body::PlanChanged { items } => {
+            Body::Note(NoteEvent::PlanChanged { items }) => {
                 let done = items.iter().filter(|item| item.state == PlanState::Done).count();
                 let now = items.iter().find(|item| item.state == PlanState::Active).or_else(|| items.last());
                 if let Some(item) = now {
                     self.thinking("planning", format!("{done} of {} done: {}", items.len(), item.text));
                 }
             }
-            Body::Retrying { attempt, max, delay_ms, reason } => {
+            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason }) => {
                 let seconds = delay_ms.div_ceil(1000);
                 self.thinking(
                     "generating",
                     format!("Asking again in {seconds} s ({attempt} of {max}): {reason}"),
                 );
             }
-            Body::Noticed { level, code, text, .. } => self.notice(counters, *level, code, text),
-            Body::SessionOpened { .. }
-            | Body::Renamed { .. }
-            | Body::ModelChosen { .. }
-            | Body::PolicyChosen { .. }
-            | Body::ToolsChosen { .. }
-            | Body::LeafMoved { .. }
-            | Body::TurnStarted { .. }
-            | Body::TurnEnded { .. }
-            | Body::AskOpened(_)
-            | Body::Queued { .. }
-            | Body::QueueEdited { .. }
-            | Body::Unqueued { .. }
-            | Body::QueueModeSet { .. }
-            | Body::ContextMeasured { .. }
+            Body::Note(NoteEvent::Noticed { level, code, text, .. }) => {
+                self.notice(counters, *level, code, text)
+            }
+            Body::Session(_)
+            | Body::Run(RunEvent::TurnStarted { .. } | RunEvent::TurnEnded { .. })
+            | Body::Ask(AskEvent::Opened(_))
+            | Body::Queue(_)
+            | Body::Context(ContextEvent::Measured { .. })
             | Body::Rebased(_) => {}
         }
     }
@@ -202,13 +201,13 @@ impl Telling {
 
     /// The end of a query that never became a run.
     pub(super) fn failed(&mut self, counters: &mut Counters, now: Millis, failure: Failure) -> Vec<String> {
-        let body = Body::RunEnded { run: RunId(0), outcome: Outcome::Failed(failure) };
+        let body = Body::Run(RunEvent::Ended { run: RunId(0), outcome: Outcome::Failed(failure) });
         self.hear(counters, now, &body, false)
     }
 
     /// The end of a query that was stopped before it became a run.
     pub(super) fn cancelled(&mut self, counters: &mut Counters, now: Millis) -> Vec<String> {
-        let body = Body::RunEnded { run: RunId(0), outcome: Outcome::Cancelled };
+        let body = Body::Run(RunEvent::Ended { run: RunId(0), outcome: Outcome::Cancelled });
         self.hear(counters, now, &body, false)
     }
 

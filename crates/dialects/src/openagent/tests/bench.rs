@@ -3,9 +3,9 @@
 use super::super::{OpenagentRuntime, OpenagentUi};
 use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Consent, Preview, Risk};
 use domain::canon::Canon;
-use domain::command::{Command, Receipt, Refusal, Target};
+use domain::command::{Command, Receipt, Refusal, RunCommand, Target};
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, Cause, Event, Finish, Outcome};
+use domain::event::{AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, ToolEvent};
 use domain::fact::Fact;
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
@@ -168,7 +168,7 @@ impl RuntimeBench {
     pub(super) fn query(&mut self) -> RunId {
         self.say(r#"{"jsonrpc":"2.0","id":2,"method":"agent.query","params":{"message":"go"}}"#);
         let (ticket, _, command) = self.command();
-        assert!(matches!(command, Command::Prompt { .. }), "{command:?}");
+        assert!(matches!(command, Command::Run(RunCommand::Prompt { .. })), "{command:?}");
         self.attach(HOME);
         self.start(HOME, ticket)
     }
@@ -182,12 +182,12 @@ impl RuntimeBench {
     }
 
     pub(super) fn begin(&mut self, name: &str, run: RunId) {
-        self.happen(name, Body::RunStarted { run });
+        self.happen(name, Body::Run(RunEvent::Started { run }));
         let turn = TurnId::mint(&self.ids);
-        self.happen(name, Body::TurnStarted { run, turn, cause: Cause::Prompt });
+        self.happen(name, Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
         let message = self.message(name, Role::User, None);
-        self.happen(name, Body::PartAdded { message, part: Part::Text("go".into()) });
-        self.happen(name, Body::MessageEnded { message, finish: Finish::Complete });
+        self.happen(name, Body::Message(MessageEvent::PartAdded { message, part: Part::Text("go".into()) }));
+        self.happen(name, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     }
 
     pub(super) fn message(&mut self, name: &str, role: Role, step: Option<StepId>) -> MessageId {
@@ -195,7 +195,7 @@ impl RuntimeBench {
         let state = &self.states[&session(name)];
         let turn = state.open_run().and_then(|run| run.open_turn()).map(|turn| turn.id);
         let parent = state.leaf;
-        self.happen(name, Body::MessageStarted { message, parent, role, turn, step });
+        self.happen(name, Body::Message(MessageEvent::Started { message, parent, role, turn, step }));
         message
     }
 
@@ -204,25 +204,28 @@ impl RuntimeBench {
         let turn = self.states[&session(name)].open_run().unwrap().open_turn().unwrap().id;
         let step = StepId::mint(&self.ids);
         let model = Some(domain::session::ModelRef { provider: "offline".into(), name: "echo".into() });
-        self.happen(name, Body::StepStarted { turn, step, model });
+        self.happen(name, Body::Run(RunEvent::StepStarted { turn, step, model }));
         (step, self.message(name, Role::Assistant, Some(step)))
     }
 
     pub(super) fn delta(&mut self, name: &str, message: MessageId, text: &str) {
-        self.happen(name, Body::MessageDelta { message, kind: TextKind::Text, text: text.into() });
+        self.happen(
+            name,
+            Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: text.into() }),
+        );
     }
 
     pub(super) fn propose(&mut self, message: MessageId, tool: &str, args: &str) -> ToolRunId {
         let id = ToolRunId::mint(&self.ids);
         let (name, args) = (tool.to_owned(), Json::verbatim(args));
-        self.happen(HOME, Body::ToolProposed { tool: id, message, name, args });
+        self.happen(HOME, Body::Tool(ToolEvent::Proposed { tool: id, message, name, args }));
         id
     }
 
     pub(super) fn ask(&mut self, tool: ToolRunId, run: RunId, risk: Risk) -> AskId {
         let id = AskId::mint(&self.ids);
         let deadline = Some(Millis(self.now.0 + 30_000));
-        self.happen(HOME, Body::AskOpened(consent_ask(id, tool, run, risk, deadline)));
+        self.happen(HOME, Body::Ask(AskEvent::Opened(consent_ask(id, tool, run, risk, deadline))));
         id
     }
 
@@ -234,9 +237,9 @@ impl RuntimeBench {
             reason: None,
             digest: None,
         };
-        self.happen(HOME, Body::ToolDecided { tool, decision });
-        self.happen(HOME, Body::ToolStarted { tool });
-        self.happen(HOME, Body::ToolEnded { tool, outcome, result });
+        self.happen(HOME, Body::Tool(ToolEvent::Decided { tool, decision }));
+        self.happen(HOME, Body::Tool(ToolEvent::Started { tool }));
+        self.happen(HOME, Body::Tool(ToolEvent::Ended { tool, outcome, result }));
     }
 
     /// Closes what is open and ends the run.
@@ -248,8 +251,8 @@ impl RuntimeBench {
     }
 
     pub(super) fn end_step(&mut self, name: &str, step: StepId, message: MessageId, usage: Usage) {
-        self.happen(name, Body::MessageEnded { message, finish: Finish::Complete });
-        self.happen(name, Body::StepEnded { step, usage });
+        self.happen(name, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+        self.happen(name, Body::Run(RunEvent::StepEnded { step, usage }));
     }
 }
 
@@ -429,7 +432,7 @@ impl UiBench {
     pub(super) fn answer(&mut self, answer: domain::ask::Answer) {
         let ask = self.state.asks[0].id;
         let closing = domain::ask::Closing::Answered { answer: answer.clone(), by: None };
-        let mut bodies = vec![Body::AskClosed { ask, closing: closing.clone() }];
+        let mut bodies = vec![Body::Ask(AskEvent::Closed { ask, closing: closing.clone() })];
         bodies.extend(self.canon.ask_closed(ask, &closing));
         self.happen(bodies);
         self.command(Command::Answer { ask, answer });
@@ -471,8 +474,10 @@ impl UiBench {
     /// Asks, and gives the query its name.
     pub(super) fn query(&mut self) -> Ticket {
         let input = domain::content::Input::text("go");
-        let ticket =
-            self.command(Command::Prompt { input, options: domain::command::PromptOptions::default() });
+        let ticket = self.command(Command::Run(RunCommand::Prompt {
+            input,
+            options: domain::command::PromptOptions::default(),
+        }));
         let id = self.sent()[0]["id"].clone();
         self.hear(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"query_id":"q-9","status":"processing"}}}}"#

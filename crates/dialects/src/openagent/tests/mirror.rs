@@ -3,9 +3,9 @@
 use super::bench::{HOME, RuntimeBench, START, UiBench, consent_ask, session};
 use super::schema::known;
 use domain::ask::{Answer, AskKind, Closing, Risk, Scope};
-use domain::command::{Command, PromptOptions, Receipt};
+use domain::command::{Command, LibraryCommand, PromptOptions, Receipt, RunCommand};
 use domain::content::{Input, Part, Role, Usage};
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{AskEvent, Body, Finish, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
 use domain::ids::{AskId, EntryId, Millis, RunId};
 use domain::session::RunSummary;
 use domain::signal::{Level, Signal};
@@ -34,8 +34,10 @@ impl Pair {
             tools: Some(true),
             ..PromptOptions::default()
         };
-        let ticket =
-            pair.ui.command(Command::Prompt { input: Input::text(prompt), options: options.clone() });
+        let ticket = pair.ui.command(Command::Run(RunCommand::Prompt {
+            input: Input::text(prompt),
+            options: options.clone(),
+        }));
         pair.exchange();
         let (context, _, command) = pair.runtime.command();
         assert!(
@@ -44,7 +46,7 @@ impl Pair {
         pair.runtime.attach(HOME);
         pair.runtime.settle(context, Ok(Receipt::Done));
         let (taken, _, command) = pair.runtime.command();
-        assert_eq!(command, Command::Prompt { input: Input::text(prompt), options });
+        assert_eq!(command, Command::Run(RunCommand::Prompt { input: Input::text(prompt), options }));
         pair.run = pair.runtime.start(HOME, taken);
         pair.exchange();
         assert_eq!(pair.ui.settled(ticket), Some(Ok(Receipt::Done)));
@@ -87,14 +89,18 @@ impl Pair {
             match deed {
                 Deed::Text(text) => self.runtime.delta(HOME, message, text),
                 Deed::Part(part) => {
-                    self.runtime.happen(HOME, Body::PartAdded { message, part: part.clone() });
+                    self.runtime
+                        .happen(HOME, Body::Message(MessageEvent::PartAdded { message, part: part.clone() }));
                 }
                 Deed::Notice(level, text) => {
                     let entry = EntryId(self.id());
                     let (parent, run) = (self.runtime_state().leaf, Some(self.run));
                     let (code, text) = ("code".to_owned(), text.clone());
                     let level = *level;
-                    self.runtime.happen(HOME, Body::Noticed { entry, parent, run, level, code, text });
+                    self.runtime.happen(
+                        HOME,
+                        Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }),
+                    );
                 }
                 Deed::Tool(wish) => {
                     tools.push((self.runtime.propose(message, &wish.name, &wish.args), wish.clone()));
@@ -102,26 +108,29 @@ impl Pair {
             }
             self.exchange();
         }
-        self.runtime.happen(HOME, Body::MessageEnded { message, finish: Finish::Complete });
+        self.runtime.happen(HOME, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         for (tool, wish) in tools {
             self.exchange();
             let allowed = wish.consent.is_none_or(|scope| self.consent(tool, scope));
             let decision =
                 Decision { allowed, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None };
-            self.runtime.happen(HOME, Body::ToolDecided { tool, decision });
-            self.runtime.happen(HOME, Body::ToolStarted { tool });
+            self.runtime.happen(HOME, Body::Tool(ToolEvent::Decided { tool, decision }));
+            self.runtime.happen(HOME, Body::Tool(ToolEvent::Started { tool }));
             for text in &wish.output {
                 let progress = Progress::Output(text.clone());
-                self.runtime.happen(HOME, Body::ToolProgress { tool, progress });
+                self.runtime.happen(HOME, Body::Tool(ToolEvent::Progress { tool, progress }));
             }
             let parts =
                 wish.diff.iter().map(|text| Part::Diff { path: Some("a.rs".into()), text: text.clone() });
             let result =
                 ToolResult { text: wish.result.clone(), parts: parts.collect(), ..ToolResult::default() };
-            self.runtime.happen(HOME, Body::ToolEnded { tool, outcome: wish.outcome.clone(), result });
+            self.runtime
+                .happen(HOME, Body::Tool(ToolEvent::Ended { tool, outcome: wish.outcome.clone(), result }));
         }
-        self.runtime
-            .happen(HOME, Body::StepEnded { step, usage: Usage { input: 7, output: 3, ..Usage::default() } });
+        self.runtime.happen(
+            HOME,
+            Body::Run(RunEvent::StepEnded { step, usage: Usage { input: 7, output: 3, ..Usage::default() } }),
+        );
         self.exchange();
     }
 
@@ -130,7 +139,7 @@ impl Pair {
         let ask = AskId(self.id());
         let deadline = Some(Millis(self.runtime.now.0 + 30_000));
         let asked = consent_ask(ask, tool, self.run, Risk::High, deadline);
-        self.runtime.happen(HOME, Body::AskOpened(asked.clone()));
+        self.runtime.happen(HOME, Body::Ask(AskEvent::Opened(asked.clone())));
         self.exchange();
         let shown = self.ui.state.asks[0].clone();
         assert_eq!((&shown.title, shown.deadline), (&asked.title, asked.deadline));
@@ -146,7 +155,10 @@ impl Pair {
         assert_eq!(answered, ask);
         assert!(matches!(&answer, Answer::Allow { scope: heard, .. } if *heard == scope), "{answer:?}");
         self.runtime.settle(ticket, Ok(Receipt::Done));
-        self.runtime.happen(HOME, Body::AskClosed { ask, closing: Closing::Answered { answer, by: None } });
+        self.runtime.happen(
+            HOME,
+            Body::Ask(AskEvent::Closed { ask, closing: Closing::Answered { answer, by: None } }),
+        );
         self.exchange();
         true
     }
@@ -309,10 +321,10 @@ proptest! {
 #[test]
 fn a_cancel_goes_through_both() {
     let mut pair = Pair::asked("go");
-    let ticket = pair.ui.command(Command::Cancel { run: None, reason: None });
+    let ticket = pair.ui.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     pair.exchange();
     let (cancel, _, command) = pair.runtime.command();
-    assert_eq!(command, Command::Cancel { run: Some(pair.run), reason: None });
+    assert_eq!(command, Command::Run(RunCommand::Cancel { run: Some(pair.run), reason: None }));
     let run = RunSummary { run: pair.run, outcome: None };
     pair.runtime.settle(cancel, Ok(Receipt::Cancelling { run }));
     pair.runtime.now = Millis(START + 5);
@@ -344,10 +356,10 @@ fn sessions_go_through_both() {
     pair.step(&[Deed::Text("an answer".into())]);
     pair.runtime.end(HOME, Outcome::Done);
     pair.exchange();
-    let ticket = pair.ui.command(Command::OpenSession { session: session(HOME) });
+    let ticket = pair.ui.command(Command::Library(LibraryCommand::Open { session: session(HOME) }));
     pair.exchange();
     let (load, _, command) = pair.runtime.command();
-    assert_eq!(command, Command::OpenSession { session: session(HOME) });
+    assert_eq!(command, Command::Library(LibraryCommand::Open { session: session(HOME) }));
     pair.runtime.settle(load, Ok(Receipt::Session { session: super::bench::summary(HOME), parent: None }));
     pair.exchange();
     assert!(

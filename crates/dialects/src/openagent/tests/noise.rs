@@ -1,7 +1,7 @@
 //! Whatever comes over the wire, in whatever order: nothing panics, every request is answered once, every stream is closed once.
 
 use super::bench::{HOME, RuntimeBench, UiBench};
-use domain::command::{Command, PromptOptions, Refusal, RefusalKind};
+use domain::command::{Command, PromptOptions, Refusal, RefusalKind, RunCommand};
 use domain::content::Input;
 use domain::event::Outcome;
 use proptest::prelude::*;
@@ -130,7 +130,7 @@ proptest! {
     fn a_ui_keeps_its_session_in_order(lines in prop::collection::vec(line(), 0..40)) {
         // The bench watches the grammar; a prompt is settled exactly once.
         let mut bench = UiBench::by_the_book();
-        let ticket = bench.command(Command::Prompt { input: Input::text("go"), options: PromptOptions::default() });
+        let ticket = bench.command(Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() }));
         for line in &lines {
             bench.hear(line);
         }

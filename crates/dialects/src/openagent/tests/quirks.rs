@@ -2,9 +2,9 @@
 
 use super::bench::{HOME, RuntimeBench, UiBench, methods, summary};
 use domain::ask::{Answer, Risk, Scope};
-use domain::command::{Command, PromptOptions, Receipt, RefusalKind};
+use domain::command::{Command, LibraryCommand, PromptOptions, Receipt, RefusalKind, RunCommand};
 use domain::content::Input;
-use domain::event::{Body, Failure, Outcome};
+use domain::event::{Body, Failure, Outcome, ToolEvent};
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
 use roles::RuntimeRole;
 use serde_json::json;
@@ -145,7 +145,11 @@ fn sessions_by_id() {
 #[test]
 fn zoned_times() {
     let mut bench = UiBench::existing();
-    let list = Command::ListSessions { scope: domain::command::ListScope::All, limit: None, search: None };
+    let list = Command::Library(LibraryCommand::List {
+        scope: domain::command::ListScope::All,
+        limit: None,
+        search: None,
+    });
     let ticket = bench.command(list);
     bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"status":"success","sessions":[{"session_id":"2026-11-15_001307","title":null,"created_at":"2026-11-15T00:13:07.224027","updated_at":"2026-11-15T00:13:08.680409","message_count":4,"total_tokens":43}]}}"#);
     let Some(Ok(Receipt::Sessions(sessions))) = bench.settled(ticket) else { panic!() };
@@ -189,7 +193,7 @@ fn cancel_is_not_implemented() {
     let mut bench = UiBench::existing();
     bench.query();
     bench.hear(r#"{"jsonrpc":"2.0","method":"stream.token","params":{"query_id":"q-9","content":"Hello","type":"text"}}"#);
-    let ticket = bench.command(Command::Cancel { run: None, reason: None });
+    let ticket = bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     let id = bench.sent()[0]["id"].clone();
     bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"not_implemented"}}}}"#));
     assert!(matches!(bench.settled(ticket), Some(Ok(Receipt::Cancelling { .. }))));
@@ -206,8 +210,10 @@ fn cancel_is_not_implemented() {
 #[test]
 fn rate_limit_is_a_result() {
     let mut bench = UiBench::existing();
-    let ticket =
-        bench.command(Command::Prompt { input: Input::text("go"), options: PromptOptions::default() });
+    let ticket = bench.command(Command::Run(RunCommand::Prompt {
+        input: Input::text("go"),
+        options: PromptOptions::default(),
+    }));
     bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"error":"Rate limit exceeded","query_id":null,"status":"rate_limited"}}"#);
     let Some(Err(refusal)) = bench.settled(ticket) else { panic!() };
     assert_eq!(refusal.kind, RefusalKind::TooMany);
@@ -220,8 +226,9 @@ fn short_lines() {
     let much = domain::signal::UiContext { notes: vec!["x".repeat(70_000)], ..Default::default() };
     bench.command(Command::UpdateContext(much));
     bench.sent();
-    let prompt =
-        |words: String| Command::Prompt { input: Input::text(words), options: PromptOptions::default() };
+    let prompt = |words: String| {
+        Command::Run(RunCommand::Prompt { input: Input::text(words), options: PromptOptions::default() })
+    };
     let ticket = bench.command(prompt("y".repeat(70_000)));
     let Some(Err(refusal)) = bench.settled(ticket) else { panic!() };
     assert_eq!(refusal.kind, RefusalKind::Invalid);
@@ -243,7 +250,7 @@ fn no_query_in_approval() {
     bench.query();
     bench.hear(APPROVAL);
     assert_eq!(bench.state.asks.len(), 1);
-    assert!(bench.events.iter().any(|event| matches!(event.body, Body::ToolProposed { .. })));
+    assert!(bench.events.iter().any(|event| matches!(event.body, Body::Tool(ToolEvent::Proposed { .. }))));
 
     let mut bench = UiBench::existing();
     bench.hear(APPROVAL);

@@ -1,9 +1,9 @@
 //! The runtime's side: requests about sessions and queries, bounds, and bad input.
 
 use super::bench::{HOME, RuntimeBench, START, methods, session, summary};
-use domain::command::{Command, Receipt, Refusal, RefusalKind};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand};
 use domain::content::Usage;
-use domain::event::{Body, Finish, Outcome};
+use domain::event::{Body, Finish, MessageEvent, Outcome, RunEvent};
 use domain::ids::Millis;
 use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
@@ -47,7 +47,7 @@ fn cancelling() {
     bench.sent();
     bench.say(r#"{"jsonrpc":"2.0","id":3,"method":"agent.cancel","params":{"query_id":"q-1"}}"#);
     let (ticket, _, command) = bench.command();
-    assert_eq!(command, Command::Cancel { run: Some(run), reason: None });
+    assert_eq!(command, Command::Run(RunCommand::Cancel { run: Some(run), reason: None }));
     bench.settle(ticket, Ok(Receipt::Cancelling { run: RunSummary { run, outcome: None } }));
     bench.end(HOME, Outcome::Cancelled);
     let lines = bench.sent();
@@ -80,20 +80,23 @@ fn sessions() {
         r#"{"jsonrpc":"2.0","id":6,"method":"session.load","params":{"path":"/home/user/s.json"}}"#,
         loaded.clone(),
     );
-    assert_eq!(command, Command::LoadSession { path: "/home/user/s.json".into() });
+    assert_eq!(command, Command::Library(LibraryCommand::Load { path: "/home/user/s.json".into() }));
     assert_eq!(load["result"]["loaded"], true);
     let session_json = json!({"id":HOME,"created":1_730_000_000,"blocks_count":0,"messages_count":0});
     assert_eq!(load["result"]["session"], session_json);
     let line =
         format!(r#"{{"jsonrpc":"2.0","id":6,"method":"session.load","params":{{"session_id":"{HOME}"}}}}"#);
     let (command, load) = ask(&line, loaded);
-    assert_eq!(command, Command::OpenSession { session: session(HOME) });
+    assert_eq!(command, Command::Library(LibraryCommand::Open { session: session(HOME) }));
     assert_eq!(load["result"]["session_id"], HOME);
     let (command, save) = ask(
         r#"{"jsonrpc":"2.0","id":5,"method":"session.save","params":{"path":"/s.json","include_history":true,"include_blocks":true}}"#,
         Ok(Receipt::Saved { path: "/s.json".into(), size: 45632 }),
     );
-    assert_eq!(command, Command::SaveSession { path: Some("/s.json".into()), history: true });
+    assert_eq!(
+        command,
+        Command::Library(LibraryCommand::Save { path: Some("/s.json".into()), history: true })
+    );
     assert_eq!(save["result"], json!({"saved":true,"path":"/s.json","size":45632}));
     let format = domain::command::ExportFormat::Markdown;
     let (_, export) = ask(
@@ -118,9 +121,9 @@ fn a_loaded_session_has_its_messages_in_readable_roles() {
     let (step, message) = bench.answer(HOME);
     bench.delta(HOME, message, "Try\n```sh\nls\n```\n");
     let tool = bench.propose(message, "read", "{}");
-    bench.happen(HOME, Body::MessageEnded { message, finish: Finish::Complete });
+    bench.happen(HOME, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     bench.run_tool(tool, ToolOutcome::Done, ToolResult::text("secret"));
-    bench.happen(HOME, Body::StepEnded { step, usage: Usage::default() });
+    bench.happen(HOME, Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
     bench.end(HOME, Outcome::Done);
     bench.sent();
     bench.say(&format!(

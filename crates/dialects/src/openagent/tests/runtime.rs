@@ -2,9 +2,11 @@
 
 use super::bench::{HOME, RuntimeBench, SIDE, START, methods, session, summary};
 use domain::ask::{Answer, Closing, Risk, Scope};
-use domain::command::{Command, Receipt, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
+};
 use domain::content::{Part, TextKind, Usage};
-use domain::event::{Body, Failure, Finish, Outcome};
+use domain::event::{AskEvent, Body, Failure, Finish, MessageEvent, Outcome, ToolEvent};
 use domain::ids::Millis;
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
@@ -50,7 +52,7 @@ fn the_context_goes_before_the_prompt_and_options_with_it() {
     bench.settle(ticket, Ok(Receipt::Done));
     let (ticket, target, command) = bench.command();
     assert_eq!(target, Target::Session(session(HOME)));
-    let Command::Prompt { input, options } = command else { panic!("{command:?}") };
+    let Command::Run(RunCommand::Prompt { input, options }) = command else { panic!("{command:?}") };
     assert_eq!(input.text, "How?");
     assert_eq!(
         (options.max_tokens, options.temperature, options.tools),
@@ -79,7 +81,10 @@ fn fenced_code_and_diffs_become_blocks() {
     }
     bench.happen(
         HOME,
-        Body::PartAdded { message, part: Part::Diff { path: Some("a.rs".into()), text: "-a\n+b".into() } },
+        Body::Message(MessageEvent::PartAdded {
+            message,
+            part: Part::Diff { path: Some("a.rs".into()), text: "-a\n+b".into() },
+        }),
     );
     let lines = bench.sent();
     assert_eq!(methods(&lines), ["stream.token", "stream.block", "stream.token", "stream.block"]);
@@ -133,7 +138,8 @@ fn a_link_that_lags_gets_its_text_in_batches() {
     bench.query();
     let (_, message) = bench.answer(HOME);
     bench.sent();
-    let delta = |text: &str| Body::MessageDelta { message, kind: TextKind::Text, text: text.into() };
+    let delta =
+        |text: &str| Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: text.into() });
     let events: Vec<_> = ["Hello", " ", "world"].map(|text| bench.fold(HOME, delta(text))).into();
     for event in &events {
         bench.tell(HOME, event);
@@ -156,7 +162,7 @@ fn an_approval_round_trip() {
     let (_, message) = bench.answer(HOME);
     bench.sent();
     let tool = bench.propose(message, "write", r#"{"path":"a.rs","content":"x"}"#);
-    bench.happen(HOME, Body::MessageEnded { message, finish: Finish::Complete });
+    bench.happen(HOME, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     let ask = bench.ask(tool, run, Risk::Medium);
     let lines = bench.sent();
     assert_eq!(methods(&lines), ["agent.thinking", "tool.request_approval"]);
@@ -181,7 +187,7 @@ fn an_approval_round_trip() {
         [json!({"jsonrpc":"2.0","id":4,"result":{"status":"approved","execution_id":"exec-1"}})]
     );
     let answer = Answer::Allow { scope, digest };
-    bench.happen(HOME, Body::AskClosed { ask, closing: Closing::Answered { answer, by: None } });
+    bench.happen(HOME, Body::Ask(AskEvent::Closed { ask, closing: Closing::Answered { answer, by: None } }));
     let diff = Part::Diff { path: Some("a.rs".into()), text: "-a\n+b".into() };
     let result = ToolResult { text: "written".into(), parts: vec![diff], ..ToolResult::default() };
     bench.run_tool(tool, ToolOutcome::Done, result);
@@ -240,7 +246,7 @@ fn a_denial_an_expiry_and_answers_that_come_too_late() {
     assert_eq!(command, Command::Answer { ask, answer: Answer::Deny { reason: Some("not now".into()) } });
     bench.settle(ticket, Err(Refusal::new(RefusalKind::AskOver, "too late")));
     assert_eq!(bench.sent()[0]["error"]["code"], -32602);
-    bench.happen(HOME, Body::AskClosed { ask, closing: Closing::Expired });
+    bench.happen(HOME, Body::Ask(AskEvent::Closed { ask, closing: Closing::Expired }));
     bench.say(&approve(5, "true"));
     assert_eq!(bench.sent()[0]["error"]["code"], -32003);
     bench.say(r#"{"jsonrpc":"2.0","id":6,"method":"tool.approve","params":{"execution_id":"exec-7","approved":true}}"#);
@@ -255,10 +261,10 @@ fn a_denial_an_expiry_and_answers_that_come_too_late() {
         reason: None,
         digest: None,
     };
-    bench.happen(HOME, Body::ToolDecided { tool, decision });
+    bench.happen(HOME, Body::Tool(ToolEvent::Decided { tool, decision }));
     bench.happen(
         HOME,
-        Body::ToolEnded { tool, outcome: ToolOutcome::Denied, result: ToolResult::text("late") },
+        Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Denied, result: ToolResult::text("late") }),
     );
     let lines = bench.sent();
     assert_eq!(methods(&lines), ["tool.complete"]);
@@ -289,7 +295,7 @@ fn tools_that_need_no_approval_are_told_too() {
     bench.query();
     let (_, message) = bench.answer(HOME);
     let tool = bench.propose(message, "bash", r#"{"command":"ls"}"#);
-    bench.happen(HOME, Body::MessageEnded { message, finish: Finish::Complete });
+    bench.happen(HOME, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     let decision = domain::tool::Decision {
         allowed: true,
         by: domain::tool::Decider::Policy,
@@ -297,12 +303,12 @@ fn tools_that_need_no_approval_are_told_too() {
         reason: None,
         digest: None,
     };
-    bench.happen(HOME, Body::ToolDecided { tool, decision });
+    bench.happen(HOME, Body::Tool(ToolEvent::Decided { tool, decision }));
     bench.sent();
-    bench.happen(HOME, Body::ToolStarted { tool });
-    bench.happen(HOME, Body::ToolProgress { tool, progress: Progress::Output("a\nb\n".into()) });
+    bench.happen(HOME, Body::Tool(ToolEvent::Started { tool }));
+    bench.happen(HOME, Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output("a\nb\n".into()) }));
     let status = Progress::Status { percent: Some(45), message: "Analyzing 15 files...".into() };
-    bench.happen(HOME, Body::ToolProgress { tool, progress: status });
+    bench.happen(HOME, Body::Tool(ToolEvent::Progress { tool, progress: status }));
     let lines = bench.sent();
     assert_eq!(methods(&lines), ["agent.thinking", "tool.progress", "tool.progress", "tool.progress"]);
     assert_eq!(lines[1]["params"]["tool"]["name"], "bash");
@@ -362,11 +368,11 @@ fn a_second_and_third_query_run_beside_the_first_and_a_fourth_is_refused() {
     assert_eq!(bench.commands(), [], "where the first was asked is not known yet");
     bench.start(HOME, ticket);
     let (branch, _, command) = bench.command();
-    assert_eq!(command, Command::BranchSession { session: Some(session(HOME)), at: leaf });
+    assert_eq!(command, Command::Library(LibraryCommand::Branch { session: Some(session(HOME)), at: leaf }));
     bench.attach(SIDE);
     bench.settle(branch, Ok(Receipt::Session { session: summary(SIDE), parent: Some(session(HOME)) }));
     let commands = bench.commands();
-    let [(prompt, target, Command::Prompt { .. }), (_, home, Command::UpdateContext(_))] =
+    let [(prompt, target, Command::Run(RunCommand::Prompt { .. })), (_, home, Command::UpdateContext(_))] =
         commands.as_slice()
     else {
         panic!("{commands:?}")
@@ -394,7 +400,7 @@ fn a_second_and_third_query_run_beside_the_first_and_a_fourth_is_refused() {
     assert_eq!(bench.sent().last().unwrap()["params"]["query_id"], "q-3");
     let commands = bench.commands();
     assert_eq!(commands[0].1, Target::Session(session(SIDE)));
-    assert_eq!(commands[0].2, Command::CloseSession);
+    assert_eq!(commands[0].2, Command::Session(SessionCommand::Close));
     bench.end(HOME, Outcome::Done);
     assert_eq!(bench.sent().last().unwrap()["params"]["query_id"], "q-2");
 }
@@ -411,7 +417,7 @@ fn a_runtime_that_cannot_branch_does_one_query_at_a_time() {
     assert_eq!((&refused[0]["id"], &refused[0]["error"]["code"]), (&json!(3), &json!(-32000)));
     bench.end(HOME, Outcome::Done);
     bench.say(r#"{"jsonrpc":"2.0","id":4,"method":"agent.query","params":{"message":"go"}}"#);
-    assert!(matches!(bench.command().2, Command::Prompt { .. }));
+    assert!(matches!(bench.command().2, Command::Run(RunCommand::Prompt { .. })));
 }
 
 #[test]
@@ -424,7 +430,7 @@ fn somebody_elses_run_is_told_along() {
     bench.delta(HOME, message, "theirs");
     bench.say(r#"{"jsonrpc":"2.0","id":3,"method":"agent.query","params":{"message":"mine"}}"#);
     assert!(
-        matches!(bench.command().2, Command::NewSession { .. }),
+        matches!(bench.command().2, Command::Library(LibraryCommand::New { .. })),
         "beside it, since nothing was said before it"
     );
     bench.end(HOME, Outcome::Done);
@@ -468,10 +474,11 @@ fn a_session_shown_again_is_told_without_gaps_and_without_repeats() {
     let tool = bench.propose(message, "write", "{}");
     bench.sent();
     // The link lags: these are known and never told one by one.
-    bench.fold(HOME, Body::MessageDelta { message, kind: TextKind::Text, text: "two".into() });
-    bench.fold(HOME, Body::MessageEnded { message, finish: Finish::Complete });
+    bench
+        .fold(HOME, Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: "two".into() }));
+    bench.fold(HOME, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     let ask = super::bench::consent_ask(domain::ids::AskId(900), tool, run, Risk::High, None);
-    bench.fold(HOME, Body::AskOpened(ask));
+    bench.fold(HOME, Body::Ask(AskEvent::Opened(ask)));
     bench.attach(HOME);
     let lines = bench.sent();
     assert_eq!(methods(&lines), ["stream.token", "tool.request_approval"]);

@@ -2,9 +2,12 @@
 
 use super::bench::UiBench;
 use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
-use domain::command::{Command, ExportFormat, ListScope, PromptOptions, Receipt, RefusalKind};
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, Receipt, RefusalKind,
+    RunCommand, SessionCommand,
+};
 use domain::content::{Input, Part, Role};
-use domain::event::{Body, Outcome};
+use domain::event::{Body, Outcome, RunEvent};
 use domain::ids::SessionId;
 use domain::signal::Signal;
 use domain::state::EntryKind;
@@ -19,8 +22,10 @@ fn note(method: &str, params: &serde_json::Value) -> String {
 #[test]
 fn handshake() {
     let mut bench = UiBench::new();
-    let early =
-        bench.command(Command::Prompt { input: Input::text("early"), options: PromptOptions::default() });
+    let early = bench.command(Command::Run(RunCommand::Prompt {
+        input: Input::text("early"),
+        options: PromptOptions::default(),
+    }));
     let sent = bench.sent();
     assert_eq!(sent.len(), 1, "commands wait for the handshake");
     assert_eq!(sent[0]["params"]["protocol_version"], "1.0.0");
@@ -30,7 +35,7 @@ fn handshake() {
     assert_eq!(bench.sent()[0]["method"], "agent.query");
     assert!(bench.settled(early).is_none());
     assert_eq!(bench.role.abilities().unwrap().name, "openagent 0.1.3");
-    let ticket = bench.command(Command::ListModels { provider: None });
+    let ticket = bench.command(Command::List(ListCommand::Models { provider: None }));
     let Some(Ok(Receipt::Models { models, current })) = bench.settled(ticket) else { panic!() };
     assert_eq!((models.len(), current.unwrap().name.as_str()), (1, "codellama-7b"));
 }
@@ -46,7 +51,7 @@ fn a_backend_that_cannot_be_spoken_with() {
     let mut bench = UiBench::new();
     bench.hear(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request: version"}}"#);
     assert!(unusable(&bench));
-    let ticket = bench.command(Command::ListModels { provider: None });
+    let ticket = bench.command(Command::List(ListCommand::Models { provider: None }));
     assert!(matches!(bench.settled(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Lost));
     let mut bench = UiBench::new();
     bench.timer(1);
@@ -187,7 +192,7 @@ fn ends_of_every_kind() {
 fn cancelling() {
     let mut bench = UiBench::by_the_book();
     bench.query();
-    let ticket = bench.command(Command::Cancel { run: None, reason: None });
+    let ticket = bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     let sent = bench.sent();
     assert_eq!(sent[0]["params"], json!({"query_id":"q-9"}));
     bench.hear(
@@ -197,15 +202,17 @@ fn cancelling() {
     assert_eq!(bench.outcome(), None);
     bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"cancelled"})));
     assert_eq!(bench.outcome(), Some(Outcome::Cancelled));
-    let ticket = bench.command(Command::Cancel { run: None, reason: None });
+    let ticket = bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     assert!(matches!(bench.settled(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::NoRun));
 }
 
 #[test]
 fn a_stream_that_begins_before_the_answer() {
     let mut bench = UiBench::by_the_book();
-    let ticket =
-        bench.command(Command::Prompt { input: Input::text("go"), options: PromptOptions::default() });
+    let ticket = bench.command(Command::Run(RunCommand::Prompt {
+        input: Input::text("go"),
+        options: PromptOptions::default(),
+    }));
     bench.hear(&note("stream.token", &json!({"query_id":"q-5","token":"early"})));
     bench.hear(&note("stream.complete", &json!({"query_id":"q-5","status":"success"})));
     bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"query_id":"q-5","status":"processing"}}"#);
@@ -224,29 +231,33 @@ fn sessions() {
         bench.hear(&json!({"jsonrpc":"2.0","id":sent["id"],"result":result}).to_string());
         (sent, bench.settled(ticket).unwrap())
     };
-    let list = Command::ListSessions { scope: ListScope::All, limit: Some(3), search: Some("HELLO".into()) };
+    let list = Command::Library(LibraryCommand::List {
+        scope: ListScope::All,
+        limit: Some(3),
+        search: Some("HELLO".into()),
+    });
     let item = |title: &str| json!({"session_id":"2026-11-15_001307","title":title,"created_at":"2026-11-15T00:13:07Z","updated_at":"2026-11-15T00:13:08Z","message_count":4,"total_tokens":43});
     let (sent, listed) =
         ask(list, json!({"status":"success","sessions":[item("hello there"), item("other")]}));
     assert_eq!(sent["params"], json!({"limit":3}));
     assert!(matches!(listed, Ok(Receipt::Sessions(sessions)) if sessions.len() == 1));
-    let save = Command::SaveSession { path: Some("/s.json".into()), history: true };
+    let save = Command::Library(LibraryCommand::Save { path: Some("/s.json".into()), history: true });
     let (_, saved) = ask(save, json!({"saved":true,"path":"/s.json","size":45632}));
     assert_eq!(saved, Ok(Receipt::Saved { path: "/s.json".into(), size: 45632 }));
-    let export = Command::ExportSession { session: None, format: ExportFormat::Markdown };
+    let export = Command::Library(LibraryCommand::Export { session: None, format: ExportFormat::Markdown });
     let (_, exported) = ask(export, json!({"status":"success","format":"markdown","content":"# x"}));
     assert_eq!(exported, Ok(Receipt::Exported { format: ExportFormat::Markdown, text: "# x".into() }));
-    let delete = Command::DeleteSession { session };
+    let delete = Command::Library(LibraryCommand::Delete { session });
     let (_, deleted) = ask(delete, json!({"status":"error","error":"Failed to delete session"}));
     assert!(deleted.is_err());
-    let load = Command::LoadSession { path: "/s.json".into() };
+    let load = Command::Library(LibraryCommand::Load { path: "/s.json".into() });
     let (sent, loaded) = ask(
         load,
         json!({"loaded":true,"session":{"id":"session-123","created":1696435000,"blocks_count":42,"messages_count":15}}),
     );
     assert_eq!(sent["params"], json!({"path":"/s.json"}));
     assert!(matches!(loaded, Ok(Receipt::Session { session, .. }) if session.messages == 15));
-    let open = Command::OpenSession { session: SessionId::parse("nope-nope").unwrap() };
+    let open = Command::Library(LibraryCommand::Open { session: SessionId::parse("nope-nope").unwrap() });
     let (_, unknown) = ask(open, json!({"status":"error","error":"Session nope not found"}));
     assert!(matches!(unknown, Err(refusal) if refusal.kind == RefusalKind::SessionUnknown));
 }
@@ -256,7 +267,7 @@ fn a_loaded_session_is_told_once() {
     let mut bench = UiBench::by_the_book();
     let session = SessionId::parse("2026-11-15_001307").unwrap();
     for _ in 0..2 {
-        let ticket = bench.command(Command::OpenSession { session: session.clone() });
+        let ticket = bench.command(Command::Library(LibraryCommand::Open { session: session.clone() }));
         let id = bench.sent()[0]["id"].clone();
         let message = |role: &str, content: &str| json!({"role":role,"content":content,"timestamp":"2026-11-15T00:13:07","token_count":null});
         let messages = [
@@ -279,11 +290,11 @@ fn a_loaded_session_is_told_once() {
 fn what_this_wire_cannot_do_is_refused() {
     let mut bench = UiBench::by_the_book();
     for command in [
-        Command::NewSession { cwd: None, title: None, id: None },
-        Command::ClearSession,
-        Command::Compact { instruction: None },
-        Command::SetModel { provider: None, name: "x".into() },
-        Command::ListServers,
+        Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }),
+        Command::Session(SessionCommand::Clear),
+        Command::Run(RunCommand::Compact { instruction: None }),
+        Command::Session(SessionCommand::SetModel { provider: None, name: "x".into() }),
+        Command::List(ListCommand::Servers),
     ] {
         let ticket = bench.command(command);
         assert!(
@@ -291,8 +302,10 @@ fn what_this_wire_cannot_do_is_refused() {
         );
     }
     bench.query();
-    let ticket =
-        bench.command(Command::Prompt { input: Input::text("again"), options: PromptOptions::default() });
+    let ticket = bench.command(Command::Run(RunCommand::Prompt {
+        input: Input::text("again"),
+        options: PromptOptions::default(),
+    }));
     assert!(matches!(bench.settled(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Busy));
 }
 
@@ -333,12 +346,18 @@ fn suggestions_and_words_we_do_not_know() {
 #[test]
 fn a_backend_that_dies_settles_everything() {
     let mut bench = UiBench::by_the_book();
-    let prompt =
-        bench.command(Command::Prompt { input: Input::text("go"), options: PromptOptions::default() });
-    let list = bench.command(Command::ListSessions { scope: ListScope::All, limit: None, search: None });
+    let prompt = bench.command(Command::Run(RunCommand::Prompt {
+        input: Input::text("go"),
+        options: PromptOptions::default(),
+    }));
+    let list = bench.command(Command::Library(LibraryCommand::List {
+        scope: ListScope::All,
+        limit: None,
+        search: None,
+    }));
     bench.close();
     for ticket in [prompt, list] {
         assert!(matches!(bench.settled(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Lost));
     }
-    assert!(!bench.events.iter().any(|event| matches!(event.body, Body::RunStarted { .. })));
+    assert!(!bench.events.iter().any(|event| matches!(event.body, Body::Run(RunEvent::Started { .. }))));
 }

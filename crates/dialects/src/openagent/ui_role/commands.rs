@@ -7,7 +7,10 @@ use super::super::wire::{
 use super::responses::Pending;
 use super::{Asking, OpenagentUi};
 use domain::ask::{Answer, Scope};
-use domain::command::{Command, ExportFormat, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListCommand, PromptOptions, Receipt, Refusal, RefusalKind,
+    RunCommand,
+};
 use domain::content::{Input, Part};
 use domain::ids::{AskId, RunId};
 use domain::port::Ticket;
@@ -26,8 +29,8 @@ impl OpenagentUi {
         command: Command,
     ) -> Result<(), Refusal> {
         match command {
-            Command::Prompt { input, options } => self.prompt(cx, ticket, input, &options),
-            Command::Cancel { run, .. } => self.cancel(cx, seen, ticket, run),
+            Command::Run(RunCommand::Prompt { input, options }) => self.prompt(cx, ticket, input, &options),
+            Command::Run(RunCommand::Cancel { run, .. }) => self.cancel(cx, seen, ticket, run),
             Command::Answer { ask, answer } => self.answer(cx, seen, ticket, ask, answer),
             Command::UpdateContext(context) => {
                 self.context = lower_context(context);
@@ -35,24 +38,24 @@ impl OpenagentUi {
                 cx.settle(ticket, Ok(Receipt::Done));
                 Ok(())
             }
-            Command::OpenSession { session } => {
+            Command::Library(LibraryCommand::Open { session }) => {
                 self.idle("go to another session")?;
                 let params = LoadParams { path: None, session_id: Some(session.to_string()) };
                 self.ask_backend(cx, method::LOAD, &params, Pending::Load { ticket: Some(ticket) })
             }
-            Command::LoadSession { path } => {
+            Command::Library(LibraryCommand::Load { path }) => {
                 self.idle("go to another session")?;
                 let params = LoadParams { path: Some(path), session_id: None };
                 self.ask_backend(cx, method::LOAD, &params, Pending::Load { ticket: Some(ticket) })
             }
-            Command::SaveSession { path, history } => {
+            Command::Library(LibraryCommand::Save { path, history }) => {
                 let params = SaveParams { path, include_history: Some(history), include_blocks: Some(true) };
                 self.ask_backend(cx, method::SAVE, &params, Pending::Save { ticket })
             }
-            Command::ListSessions { limit, search, .. } => {
+            Command::Library(LibraryCommand::List { limit, search, .. }) => {
                 self.ask_backend(cx, method::LIST, &ListParams { limit }, Pending::List { ticket, search })
             }
-            Command::ExportSession { session, format } => {
+            Command::Library(LibraryCommand::Export { session, format }) => {
                 let name = match format {
                     ExportFormat::Markdown => "markdown",
                     ExportFormat::Html => "html",
@@ -62,34 +65,22 @@ impl OpenagentUi {
                 let params = ExportParams { format: Some(name.to_owned()), session_id };
                 self.ask_backend(cx, method::EXPORT, &params, Pending::Export { ticket, format })
             }
-            Command::DeleteSession { session } => {
+            Command::Library(LibraryCommand::Delete { session }) => {
                 let params = DeleteParams { session_id: Some(session.to_string()) };
                 self.ask_backend(cx, method::DELETE, &params, Pending::Delete { ticket })
             }
-            Command::ListModels { .. } => {
+            Command::List(ListCommand::Models { .. }) => {
                 let (models, current) = self.models();
                 cx.settle(ticket, Ok(Receipt::Models { models, current }));
                 Ok(())
             }
-            Command::Enqueue { .. }
-            | Command::EditQueued { .. }
-            | Command::DropQueued { .. }
-            | Command::SetQueueMode { .. }
-            | Command::NewSession { .. }
-            | Command::BranchSession { .. }
-            | Command::CloseSession
-            | Command::RenameSession { .. }
-            | Command::ClearSession
-            | Command::SetLeaf { .. }
-            | Command::Compact { .. }
-            | Command::History { .. }
-            | Command::Stats
-            | Command::SetModel { .. }
-            | Command::SetPolicy { .. }
-            | Command::ListServers
-            | Command::ListSkills { .. }
-            | Command::ListTools
-            | Command::SetTools { .. }
+            Command::Queue(_)
+            | Command::Library(
+                LibraryCommand::New { .. } | LibraryCommand::Branch { .. } | LibraryCommand::History { .. },
+            )
+            | Command::Session(_)
+            | Command::Run(RunCommand::Compact { .. })
+            | Command::List(ListCommand::Servers | ListCommand::Skills { .. } | ListCommand::Tools)
             | Command::Extension { .. } => {
                 Err(Refusal::new(RefusalKind::Unsupported, "an openagent backend cannot do this"))
             }

@@ -5,9 +5,9 @@ use crate::core::{Core, Engine, In, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, O
 use domain::ask::{Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
 use domain::canon::Bounds;
-use domain::command::{Command, RefusalKind, Target};
+use domain::command::{Command, ListCommand, QueueCommand, RefusalKind, Target};
 use domain::content::{Input, Role, TextKind};
-use domain::event::{Body, Event, Outcome};
+use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, SessionEvent};
 use domain::fact::{Fact, Said};
 use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId};
 use domain::port::{Order, Report, Ticket};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 fn confirm(id: AskId) -> Body {
     let kind = AskKind::Confirm { message: String::new(), yes: None, no: None, danger: false };
-    Body::AskOpened(Ask { id, run: None, title: "?".into(), kind, deadline: None })
+    Body::Ask(AskEvent::Opened(Ask { id, run: None, title: "?".into(), kind, deadline: None }))
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn inputs_wait_up_to_so_many_bytes() {
     bench.prompt("go");
     let half = || {
         let input = Input::text("x".repeat(MAX_QUEUED_BYTES / 2));
-        Command::Enqueue { kind: QueueKind::FollowUp, input }
+        Command::Queue(QueueCommand::Add { kind: QueueKind::FollowUp, input })
     };
     bench.command(TERMINAL, half()).unwrap();
     bench.command(TERMINAL, half()).unwrap();
@@ -84,7 +84,7 @@ fn commands_that_a_runtime_never_answers_do_not_pile_up() {
         ui: TERMINAL,
         ticket: Ticket(ticket as u64),
         target: Target::Current,
-        command: Command::ListTools,
+        command: Command::List(ListCommand::Tools),
     };
     for ticket in 0..MAX_CONSULTED {
         let outs = core.step(Millis(1), list(ticket), &mut NoShelf);
@@ -122,8 +122,14 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
     let most = MAX_MIRRORED / text.len();
     for number in 1..=most as u64 + 1 {
         let (entry, text) = (EntryId(number), text.clone());
-        let body =
-            Body::Noticed { entry, parent: None, run: None, level: Level::Info, code: "n".into(), text };
+        let body = Body::Note(NoteEvent::Noticed {
+            entry,
+            parent: None,
+            run: None,
+            level: Level::Info,
+            code: "n".into(),
+            text,
+        });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
         let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
         let over = number > most as u64 - 1;
@@ -133,8 +139,14 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
     let mut state = State::new();
     for number in 1..=most as u64 {
         let (entry, text) = (EntryId(number), text.clone());
-        let body =
-            Body::Noticed { entry, parent: None, run: None, level: Level::Info, code: "n".into(), text };
+        let body = Body::Note(NoteEvent::Noticed {
+            entry,
+            parent: None,
+            run: None,
+            level: Level::Info,
+            code: "n".into(),
+            text,
+        });
         state.apply(Millis(1), &body).unwrap();
     }
     let mirror = In::Mirror { session, state: Box::new(state), board: Board::default() };
@@ -146,13 +158,19 @@ fn a_lossless_message_without_end_is_let_go_with_the_reason() {
     let mut core = in_front(Engine::Mirrored);
     let session = SessionId::from_number(1);
     let (mut state, message) = (State::new(), MessageId(1));
-    let started = Body::MessageStarted { message, parent: None, role: Role::User, turn: None, step: None };
+    let started = Body::Message(MessageEvent::Started {
+        message,
+        parent: None,
+        role: Role::User,
+        turn: None,
+        step: None,
+    });
     state.apply(Millis(1), &started).unwrap();
     let mirror = In::Mirror { session: session.clone(), state: Box::new(state), board: Board::default() };
     core.step(Millis(1), mirror, &mut NoShelf);
     let text = "x".repeat(MAX_STREAMED / 8);
     for number in 1..=9 {
-        let body = Body::MessageDelta { message, kind: TextKind::Text, text: text.clone() };
+        let body = Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: text.clone() });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
         let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
         assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("one message")), number > 8, "{number}");
@@ -167,7 +185,7 @@ fn a_title_that_changes_for_ever_does_not_end_a_mirrored_session() {
     core.step(Millis(1), In::Mirror { session: session.clone(), state, board }, &mut NoShelf);
     let title = "x".repeat(8 * 1024 * 1024);
     for number in 1..=2 * (MAX_MIRRORED / title.len()) as u64 {
-        let body = Body::Renamed { title: title.clone() };
+        let body = Body::Session(SessionEvent::Renamed { title: title.clone() });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
         let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
         assert!(lets_go(&outs).is_none());

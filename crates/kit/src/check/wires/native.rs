@@ -5,7 +5,7 @@ use crate::check::shared::{greet, probe, prompt};
 use crate::check::talk::Talk;
 use crate::check::{Scenario, Stop};
 use crate::peer::Carrier;
-use domain::event::{Base, Body};
+use domain::event::{Base, Body, SessionEvent};
 use domain::ids::{Millis, Seq};
 use domain::state::State;
 use serde_json::{Value, json};
@@ -233,10 +233,12 @@ fn happened(body: Value) -> (u8, Value) {
 /// An empty session, with the proof of what its replay builds.
 fn attached() -> Value {
     let at = Millis(1_730_000_000_000);
-    let opened = Body::SessionOpened { cwd: "/".to_owned(), project: "/".to_owned(), parent: None };
+    let opened =
+        Body::Session(SessionEvent::Opened { cwd: "/".to_owned(), project: "/".to_owned(), parent: None });
     let base = Base { seq: Seq(1), updated_at: at, ..Base::default() };
     let mut state = State::new();
-    for body in [opened, Body::LeafMoved { leaf: None }, Body::Rebased(Box::new(base))] {
+    for body in [opened, Body::Session(SessionEvent::LeafMoved { leaf: None }), Body::Rebased(Box::new(base))]
+    {
         // None of them can fail on an empty state; a proof that does not fit would show as a UI that asks again.
         let _ = state.apply(at, &body);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use domain::content::{Role, Usage};
-use domain::event::{Body, Finish};
+use domain::event::{Body, Finish, MessageEvent, SessionEvent};
 use domain::ids::{EntryId, MessageId};
 
 const NOW: u64 = 1_763_000_000_000;
@@ -14,7 +14,7 @@ fn state() -> State {
         at += 1_000;
         state.apply(Millis(at), &body).unwrap();
     };
-    tell(Body::SessionOpened { cwd: "/p".into(), project: "/p".into(), parent: None });
+    tell(Body::Session(SessionEvent::Opened { cwd: "/p".into(), project: "/p".into(), parent: None }));
     for (id, parent, role, text) in [
         (1, None, Role::User, "fix the bridge"),
         (2, Some(1), Role::Assistant, "It is fixed.\nReally."),
@@ -22,9 +22,15 @@ fn state() -> State {
         (4, Some(2), Role::User, "thanks\u{1b}[2J"),
     ] {
         let message = MessageId(id);
-        tell(Body::MessageStarted { message, parent: parent.map(EntryId), role, turn: None, step: None });
-        tell(Body::PartAdded { message, part: Part::Text(text.into()) });
-        tell(Body::MessageEnded { message, finish: Finish::Complete });
+        tell(Body::Message(MessageEvent::Started {
+            message,
+            parent: parent.map(EntryId),
+            role,
+            turn: None,
+            step: None,
+        }));
+        tell(Body::Message(MessageEvent::PartAdded { message, part: Part::Text(text.into()) }));
+        tell(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
     }
     state
 }
@@ -96,8 +102,13 @@ fn a_long_conversation_does_not_exhaust_the_stack() {
     let mut state = State::new();
     for id in 1..=20_000u64 {
         let parent = (id > 1).then(|| EntryId(id - 1));
-        let body =
-            Body::MessageStarted { message: MessageId(id), parent, role: Role::User, turn: None, step: None };
+        let body = Body::Message(MessageEvent::Started {
+            message: MessageId(id),
+            parent,
+            role: Role::User,
+            turn: None,
+            step: None,
+        });
         state.apply(Millis(1), &body).unwrap();
     }
     assert_eq!(tree(&state, Paint::plain()).lines().count(), 20_000);

@@ -2,8 +2,8 @@
 
 use super::stage::{Told, stack, times_run};
 use domain::ask::{Answer, Scope};
-use domain::command::{Command, RefusalKind, Target};
-use domain::event::{Body, Event, Outcome};
+use domain::command::{Command, LibraryCommand, RefusalKind, Target};
+use domain::event::{Body, Event, Outcome, ToolEvent};
 use domain::grammar::check_all;
 use domain::ids::{AskId, Seq, SessionId, ToolRunId};
 use domain::port::{News, Ticket};
@@ -126,7 +126,7 @@ fn consents(state: &State) -> Vec<(AskId, ToolRunId)> {
 
 /// Opens the session in a hub, answers what is asked, and waits until its run is over.
 async fn reopen(hub: &Hub, session: &SessionId, left: &State, when: &str) -> Seen {
-    let start = Command::OpenSession { session: session.clone() };
+    let start = Command::Library(LibraryCommand::Open { session: session.clone() });
     let ui = hub.attach("after", Standing::Controller, Answers::ALL, Some(start)).await;
     let LocalUi { mut news, port } = ui.expect("the hub runs");
     let mut state = State::new();
@@ -207,7 +207,7 @@ fn check_end(store: &mut SqliteStore, place: &Path, session: &SessionId, when: &
         let times = times_run(place, &tool.name, tool.args.as_str());
         let starts = events
             .iter()
-            .filter(|e| matches!(e.body, Body::ToolStarted { tool: id } if id == tool.id))
+            .filter(|e| matches!(e.body, Body::Tool(ToolEvent::Started { tool: id }) if id == tool.id))
             .count();
         let may = match tool.phase {
             ToolPhase::Ended(ToolOutcome::Done) => times == 1 && starts == 1,

@@ -2,9 +2,9 @@
 
 use super::stage::{Mortal, script, stack};
 use domain::ask::{Answer, AskKind, Scope};
-use domain::command::{Command, PromptOptions, Target};
+use domain::command::{Command, LibraryCommand, PromptOptions, RunCommand, Target};
 use domain::content::Input;
-use domain::event::Body;
+use domain::event::{AskEvent, Body, RunEvent};
 use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use hub::core::Standing;
@@ -53,12 +53,13 @@ fn child() {
 /// Prompts, and allows whatever is asked, until each run has ended.
 async fn converse(hub: Hub, number: u64, runs: u32) {
     let session = SessionId::from_number(number);
-    let start = Command::NewSession { cwd: None, title: None, id: Some(session.clone()) };
+    let start = Command::Library(LibraryCommand::New { cwd: None, title: None, id: Some(session.clone()) });
     let ui = hub.attach("doomed", Standing::Controller, Answers::ALL, Some(start)).await;
     let LocalUi { mut news, port } = ui.expect("the hub runs");
     let target = Target::Session(session.clone());
     let mut left = runs;
-    let prompt = || Command::Prompt { input: Input::text("go"), options: PromptOptions::default() };
+    let prompt =
+        || Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() });
     port.command(Ticket(1), target.clone(), prompt()).await.expect("the hub runs");
     while let Some(news) = news.recv().await {
         let News::Happened { event, .. } = news else { continue };
@@ -69,13 +70,13 @@ async fn converse(hub: Hub, number: u64, runs: u32) {
             out.write_all(line.as_bytes()).and_then(|()| out.flush()).expect("somebody listens");
         }
         match &event.body {
-            Body::AskOpened(ask) if matches!(ask.kind, AskKind::Consent(_)) => {
+            Body::Ask(AskEvent::Opened(ask)) if matches!(ask.kind, AskKind::Consent(_)) => {
                 let answer = Answer::Allow { scope: Scope::Once, digest: None };
                 let answer = Command::Answer { ask: ask.id, answer };
                 port.command(Ticket(2), target.clone(), answer).await.expect("the hub runs");
             }
-            Body::RunEnded { .. } if left == 1 => return,
-            Body::RunEnded { .. } => {
+            Body::Run(RunEvent::Ended { .. }) if left == 1 => return,
+            Body::Run(RunEvent::Ended { .. }) => {
                 left -= 1;
                 port.command(Ticket(3), target.clone(), prompt()).await.expect("the hub runs");
             }

@@ -5,7 +5,7 @@
 
 use super::{Unreadable, damaged};
 use domain::content::Part;
-use domain::event::Body;
+use domain::event::{Body, ContextEvent, MessageEvent, ToolEvent};
 use domain::ids::Millis;
 use domain::state::State;
 use domain::tool::Progress;
@@ -110,15 +110,23 @@ impl Records<'_> {
 /// Where a body keeps its long text.
 fn slot(body: &mut Body) -> Option<&mut String> {
     match body {
-        Body::MessageDelta { text, .. }
-        | Body::PartAdded {
-            part:
-                Part::Text(text) | Part::Thought { text, .. } | Part::Code { text, .. } | Part::Diff { text, .. },
+        Body::Message(
+            MessageEvent::Delta { text, .. }
+            | MessageEvent::PartAdded {
+                part:
+                    Part::Text(text)
+                    | Part::Thought { text, .. }
+                    | Part::Code { text, .. }
+                    | Part::Diff { text, .. },
+                ..
+            },
+        )
+        | Body::Tool(ToolEvent::Progress {
+            progress: Progress::Output(text) | Progress::Replace(text),
             ..
-        }
-        | Body::ToolProgress { progress: Progress::Output(text) | Progress::Replace(text), .. } => Some(text),
-        Body::ToolEnded { result, .. } => Some(&mut result.text),
-        Body::Compacted { compaction, .. } => Some(&mut compaction.summary),
+        }) => Some(text),
+        Body::Tool(ToolEvent::Ended { result, .. }) => Some(&mut result.text),
+        Body::Context(ContextEvent::Compacted { compaction, .. }) => Some(&mut compaction.summary),
         _ => None,
     }
 }

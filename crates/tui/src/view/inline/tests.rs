@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::update::tests::Stage;
-use domain::event::{Body, Outcome};
+use domain::event::{Body, Outcome, SessionEvent};
 use domain::ids::EntryId;
 
 struct Desk {
@@ -91,12 +91,12 @@ fn a_branch_is_told_and_nothing_is_written_twice() {
     desk.stage.text("An answer.");
     desk.stage.end(Outcome::Cancelled);
     assert!(desk.commit().contains(&"An answer.".to_owned()));
-    desk.stage.happen(Body::LeafMoved { leaf: Some(EntryId(3)) });
+    desk.stage.happen(Body::Session(SessionEvent::LeafMoved { leaf: Some(EntryId(3)) }));
     assert_eq!(desk.commit(), ["", "── another branch, after “begin” ──"]);
-    desk.stage.happen(Body::LeafMoved { leaf: None });
+    desk.stage.happen(Body::Session(SessionEvent::LeafMoved { leaf: None }));
     assert_eq!(desk.commit(), ["", "── from the beginning ──"]);
     assert!(desk.commit().is_empty());
     desk.inline.print_again();
-    desk.stage.happen(Body::LeafMoved { leaf: Some(EntryId(3)) });
+    desk.stage.happen(Body::Session(SessionEvent::LeafMoved { leaf: Some(EntryId(3)) }));
     assert_eq!(desk.commit()[..3], ["", "── the conversation once more ──", "> begin"]);
 }

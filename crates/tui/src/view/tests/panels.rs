@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::keymap::Keymap;
-use domain::event::{Compaction, Trigger};
+use domain::event::{Compaction, ContextEvent, QueueEvent, Trigger};
 use domain::ids::EntryId;
 use domain::queue::Mode;
 use domain::session::{ModelEntry, ModelRef, ServerEntry, ServerState, SkillEntry, SkillList, ToolEntry};
@@ -94,7 +94,12 @@ fn lists_of_our_own() {
     check("queue", 20, |stage| {
         stage.run("work");
         let (item, kind) = (QueuedId(7), QueueKind::Steer);
-        stage.happen(Body::Queued { item, kind, input: Input::text("use tabs, not spaces"), by: None });
+        stage.happen(Body::Queue(QueueEvent::Added {
+            item,
+            kind,
+            input: Input::text("use tabs, not spaces"),
+            by: None,
+        }));
         stage.ui.keys("<ctrl-q><ctrl-x>");
     });
     check("nothing_fits", 12, |stage| {
@@ -172,9 +177,14 @@ fn around_the_composer() {
     });
     check("waiting", 12, |stage| {
         stage.run("work");
-        stage.happen(Body::QueueModeSet { kind: QueueKind::FollowUp, mode: Mode::All });
+        stage.happen(Body::Queue(QueueEvent::ModeSet { kind: QueueKind::FollowUp, mode: Mode::All }));
         let (item, kind) = (QueuedId(7), QueueKind::FollowUp);
-        stage.happen(Body::Queued { item, kind, input: Input::text("then write the changelog"), by: None });
+        stage.happen(Body::Queue(QueueEvent::Added {
+            item,
+            kind,
+            input: Input::text("then write the changelog"),
+            by: None,
+        }));
     });
 }
 
@@ -188,7 +198,7 @@ fn summaries_and_settings_that_are_wrong() {
             trigger: Trigger::Threshold,
             usage: Usage::default(),
         };
-        stage.happen(Body::Compacted { entry: EntryId(3), parent: None, compaction });
+        stage.happen(Body::Context(ContextEvent::Compacted { entry: EntryId(3), parent: None, compaction }));
         stage.ui.keys("<ctrl-o>");
     });
     check("wrong_settings", 22, |stage| {

@@ -4,7 +4,7 @@
 
 use super::{Counters, Telling};
 use domain::content::{Part, TextKind};
-use domain::event::Body;
+use domain::event::{Body, MessageEvent, RunEvent, ToolEvent};
 use domain::ids::{Millis, RunId};
 use domain::state::{EntryKind, Message, State};
 use domain::tool::{ToolPhase, ToolRun};
@@ -37,11 +37,11 @@ impl Telling {
             }
             let ended = self.messages.get(&message.id).is_some_and(|heard| heard.ended);
             if let Some(finish) = message.finish.clone().filter(|_| !ended) {
-                missed.push((entry.at, Body::MessageEnded { message: message.id, finish }));
+                missed.push((entry.at, Body::Message(MessageEvent::Ended { message: message.id, finish })));
             }
         }
         if let Some((at, outcome)) = state.run(run).and_then(|run| run.ended.clone()) {
-            missed.push((at, Body::RunEnded { run, outcome }));
+            missed.push((at, Body::Run(RunEvent::Ended { run, outcome })));
         }
         missed
     }
@@ -57,7 +57,7 @@ impl Telling {
         let heard = self.messages.get(&id);
         if heard.is_none() {
             let (role, turn, step) = (message.role, message.turn, message.step);
-            missed.push((at, Body::MessageStarted { message: id, parent, role, turn, step }));
+            missed.push((at, Body::Message(MessageEvent::Started { message: id, parent, role, turn, step })));
         }
         let (mut text, mut thought, mut parts) = heard.map_or((0, 0, 0), |h| (h.text, h.thought, h.parts));
         for part in &message.parts {
@@ -67,13 +67,16 @@ impl Telling {
                 *told -= skip;
                 // Pieces were told whole, so the rest begins at a character.
                 if let Some(rest) = whole.get(skip..).filter(|rest| !rest.is_empty()) {
-                    missed.push((at, Body::MessageDelta { message: id, kind, text: rest.to_owned() }));
+                    missed.push((
+                        at,
+                        Body::Message(MessageEvent::Delta { message: id, kind, text: rest.to_owned() }),
+                    ));
                 }
             } else if matches!(part, Part::Tool(_)) {
             } else if parts > 0 {
                 parts -= 1;
             } else {
-                missed.push((at, Body::PartAdded { message: id, part: part.clone() }));
+                missed.push((at, Body::Message(MessageEvent::PartAdded { message: id, part: part.clone() })));
             }
         }
     }
@@ -83,16 +86,17 @@ impl Telling {
         let (id, at) = (tool.id, tool.proposed_at);
         if self.stands(id).is_none() {
             let (name, args) = (tool.name.clone(), tool.args.clone());
-            missed.push((at, Body::ToolProposed { tool: id, message: tool.message, name, args }));
+            missed
+                .push((at, Body::Tool(ToolEvent::Proposed { tool: id, message: tool.message, name, args })));
         }
         if let Some(at) = tool.started_at.filter(|_| !started) {
-            missed.push((at, Body::ToolStarted { tool: id }));
+            missed.push((at, Body::Tool(ToolEvent::Started { tool: id })));
         }
         if let (ToolPhase::Ended(outcome), false) = (&tool.phase, ended) {
             let result = tool.result.clone().unwrap_or_default();
             missed.push((
                 tool.ended_at.unwrap_or(at),
-                Body::ToolEnded { tool: id, outcome: outcome.clone(), result },
+                Body::Tool(ToolEvent::Ended { tool: id, outcome: outcome.clone(), result }),
             ));
         }
     }
