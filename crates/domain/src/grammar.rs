@@ -294,3 +294,6 @@ pub fn check_all<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Gram
     }
     Ok(grammar)
 }
+
+#[cfg(test)]
+mod tests;
