@@ -244,7 +244,7 @@ impl Canon {
                 }
             }
             Said::Context { used, window } => {
-                self.out.push(Body::Context(ContextEvent::Measured { used, window }))
+                self.out.push(Body::Context(ContextEvent::Measured { used, window }));
             }
             Said::Compacted(mut compaction) => {
                 let entry = EntryId(self.ids.next());

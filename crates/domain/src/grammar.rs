@@ -45,7 +45,7 @@ pub struct Grammar {
     run: Option<RunId>,
     turn: Option<TurnId>,
     step: Option<StepId>,
-    messages: BTreeMap<MessageId, (Role, Option<TurnId>)>,
+    messages: BTreeMap<MessageId, Role>,
     tools: BTreeMap<ToolRunId, Tool>,
     asks: BTreeMap<AskId, (Option<RunId>, Option<ToolRunId>)>,
     queued: BTreeSet<QueuedId>,
@@ -145,7 +145,7 @@ impl Grammar {
             RunEvent::StepEnded { step, .. } => {
                 law(2, self.step == Some(*step), || format!("{step} ended but is not open"))?;
                 law(2, self.tools.is_empty(), || format!("{step} ended before its tools"))?;
-                let open = self.messages.values().any(|(role, _)| *role == Role::Assistant);
+                let open = self.messages.values().any(|role| *role == Role::Assistant);
                 law(2, !open, || format!("{step} ended before its messages"))?;
                 self.step = None;
                 Ok(())
@@ -163,7 +163,7 @@ impl Grammar {
                 law(2, *step == self.step || step.is_none(), || {
                     format!("{message} started outside its step")
                 })?;
-                self.messages.insert(*message, (*role, *turn));
+                self.messages.insert(*message, *role);
                 rises(&mut self.last.entry, (*message).into())
             }
             MessageEvent::Delta { message, .. } | MessageEvent::PartAdded { message, .. } => {
@@ -195,11 +195,8 @@ impl Grammar {
 
     fn run_ended(&mut self, run: RunId, outcome: &Outcome) -> Checked {
         law(2, self.run == Some(run), || format!("{run} ended but is not open"))?;
-        law(2, self.turn.is_none() && self.step.is_none(), || format!("{run} ended before its turn"))?;
-        law(2, self.tools.is_empty(), || format!("{run} ended before its tools"))?;
-        law(2, self.messages.values().all(|(_, turn)| turn.is_none()), || {
-            format!("{run} ended before its messages")
-        })?;
+        // What is in the turn has ended then: a turn ends after its messages and its step, a step after its tools.
+        law(2, self.turn.is_none(), || format!("{run} ended before its turn"))?;
         law(4, self.asks.values().all(|(of, _)| *of != Some(run)), || {
             format!("{run} ended before its asks")
         })?;

@@ -78,7 +78,7 @@ fn report(from: Dialect, to: Dialect) -> String {
 }
 
 /// Items with the same fate for the same reason, the best fate first.
-fn grouped<'i>(items: &'i [(Item, Carried)]) -> Vec<(&'static str, Vec<&'static str>, &'i str)> {
+fn grouped(items: &[(Item, Carried)]) -> Vec<(&'static str, Vec<&'static str>, &str)> {
     let mut groups: Vec<(usize, &str, Vec<&str>, &str)> = Vec::new();
     for (item, how) in items {
         let (rank, word, why) = match how {

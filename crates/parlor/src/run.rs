@@ -194,7 +194,7 @@ impl<'a> Headless<'a> {
             Body::Message(MessageEvent::Ended { .. }) => self.end_line(),
             Body::Tool(ToolEvent::Proposed { name, args, .. }) => self.aside(&format!("· {name} {args}")),
             Body::Note(NoteEvent::Noticed { level: Level::Error, text, .. }) => {
-                exit::complain(&format!("error: {text}"))
+                exit::complain(&format!("error: {text}"));
             }
             Body::Note(NoteEvent::Noticed { text, .. }) => self.aside(text),
             Body::Run(RunEvent::Retrying { reason, .. }) => self.aside(&format!("trying again: {reason}")),
@@ -202,7 +202,7 @@ impl<'a> Headless<'a> {
             Body::Tool(ToolEvent::Decided { decision, .. }) if !decision.allowed => self.denied = true,
             Body::Ask(AskEvent::Opened(ask)) => self.asked(ask).await?,
             Body::Ask(AskEvent::Closed { closing: domain::ask::Closing::Unattended, .. }) => {
-                self.needs_input = true
+                self.needs_input = true;
             }
             Body::Run(RunEvent::Ended { outcome, .. }) => return Ok(Some(self.exit(outcome))),
             _ => {}

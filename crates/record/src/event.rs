@@ -416,7 +416,7 @@ grouped!(Body {
     "rebased": Body::Rebased(base) => write_rebased(base), read_rebased,
 });
 
-fn write_rebased<S: Serializer>(serializer: S, base: &Box<Base>) -> Result<S::Ok, S::Error> {
+fn write_rebased<S: Serializer>(serializer: S, base: &Base) -> Result<S::Ok, S::Error> {
     serializer.serialize_newtype_variant("Body", 0, "rebased", &Ref(base))
 }
 

@@ -100,7 +100,7 @@ impl Thread {
                 }
             }
             Body::Note(NoteEvent::Noticed { entry, parent, .. }) if *parent == self.leaf => {
-                self.push(CellKey::Notice(*entry))
+                self.push(CellKey::Notice(*entry));
             }
             Body::Context(ContextEvent::Compacted { entry, parent, .. }) if *parent == self.leaf => {
                 self.leaf = Some(*entry);

@@ -325,7 +325,7 @@ impl UiRole for AsstUi {
             }
             Command::Session(SessionCommand::Clear) => self.send(cx, ticket, "clear_history", Sent::Clear),
             Command::Library(LibraryCommand::New { .. }) => {
-                self.send(cx, ticket, "new_conversation", Sent::New)
+                self.send(cx, ticket, "new_conversation", Sent::New);
             }
             Command::Library(LibraryCommand::Open { session }) => {
                 let known = self.conversations.get(&session).cloned();

@@ -181,7 +181,7 @@ impl LemonRuntime {
             Body::Ask(AskEvent::Closed { ask, closing }) => self.ask_closed(cx, session, *ask, closing),
             Body::Session(SessionEvent::ModelChosen { model }) => open.model = Some(model.clone()),
             Body::Note(NoteEvent::Noticed { level, text, .. }) => {
-                self.notify(cx, session, *level, text.clone())
+                self.notify(cx, session, *level, text.clone());
             }
             Body::Run(RunEvent::Retrying { attempt, max, reason, .. }) => {
                 let text = format!("The model will be asked again ({attempt} of {max}): {reason}");
@@ -213,7 +213,7 @@ impl LemonRuntime {
                 );
             }
             Body::Session(SessionEvent::Renamed { title }) => {
-                self.show(cx, session, &Signal::Title(title.clone()))
+                self.show(cx, session, &Signal::Title(title.clone()));
             }
             Body::Tool(ToolEvent::Started { .. } | ToolEvent::Ended { .. })
             | Body::Run(RunEvent::Ended { .. }) => {

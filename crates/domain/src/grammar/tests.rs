@@ -6,7 +6,7 @@ use super::{Grammar, check_all};
 use crate::ask::{ActionDigest, Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use crate::content::{Input, Json, Part, Role, TextKind, Usage};
 use crate::event::{
-    AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Finish, Leaving, MessageEvent, NoteEvent,
+    AskEvent, Body, Cause, Compaction, ContextEvent, Event, Finish, Leaving, MessageEvent, NoteEvent,
     Outcome, QueueEvent, RunEvent, SessionEvent, ToolEvent, Trigger,
 };
 use crate::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
@@ -170,7 +170,7 @@ type Broken = (u8, &'static str, Vec<Body>, Body);
 fn broken() -> Vec<Broken> {
     let with = |before: Vec<Body>, more: &[Body]| [before, more.to_vec()].concat();
     vec![
-        (1, "a replay inside a live stream", vec![], Body::Rebased(Box::new(Base::default()))),
+        (1, "a replay inside a live stream", vec![], Body::Rebased(Box::default())),
         (1, "run-1 is used again", vec![run(1), run_end(1, Outcome::Done)], run(1)),
         (1, "turn-2 is used again", vec![run(1), turn(1, 2), turn_end(2)], turn(1, 2)),
         (1, "step-3 is used again", vec![run(1), turn(1, 2), step(2, 3), step_end(3)], step(2, 3)),

@@ -38,14 +38,14 @@ impl Secrets {
             Body::Tool(ToolEvent::Ended { result, .. }) => self.mask_result(result),
             Body::Ask(AskEvent::Opened(ask)) => self.ask(ask),
             Body::Ask(AskEvent::Closed { closing: Closing::Answered { answer, .. }, .. }) => {
-                self.answer(answer)
+                self.answer(answer);
             }
             Body::Queue(QueueEvent::Added { input, .. } | QueueEvent::Edited { input, .. }) => {
-                self.input(input)
+                self.input(input);
             }
             Body::Context(ContextEvent::Compacted { compaction, .. }) => self.text(&mut compaction.summary),
             Body::Note(NoteEvent::PlanChanged { items }) => {
-                items.iter_mut().for_each(|item| self.text(&mut item.text))
+                items.iter_mut().for_each(|item| self.text(&mut item.text));
             }
             Body::Run(RunEvent::Retrying { reason, .. }) => self.text(reason),
             Body::Note(NoteEvent::Noticed { text, .. }) => self.text(text),

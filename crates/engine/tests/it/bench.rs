@@ -377,7 +377,7 @@ impl Bench {
                     Body::Ask(AskEvent::Opened(_)) | Body::Tool(ToolEvent::Started { .. })
                         if self.cancelling =>
                     {
-                        kept = false
+                        kept = false;
                     }
                     Body::Ask(AskEvent::Opened(ask)) => asked = Some(ask.id),
                     _ => {}

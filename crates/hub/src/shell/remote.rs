@@ -285,7 +285,7 @@ impl Shell {
                 (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw));
             }
             UiEffect::Link(LinkEffect::Loss(loss)) => {
-                (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what))
+                (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what));
             }
             UiEffect::Link(LinkEffect::Log(line)) => (self.log)(&line),
             UiEffect::Link(LinkEffect::Close(reason)) => {

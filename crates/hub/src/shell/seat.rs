@@ -401,7 +401,7 @@ impl RoleSeat {
         for effect in effects {
             match effect {
                 RuntimeEffect::Link(LinkEffect::Send { lane, line }) => {
-                    self.send(lane, |link| link.try_send(lane, line), log)
+                    self.send(lane, |link| link.try_send(lane, line), log);
                 }
                 RuntimeEffect::Link(LinkEffect::SendAlone { lane, line, pause }) => {
                     self.send(lane, |link| link.try_send_alone(lane, line, pause), log);
@@ -419,7 +419,7 @@ impl RoleSeat {
                     log(&format!("{}: drift at {}: {}: {}", self.name, drift.place, drift.what, drift.raw));
                 }
                 RuntimeEffect::Link(LinkEffect::Loss(loss)) => {
-                    log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what))
+                    log(&format!("{}: not said: {}: {}", self.name, loss.item, loss.what));
                 }
                 RuntimeEffect::Link(LinkEffect::Log(line)) => log(&line),
                 RuntimeEffect::Link(LinkEffect::Close(_)) => self.closing = true,

@@ -164,7 +164,7 @@ impl Lift {
         for effect in effects {
             match effect {
                 UiEffect::Link(LinkEffect::Send { line, .. } | LinkEffect::SendAlone { line, .. }) => {
-                    self.asked(&line)
+                    self.asked(&line);
                 }
                 UiEffect::Fact(fact) => {
                     let bodies = self.canon.take(Millis(BEGIN + self.at), fact);
@@ -175,7 +175,7 @@ impl Lift {
                     self.words.push(format!("signal {}", short(&format!("{signal:?}"))));
                 }
                 UiEffect::Link(LinkEffect::Drift(drift)) => {
-                    self.words.push(format!("unknown: {}", short(&drift.what)))
+                    self.words.push(format!("unknown: {}", short(&drift.what)));
                 }
                 UiEffect::Settle { .. }
                 | UiEffect::Link(LinkEffect::Timer { .. } | LinkEffect::CancelTimer(_)) => {}

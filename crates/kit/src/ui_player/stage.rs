@@ -165,7 +165,7 @@ impl<'r> Stage<'r> {
                 self.timers.remove(&key);
             }
             effect @ UiEffect::Link(LinkEffect::Drift(_) | LinkEffect::Close(_)) => {
-                self.notice(brief_effect(&effect), true)
+                self.notice(brief_effect(&effect), true);
             }
             effect => self.notice(brief_effect(&effect), false),
         }

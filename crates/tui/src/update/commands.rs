@@ -70,13 +70,17 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
         }
         Does::Rename => match given {
             Some(title) => {
-                model.send(Want::Word("renamed"), Command::Session(SessionCommand::Rename { title }), fx)
+                model.send(Want::Word("renamed"), Command::Session(SessionCommand::Rename { title }), fx);
             }
             None => model.toast(Level::Info, "write the title behind it: /rename TITLE"),
         },
         Does::Clear => model.send(Want::Nothing, Command::Session(SessionCommand::Clear), fx),
         Does::Compact => {
-            model.send(Want::Word("summarised"), Command::Run(RunCommand::Compact { instruction: given }), fx)
+            model.send(
+                Want::Word("summarised"),
+                Command::Run(RunCommand::Compact { instruction: given }),
+                fx,
+            );
         }
         Does::Model => match given {
             Some(name) => set_model(model, &name, fx),

@@ -332,7 +332,7 @@ fn choose(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
             model.send(Want::Word("model set"), command, fx);
         }
         Stands::Policy(policy) => {
-            model.send(Want::Word("policy set"), Command::Session(SessionCommand::SetPolicy { policy }), fx)
+            model.send(Want::Word("policy set"), Command::Session(SessionCommand::SetPolicy { policy }), fx);
         }
         Stands::Tool(name, active) => switch_tool(model, &name, !active, fx),
         Stands::Text(text) => {

@@ -151,7 +151,7 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             model.ring(&format!("{title}: {}", ask.title), fx);
         }
         Body::Message(MessageEvent::Delta { text, .. }) if is_current => {
-            model.screen.flow.add(model.screen.now, text.len())
+            model.screen.flow.add(model.screen.now, text.len());
         }
         Body::Run(RunEvent::Started { .. }) => {
             model.screen.put_away = false;

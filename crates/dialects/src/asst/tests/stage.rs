@@ -67,14 +67,14 @@ impl Stage {
         for effect in effects {
             match effect {
                 RuntimeEffect::Link(LinkEffect::Send { line, .. }) => {
-                    self.sent.push(serde_json::from_str(&line).unwrap())
+                    self.sent.push(serde_json::from_str(&line).unwrap());
                 }
                 RuntimeEffect::Command { ticket, target, command } => {
-                    self.wanted.push((ticket, target, command))
+                    self.wanted.push((ticket, target, command));
                 }
                 RuntimeEffect::Link(LinkEffect::Timer { key, .. }) => self.timers.push(key),
                 RuntimeEffect::Link(LinkEffect::CancelTimer(key)) => {
-                    self.timers.retain(|timer| *timer != key)
+                    self.timers.retain(|timer| *timer != key);
                 }
                 RuntimeEffect::Link(LinkEffect::Log(line)) => self.logs.push(line),
                 RuntimeEffect::Link(LinkEffect::Loss(_)) => {}

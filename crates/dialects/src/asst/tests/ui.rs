@@ -59,7 +59,7 @@ impl Bench {
         for effect in effects {
             match effect {
                 UiEffect::Link(LinkEffect::Send { line, .. }) => {
-                    self.sent.push(serde_json::from_str(&line).unwrap())
+                    self.sent.push(serde_json::from_str(&line).unwrap());
                 }
                 UiEffect::Fact(fact) => self.fact(fact),
                 UiEffect::Settle { ticket, with } => self.settled.push((ticket, with)),

@@ -191,7 +191,7 @@ impl Telling {
                 self.messages.insert(*message, Heard { role: *role, piece: None });
             }
             Body::Message(MessageEvent::Delta { message, kind, text }) => {
-                self.delta(at, *message, *kind, text)
+                self.delta(at, *message, *kind, text);
             }
             Body::Message(MessageEvent::PartAdded { message, part }) => self.part(at, *message, part),
             Body::Message(MessageEvent::Ended { message, .. }) => self.message_ended(at, *message),
@@ -199,7 +199,7 @@ impl Telling {
                 self.proposed(at, *tool, *message, name, args);
             }
             Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                self.tool_ended(at, *tool, outcome, result)
+                self.tool_ended(at, *tool, outcome, result);
             }
             Body::Context(ContextEvent::Measured { used, window }) => self.context(*used, *window),
             Body::Context(ContextEvent::Compacted { .. }) => {
@@ -216,7 +216,7 @@ impl Telling {
                     delay_ms: *delay_ms,
                     delay_source: "backoff".to_owned(),
                     message: Some(reason.clone()),
-                }))
+                }));
             }
             Body::Session(_)
             | Body::Run(RunEvent::TurnEnded { .. } | RunEvent::StepEnded { .. })

@@ -35,13 +35,13 @@ impl CodeliaUi {
     pub(super) fn lower(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
             Command::Run(RunCommand::Prompt { input, options }) => {
-                self.lower_prompt(cx, ticket, input, &options)
+                self.lower_prompt(cx, ticket, input, &options);
             }
             Command::Run(RunCommand::Compact { .. }) => {
                 self.begin_start(cx, ticket, None);
             }
             Command::Run(RunCommand::Cancel { run, reason }) => {
-                self.lower_cancel(cx, seen, ticket, run, reason)
+                self.lower_cancel(cx, seen, ticket, run, reason);
             }
             Command::Answer { ask, answer } => self.lower_answer(cx, seen, ticket, ask, answer),
             Command::Library(LibraryCommand::Open { session }) => self.lower_open(cx, ticket, session),

@@ -132,7 +132,7 @@ impl Telling {
                 self.close_turn(cx, None, Vec::new());
             }
             Body::Message(MessageEvent::Started { message, role, .. }) => {
-                self.message_started(cx, *message, *role, at)
+                self.message_started(cx, *message, *role, at);
             }
             Body::Message(MessageEvent::Delta { message, kind, text }) => {
                 if let Some(draft) = self.drafts.get_mut(message) {
@@ -150,7 +150,7 @@ impl Telling {
                 }
             }
             Body::Message(MessageEvent::Ended { message, finish }) => {
-                self.message_ended(cx, *message, finish)
+                self.message_ended(cx, *message, finish);
             }
             Body::Tool(ToolEvent::Started { tool }) => self.tool_started(cx, state, *tool),
             Body::Tool(ToolEvent::Progress { tool, progress }) => {
@@ -159,7 +159,7 @@ impl Telling {
                 }
             }
             Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                self.tool_ended(cx, state, *tool, outcome, result)
+                self.tool_ended(cx, state, *tool, outcome, result);
             }
             Body::Context(ContextEvent::Compacted { entry, compaction, .. })
                 if self.last_entry.is_none_or(|last| last < *entry) =>

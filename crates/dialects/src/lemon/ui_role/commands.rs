@@ -76,10 +76,10 @@ impl LemonUi {
                 self.wait(cx, ticket, Wanted::Stats, PATIENCE);
             }
             Command::Library(LibraryCommand::List { .. }) => {
-                self.ask(cx, ticket, command::LIST_SESSIONS, Wanted::Sessions)
+                self.ask(cx, ticket, command::LIST_SESSIONS, Wanted::Sessions);
             }
             Command::List(ListCommand::Models { .. }) => {
-                self.ask(cx, ticket, command::LIST_MODELS, Wanted::Models)
+                self.ask(cx, ticket, command::LIST_MODELS, Wanted::Models);
             }
             Command::Library(LibraryCommand::New { cwd, .. }) => {
                 let start = wire::Command { cwd, ..wire::Command::new(command::START_SESSION) };
@@ -91,7 +91,7 @@ impl LemonUi {
                 self.start(cx, seen, ticket, &start);
             }
             Command::Library(LibraryCommand::Open { session }) => {
-                self.open_session(cx, seen, ticket, &session)
+                self.open_session(cx, seen, ticket, &session);
             }
             Command::Session(SessionCommand::SetModel { .. }) => {
                 let refusal = unsupported("this runtime chooses its model when a session starts");

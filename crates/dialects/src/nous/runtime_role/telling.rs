@@ -108,19 +108,19 @@ impl Telling {
             Body::Run(RunEvent::StepStarted { .. }) => self.step_started(minted),
             Body::Run(RunEvent::StepEnded { usage, .. }) => self.step_ended(*usage),
             Body::Message(MessageEvent::Started { message, role, .. }) => {
-                self.message_started(minted, *message, *role)
+                self.message_started(minted, *message, *role);
             }
             Body::Message(MessageEvent::Delta { message, kind, text }) => {
-                self.text(state, minted, *message, *kind, text)
+                self.text(state, minted, *message, *kind, text);
             }
             Body::Message(MessageEvent::PartAdded { message, part }) => {
-                self.part(state, minted, *message, part)
+                self.part(state, minted, *message, part);
             }
             Body::Message(MessageEvent::Ended { message, finish }) => self.message_ended(*message, finish),
             Body::Tool(ToolEvent::Proposed { .. }) => self.step_used_tools = true,
             Body::Tool(ToolEvent::Started { tool }) => self.tool_started(state, minted, *tool),
             Body::Tool(ToolEvent::Progress { tool, progress }) => {
-                self.tool_progress(state, minted, *tool, progress)
+                self.tool_progress(state, minted, *tool, progress);
             }
             Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
                 self.tool_ended(state, minted, *tool, outcome, result);

@@ -70,11 +70,11 @@ impl Stage {
             match effect {
                 RuntimeEffect::Link(LinkEffect::Send { lane, line }) => self.sent.push((lane, line)),
                 RuntimeEffect::Command { ticket, target, command } => {
-                    self.wanted.push((ticket, target, command))
+                    self.wanted.push((ticket, target, command));
                 }
                 RuntimeEffect::Link(LinkEffect::Timer { key, .. }) => self.timers.push(key),
                 RuntimeEffect::Link(LinkEffect::CancelTimer(key)) => {
-                    self.timers.retain(|timer| *timer != key)
+                    self.timers.retain(|timer| *timer != key);
                 }
                 RuntimeEffect::Link(LinkEffect::Log(_) | LinkEffect::Loss(_)) => {}
                 other => panic!("{other:?}"),

@@ -156,7 +156,7 @@ impl NousUi {
                 self.send(cx, "switch_session", payload, Sent::Session { ticket: Some(ticket) });
             }
             Command::Library(LibraryCommand::Branch { session, at }) => {
-                self.branch(cx, seen, ticket, session, at)
+                self.branch(cx, seen, ticket, session, at);
             }
             Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) }) => match seen.names.entry(leaf) {
                 Some(name) => {

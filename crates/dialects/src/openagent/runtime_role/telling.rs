@@ -144,12 +144,12 @@ impl Telling {
                 self.messages.entry(*message).or_insert(Heard { speaks, ..Heard::default() });
             }
             Body::Message(MessageEvent::Delta { message, kind, text }) => {
-                self.delta(counters, *message, *kind, text)
+                self.delta(counters, *message, *kind, text);
             }
             Body::Message(MessageEvent::PartAdded { message, part }) => self.part(counters, *message, part),
             Body::Message(MessageEvent::Ended { message, .. }) => self.message_ended(counters, *message),
             Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {
-                self.proposed(counters, *tool, name, args)
+                self.proposed(counters, *tool, name, args);
             }
             Body::Tool(ToolEvent::Decided { .. }) => {}
             Body::Tool(ToolEvent::Started { tool }) => self.started(*tool, at),
@@ -176,7 +176,7 @@ impl Telling {
                 );
             }
             Body::Note(NoteEvent::Noticed { level, code, text, .. }) => {
-                self.notice(counters, *level, code, text)
+                self.notice(counters, *level, code, text);
             }
             Body::Session(_)
             | Body::Run(RunEvent::TurnStarted { .. } | RunEvent::TurnEnded { .. })
