@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     NeedsInput,
     /// It took too long.
     TimedOut,
+    /// It did, and found damage on the way.
+    Damaged,
     /// It was stopped.
     Cancelled,
 }
@@ -34,6 +36,7 @@ impl Exit {
             Exit::Denied => 3,
             Exit::NeedsInput => 4,
             Exit::TimedOut => 5,
+            Exit::Damaged => 6,
             Exit::Cancelled => 130,
         }
     }
@@ -45,6 +48,7 @@ impl Exit {
             Exit::Denied => "denied",
             Exit::NeedsInput => "needs_input",
             Exit::TimedOut => "timed_out",
+            Exit::Damaged => "damaged",
             Exit::Cancelled => "cancelled",
         }
     }

@@ -127,7 +127,9 @@ pub(crate) fn next(why: &StoreError) -> String {
 /// Whether something new can be kept in the store of this folder.
 pub(crate) fn is_writable(data: &Path) -> bool {
     let may_write = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
-    may_write(data) && may_write(&data.join(FILE))
+    let file = data.join(FILE);
+    // Where only the log of a store is left, a new file can be made.
+    may_write(data) && (may_write(&file) || std::fs::symlink_metadata(&file).is_err())
 }
 
 /// How what can be read of a store that cannot be written is saved.

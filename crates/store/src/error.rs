@@ -112,6 +112,12 @@ pub enum StoreError {
         /// Which file.
         path: PathBuf,
     },
+    /// The folder of a file that was to be made is not there.
+    #[error("there is no folder {}", path.display())]
+    NoFolder {
+        /// Which folder.
+        path: PathBuf,
+    },
     /// No room.
     #[error("no space left for {}", path.display())]
     Full {
@@ -174,6 +180,7 @@ impl StoreError {
             StoreError::FileExists { .. } => {
                 "nothing was overwritten; take another name, or move that file away"
             }
+            StoreError::NoFolder { .. } => "make it first, or take another place",
             StoreError::Full { .. } => "free some space; nothing that was stored is harmed",
             StoreError::Corrupt { .. } => {
                 "`parlor doctor` says what is lost; `parlor sessions recover` saves what can be read and keeps the damaged file"
@@ -201,6 +208,7 @@ impl StoreError {
             | StoreError::Replaced { .. }
             | StoreError::InUse { .. }
             | StoreError::FileExists { .. }
+            | StoreError::NoFolder { .. }
             | StoreError::Full { .. }
             | StoreError::Corrupt { .. }
             | StoreError::Locked { .. }

@@ -25,4 +25,4 @@ pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use recovery::{Recovery, Resumable, Standing, recover};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Fate, Health, Look, Rescued, RescuedSession, SqliteStore};
+pub use sqlite::{Copied, Fate, Health, Look, Rescued, RescuedSession, SqliteStore};

@@ -24,6 +24,7 @@ mod session;
 mod trouble;
 mod writing;
 
+pub use backup::Copied;
 pub use health::{Health, Look};
 pub use rescue::{Fate, Rescued, RescuedSession};
 
@@ -43,6 +44,7 @@ use reading::Losses;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 use session::Writer;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -72,9 +74,14 @@ impl SqliteStore {
     /// Opens the store in `directory`, which is made if it is not there.
     ///
     /// # Errors
-    /// When the directory or the file cannot be used, or the file is another program's or of a newer version.
+    /// When the directory or the file cannot be used, or the file is damaged, another program's or of a newer version. Where the file is gone
+    /// and its log is there, nothing is made either: that would be the end of the log.
     pub fn at(directory: &Path) -> Result<SqliteStore, StoreError> {
-        let path = place::prepare(directory)?;
+        let path = place::file(directory);
+        if pages::is_orphaned(&path) {
+            return Err(trouble::orphaned(&path));
+        }
+        place::prepare(directory, &path)?;
         for _ in 0..OPENINGS {
             let before = presence::id(&path);
             let opened = open(&path);
@@ -105,29 +112,21 @@ impl SqliteStore {
         SqliteStore { path, connection, owner, writers: BTreeMap::new(), presence, surplus: false }
     }
 
-    /// Whether there is a store in `directory`; nothing is made, and nothing is waited for.
+    /// Whether there is a store in `directory`, or what is left of one; nothing is made, and nothing is waited for.
     ///
     /// # Errors
     /// When that may not be looked at, or something else stands in its place.
     pub fn is_at(directory: &Path) -> Result<bool, StoreError> {
-        access::is_there(&place::file(directory))
+        let path = place::file(directory);
+        // One that is empty was made, and its maker died before the first table.
+        let is_there =
+            access::is_there(&path)? && std::fs::metadata(&path).is_ok_and(|found| found.len() > 0);
+        Ok(is_there || pages::is_orphaned(&path))
     }
 
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Makes what lists and searches read anew from the logs; how many sessions there are.
-    ///
-    /// # Errors
-    /// When the disk says no; everything is as before then.
-    pub fn rebuild(&mut self) -> Result<u64, StoreError> {
-        let rebuilt = rebuild(&mut self.connection);
-        for writer in self.writers.values_mut() {
-            writer.forget_projection();
-        }
-        self.done(rebuilt)
     }
 
     /// Lets the file grow to this many pages at most, `None` for as many as there can be.
@@ -222,16 +221,19 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        set_up(&connection)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         Ok(connection)
     });
     let mut connection = opened.map_err(|error| trouble::sqlite(path, &error))?;
+    // Before anything of it is changed: it may be another's.
+    schema::format(&connection).map_err(|refused| read_only::schema_trouble(path, refused))?;
+    place::keep_private(path).map_err(|error| trouble::io(path, &error))?;
+    set_up(&connection).map_err(|error| trouble::sqlite(path, &error))?;
     schema::migrate(&mut connection).map_err(|refused| read_only::schema_trouble(path, refused))?;
     Ok(connection)
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     if connection.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))? == 0 {
         schema::can_shrink(connection)?;
@@ -242,27 +244,6 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update_and_check(None, "secure_delete", "FAST", |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", JOURNAL_LIMIT, |_| Ok(()))
-}
-
-fn rebuild(connection: &mut Connection) -> rusqlite::Result<u64> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let sessions: Vec<(i64, String)> = transaction
-        .prepare("SELECT id, name FROM sessions")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut count = 0;
-    for (id, name) in sessions {
-        let Some(session) = SessionId::parse(&name) else { continue };
-        let mut events = Vec::new();
-        reading::events(&transaction, (id, &session), Seq(0), &mut Losses::default(), |event| {
-            events.push(event);
-            true
-        })?;
-        writing::rebuild(&transaction, (id, &session), &events)?;
-        count += 1;
-    }
-    transaction.commit()?;
-    Ok(count)
 }
 
 fn text_of(entry: &domain::state::Entry) -> String {
@@ -480,6 +461,20 @@ impl Store for SqliteStore {
                 snippet: snippet(&text, &words),
             });
         }
+        for cut in self.done(session::cut_off(&self.connection, &self.owner))? {
+            let state = self.load(&cut.id)?.state;
+            let open = state.open_messages().into_iter().filter_map(|open| state.entries.get(&open.into()));
+            let said = open.map(|entry| (entry, text_of(entry))).filter(|(_, text)| words.all_in(text));
+            found.extend(said.map(|(entry, text)| Found {
+                session: cut.id.clone(),
+                title: cut.title.clone(),
+                entry: entry.id,
+                at: entry.at,
+                snippet: snippet(&text, &words),
+            }));
+        }
+        found.sort_by_key(|hit| Reverse(hit.at));
+        found.truncate(limit);
         Ok(found)
     }
 

@@ -11,14 +11,14 @@ use std::time::Duration;
 use store::{Durability, Fate, Health, Listing, Look, Rescued, SqliteStore, Store, StoreError};
 use tempfile::TempDir;
 
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
-fn id(number: u64) -> SessionId {
+pub(crate) fn id(number: u64) -> SessionId {
     SessionId::from_number(number)
 }
 
 /// What session `number` holds: the script, and a text that takes several pages, because nothing makes it shorter.
-fn story(number: u64) -> Vec<Event> {
+pub(crate) fn story(number: u64) -> Vec<Event> {
     let mut events = script();
     let noise: String = (0..6_000u64)
         .map(|at| {
@@ -31,7 +31,7 @@ fn story(number: u64) -> Vec<Event> {
     events
 }
 
-fn fill(store: &mut SqliteStore, numbers: impl IntoIterator<Item = u64>) {
+pub(crate) fn fill(store: &mut SqliteStore, numbers: impl IntoIterator<Item = u64>) {
     for number in numbers {
         store.create(&id(number)).unwrap();
         for event in story(number) {
@@ -42,7 +42,7 @@ fn fill(store: &mut SqliteStore, numbers: impl IntoIterator<Item = u64>) {
 }
 
 /// A closed store of `sessions` sessions, without a log.
-fn kept(sessions: u64) -> TempDir {
+pub(crate) fn kept(sessions: u64) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     fill(&mut SqliteStore::at(directory.path()).unwrap(), 1..=sessions);
     assert!(!log(directory.path()).exists());
@@ -61,27 +61,27 @@ fn kept_quickly(sessions: u64) -> TempDir {
     directory
 }
 
-fn file(directory: &Path) -> PathBuf {
+pub(crate) fn file(directory: &Path) -> PathBuf {
     directory.join("sessions.db")
 }
 
-fn log(directory: &Path) -> PathBuf {
+pub(crate) fn log(directory: &Path) -> PathBuf {
     directory.join("sessions.db-wal")
 }
 
-fn damage(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+pub(crate) fn damage(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = std::fs::read(file(directory)).unwrap();
     change(&mut bytes);
     std::fs::write(file(directory), &bytes).unwrap();
     bytes
 }
 
-fn thorough(directory: &Path) -> Health {
+pub(crate) fn thorough(directory: &Path) -> Health {
     SqliteStore::examine(directory, Look::Thorough)
 }
 
 /// Everything that the new store says is whole is as it was written; nothing is in it that never was.
-fn is_honest(directory: &Path, rescued: &Rescued) {
+pub(crate) fn is_honest(directory: &Path, rescued: &Rescued) {
     assert!(matches!(thorough(directory), Health::Whole { .. }), "{:?}", thorough(directory));
     let mut store = SqliteStore::at(directory).unwrap();
     for session in &rescued.sessions {
@@ -127,7 +127,7 @@ fn a_file_that_was_cut_gives_everything_but_what_was_cut_off() {
     let directory = kept(16);
     let damaged = damage(directory.path(), |bytes| bytes.truncate(bytes.len() - PAGE));
     assert!(SqliteStore::at(directory.path()).is_err(), "SQLite does not read it");
-    let Health::Damaged { losses: Some(counted) } = thorough(directory.path()) else {
+    let Health::Damaged { losses: Some(counted), .. } = thorough(directory.path()) else {
         unreachable!("it is cut")
     };
     let rescued = SqliteStore::rescue(directory.path()).unwrap();
@@ -298,7 +298,8 @@ fn what_was_removed_does_not_come_back() {
 #[test]
 fn a_file_of_somebody_else_or_of_a_later_parlor_is_left_alone() {
     let newer = kept(1);
-    Connection::open(file(newer.path())).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    let later = "ALTER TABLE sessions ADD COLUMN tomorrow TEXT; PRAGMA user_version = 99";
+    Connection::open(file(newer.path())).unwrap().execute_batch(later).unwrap();
     let bytes = damage(newer.path(), |bytes| bytes.truncate(bytes.len() - PAGE));
     assert!(matches!(SqliteStore::rescue(newer.path()), Err(StoreError::Newer { found: 99, .. })));
 
@@ -326,8 +327,9 @@ fn a_copy_is_consistent_for_its_owner_alone_and_can_be_written_at_once() {
     let state = store.open(&id(2)).unwrap().state;
     let copies = tempfile::tempdir().unwrap();
     let copy = file(copies.path());
-    let size = SqliteStore::back_up(directory.path(), &copy).unwrap();
-    assert_eq!(size, std::fs::metadata(&copy).unwrap().len());
+    let copied = SqliteStore::back_up(directory.path(), &copy).unwrap();
+    assert_eq!(copied.damage, None);
+    assert_eq!(copied.bytes, std::fs::metadata(&copy).unwrap().len());
     #[cfg(unix)]
     assert_eq!(
         std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&copy).unwrap().permissions()) & 0o777,
@@ -368,8 +370,8 @@ fn a_look_is_bounded_and_changes_nothing() {
     writer.execute_batch("ROLLBACK").unwrap();
     assert_eq!(std::fs::read(file(directory.path())).unwrap(), before);
     damage(directory.path(), |bytes| bytes[..PAGE].fill(0));
-    assert!(matches!(look(Duration::from_secs(60)), Health::Damaged { losses: Some(_) }));
-    assert!(matches!(look(Duration::ZERO), Health::Damaged { losses: None }), "no time to count");
+    assert!(matches!(look(Duration::from_secs(60)), Health::Damaged { losses: Some(_), .. }));
+    assert!(matches!(look(Duration::ZERO), Health::Damaged { losses: None, .. }), "no time to count");
     let missing = tempfile::tempdir().unwrap();
     assert!(matches!(thorough(missing.path()), Health::Missing));
     assert_eq!(std::fs::read_dir(missing.path()).unwrap().count(), 0);
@@ -380,7 +382,7 @@ fn a_damaged_record_is_damage_also_where_every_page_is_sound() {
     let directory = kept(2);
     let flip = "UPDATE log SET record = zeroblob(length(record)) WHERE key & 0xffffffffff = 5";
     Connection::open(file(directory.path())).unwrap().execute_batch(flip).unwrap();
-    let Health::Damaged { losses: Some(losses) } = thorough(directory.path()) else {
+    let Health::Damaged { losses: Some(losses), .. } = thorough(directory.path()) else {
         unreachable!("two are damaged")
     };
     assert_eq!(losses.sessions.iter().map(store::RescuedSession::lost_events).sum::<u64>(), 2);

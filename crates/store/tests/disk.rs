@@ -6,7 +6,7 @@ use domain::event::{Body, MessageEvent, SessionEvent};
 use domain::ids::{MessageId, Seq, SessionId};
 use rusqlite::Connection;
 use std::path::Path;
-use store::{Durability, Listing, SqliteStore, Store, StoreError};
+use store::{Durability, Health, Listing, Look, SqliteStore, Store, StoreError};
 use tempfile::TempDir;
 
 /// A store that holds the script, one event to a row, and is closed.
@@ -198,7 +198,7 @@ fn tending_writes_what_waits_and_notices_a_lost_lease() {
 #[test]
 fn a_newer_file_and_a_foreign_file_are_refused_in_words() {
     let directory = kept(None);
-    sql(directory.path(), "PRAGMA user_version = 99");
+    sql(directory.path(), "ALTER TABLE sessions ADD COLUMN tomorrow TEXT; PRAGMA user_version = 99");
     let refused = SqliteStore::at(directory.path()).unwrap_err();
     assert!(matches!(refused, StoreError::Newer { found: 99, .. }), "{refused}");
     assert!(refused.hint().contains("update"), "{}", refused.hint());
@@ -224,9 +224,9 @@ fn lists_and_searches_do_without_the_log() {
 }
 
 #[test]
-fn projections_can_be_rebuilt_from_the_log() {
+fn lists_and_searches_are_made_anew_from_the_log() {
     let directory = kept(Some(10));
-    let mut store = SqliteStore::at(directory.path()).unwrap();
+    let store = SqliteStore::at(directory.path()).unwrap();
     let before = (store.list(&Listing::default()).unwrap(), store.search("bridge", 10).unwrap());
     assert_eq!(before.1.len(), 2);
     sql(
@@ -234,9 +234,31 @@ fn projections_can_be_rebuilt_from_the_log() {
         "DELETE FROM entries; DELETE FROM runs; INSERT INTO found (found) VALUES ('delete-all');
          UPDATE sessions SET summary = '?', updated_at = 0, last_seq = 0;",
     );
-    assert_eq!(store.rebuild().unwrap(), 1);
+    drop(store);
+    let damaged = SqliteStore::examine(directory.path(), Look::Thorough);
+    assert!(matches!(damaged, Health::Damaged { .. }), "{damaged:?}");
+    SqliteStore::rescue(directory.path()).unwrap();
+    let store = SqliteStore::at(directory.path()).unwrap();
     assert_eq!((store.list(&Listing::default()).unwrap(), store.search("bridge", 10).unwrap()), before);
     assert_eq!(store.history(&session(), 1, 1_000).unwrap().events.len(), script().len() - 1);
+}
+
+#[test]
+fn words_of_a_run_that_was_cut_off_are_found_before_it_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::at(directory.path()).unwrap();
+    store.create(&session()).unwrap();
+    // In the middle of the answer.
+    store.append(&session(), &script()[..12], Durability::Now).unwrap();
+    let found = |store: &SqliteStore| store.search("let look", 10).unwrap();
+    assert_eq!(found(&store), [], "it is being said");
+    sql(directory.path(), "UPDATE leases SET host = 'elsewhere', expires = 1");
+    let other = SqliteStore::at(directory.path()).unwrap();
+    let hits = found(&other);
+    assert_eq!(hits.len(), 1, "{hits:?}");
+    assert!(hits[0].snippet.starts_with("Let me look") && hits[0].session == session(), "{hits:?}");
+    assert_eq!(other.search("bridge", 10).unwrap().len(), 1, "what is in the index is found as before");
+    assert_eq!(other.search("let us", 10).unwrap(), []);
 }
 
 #[test]

@@ -7,5 +7,6 @@ mod crash;
 mod damage;
 mod disk;
 mod recovery;
+mod remains;
 mod script;
 mod versions;

@@ -22,7 +22,7 @@ pub(super) fn store(data: &Path) -> bool {
             say(
                 "store",
                 &match all {
-                    true => format!("whole: {sessions} conversations, {size} (quick check)"),
+                    true => format!("whole: {sessions} conversations, {size}"),
                     false => {
                         let seconds = LOOK.as_secs();
                         format!(
@@ -33,8 +33,9 @@ pub(super) fn store(data: &Path) -> bool {
             );
             writable(data)
         }
-        Health::Damaged { losses } => {
+        Health::Damaged { first, losses } => {
             say("store", &damage(losses.as_ref()));
+            say("", &format!("found first: {first}"));
             if !writable(data) {
                 say("", &sessions::elsewhere(data));
                 return false;
@@ -62,6 +63,7 @@ fn damage(losses: Option<&Rescued>) -> String {
     let lost: u64 =
         losses.sessions.iter().map(store::RescuedSession::lost_events).sum::<u64>() + losses.strays;
     match lost {
+        0 if all == 0 => "damaged: nothing of it can be read".to_owned(),
         0 => format!("damaged, but every record of its {all} conversations can be read"),
         lost => format!(
             "damaged: {lost} records cannot be read; {hit} of {all} conversations have lost something"

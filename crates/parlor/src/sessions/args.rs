@@ -52,6 +52,8 @@ pub(crate) enum Act {
     ///
     /// The copy is consistent, for you alone (mode 0600), and a whole store: `parlor sessions recover FILE` takes back what is missing,
     /// and as `sessions.db` in a data folder it is that folder's store. A file that is there is never overwritten.
+    ///
+    /// What is damaged in the store is damaged in the copy: then it says so and the exit code is 6.
     Backup(Backup),
 }
 

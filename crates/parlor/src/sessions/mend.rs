@@ -73,7 +73,7 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
         StoreError::ReadOnly { .. } => {
             anyhow::anyhow!("{why}: nothing can be put in its place\nhint: {}", elsewhere(data))
         }
-        why => told(&why),
+        why => no_store(&why),
     })?;
     let store = data.join("sessions.db");
     if json {
@@ -83,6 +83,7 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
     let (saved, all) = (count(&rescued, is_saved), rescued.sessions.len());
     exit::say(&format!("{saved} of {all} conversations are in a new store: {}", store.display()));
     losses(&rescued);
+    exit::say("Lists and the search index were made anew.");
     if let Some(aside) = &rescued.aside {
         exit::say(&format!(
             "The damaged store is kept: {}\nRemove it when you miss nothing.",
@@ -96,7 +97,7 @@ fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
 fn no_store(why: &StoreError) -> anyhow::Error {
     match why {
         StoreError::Foreign { .. } => anyhow::anyhow!(
-            "{why}, and nothing of one can be found in it\nhint: it was left as it is; a backup, or a store that was kept aside, can be named"
+            "{why}, and nothing of one can be found in it\nhint: it was left as it is; move it away to begin anew; a backup, or a store that was kept aside, can be named"
         ),
         other => told(other),
     }
@@ -196,14 +197,36 @@ fn in_json(rescued: &Rescued, store: &Path) -> String {
 
 /// `sessions backup`.
 pub(super) fn back_up(data: &Path, backup: &Backup) -> anyhow::Result<Exit> {
-    let size = SqliteStore::back_up(data, &backup.file).map_err(|why| told(&why))?;
+    let copied = SqliteStore::back_up(data, &backup.file).map_err(|why| told(&why))?;
+    let size = copied.bytes;
     if backup.report.json {
         let path = backup.file.to_string_lossy();
-        exit::say(&serde_json::json!({ "path": path, "size": size }).to_string());
+        let damage = copied.damage.as_ref().map(|damage| {
+            let (hit, lost) = extent(damage);
+            serde_json::json!({ "conversations": hit, "records": lost })
+        });
+        exit::say(&serde_json::json!({ "path": path, "size": size, "damage": damage }).to_string());
     } else {
         exit::say(&format!("{} ({size} bytes)", backup.file.display()));
     }
-    Ok(Exit::Done)
+    let Some(damage) = &copied.damage else { return Ok(Exit::Done) };
+    let what = match extent(damage) {
+        (_, 0) => "every record of it can be read".to_owned(),
+        (hit, lost) => format!(
+            "{lost} records cannot be read; {hit} of {} conversations have lost something",
+            damage.sessions.len()
+        ),
+    };
+    exit::complain(&format!(
+        "warning: the store is damaged, and so is this copy: {what}\nhint: `parlor sessions recover` saves what can be read; keep older copies until you miss nothing"
+    ));
+    Ok(Exit::Damaged)
+}
+
+/// How many conversations have lost something, and how many records.
+fn extent(damage: &Rescued) -> (usize, u64) {
+    let lost = damage.sessions.iter().map(RescuedSession::lost_events);
+    (lost.clone().filter(|lost| *lost > 0).count(), lost.sum::<u64>() + damage.strays)
 }
 
 /// Lets the file become shorter after something was removed. What cannot be given back costs nothing but space.

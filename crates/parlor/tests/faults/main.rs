@@ -7,6 +7,7 @@ mod copies;
 mod damage;
 mod full_disk;
 mod read_only;
+mod remains;
 mod stop;
 mod sync;
 #[path = "../release/talk.rs"]

@@ -24,7 +24,8 @@ fn a_store_of_a_later_release_is_refused_and_left_as_it_is() {
     let world = world.path();
     let file = world.join("data/sessions.db");
     let connection = rusqlite::Connection::open(&file).unwrap();
-    connection.execute_batch("PRAGMA user_version = 7; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
+    let later = "ALTER TABLE sessions ADD COLUMN tomorrow TEXT; PRAGMA user_version = 7; PRAGMA wal_checkpoint(TRUNCATE);";
+    connection.execute_batch(later).unwrap();
     drop(connection);
     let before = std::fs::read(&file).unwrap();
     for act in [

@@ -37,14 +37,20 @@ pub(super) enum Column<'a> {
 
 /// The rows of a page, if it is a leaf.
 pub(super) fn cells(page: &[u8], usable: usize) -> Vec<Cell> {
-    let of_table = match page.first() {
+    cells_at(page, 0, usable)
+}
+
+/// The rows of a page of which the first `begin` bytes are something else.
+pub(super) fn cells_at(page: &[u8], begin: usize, usable: usize) -> Vec<Cell> {
+    let of_table = match page.get(begin) {
         Some(&TABLE_LEAF) => true,
         Some(&INDEX_LEAF) => false,
         _ => return Vec::new(),
     };
-    let count = short_at(page, 3).unwrap_or(0);
-    let count = if LIST + 2 * count <= usable { count } else { 0 };
-    (0..count).filter_map(|at| cell(page, usable, short_at(page, LIST + 2 * at)?, of_table)).collect()
+    let count = short_at(page, begin + 3).unwrap_or(0);
+    let list = begin + LIST;
+    let count = if list + 2 * count <= usable { count } else { 0 };
+    (0..count).filter_map(|at| cell(page, usable, short_at(page, list + 2 * at)?, of_table)).collect()
 }
 
 fn cell(page: &[u8], usable: usize, at: usize, of_table: bool) -> Option<Cell> {

@@ -1,8 +1,9 @@
 //! Whether a store is whole, for `doctor` and before anything is mended. The file is only read, also while others write it.
 
+use super::number::nat;
 use super::reading::{self, Losses};
 use super::rescue::{self, Rescued};
-use super::{access, place, read_only, trouble};
+use super::{access, pages, place, read_only, trouble};
 use crate::{SqliteStore, StoreError};
 use domain::ids::{Seq, SessionId};
 use domain::session::SessionSummary;
@@ -17,7 +18,7 @@ const MAX_COUNTED: u64 = 1024 * 1024 * 1024;
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// At the pages and as many records as there is time for.
+    /// At the pages and as many records as there is time for, as long as it says.
     Quick(Duration),
     /// At everything.
     Thorough,
@@ -39,6 +40,8 @@ pub enum Health {
     },
     /// Something of it cannot be read.
     Damaged {
+        /// What was found first, in words.
+        first: String,
         /// What could be saved of it; `None` when a quick look has no time to count.
         losses: Option<Rescued>,
     },
@@ -50,10 +53,15 @@ impl SqliteStore {
     /// Looks at the store in `directory`; nothing in it is changed.
     pub fn examine(directory: &Path, look: Look) -> Health {
         let path = place::file(directory);
-        match access::is_there(&path) {
-            Ok(true) => {}
-            Ok(false) => return Health::Missing,
+        let is_there = match access::is_there(&path) {
+            Ok(is_there) => is_there,
             Err(why) => return Health::Refused(why),
+        };
+        if pages::is_orphaned(&path) {
+            return damaged(&path, look, trouble::orphaned(&path).to_string());
+        }
+        if !is_there {
+            return Health::Missing;
         }
         let bytes = match std::fs::metadata(&path) {
             // One whose maker died before the first table.
@@ -65,10 +73,16 @@ impl SqliteStore {
         let too_large = matches!(look, Look::Quick(_)) && bytes > MAX_COUNTED;
         match read_only::connect_to_ours(&path).and_then(|connection| sound(&connection, &path, look)) {
             Ok(Sound::Yes { sessions, all }) => Health::Whole { sessions, bytes, all },
-            Ok(Sound::No) | Err(StoreError::Corrupt { .. }) if too_large => Health::Damaged { losses: None },
-            Ok(Sound::No) | Err(StoreError::Corrupt { .. }) => damaged(&path, look),
+            Ok(Sound::No(first)) if too_large => Health::Damaged { first, losses: None },
+            Err(StoreError::Corrupt { detail, .. }) if too_large => {
+                Health::Damaged { first: detail, losses: None }
+            }
+            Ok(Sound::No(first)) => damaged(&path, look, first),
+            Err(StoreError::Corrupt { detail, .. }) => damaged(&path, look, detail),
             // Its first page may be what is damaged.
-            Err(StoreError::Foreign { .. }) if !too_large => damaged(&path, look),
+            Err(StoreError::Foreign { .. }) if !too_large => {
+                damaged(&path, look, "its header cannot be read".to_owned())
+            }
             Err(why) => Health::Refused(why),
         }
     }
@@ -79,25 +93,29 @@ impl SqliteStore {
     }
 }
 
-fn damaged(path: &Path, look: Look) -> Health {
+fn damaged(path: &Path, look: Look, first: String) -> Health {
     let until = match look {
         Look::Quick(limit) => Some(Instant::now() + limit),
         Look::Thorough => None,
     };
     match rescue::survey(path, until) {
-        Ok(losses) => Health::Damaged { losses },
+        Ok(losses) => Health::Damaged { first, losses },
         Err(why) => Health::Refused(why),
     }
 }
 
-enum Sound {
-    Yes { sessions: u64, all: bool },
-    No,
+pub(super) enum Sound {
+    Yes {
+        sessions: u64,
+        all: bool,
+    },
+    /// What was found first.
+    No(String),
 }
 
 fn sound(connection: &Connection, path: &Path, look: Look) -> Result<Sound, StoreError> {
     let looked = match look {
-        Look::Thorough => check(connection, "PRAGMA integrity_check(1)", &|| false),
+        Look::Thorough => check(connection, &|| false),
         Look::Quick(limit) => {
             let (over, ended) = mpsc::sync_channel::<()>(1);
             let handle = connection.get_interrupt_handle();
@@ -109,7 +127,7 @@ fn sound(connection: &Connection, path: &Path, look: Look) -> Result<Sound, Stor
                         handle.interrupt();
                     }
                 });
-                let looked = check(connection, "PRAGMA quick_check(1)", &|| Instant::now() >= end);
+                let looked = check(connection, &|| Instant::now() >= end);
                 drop(over);
                 looked
             })
@@ -127,34 +145,63 @@ fn sound(connection: &Connection, path: &Path, look: Look) -> Result<Sound, Stor
 
 fn count(connection: &Connection) -> rusqlite::Result<u64> {
     let count = "SELECT count(*) FROM sessions WHERE last_seq > 0";
-    connection.query_row(count, [], |row| row.get(0)).map(super::number::nat)
+    connection.query_row(count, [], |row| row.get(0)).map(nat)
 }
 
-/// Looks at the pages, then at every record until there is no more time.
-fn check(connection: &Connection, pages: &str, is_over: &dyn Fn() -> bool) -> rusqlite::Result<Sound> {
-    let said: String = connection.query_row(pages, [], |row| row.get(0))?;
+/// Looks at the pages and what SQLite makes of them, then at every record until there is no more time. Only the whole check sees that an
+/// index leads astray; it costs little more than the quick one, for the log has none.
+pub(super) fn check(connection: &Connection, is_over: &dyn Fn() -> bool) -> rusqlite::Result<Sound> {
+    // All of it as it stands now, whatever is written meanwhile.
+    let transaction = connection.unchecked_transaction()?;
+    let said: String = transaction.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if said != "ok" {
-        return Ok(Sound::No);
+        return Ok(Sound::No(said));
     }
-    let sessions: Vec<(i64, String, String)> = connection
-        .prepare("SELECT id, name, summary FROM sessions WHERE last_seq > 0")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+    let sessions: Vec<(i64, String, u64, String)> = transaction
+        .prepare("SELECT id, name, last_seq, summary FROM sessions")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2).map(nat)?, row.get(3)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    let count = sessions.len() as u64;
-    for (id, name, summary) in sessions {
+    let count = sessions.iter().filter(|(_, _, last, _)| *last > 0).count() as u64;
+    for (id, name, last, summary) in sessions {
         if is_over() {
             return Ok(Sound::Yes { sessions: count, all: false });
         }
-        let Some(session) = SessionId::parse(&name) else { return Ok(Sound::No) };
+        let Some(session) = SessionId::parse(&name) else {
+            return Ok(Sound::No("the name of a conversation cannot be read".to_owned()));
+        };
         if record::decode::<SessionSummary>(&summary).is_err() {
-            return Ok(Sound::No);
+            return Ok(Sound::No(format!("what is listed of {session} cannot be read")));
         }
-        let mut losses = Losses::default();
-        reading::events(connection, (id, &session), Seq(0), &mut losses, |_| true)?;
-        // What a newer program wrote is no damage, and what a session has set aside before is told there.
-        if losses.page || !losses.rows.is_empty() {
-            return Ok(Sound::No);
+        if let Some(what) = missing(&transaction, (id, &session), Seq(last))? {
+            return Ok(Sound::No(format!("{what} {session}")));
         }
     }
     Ok(Sound::Yes { sessions: count, all: true })
+}
+
+/// What of a session cannot be read, whose last event is `last`. What a newer program wrote is no damage, and what a session has done
+/// without since it was mended is told there.
+fn missing(
+    connection: &Connection,
+    session: (i64, &SessionId),
+    last: Seq,
+) -> rusqlite::Result<Option<&'static str>> {
+    let (mut losses, mut end) = (Losses::default(), Seq(0));
+    reading::events(connection, session, Seq(0), &mut losses, |event| {
+        end = event.seq;
+        true
+    })?;
+    if losses.page || !losses.rows.is_empty() {
+        return Ok(Some("records cannot be read of"));
+    }
+    if losses.newer.is_some() {
+        return Ok(None);
+    }
+    if last == Seq(0) && end > last {
+        return Ok(Some("no list knows of the records of"));
+    }
+    let lost =
+        losses.gaps.last().map_or(Seq(0), |(_, last)| *last).max(if end < last { last } else { Seq(0) });
+    let is_missed = lost > Seq(0) && lost > reading::snapshot_at(connection, session)?;
+    Ok(is_missed.then_some("records are missing of"))
 }

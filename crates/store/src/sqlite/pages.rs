@@ -6,11 +6,14 @@
 
 mod log;
 
+use super::place;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+/// The smallest page there is.
+const LEAST_SIZE: u64 = 512;
 /// What every SQLite file begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// The page size of our files: what a header that is lost said.
@@ -31,7 +34,9 @@ pub(super) struct Header {
 /// A file and its log.
 #[derive(Debug)]
 pub(super) struct Pages {
-    file: File,
+    /// `None` when only the log is left.
+    file: Option<File>,
+    is_orphaned: bool,
     log: Option<File>,
     size: usize,
     count: u32,
@@ -44,20 +49,31 @@ pub(super) struct Pages {
 impl Pages {
     /// Of the file at `path` and the log beside it.
     pub(super) fn open(path: &Path) -> io::Result<Pages> {
-        let file = File::open(path)?;
-        let own = read_at(&file, 0, 100).ok().and_then(|bytes| size_in(&bytes));
+        let path = &place::real(path);
         let log = match File::open(log_path(path)) {
             Ok(log) => Some(log),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        let has_log = log.as_ref().and_then(|log| log.metadata().ok()).is_some_and(|found| found.len() > 0);
+        let file = match File::open(path) {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && has_log => None,
+            Err(error) => return Err(error),
+        };
+        let is_orphaned = has_log && file.as_ref().is_none_or(is_stump);
+        let own = file.as_ref().and_then(|file| read_at(file, 0, 100).ok()).and_then(|bytes| size_in(&bytes));
         let committed = log.as_ref().and_then(|log| log::committed(log, own));
         let size = own.or(committed.as_ref().map(|log| log.size)).unwrap_or(USUAL_SIZE);
         let logged = committed.map(|log| log.pages).unwrap_or_default();
-        let length = file.metadata()?.len().div_ceil(size as u64);
+        let length = match &file {
+            Some(file) => file.metadata()?.len().div_ceil(size as u64),
+            None => 0,
+        };
         let last = logged.keys().copied().max().unwrap_or(0);
         let count = u32::try_from(length).unwrap_or(u32::MAX - 1).max(last);
-        let mut pages = Pages { file, log, size, count, header: None, logged, free: HashSet::new() };
+        let mut pages =
+            Pages { file, is_orphaned, log, size, count, header: None, logged, free: HashSet::new() };
         pages.header = pages.page(1).as_deref().and_then(header);
         pages.free = pages.unused();
         Ok(pages)
@@ -66,6 +82,11 @@ impl Pages {
     /// What the header says; `None` when it is none.
     pub(super) fn header(&self) -> Option<Header> {
         self.header
+    }
+
+    /// Whether the file is gone or as good as empty, and only its log is left.
+    pub(super) fn is_orphaned(&self) -> bool {
+        self.is_orphaned
     }
 
     /// Bytes of a page that hold something.
@@ -90,7 +111,7 @@ impl Pages {
         }
         let mut bytes = match (self.logged.get(&number), &self.log) {
             (Some(at), Some(log)) => read_at(log, *at, self.size).ok()?,
-            _ => read_at(&self.file, u64::from(number - 1) * self.size as u64, self.size).ok()?,
+            _ => read_at(self.file.as_ref()?, u64::from(number - 1) * self.size as u64, self.size).ok()?,
         };
         bytes.resize(self.size, 0);
         Some(bytes)
@@ -132,6 +153,31 @@ impl Pages {
         }
         free
     }
+}
+
+/// Whether the file at `path` is gone or as good as empty while its log is there. SQLite would take it for a new one and remove the log.
+pub(super) fn is_orphaned(path: &Path) -> bool {
+    let path = place::real(path);
+    // The log first: who makes a store makes its first page before the log.
+    if !std::fs::metadata(log_path(&path)).is_ok_and(|found| found.len() > 0) {
+        return false;
+    }
+    match std::fs::metadata(&path) {
+        // Nothing else is opened: a pipe would wait, and closing a store that we use would give up its locks.
+        Ok(found) if is_short(&found) => File::open(&path).is_ok_and(|file| is_stump(&file)),
+        Ok(_) => false,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+fn is_short(found: &Metadata) -> bool {
+    found.is_file() && found.len() < LEAST_SIZE
+}
+
+/// Whether a file holds not even a page, and nothing that somebody else could have written.
+fn is_stump(file: &File) -> bool {
+    let is_ours = |begin: Vec<u8>| MAGIC.starts_with(&begin) || begin.iter().all(|byte| *byte == 0);
+    file.metadata().is_ok_and(|found| is_short(&found)) && read_at(file, 0, MAGIC.len()).is_ok_and(is_ours)
 }
 
 /// Where the log of a file is.

@@ -14,6 +14,14 @@ pub(super) fn file(directory: &Path) -> PathBuf {
     directory.join(FILE)
 }
 
+/// The file that a name leads to, also where there is none yet.
+pub(super) fn real(path: &Path) -> PathBuf {
+    let followed = path
+        .canonicalize()
+        .or_else(|_| fs::read_link(path).map(|to| path.parent().unwrap_or(Path::new("")).join(to)));
+    followed.unwrap_or_else(|_| path.to_owned())
+}
+
 /// Whether two names lead to one file.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
@@ -46,19 +54,21 @@ pub(super) fn make_new(file: &Path) -> io::Result<fs::File> {
 
 /// Sees to it that the names in the folder of `path` are on disk.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    fs::File::open(folder_of(path))?.sync_all()
 }
 
-/// Makes the directory (0700) and the file (0600) if they are not there, and says where the file is.
-pub(super) fn prepare(directory: &Path) -> Result<PathBuf, StoreError> {
-    let path = file(directory);
-    if !access::is_there(&path)? {
+/// The folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the directory (0700) and the file in it (0600) if they are not there.
+pub(super) fn prepare(directory: &Path, file: &Path) -> Result<(), StoreError> {
+    if !access::is_there(file)? {
         // What says no is the folder that it would be made in.
-        make_directory(directory).map_err(|error| trouble::io(&access::nearest(&path), &error))?;
+        make_directory(directory).map_err(|error| trouble::io(&access::nearest(file), &error))?;
     }
-    make_file(&path).map_err(|error| trouble::io(&path, &error))?;
-    Ok(path)
+    make_file(file).map_err(|error| trouble::io(file, &error))
 }
 
 #[cfg(unix)]
@@ -72,16 +82,23 @@ fn make_directory(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)
 }
 
-#[cfg(unix)]
 fn make_file(file: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let made = fs::OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(file)?;
-    let mode = made.metadata()?.permissions().mode() & 0o777;
-    // The files that SQLite puts beside it take its mode.
-    if mode != 0o600 { made.set_permissions(fs::Permissions::from_mode(0o600)) } else { Ok(()) }
+    let mut options = fs::OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
+}
+
+/// Sees to it that a file of ours is for its owner alone; the files that SQLite puts beside it take its mode.
+#[cfg(unix)]
+pub(super) fn keep_private(file: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(file)?.permissions().mode() & 0o777;
+    if mode != 0o600 { fs::set_permissions(file, fs::Permissions::from_mode(0o600)) } else { Ok(()) }
 }
 
 #[cfg(not(unix))]
-fn make_file(file: &Path) -> io::Result<()> {
-    fs::OpenOptions::new().read(true).append(true).create(true).open(file).map(drop)
+pub(super) fn keep_private(_file: &Path) -> io::Result<()> {
+    Ok(())
 }

@@ -3,7 +3,7 @@
 //! SQLite reads a file that is shared through a small file beside it. Where that cannot be made (a folder that nothing can be written to),
 //! a file without a log is read as one that does not change, and one with a log is put together in memory.
 
-use super::pages::{Pages, log_path};
+use super::pages::{Pages, is_orphaned, log_path};
 use super::{schema, trouble};
 use crate::StoreError;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -18,6 +18,9 @@ const MAX_IN_MEMORY: u64 = 256 * 1024 * 1024;
 
 /// Opens the file at `path` for reading.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    if is_orphaned(path) {
+        return Err(trouble::orphaned(path));
+    }
     let refused = match shared(path) {
         Ok(connection) => return Ok(connection),
         Err(error) => error,
@@ -59,6 +62,7 @@ pub(super) fn schema_trouble(path: &Path, refused: schema::Refused) -> StoreErro
     match refused {
         schema::Refused::Newer(found) => StoreError::Newer { path, found, known: schema::FORMAT },
         schema::Refused::Foreign => StoreError::Foreign { path },
+        schema::Refused::Damaged(detail) => StoreError::Corrupt { path, detail },
         schema::Refused::Sqlite(error) => trouble::sqlite(&path, &error),
     }
 }

@@ -159,6 +159,11 @@ fn snapshot(connection: &Connection, (id, session): (i64, &SessionId)) -> Result
     }
 }
 
+/// The event that the snapshot stands at; 0 when there is none that can be read.
+pub(super) fn snapshot_at(connection: &Connection, session: (i64, &SessionId)) -> Result<Seq> {
+    Ok(snapshot(connection, session)?.map_or(Seq(0), |state| state.seq))
+}
+
 /// The session as it stands on disk: the snapshot and everything after.
 pub(super) fn state(
     connection: &Connection,

@@ -5,7 +5,7 @@
 //! can have the file open meanwhile: SQLite's own locks say so, and an old connection that closes later would take the new log away.
 //! Any other file is only read, and gives the sessions that are not there yet.
 
-use super::pages::log_path;
+use super::pages::{is_orphaned, log_path};
 use super::salvage::{Found, Known, Salvage};
 use super::{access, place, read_only, reading, rows, schema, session, trouble, writing};
 use crate::projection::Projection;
@@ -80,27 +80,21 @@ impl SqliteStore {
     /// # Errors
     /// When somebody has the store open, it is not ours, or the disk says no; the store is as it was then.
     pub fn rescue(directory: &Path) -> Result<Rescued, StoreError> {
-        let path = place::file(directory);
         // Where the name is a link, the file that it leads to is replaced.
-        let path = path.canonicalize().map_err(|error| trouble::io(&path, &error))?;
+        let path = place::real(&place::file(directory));
         let on_disk = |error: io::Error| trouble::io(&path, &error);
+        // Of a store that is gone the log may be left. An empty file in its place is what can be locked.
+        let is_gone = is_orphaned(&path) && !path.exists();
+        if is_gone {
+            place::make_new(&path).map_err(on_disk)?;
+        }
         let old = File::options().read(true).write(true).open(&path).map_err(on_disk)?;
-        if !lock(&old).map_err(on_disk)? {
-            let pids = Salvage::of(&path).map_err(on_disk)?.writers.into_iter().collect();
-            return Err(StoreError::InUse { path, pids });
+        let rescued = replace(&path, &old);
+        if rescued.is_err() && is_gone {
+            // As it was.
+            let _ = std::fs::remove_file(&path);
         }
-        let salvage = Salvage::of(&path).map_err(on_disk)?;
-        is_ours(&path, &salvage)?;
-        forget_unfinished(&path);
-        let unfinished = beside(&path, &format!("{UNFINISHED}{}", std::process::id()));
-        let made = make(&unfinished, &salvage).and_then(|rescued| {
-            let aside = swap(&path, &old, &unfinished, &salvage).map_err(on_disk)?;
-            Ok(Rescued { aside: Some(aside), ..rescued })
-        });
-        if made.is_err() {
-            forget_unfinished(&path);
-        }
-        made
+        rescued
     }
 
     /// Takes the sessions of another file in that are not here yet, as far as they can be read.
@@ -120,6 +114,27 @@ impl SqliteStore {
     }
 }
 
+/// Makes a new store of what can be read of the one at `path`, which is open as `old`, and puts it in its place.
+fn replace(path: &Path, old: &File) -> Result<Rescued, StoreError> {
+    let on_disk = |error: io::Error| trouble::io(path, &error);
+    if !lock(old).map_err(on_disk)? {
+        let pids = Salvage::of(path).map_err(on_disk)?.writers.into_iter().collect();
+        return Err(StoreError::InUse { path: path.to_owned(), pids });
+    }
+    let salvage = Salvage::of(path).map_err(on_disk)?;
+    is_ours(path, &salvage)?;
+    forget_unfinished(path);
+    let unfinished = beside(path, &format!("{UNFINISHED}{}", std::process::id()));
+    let made = make(&unfinished, &salvage).and_then(|rescued| {
+        let aside = swap(path, old, &unfinished, &salvage).map_err(on_disk)?;
+        Ok(Rescued { aside: Some(aside), ..rescued })
+    });
+    if made.is_err() {
+        forget_unfinished(path);
+    }
+    made
+}
+
 /// What would become of the sessions in a file; nothing is made. `None` when that is not known in time.
 pub(super) fn survey(path: &Path, until: Option<Instant>) -> Result<Option<Rescued>, StoreError> {
     let salvage = Salvage::of(path).map_err(|error| trouble::io(path, &error))?;
@@ -136,15 +151,20 @@ pub(super) fn survey(path: &Path, until: Option<Instant>) -> Result<Option<Rescu
     Ok(Some(rescued))
 }
 
-/// Whether it is, or was, a store that we may read: a header of somebody else, or of a later format, says no; where there is no header, a
-/// session in it says yes.
+/// Whether it is, or was, a store that we may read: by its header and what is in it; where there is no header, a session in it says yes,
+/// and so does a log that was left alone.
 fn is_ours(path: &Path, salvage: &Salvage) -> Result<(), StoreError> {
-    let refused = match salvage.header() {
-        Some(header) => schema::judge(header.format, header.application),
-        None if salvage.sessions().is_empty() => Err(schema::Refused::Foreign),
+    let judged = match salvage.header() {
+        Some(header) => schema::judge(header.format, header.application, salvage.tables()),
+        None if salvage.sessions().is_empty() && !salvage.pages().is_orphaned() => {
+            Err(schema::Refused::Foreign)
+        }
         None => Ok(()),
     };
-    refused.map_err(|refused| read_only::schema_trouble(path, refused))
+    match judged {
+        Ok(()) | Err(schema::Refused::Damaged(_)) => Ok(()),
+        Err(refused) => Err(read_only::schema_trouble(path, refused)),
+    }
 }
 
 /// Keeps every other program out; `false` when one is in.

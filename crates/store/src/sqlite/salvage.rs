@@ -10,11 +10,15 @@ use super::number::nat;
 use super::pages::{Header, Pages};
 use super::reading::{MAX_SEQ, SEQ_BITS, key};
 use super::rows::{self, Row, Unreadable};
+use super::schema::{Made, Tables};
 use domain::ids::{Seq, SessionId};
 use domain::session::SessionSummary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
+
+/// How long the header of a file is.
+const HEADER: usize = 100;
 
 /// Where a row stands: its page, and which of the page's rows it is.
 type Place = (u32, usize);
@@ -53,6 +57,7 @@ pub(super) struct Salvage {
     sessions: BTreeMap<i64, Known>,
     rows: Vec<(i64, Place)>,
     snapshots: Vec<(i64, Place)>,
+    made: Made,
     /// Processes that said that they write a session.
     pub(super) writers: BTreeSet<u32>,
 }
@@ -66,8 +71,12 @@ impl Salvage {
             sessions: BTreeMap::new(),
             rows: Vec::new(),
             snapshots: Vec::new(),
+            made: Made::new(),
             writers: BTreeSet::new(),
         };
+        if let Some(first) = salvage.pages.page(1) {
+            salvage.look_at_tables(&first);
+        }
         let numbers: Vec<u32> = salvage.pages.numbers().collect();
         for number in numbers {
             if let Some(page) = salvage.pages.page(number) {
@@ -84,6 +93,19 @@ impl Salvage {
         self.pages.header()
     }
 
+    /// What kind of file it is by what is in it.
+    pub(super) fn tables(&self) -> Tables {
+        match Tables::of(&self.made) {
+            Tables::Strange if self.has_records() => Tables::Alike,
+            tables => tables,
+        }
+    }
+
+    /// Whether a record of a session holds.
+    fn has_records(&self) -> bool {
+        self.sessions().into_iter().any(|(id, known)| !self.found(id, &known.name).is_empty())
+    }
+
     /// The pages themselves.
     pub(super) fn pages(&self) -> &Pages {
         &self.pages
@@ -92,12 +114,19 @@ impl Salvage {
     /// The sessions with their numbers in this file, without those in which nothing was ever written. A name that is there twice was
     /// taken away and used again: the later one counts.
     pub(super) fn sessions(&self) -> Vec<(i64, &Known)> {
-        let written = self.sessions.iter().filter(|(_, known)| known.last != Some(Seq(0)));
+        let written =
+            self.sessions.iter().filter(|(id, known)| known.last != Some(Seq(0)) || self.has_rows(**id));
         let newest: BTreeMap<&SessionId, (i64, &Known)> =
             written.map(|(id, known)| (&known.name, (*id, known))).collect();
         let mut sessions: Vec<(i64, &Known)> = newest.into_values().collect();
         sessions.sort_by_key(|(id, _)| *id);
         sessions
+    }
+
+    /// Whether rows of the log say that they are of this session.
+    fn has_rows(&self, id: i64) -> bool {
+        let from = self.rows.partition_point(|(found, _)| *found < key(id, Seq(0)));
+        self.rows.get(from).is_some_and(|(found, _)| *found <= key(id, Seq(MAX_SEQ)))
     }
 
     /// Rows of the log that belong to no session that is known.
@@ -201,6 +230,21 @@ impl Salvage {
                         self.remember(*rowid, Known { name, last: None, title: String::new() });
                     }
                 }
+                (
+                    Some(_),
+                    [
+                        Column::Text(Some("table" | "index")),
+                        Column::Text(_),
+                        Column::Text(_),
+                        Column::Int(_),
+                        Column::Text(_),
+                    ],
+                ) => {
+                    let whole = cell.whole(page, &self.pages);
+                    if let Some(columns) = whole.as_deref().and_then(cells::columns) {
+                        self.note_table(&columns);
+                    }
+                }
                 // A lease.
                 (
                     Some(_),
@@ -218,6 +262,22 @@ impl Salvage {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// The list of tables begins behind the header of the first page, and goes on in others.
+    fn look_at_tables(&mut self, first: &[u8]) {
+        for cell in cells::cells_at(first, HEADER, self.pages.usable()) {
+            let Some(row) = cell.whole(first, &self.pages) else { continue };
+            if let Some(columns) = cells::columns(&row) {
+                self.note_table(&columns);
+            }
+        }
+    }
+
+    fn note_table(&mut self, columns: &[Column<'_>]) {
+        if let [_, Column::Text(Some(name)), _, Column::Int(_), Column::Text(Some(sql))] = columns {
+            self.made.insert((*name).to_owned(), (*sql).to_owned());
         }
     }
 

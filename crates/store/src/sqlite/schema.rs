@@ -3,11 +3,13 @@
 //! Only `log` is the truth; `sessions`, `entries`, `found`, `runs` and `snapshots` can be rebuilt from it.
 
 use rusqlite::{Connection, TransactionBehavior};
+use std::collections::BTreeMap;
 
 /// Marks a file as ours ("Prlr").
-const APPLICATION_ID: i32 = 0x5072_6c72;
+const APPLICATION_ID: u32 = 0x5072_6c72;
 
-/// The steps from an empty file to today's; a file's `user_version` is how many of them it has had.
+/// The steps from an empty file to today's; a file's `user_version` is how many of them it has had. Each step changes the tables: that
+/// tells a later format from a damaged number.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE sessions (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -81,6 +83,10 @@ const MIGRATIONS: &[&str] = &["
 
 /// The format that this version writes.
 pub(super) const FORMAT: u32 = MIGRATIONS.len() as u32;
+/// No later format has a number beyond this: it is a damaged one.
+const MAX_FORMAT: u32 = 1_000;
+/// What the search index and SQLite itself keep: other versions of SQLite may make them otherwise.
+const NOT_OURS: &[&str] = &["found_", "sqlite_"];
 
 /// Why a file is not taken.
 #[derive(Debug)]
@@ -89,6 +95,8 @@ pub(super) enum Refused {
     Newer(u32),
     /// It belongs to another program.
     Foreign,
+    /// It is ours, and its header does not say so: the text says what it says.
+    Damaged(String),
     /// SQLite says no.
     Sqlite(rusqlite::Error),
 }
@@ -97,6 +105,47 @@ impl From<rusqlite::Error> for Refused {
     fn from(error: rusqlite::Error) -> Refused {
         Refused::Sqlite(error)
     }
+}
+
+/// What a file holds, whatever its header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tables {
+    /// Exactly the tables of today's format.
+    Ours,
+    /// All of these and others, or other columns; or records of sessions.
+    Alike,
+    /// Something else.
+    Strange,
+}
+
+/// A table or index by its name, and what it was made with.
+pub(super) type Made = BTreeMap<String, String>;
+
+impl Tables {
+    /// Which they are.
+    pub(super) fn of(made: &Made) -> Tables {
+        let Ok(ours) = Connection::open_in_memory().and_then(|connection| {
+            for step in MIGRATIONS {
+                connection.execute_batch(step)?;
+            }
+            made_in(&connection)
+        }) else {
+            return Tables::Strange;
+        };
+        let counts = |name: &&String| !NOT_OURS.iter().any(|begin| name.starts_with(begin));
+        if ours.keys().filter(counts).any(|name| !made.contains_key(name)) {
+            return Tables::Strange;
+        }
+        let is_same = made.keys().filter(counts).all(|name| made.get(name) == ours.get(name));
+        if is_same { Tables::Ours } else { Tables::Alike }
+    }
+}
+
+/// The tables and indexes of a file.
+fn made_in(connection: &Connection) -> rusqlite::Result<Made> {
+    let mut statement = connection.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let made = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    made.collect()
 }
 
 /// Brings the file up to today's format.
@@ -129,24 +178,84 @@ pub(super) fn is_ours(connection: &Connection) -> Result<(), Refused> {
     }
 }
 
-/// Whether a file with such a header is ours to read.
-pub(super) fn judge(format: u32, application: u32) -> Result<(), Refused> {
-    match (format, application) {
-        (_, other) if i64::from(other) != i64::from(APPLICATION_ID) => Err(Refused::Foreign),
-        (newer, _) if newer > FORMAT => Err(Refused::Newer(newer)),
-        _ => Ok(()),
+/// Whether a file with such a header and such tables is ours to use. What is in it counts for more than two numbers of its header.
+pub(super) fn judge(format: u32, application: u32, tables: Tables) -> Result<(), Refused> {
+    let is_marked = application == APPLICATION_ID;
+    let header =
+        || Refused::Damaged(format!("its header says format {format} of program {application:#010x}"));
+    match (tables, format) {
+        (Tables::Strange, _) if !is_marked => Err(Refused::Foreign),
+        (Tables::Strange | Tables::Alike, newer) if newer > FORMAT && newer <= MAX_FORMAT => {
+            Err(Refused::Newer(newer))
+        }
+        (Tables::Ours, format) if format != FORMAT => Err(header()),
+        (_, 1..=FORMAT) if is_marked => Ok(()),
+        _ => Err(header()),
     }
 }
 
 /// The file's format; 0 when it is empty.
-fn format(connection: &Connection) -> Result<u32, Refused> {
-    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match (version, id, tables) {
-        (0, 0, 0) => Ok(0),
-        (_, id, _) if id != APPLICATION_ID => Err(Refused::Foreign),
-        (newer, ..) if newer > FORMAT => Err(Refused::Newer(newer)),
-        (known, ..) => Ok(known),
+pub(super) fn format(connection: &Connection) -> Result<u32, Refused> {
+    let version: u32 = connection
+        .pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0))
+        .map(i32::cast_unsigned)?;
+    let id: u32 = connection
+        .pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0))
+        .map(i32::cast_unsigned)?;
+    if (version, id) == (FORMAT, APPLICATION_ID) {
+        return Ok(FORMAT);
+    }
+    let made = made_in(connection)?;
+    if (version, id) == (0, 0) && made.is_empty() {
+        return Ok(0);
+    }
+    judge(version, id, Tables::of(&made)).map(|()| version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A later format is told from a damaged number by its tables.
+    #[test]
+    fn every_step_changes_the_tables() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut before = Made::new();
+        for step in MIGRATIONS {
+            connection.execute_batch(step).unwrap();
+            let made = made_in(&connection).unwrap();
+            assert_ne!(made, before);
+            before = made;
+        }
+        assert_eq!(Tables::of(&before), Tables::Ours);
+    }
+
+    #[test]
+    fn what_is_in_a_file_counts_for_more_than_its_header() {
+        let ours = APPLICATION_ID;
+        let judged = |format, application, tables| match judge(format, application, tables) {
+            Ok(()) => "ours",
+            Err(Refused::Newer(_)) => "newer",
+            Err(Refused::Foreign) => "foreign",
+            Err(Refused::Damaged(_)) => "damaged",
+            Err(Refused::Sqlite(_)) => "?",
+        };
+        for (format, application, tables, wanted) in [
+            (FORMAT, ours, Tables::Ours, "ours"),
+            (FORMAT, ours, Tables::Strange, "ours"),
+            (FORMAT + 1, ours, Tables::Alike, "newer"),
+            (FORMAT + 1, ours, Tables::Strange, "newer"),
+            (FORMAT + 1, 0, Tables::Alike, "newer"),
+            (FORMAT + 1, ours, Tables::Ours, "damaged"),
+            (MAX_FORMAT + 1, ours, Tables::Alike, "damaged"),
+            (0, ours, Tables::Ours, "damaged"),
+            (FORMAT, 0, Tables::Ours, "damaged"),
+            (FORMAT, 7, Tables::Alike, "damaged"),
+            (0, 0, Tables::Ours, "damaged"),
+            (FORMAT, 0, Tables::Strange, "foreign"),
+            (FORMAT + 1, 7, Tables::Strange, "foreign"),
+        ] {
+            assert_eq!(judged(format, application, tables), wanted, "{format} {application} {tables:?}");
+        }
     }
 }

@@ -23,6 +23,9 @@ const SNAPSHOT_EVERY: u64 = 1024;
 /// …and not before the log has grown by this part of itself, so that large sessions are not written again and again.
 const SNAPSHOT_PART: u64 = 64;
 
+/// Most sessions that were cut off in a run which a search looks through itself.
+const CUT_OFF: u32 = 64;
+
 /// A session that this store writes.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -66,10 +69,6 @@ impl Writer {
 
     pub(super) fn waiting(&self) -> &[Event] {
         &self.waiting
-    }
-
-    pub(super) fn forget_projection(&mut self) {
-        self.projection = None;
     }
 
     /// The last event that was appended, on disk or waiting.
@@ -314,13 +313,26 @@ pub(super) fn summary(
     Ok(row.flatten())
 }
 
-/// `None` when what is kept cannot be read, which `rebuild` mends.
+/// `None` when what is kept cannot be read, which a recovery mends.
 fn summary_of(owner: &Owner, row: &rusqlite::Row<'_>) -> Result<Option<SessionSummary>> {
     let kept = row.get_ref(0)?.as_str().ok().map(record::decode::<SessionSummary>);
     let Some(Ok(mut summary)) = kept else { return Ok(None) };
     // A run whose program is gone is not under way, whatever its log says.
     summary.running = summary.running && owner.is_held(row, 1)?;
     Ok(Some(summary))
+}
+
+/// The newest sessions whose program died in the middle of a run: what was said there last is in no index until they are opened.
+pub(super) fn cut_off(connection: &Connection, owner: &Owner) -> Result<Vec<SessionSummary>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{SUMMARY} WHERE s.last_seq > 0 AND instr(s.summary, '\"running\":true') ORDER BY s.updated_at DESC LIMIT ?1"
+    ))?;
+    let rows = statement.query_map([CUT_OFF], |row| {
+        let kept = row.get_ref(0)?.as_str().ok().map(record::decode::<SessionSummary>);
+        let Some(Ok(summary)) = kept else { return Ok(None) };
+        Ok((summary.running && !owner.is_held(row, 1)?).then_some(summary))
+    })?;
+    rows.filter_map(Result::transpose).collect()
 }
 
 /// A place in the log where all words were found.

@@ -22,6 +22,18 @@ pub(super) fn sqlite(path: &Path, error: &Error) -> StoreError {
     }
 }
 
+/// A store of which only the log is left.
+pub(super) fn orphaned(path: &Path) -> StoreError {
+    let path = super::place::real(path);
+    let what = match std::fs::metadata(&path) {
+        Ok(found) if found.len() == 0 => "it is empty",
+        Ok(_) => "only its first bytes are left",
+        Err(_) => "it is gone",
+    };
+    let detail = format!("{what}, while its log ({}) is there", super::pages::log_path(&path).display());
+    StoreError::Corrupt { path, detail }
+}
+
 /// An error of the file system about `path`.
 pub(super) fn io(path: &Path, error: &io::Error) -> StoreError {
     let path = path.to_owned();
@@ -39,6 +51,20 @@ pub(super) fn is_damage(error: &Error) -> bool {
         | Error::FromSqlConversionFailure(..)
         | Error::IntegralValueOutOfRange(..)
         | Error::InvalidColumnType(..) => true,
+        Error::SqliteFailure(failure, said) if failure.code == ErrorCode::Unknown => {
+            said.as_deref().is_some_and(|said| OUT_OF_SHAPE.iter().any(|begin| said.starts_with(begin)))
+        }
         other => other.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt),
     }
 }
+
+/// How SQLite begins to say that the tables are not as we made them, for which it has no code.
+const OUT_OF_SHAPE: &[&str] = &[
+    "invalid fts5 file format",
+    "fts5:",
+    "vtable constructor failed",
+    "unsupported file format",
+    "no such table",
+    "no such column",
+    "no such index",
+];
