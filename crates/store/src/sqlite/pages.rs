@@ -26,8 +26,6 @@ pub(super) struct Header {
     pub(super) application: u32,
     /// Its format.
     pub(super) format: u32,
-    /// Bytes at the end of each page that hold nothing.
-    reserved: usize,
     first_free: u32,
 }
 
@@ -47,8 +45,17 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Of the file at `path` and the log beside it.
+    /// Of the file at `path` and the log beside it, with pages of the size that the header says.
     pub(super) fn open(path: &Path) -> io::Result<Pages> {
+        Pages::sized(path, true)
+    }
+
+    /// The same with pages of our usual size; `None` when these are of that size.
+    pub(super) fn of_usual_size(&self, path: &Path) -> Option<Pages> {
+        (self.size != USUAL_SIZE).then(|| Pages::sized(path, false).ok())?
+    }
+
+    fn sized(path: &Path, as_it_says: bool) -> io::Result<Pages> {
         let path = &place::real(path);
         let log = match File::open(log_path(path)) {
             Ok(log) => Some(log),
@@ -63,6 +70,7 @@ impl Pages {
         };
         let is_orphaned = has_log && file.as_ref().is_none_or(is_stump);
         let own = file.as_ref().and_then(|file| read_at(file, 0, 100).ok()).and_then(|bytes| size_in(&bytes));
+        let own = if as_it_says { own } else { Some(USUAL_SIZE) };
         let committed = log.as_ref().and_then(|log| log::committed(log, own));
         let size = own.or(committed.as_ref().map(|log| log.size)).unwrap_or(USUAL_SIZE);
         let logged = committed.map(|log| log.pages).unwrap_or_default();
@@ -91,7 +99,8 @@ impl Pages {
 
     /// Bytes of a page that hold something.
     pub(super) fn usable(&self) -> usize {
-        self.size - self.header.map_or(0, |header| header.reserved)
+        // A header may say that the end of each page is reserved. In our files it never is, and a damaged byte must not cost rows.
+        self.size
     }
 
     /// The longest that anything in this file can be.
@@ -209,8 +218,6 @@ fn size_in(bytes: &[u8]) -> Option<usize> {
 
 fn header(page: &[u8]) -> Option<Header> {
     size_in(page)?;
-    let reserved = usize::from(*page.get(20)?);
     let (first_free, format, application) = (number_at(page, 32), number_at(page, 60), number_at(page, 68));
-    // SQLite wants 480 bytes of each page at least.
-    (page.len() - reserved >= 480).then_some(Header { application, format, reserved, first_free })
+    Some(Header { application, format, first_free })
 }

@@ -54,6 +54,8 @@ impl Found {
 #[derive(Debug)]
 pub(super) struct Salvage {
     pages: Pages,
+    /// The same file once more: closing it would give up the lock of whoever recovers it.
+    kept_open: Option<Pages>,
     sessions: BTreeMap<i64, Known>,
     rows: Vec<(i64, Place)>,
     snapshots: Vec<(i64, Place)>,
@@ -65,9 +67,19 @@ pub(super) struct Salvage {
 impl Salvage {
     /// Looks the file at `path` through.
     pub(super) fn of(path: &Path) -> io::Result<Salvage> {
-        let pages = Pages::open(path)?;
+        let salvage = Salvage::among(Pages::open(path)?);
+        // The size of the pages is a number in the header, which may be damaged.
+        let Some(usual) = salvage.pages.of_usual_size(path).map(Salvage::among) else { return Ok(salvage) };
+        let (mut better, other) =
+            if usual.rows.len() > salvage.rows.len() { (usual, salvage) } else { (salvage, usual) };
+        better.kept_open = Some(other.pages);
+        Ok(better)
+    }
+
+    fn among(pages: Pages) -> Salvage {
         let mut salvage = Salvage {
             pages,
+            kept_open: None,
             sessions: BTreeMap::new(),
             rows: Vec::new(),
             snapshots: Vec::new(),
@@ -85,7 +97,7 @@ impl Salvage {
         }
         salvage.rows.sort_unstable();
         salvage.snapshots.sort_unstable();
-        Ok(salvage)
+        salvage
     }
 
     /// What the header of the file says; `None` when it is lost.

@@ -196,6 +196,8 @@ pub(super) fn judge(format: u32, application: u32, tables: Tables) -> Result<(),
 
 /// The file's format; 0 when it is empty.
 pub(super) fn format(connection: &Connection) -> Result<u32, Refused> {
+    // All of it at one moment: another program may be making the tables.
+    let _moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let version: u32 = connection
         .pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0))
         .map(i32::cast_unsigned)?;
