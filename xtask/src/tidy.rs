@@ -57,6 +57,8 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 
 fn findings(pages: &[Page], long: &[(&str, usize)]) -> Vec<String> {
     let mut findings: Vec<String> = pages.iter().flat_map(|page| of_page(page, long)).collect();
+    let wires = wires(pages);
+    findings.extend(pages.iter().flat_map(|page| named_wires(page, &wires)));
     for (path, _) in long {
         if !pages.iter().any(|page| page.path == *path) {
             findings
@@ -98,6 +100,43 @@ fn of_page(page: &Page, long: &[(&str, usize)]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Where each foreign wire lives. The native one is ours: everybody may name it.
+const WIRES: &str = "crates/dialects/src/";
+/// What may name wires: their own folders, and those in which the kit knows them apart from our code.
+const WIRE_FOLDERS: &[&str] = &[WIRES, "crates/kit/src/check/wires"];
+
+/// The foreign wires, by the folders they have.
+fn wires(pages: &[Page]) -> Vec<&str> {
+    let folders = pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.split_once('/'));
+    let mut wires: Vec<&str> = folders.map(|(folder, _)| folder).filter(|name| *name != "native").collect();
+    wires.sort_unstable();
+    wires.dedup();
+    wires
+}
+
+/// Code that knows a wire by its name: what differs between wires belongs into their descriptions.
+fn named_wires(page: &Page, wires: &[&str]) -> Vec<String> {
+    let path = &page.path;
+    let ours = path.starts_with("crates/") && path.contains("/src/") && !path.contains("tests");
+    if !ours || WIRE_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
+        return Vec::new();
+    }
+    let program = page.text.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = program.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let named = code.flat_map(|(number, line)| {
+        let names = |wire: &&&str| {
+            line.contains(&format!("dialects::{wire}::")) || line.contains(&format!("\"{wire}\""))
+        };
+        let named = wires.iter().filter(names).map(move |wire| (number, *wire)).collect::<Vec<_>>();
+        named
+    });
+    named
+        .map(|(number, wire)| {
+            format!("{path}:{}: names the wire `{wire}`: put what differs into its description", number + 1)
+        })
+        .collect()
 }
 
 fn length(page: &Page, long: &[(&str, usize)]) -> Option<String> {
@@ -169,6 +208,22 @@ mod tests {
         expect(page("tests/common/peer.rs", "//! A.\n"), &[], &["`common`"]);
         expect(page("src/handlers_of_time.rs", "//! A.\n"), &[], &["`handlers`"]);
         expect(page("src/uncommon.rs", "//! A.\n"), &[], &[]);
+    }
+
+    #[test]
+    fn a_wire_is_named_in_its_folders_only() {
+        let wire = page("crates/dialects/src/morse/wire.rs", "//! A.\nconst NAME: &str = \"morse\";\n");
+        let check = page("crates/kit/src/check/wires/morse.rs", "//! A.\nconst NAME: &str = \"morse\";\n");
+        for (text, findings_expected) in [
+            ("//! morse\nlet x = dialects::morse::DIALECT;\n", 1),
+            ("//! A.\nif name == \"morse\" {}\n", 1),
+            ("//! A.\n// \"morse\" is old\nlet x = \"remorse\";\n", 0),
+            ("//! A.\n#[cfg(test)]\nmod tests { use dialects::morse::X; }\n", 0),
+        ] {
+            let pages = [wire.clone(), check.clone(), page("crates/parlor/src/serve.rs", text)];
+            let found = findings(&pages, &[]);
+            assert_eq!(found.len(), findings_expected, "{text}: {found:?}");
+        }
     }
 
     #[test]

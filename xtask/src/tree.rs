@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 const SKIPPED: &[&str] = &["target", ".git", "node_modules"];
 
 /// One text file.
+#[cfg_attr(test, derive(Clone))]
 pub(crate) struct Page {
     pub(crate) path: String,
     pub(crate) text: String,

@@ -13,6 +13,8 @@ mod tests;
 mod ui_role;
 mod wire;
 
+use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes};
+
 pub use runtime_role::{
     AsstRuntime, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_READY_AGAIN, MAX_REQUESTS, READY_AGAIN,
 };
@@ -25,3 +27,24 @@ pub const VERSION: &str = "1.0.0";
 pub const CAPABILITIES: [&str; 3] = ["streaming", "tools", "attachments"];
 /// Kind of the opaque part that stands for an attached file: `{"path":…,"mime":…}`.
 pub const ATTACHMENT: &str = "attachment";
+
+/// The wire, for everybody else.
+pub const DIALECT: Dialect = Dialect::new(&Description {
+    name: "asst",
+    lanes: Lanes::One,
+    lossless: false,
+    drains: true,
+    restart_code: None,
+    // The runtime speaks first.
+    recognises: |_| false,
+    sockets: None,
+    habits: Habits {
+        flags: &[],
+        interpreter: Some(Interpreter { word: "tsx", script_ends: ".ts", in_our_place: false }),
+    },
+    runtime_role: || Box::new(AsstRuntime::default()),
+    ui_role: || Box::new(AsstUi::default()),
+    fidelity: fidelity::TABLE,
+    quirks: quirks::QUIRKS,
+    schema: || format!("{:#}", schema()),
+});

@@ -18,8 +18,37 @@ mod ui_role;
 #[cfg(test)]
 mod tests;
 
+use crate::first_line;
+use roles::dialect::{Approval, Description, Dialect, Habits, Lanes, Meaning};
+
 pub use runtime_role::{BEGINS_AFTER, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE};
 pub use ui_role::CodeliaUi;
 
 /// The dialect's name, as on the command line.
 pub const NAME: &str = "codelia";
+
+/// codelia's words for how much runs without asking.
+const APPROVAL_MODES: &[(&str, Approval)] =
+    &[("minimal", Approval::Ask), ("trusted", Approval::Edits), ("full-access", Approval::Everything)];
+
+/// The wire, for everybody else.
+pub const DIALECT: Dialect = Dialect::new(&Description {
+    name: NAME,
+    lanes: Lanes::One,
+    lossless: false,
+    drains: false,
+    restart_code: None,
+    // openagent begins with `initialize` as well and names the client differently.
+    recognises: |line| {
+        first_line::has(line, &["jsonrpc", "method"])
+            && !first_line::has_any(line, "params", &["client_info", "terminal_size"])
+            && !first_line::has_number(line, "id")
+    },
+    sockets: None,
+    habits: Habits { flags: &[("--approval-mode", Meaning::Approval(APPROVAL_MODES))], interpreter: None },
+    runtime_role: || Box::new(CodeliaRuntime::default()),
+    ui_role: || Box::new(CodeliaUi::default()),
+    fidelity: fidelity::TABLE,
+    quirks: quirks::QUIRKS,
+    schema: || format!("{:#}", schema::schema()),
+});

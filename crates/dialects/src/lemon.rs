@@ -17,6 +17,8 @@ mod ui_role;
 #[cfg(test)]
 mod tests;
 
+use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes, Meaning};
+
 pub use runtime_role::{ANSWER_DEADLINE, LemonRuntime, MAX_PENDING};
 pub use ui_role::{EXIT_RESTART, LemonUi};
 
@@ -34,3 +36,32 @@ pub enum Compat {
     /// The document's.
     Seed,
 }
+
+/// The wire, for everybody else.
+pub const DIALECT: Dialect = Dialect::new(&Description {
+    name: NAME,
+    lanes: Lanes::One,
+    lossless: false,
+    drains: false,
+    restart_code: Some(EXIT_RESTART),
+    // The runtime speaks first.
+    recognises: |_| false,
+    sockets: None,
+    habits: Habits {
+        flags: &[
+            ("--cwd", Meaning::Cwd),
+            ("--model", Meaning::Model),
+            ("--no-ui", Meaning::Option("no-ui")),
+            ("--debug", Meaning::Option("debug")),
+            ("--system-prompt", Meaning::Idle),
+            ("--base-url", Meaning::Idle),
+            ("--session-file", Meaning::Idle),
+        ],
+        interpreter: Some(Interpreter { word: "run", script_ends: ".exs", in_our_place: true }),
+    },
+    runtime_role: || Box::new(LemonRuntime::new()),
+    ui_role: || Box::new(LemonUi::new()),
+    fidelity: fidelity::TABLE,
+    quirks: quirks::QUIRKS,
+    schema: || format!("{:#}", schema::schema()),
+});

@@ -1,20 +1,17 @@
 //! The wires ("dialects"): one folder each, all of the same shape, none knows another.
 //!
-//! A dialect has two roles, both state machines without I/O: [`RuntimeRole`](roles::RuntimeRole) (we play the runtime, a foreign UI is at the other
-//! end) and [`UiRole`](roles::UiRole) (we play the UI, a foreign runtime is at the other end).
+//! A dialect has two roles, both state machines without I/O: [`RuntimeRole`](roles::RuntimeRole) (we play the runtime, a foreign UI is
+//! at the other end) and [`UiRole`](roles::UiRole) (we play the UI, a foreign runtime is at the other end). Its folder exports one
+//! [`Dialect`], which says everything that others need to know of it; a new wire is its folder, its `mod` and its place in [`ALL`].
 
-#[cfg(feature = "asst")]
 pub mod asst;
-#[cfg(feature = "codelia")]
 pub mod codelia;
-#[cfg(feature = "lemon")]
+mod first_line;
 pub mod lemon;
-#[cfg(feature = "native")]
 pub mod native;
-#[cfg(feature = "nous")]
 pub mod nous;
-#[cfg(feature = "openagent")]
 pub mod openagent;
-pub mod registry;
+mod registry;
 
-pub use registry::Dialect;
+pub use registry::{ALL, NotADialect, named, of_first_line};
+pub use roles::Dialect;

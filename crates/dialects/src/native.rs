@@ -13,6 +13,9 @@ pub mod wire;
 #[cfg(test)]
 mod tests;
 
+use crate::first_line;
+use roles::dialect::{Description, Dialect, Habits, Lanes};
+
 pub use runtime_role::NativeRuntime;
 pub use ui_role::NativeUi;
 
@@ -45,3 +48,20 @@ pub const MAX_REPLAY: usize = 4_000_000;
 pub const MAX_REPLAY_BYTES: usize = 128 * 1024 * 1024;
 /// How often one link asks for a session again because the two sides did not agree.
 pub const MAX_RESYNCS: u32 = 3;
+
+/// The wire, for everybody else.
+pub const DIALECT: Dialect = Dialect::new(&Description {
+    name: "native",
+    lanes: Lanes::One,
+    lossless: true,
+    drains: false,
+    restart_code: None,
+    recognises: |line| first_line::has(line, &["hello"]),
+    sockets: None,
+    habits: Habits::NONE,
+    runtime_role: || Box::new(NativeRuntime::default()),
+    ui_role: || Box::new(NativeUi::default()),
+    fidelity: &fidelity::TABLE,
+    quirks: fidelity::QUIRKS,
+    schema: || format!("{:#}", schema::schema()),
+});

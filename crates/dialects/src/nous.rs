@@ -16,6 +16,10 @@ mod tests;
 mod ui_role;
 mod wire;
 
+use crate::first_line;
+use roles::dialect::{Description, Dialect, Habits, Lanes, UsualSockets};
+use std::path::PathBuf;
+
 pub use runtime_role::{HOLD, MAX_ANSWER_BYTES, MAX_HELD, MAX_WAITING_LINES, NousRuntime};
 pub use schema::schema;
 pub use ui_role::NousUi;
@@ -25,3 +29,27 @@ pub const VERSION: &str = "1";
 
 /// Where the core listens and its clients look when nobody names a place.
 pub const USUAL_SOCKET: &str = "/tmp/nous-core.sock";
+
+/// The wire, for everybody else.
+pub const DIALECT: Dialect = Dialect::new(&Description {
+    name: "nous",
+    lanes: Lanes::CommandsAndEvents,
+    lossless: false,
+    drains: false,
+    restart_code: None,
+    recognises: |line| {
+        !first_line::has(line, &["jsonrpc", "method"])
+            && first_line::has(line, &["type"])
+            && ["v", "payload", "id"].iter().any(|member| first_line::has(line, &[member]))
+    },
+    sockets: Some(UsualSockets {
+        listen: |_, _| vec![PathBuf::from(USUAL_SOCKET)],
+        connect: |_| vec![PathBuf::from(USUAL_SOCKET)],
+    }),
+    habits: Habits::NONE,
+    runtime_role: || Box::new(NousRuntime::default()),
+    ui_role: || Box::new(NousUi::default()),
+    fidelity: fidelity::TABLE,
+    quirks: quirks::QUIRKS,
+    schema: || format!("{:#}", schema()),
+});

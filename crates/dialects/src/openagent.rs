@@ -20,6 +20,9 @@ mod version;
 #[cfg(test)]
 mod tests;
 
+use crate::first_line;
+use roles::dialect::{Description, Dialect, Habits, Lanes, UsualSockets};
+
 pub use runtime_role::{MAX_PENDING, MAX_QUERIES, OpenagentRuntime};
 pub use socket::SocketEnv;
 pub use ui_role::{BACKEND_LINE, OpenagentUi};
@@ -29,3 +32,28 @@ pub const NAME: &str = "openagent";
 
 /// How long a request for approval waits, as the document has it.
 pub const APPROVAL_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// The wire, for everybody else.
+pub const DIALECT: Dialect = Dialect::new(&Description {
+    name: NAME,
+    lanes: Lanes::One,
+    lossless: false,
+    drains: false,
+    restart_code: None,
+    // codelia begins with `initialize` as well and names the client differently.
+    recognises: |line| {
+        first_line::has(line, &["jsonrpc", "method"])
+            && (first_line::has_any(line, "params", &["client_info", "terminal_size"])
+                || first_line::has_number(line, "id"))
+    },
+    sockets: Some(UsualSockets {
+        listen: |variable, pid| SocketEnv::read(variable).listen(pid),
+        connect: |variable| SocketEnv::read(variable).connect(None),
+    }),
+    habits: Habits::NONE,
+    runtime_role: || Box::new(OpenagentRuntime::new()),
+    ui_role: || Box::new(OpenagentUi::new()),
+    fidelity: fidelity::TABLE,
+    quirks: quirks::QUIRKS,
+    schema: || format!("{:#}", schema::schema()),
+});

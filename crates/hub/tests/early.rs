@@ -1,6 +1,5 @@
 //! A UI that speaks as soon as it is connected, before it was told anything.
 
-use dialects::Dialect;
 use domain::command::{Command, LibraryCommand};
 use domain::port::Order;
 use domain::session::Policy;
@@ -28,7 +27,7 @@ async fn a_prompt_that_comes_with_the_connection_is_for_the_session_that_is_give
     let store = store::MemoryStore::default();
     let hub = Hub::start(setup, Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));
     let guest = Guest {
-        role: Dialect::Lemon.runtime_role(),
+        role: dialects::lemon::DIALECT.runtime_role(),
         name: "early".into(),
         standing: Standing::Controller,
         greeting: Greeting::default(),

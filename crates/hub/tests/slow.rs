@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
 
-use dialects::Dialect;
 use dialects::native::wire::{Cursor, FromRuntime, FromUi, Hello};
 use domain::command::{Command, History, LibraryCommand, PromptOptions, RunCommand, Target};
 use domain::content::{Input, Role, TextKind, Usage};
@@ -110,7 +109,7 @@ impl Bench {
     /// Connects a native UI; gives its end of the wire.
     async fn connect(&self, cursor: Option<Cursor>) -> DuplexStream {
         let guest = Guest {
-            role: Dialect::Native.runtime_role(),
+            role: dialects::native::DIALECT.runtime_role(),
             name: "slow".into(),
             standing: Standing::Controller,
             greeting: Greeting::default(),

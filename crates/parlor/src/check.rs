@@ -43,7 +43,7 @@ Examples:
   parlor check --dialect codelia --role ui -- parlor attach --dialect codelia --prompt hello -- {runtime}")]
 pub(crate) struct Check {
     /// The wire.
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "DIALECT", value_parser = crate::cli::dialect())]
     dialect: dialects::Dialect,
     /// What the program is.
     #[arg(long, value_enum)]

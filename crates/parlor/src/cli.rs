@@ -1,6 +1,7 @@
 //! What can be typed. Help texts teach: each says what happens and shows an example.
 
 use crate::environment::Unread;
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use domain::session::Policy;
 use std::ffi::OsString;
@@ -169,7 +170,7 @@ pub(crate) enum Sub {
     /// Every message of a wire as a JSON Schema, or as the requirement tables that its document speaks of.
     Schema {
         /// Which wire.
-        #[arg(long)]
+        #[arg(long, value_parser = dialect())]
         dialect: dialects::Dialect,
     },
     /// Completions for your shell: `parlor completions bash >> ~/.bashrc`.
@@ -274,7 +275,7 @@ pub(crate) struct Serve {
 )]
 pub(crate) struct Attach {
     /// The wire that the runtime speaks.
-    #[arg(long, default_value = "native", value_name = "DIALECT")]
+    #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = dialect())]
     pub(crate) dialect: dialects::Dialect,
     /// Connect to this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
@@ -300,7 +301,7 @@ pub(crate) struct Attach {
 )]
 pub(crate) struct Bridge {
     /// The wire that the UI speaks.
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect())]
     pub(crate) from: dialects::Dialect,
     /// The UI is on stdin and stdout.
     #[arg(long, conflicts_with = "socket")]
@@ -309,7 +310,7 @@ pub(crate) struct Bridge {
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
     /// The wire that the runtime speaks.
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect())]
     pub(crate) to: dialects::Dialect,
     /// The runtime listens on this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
@@ -394,4 +395,10 @@ mod tests {
         assert_eq!(option("no-ui"), Ok(("no-ui".to_owned(), "true".to_owned())));
         assert!(option("=x").is_err());
     }
+}
+
+/// A wire by its name; shells complete it.
+pub(crate) fn dialect() -> impl TypedValueParser<Value = dialects::Dialect> {
+    let names = dialects::ALL.iter().map(|dialect| dialect.name());
+    clap::builder::PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
 }

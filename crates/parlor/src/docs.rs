@@ -10,7 +10,7 @@ use std::path::Path;
 /// Writes one page per dialect and one for all pairs.
 pub(crate) fn write(folder: &Path) -> anyhow::Result<Exit> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for dialect in Dialect::ALL {
+    for dialect in dialects::ALL {
         put(folder, &format!("{dialect}.md"), &page(*dialect))?;
     }
     put(folder, "README.md", &overview())?;
@@ -76,20 +76,20 @@ fn cell(text: &str) -> String {
 
 fn overview() -> String {
     let mut page = format!("{NOTE}# Dialects\n\n");
-    for dialect in Dialect::ALL {
+    for dialect in dialects::ALL {
         let exact = dialect.fidelity().iter().filter(|row| row.fidelity == Fidelity::Exact).count();
         page.push_str(&format!("- [{dialect}]({dialect}.md): {exact} of {} items exact\n", Item::ALL.len()));
     }
     page.push_str(
         "\n## Bridges\n\nItems that arrive exactly or emulated, for a UI (row) on a runtime (column).\n\n| |",
     );
-    for runtime in Dialect::ALL {
+    for runtime in dialects::ALL {
         page.push_str(&format!(" {runtime} |"));
     }
-    page.push_str(&format!("\n|---|{}\n", "---|".repeat(Dialect::ALL.len())));
-    for ui in Dialect::ALL {
+    page.push_str(&format!("\n|---|{}\n", "---|".repeat(dialects::ALL.len())));
+    for ui in dialects::ALL {
         page.push_str(&format!("| **{ui}** |"));
-        for runtime in Dialect::ALL {
+        for runtime in dialects::ALL {
             let carried = pair(ui.fidelity(), runtime.fidelity());
             let arrive = carried
                 .iter()

@@ -7,7 +7,6 @@ use crate::exit::{self, Exit};
 use crate::model_source::Source;
 use crate::settings::{self, Set};
 use crate::{places, stack};
-use dialects::Dialect;
 use domain::path_text;
 use engine::{Config, Ground};
 use models::catalog::{Catalog, Listing, ProviderState};
@@ -59,7 +58,7 @@ pub(crate) async fn doctor(common: &Common) -> anyhow::Result<Exit> {
         say("", "you are root: commands own files as root does; better work as an ordinary user");
     }
     say("sockets", peers(cfg!(target_os = "linux"), link::unix::has_handles()));
-    let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+    let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
     say("dialects", &names.join(", "));
     let term = std::env::var("TERM").unwrap_or_else(|_| "not set".to_owned());
     say("terminal", &format!("TERM={term}"));

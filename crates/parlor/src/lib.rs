@@ -92,7 +92,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.common, asked).await,
         Some(Sub::Skills) => skill_list::list(&cli.common),
         Some(Sub::Schema { dialect }) => {
-            exit::say(&serde_json::to_string_pretty(&dialect.schema())?);
+            exit::say(&(dialect.description().schema)());
             Ok(Exit::Done)
         }
         Some(Sub::Completions { shell }) => {

@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(2);
 )]
 pub(crate) struct Record {
     /// The wire that is spoken.
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "DIALECT", value_parser = crate::cli::dialect())]
     dialect: dialects::Dialect,
     /// Where to write; an existing file is never overwritten. Without it: parlor-DIALECT-TIME.txt, here.
     #[arg(long, value_name = "FILE")]

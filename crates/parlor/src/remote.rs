@@ -31,13 +31,8 @@ pub(crate) enum Place {
 impl Place {
     /// Where runtimes of this wire usually listen, if one does.
     pub(crate) fn usual(dialect: Dialect) -> Option<Place> {
-        let paths = match dialect {
-            Dialect::Openagent => {
-                dialects::openagent::SocketEnv::read(|name| std::env::var_os(name)).connect(None)
-            }
-            Dialect::Nous => vec![PathBuf::from(dialects::nous::USUAL_SOCKET)],
-            _ => Vec::new(),
-        };
+        let sockets = dialect.description().sockets?;
+        let paths = (sockets.connect)(&|name| std::env::var_os(name));
         paths.into_iter().find(|path| path.exists()).map(Place::Socket)
     }
 
@@ -86,16 +81,17 @@ impl Front {
                 "{dialect} speaks over two sockets, not over a program's stdin and stdout; \
                  start the program, then name its socket instead of the command"
             ),
-            Place::Command(command) if dialect == Dialect::Lemon => {
-                let launch = move || watched(command.clone());
-                let code = dialects::lemon::EXIT_RESTART;
-                let (link, program) = start_again_on(code, launch, Lane::MAIN, Limits::default())?;
-                (link, Some(Program::Restarted(program)))
-            }
-            Place::Command(command) => {
-                let (link, child) = watched(command).start(Lane::MAIN, Limits::default())?;
-                (link, Some(Program::Once(child)))
-            }
+            Place::Command(command) => match dialect.description().restart_code {
+                Some(code) => {
+                    let launch = move || watched(command.clone());
+                    let (link, program) = start_again_on(code, launch, Lane::MAIN, Limits::default())?;
+                    (link, Some(Program::Restarted(program)))
+                }
+                None => {
+                    let (link, child) = watched(command).start(Lane::MAIN, Limits::default())?;
+                    (link, Some(Program::Once(child)))
+                }
+            },
         };
         let link = match tape {
             Some(tape) => link.watched(&tape.watcher(dialect.name(), Side::Runtime)?),

@@ -99,7 +99,7 @@ pub(crate) fn dialect(transcript: &Transcript) -> anyhow::Result<Dialect> {
         .dialect
         .as_deref()
         .context("the transcript does not say its dialect; add a line `dialect NAME`")?;
-    name.parse().map_err(|why| anyhow::anyhow!("`{name}` is not a dialect of this program; {why}"))
+    dialects::named(name).map_err(|why| anyhow::anyhow!("`{name}` is not a dialect of this program; {why}"))
 }
 
 fn carrier(transcript: &Transcript) -> Carrier {

@@ -44,7 +44,7 @@ pub(crate) fn wire(text: &str) -> Result<Wire, String> {
     if text == AUTO {
         return Ok(Wire::Auto);
     }
-    text.parse().map(Wire::Known).map_err(|why: dialects::registry::NotADialect| format!("{why}, {AUTO}"))
+    dialects::named(text).map(Wire::Known).map_err(|why| format!("{why}, {AUTO}"))
 }
 
 /// How long the last lines of a program that is told to stop may take to be written.
@@ -55,7 +55,7 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 impl Wire {
     /// Whether its document wants what is under way finished before the program ends.
     fn drains(self) -> bool {
-        self == Wire::Known(Dialect::Asst)
+        self.known().is_some_and(|dialect| dialect.description().drains)
     }
 
     fn known(self) -> Option<Dialect> {
@@ -189,11 +189,9 @@ async fn attend(hub: &Hub, host: &Host, paths: &[(Wire, PathBuf)]) -> anyhow::Re
 /// Where a wire's document says that its clients look, when nobody named a place.
 fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
     match serve.dialect.as_slice() {
-        [Wire::Known(Dialect::Openagent)] => {
-            let env = dialects::openagent::SocketEnv::read(|name| std::env::var_os(name));
-            env.listen(std::process::id())
-        }
-        [Wire::Known(Dialect::Nous)] => vec![PathBuf::from(dialects::nous::USUAL_SOCKET)],
+        [Wire::Known(dialect)] => dialect.description().sockets.map_or_else(Vec::new, |sockets| {
+            (sockets.listen)(&|name| std::env::var_os(name), std::process::id())
+        }),
         _ => Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 //! links move their lines. So who embeds the hub needs none of the dialects that it does not speak.
 
 mod context;
+pub mod dialect;
 mod effect;
 pub mod fidelity;
 mod item;
@@ -12,6 +13,7 @@ mod runtime_role;
 mod ui_role;
 
 pub use context::{Cx, RuntimeCx, UiCx};
+pub use dialect::Dialect;
 pub use effect::{Drift, LinkEffect, Loss, Reason, RoleEffect, RuntimeEffect, TimerKey, UiEffect};
 pub use item::Item;
 pub use line::{Lane, Line};

@@ -102,5 +102,5 @@ impl Cost {
 }
 
 fn wire(name: &str) -> Result<Dialect, Broken> {
-    name.parse().map_err(|_| format!("no wire is called {name}").into())
+    dialects::named(name).map_err(|_| format!("no wire is called {name}").into())
 }

@@ -29,7 +29,7 @@ const END: &str = "\"run_ended\"";
 const TIMES: usize = 3;
 
 pub(crate) fn measure(figures: &mut Figures) -> Result<(), Broken> {
-    for dialect in [Dialect::Native] {
+    for dialect in [dialects::native::DIALECT] {
         let name = format!("fan-out: one of {MANY} UIs of {dialect} against one alone");
         if !figures.wants(&name) {
             continue;

@@ -5,7 +5,7 @@
 //! looks at what the scenario is.
 
 mod channel;
-mod own;
+pub(crate) mod making;
 mod runtime;
 mod ui;
 
@@ -31,7 +31,7 @@ impl Defect {
             Tested::Runtime => {
                 let Some(wire) = wires::runtime(dialect) else { return Vec::new() };
                 let mut all = runtime::defects(wire);
-                all.extend(own::defects(dialect));
+                all.extend((wire.defects)());
                 all
             }
             Tested::Ui => wires::ui(dialect).map(ui::defects).unwrap_or_default(),
@@ -44,7 +44,7 @@ impl Defect {
         channel::lead(peer, (self.make)())
     }
 
-    fn new(
+    pub(super) fn new(
         name: &'static str,
         found_by: &'static [&'static str],
         make: impl Fn() -> Filter + Send + Sync + 'static,
@@ -54,7 +54,7 @@ impl Defect {
 }
 
 /// What becomes of something that passes.
-enum Fate {
+pub(super) enum Fate {
     /// These lines pass instead.
     Pass(Vec<Vec<u8>>),
     /// The program dies of it.
@@ -66,7 +66,7 @@ type OnChunk = Box<dyn FnMut(&[u8]) -> Vec<u8> + Send>;
 
 /// What stands between the kit and the program.
 #[derive(Default)]
-struct Filter {
+pub(super) struct Filter {
     /// With each line of the program.
     said: Option<OnLine>,
     /// With each line of the kit.
@@ -80,7 +80,7 @@ struct Filter {
 
 /// What happens when the kit leaves.
 #[derive(Default)]
-enum AtEnd {
+pub(super) enum AtEnd {
     #[default]
     Ends,
     /// The program never learns of it.
@@ -92,7 +92,7 @@ enum AtEnd {
 }
 
 /// Changes the JSON lines of the program.
-fn said(mut change: impl FnMut(Value) -> Vec<Value> + Send + 'static) -> Filter {
+pub(super) fn said(mut change: impl FnMut(Value) -> Vec<Value> + Send + 'static) -> Filter {
     let said: OnLine = Box::new(move |line| match json(line) {
         Some(value) => Fate::Pass(change(value).iter().map(written).collect()),
         None => Fate::Pass(vec![line.to_vec()]),
@@ -101,7 +101,7 @@ fn said(mut change: impl FnMut(Value) -> Vec<Value> + Send + 'static) -> Filter 
 }
 
 /// Changes the JSON lines of the kit.
-fn heard(mut change: impl FnMut(Value) -> Vec<Value> + Send + 'static) -> Filter {
+pub(super) fn heard(mut change: impl FnMut(Value) -> Vec<Value> + Send + 'static) -> Filter {
     let heard: OnLine = Box::new(move |line| match json(line) {
         Some(value) => Fate::Pass(change(value).iter().map(written).collect()),
         None => Fate::Pass(vec![line.to_vec()]),
@@ -136,7 +136,7 @@ fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Whether two lines are of one sort: the same keys, and the same words where words say what a line is.
-fn alike(one: &Value, other: &Value) -> bool {
+pub(super) fn alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
             one.len() == other.len()

@@ -1,11 +1,10 @@
 //! Of the kit itself: names, reports, expected failures. That it finds faults is shown where there is a program to break.
 
 use super::*;
-use dialects::Dialect;
 
 #[test]
 fn every_wire_has_scenarios_for_both_roles_with_names_of_their_own() {
-    for dialect in Dialect::ALL {
+    for dialect in dialects::ALL {
         for tested in [Tested::Runtime, Tested::Ui] {
             let suite =
                 Suite::of(dialect.name(), tested).unwrap_or_else(|| panic!("{dialect} {}", tested.word()));

@@ -1,5 +1,5 @@
-//! What the kit knows of each wire: how to greet, ask, answer and recognise ends, from either side. One file per wire, with the
-//! scenarios that only it has. None of this uses the dialects' own code: a fault there must not hide itself.
+//! What the kit knows of each wire: how to greet, ask, answer and recognise ends, from either side. One file and one folder per
+//! wire, with the scenarios and the planted defects that only it has. None of this uses the dialects' own code: a fault there must not hide itself.
 
 mod asst;
 mod codelia;
@@ -9,6 +9,7 @@ mod nous;
 mod openagent;
 
 use super::Scenario;
+use super::defects::Defect;
 use crate::peer::Carrier;
 use serde_json::Value;
 
@@ -65,6 +66,8 @@ pub(super) struct RuntimeWire {
     pub(super) ends_with_stdin: bool,
     /// The scenarios that only this wire has.
     pub(super) own: fn() -> Vec<Scenario>,
+    /// What a runtime may get wrong of the words that only this wire has.
+    pub(super) defects: fn() -> Vec<Defect>,
 }
 
 /// A wire as a runtime sees it, for testing UIs.

@@ -23,7 +23,7 @@ title a command is asked about
 "#;
 
 fn trace() -> Trace {
-    Trace::of(&Transcript::parse(CONSENT).unwrap(), Dialect::Codelia)
+    Trace::of(&Transcript::parse(CONSENT).unwrap(), dialects::codelia::DIALECT)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_page_stands_alone_and_data_stays_data() {
 fn every_transcript_of_ours_can_be_traced() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../transcripts");
     let mut seen = 0;
-    for dialect in Dialect::ALL {
+    for dialect in dialects::ALL {
         for side in ["runtime", "ui"] {
             let Ok(files) = std::fs::read_dir(format!("{root}/{dialect}/{side}")) else { continue };
             for file in files {

@@ -8,7 +8,6 @@ use crate::entrance::Refusals;
 use crate::serve::Host;
 use crate::{exit, places};
 use anyhow::Context;
-use dialects::Dialect;
 use hub::core::{LiveSession, Standing};
 use hub::{Guest, Hub};
 use link::unix::Listener;
@@ -136,7 +135,7 @@ impl Desk {
         let mut attending = JoinSet::new();
         let (guests, at) = (host.clone(), hub.clone());
         attending.spawn(attend(native, move |link| {
-            let guest = Guest { start: None, ..guests.guest(Dialect::Native) };
+            let guest = Guest { start: None, ..guests.guest(dialects::native::DIALECT) };
             let hub = at.clone();
             async move {
                 let _ = hub.serve(guest, link).await;

@@ -38,7 +38,7 @@ impl Door {
     pub(super) async fn open(wire: Wire, path: &Path, hub: Hub, host: Host) -> anyhow::Result<Door> {
         let shared = match wire {
             Wire::Known(dialect) => Some(dialect).filter(|dialect| dialect.has_event_lane()),
-            Wire::Auto => Dialect::ALL.iter().copied().find(|dialect| dialect.has_event_lane()),
+            Wire::Auto => dialects::ALL.iter().copied().find(|dialect| dialect.has_event_lane()),
         };
         let main = Listener::bind(path).await?;
         let events = match shared {
@@ -160,7 +160,7 @@ impl Entering {
             Incoming::Frame { frame: Frame::Line(line), .. } => line.as_str(),
             _ => "",
         };
-        let Some(dialect) = Dialect::of_first_line(said) else {
+        let Some(dialect) = dialects::of_first_line(said) else {
             exit::complain("refused: the first line of a client belongs to no wire that can be told by it");
             return;
         };

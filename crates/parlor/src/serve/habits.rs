@@ -1,11 +1,12 @@
 //! What existing UIs put on the command line of the runtime they start. They cannot be told to say it our way, so it is read here.
 //!
-//! It is a list, per wire, of what programs really say: lemon's clients call `PROGRAM run SCRIPT -- --cwd DIR --model PROVIDER:ID …`,
+//! What they say is part of each wire's description: lemon's clients call `PROGRAM run SCRIPT -- --cwd DIR --model PROVIDER:ID …`,
 //! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named:
 //! who misspells a flag that narrows what a UI may do must not get the wider one. What is taken without effect is named.
 
 use crate::cli::{Cli, Common, PolicyMode};
 use dialects::Dialect;
+use roles::dialect::{Approval, Meaning};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use tools::policy::Allowance;
@@ -24,46 +25,9 @@ pub(crate) struct Habits {
     pub(crate) idle: Vec<String>,
 }
 
-/// What a flag of theirs means to us.
-#[derive(Debug, Clone, Copy)]
-enum Meaning {
-    /// The working directory.
-    Cwd,
-    /// The model, `PROVIDER:ID`.
-    Model,
-    /// codelia's word for how much runs without asking.
-    Approval,
-    /// An option of the dialect that is on, by this name.
-    Option(&'static str),
-    /// Nothing; it has a value.
-    Idle,
-}
-
-/// The flags that programs of a wire say to their runtime. Words are told apart by dashes: `_` counts as one.
-fn flags(dialect: Dialect) -> &'static [(&'static str, Meaning)] {
-    match dialect {
-        Dialect::Lemon => &[
-            ("--cwd", Meaning::Cwd),
-            ("--model", Meaning::Model),
-            ("--no-ui", Meaning::Option("no-ui")),
-            ("--debug", Meaning::Option("debug")),
-            ("--system-prompt", Meaning::Idle),
-            ("--base-url", Meaning::Idle),
-            ("--session-file", Meaning::Idle),
-        ],
-        Dialect::Codelia => &[("--approval-mode", Meaning::Approval)],
-        // Their programs start no runtime, or say nothing to it.
-        _ => &[],
-    }
-}
-
-/// The program that a UI of this wire believes to start, and how its script's name ends.
-fn interpreter(dialect: Dialect) -> Option<(&'static str, &'static str)> {
-    match dialect {
-        Dialect::Lemon => Some(("run", ".exs")),
-        Dialect::Asst => Some(("tsx", ".ts")),
-        _ => None,
-    }
+/// The flags that programs of these wires say to their runtime.
+fn flags(dialects: &[Dialect]) -> impl Iterator<Item = &'static (&'static str, Meaning)> {
+    dialects.iter().flat_map(|dialect| dialect.description().habits.flags)
 }
 
 /// Reads what stands behind our own arguments, as programs of these wires say it.
@@ -73,7 +37,8 @@ fn interpreter(dialect: Dialect) -> Option<(&'static str, &'static str)> {
 pub(crate) fn read(rest: &[OsString], dialects: &[Dialect]) -> Result<Habits, String> {
     let mut habits = Habits::default();
     let mut words = rest.iter().map(OsString::as_os_str).peekable();
-    for (program, end) in dialects.iter().filter_map(|dialect| interpreter(*dialect)) {
+    for interpreter in dialects.iter().filter_map(|dialect| dialect.description().habits.interpreter) {
+        let (program, end) = (interpreter.word, interpreter.script_ends);
         if words.next_if(|word| *word == program).is_some() {
             // Options of that program, such as mix's `--no-start`, then the script.
             let script = |word: &OsStr| word.as_encoded_bytes().ends_with(end.as_bytes());
@@ -93,7 +58,7 @@ pub(crate) fn read(rest: &[OsString], dialects: &[Dialect]) -> Result<Habits, St
             None => (text, None),
         };
         let name = name.replace('_', "-");
-        let known = dialects.iter().flat_map(|dialect| flags(*dialect)).find(|(flag, _)| *flag == name);
+        let known = flags(dialects).find(|(flag, _)| *flag == name);
         let Some((flag, meaning)) = known else { return Err(not_known(text, &name, dialects)) };
         let mut value = || {
             let next = || words.next_if(|next| !next.as_encoded_bytes().starts_with(b"--"));
@@ -102,8 +67,8 @@ pub(crate) fn read(rest: &[OsString], dialects: &[Dialect]) -> Result<Habits, St
         match meaning {
             Meaning::Cwd => habits.cwd = Some(PathBuf::from(value()?)),
             Meaning::Model => habits.model = Some(text_of(flag, value()?)?.replacen(':', "/", 1)),
-            Meaning::Approval => {
-                let (policy, allow) = approval(text_of(flag, value()?)?)?;
+            Meaning::Approval(modes) => {
+                let (policy, allow) = approval(modes, text_of(flag, value()?)?)?;
                 (habits.policy, habits.allow) = (Some(policy), allow);
             }
             Meaning::Option(option) => habits.options.push(((*option).to_owned(), "true".to_owned())),
@@ -131,7 +96,7 @@ fn not_known(word: &str, name: &str, dialects: &[Dialect]) -> String {
             "`{word}` stands behind what a UI says to its runtime\n\nhint: put {name} before that"
         );
     }
-    let theirs = dialects.iter().flat_map(|dialect| flags(*dialect)).map(|(flag, _)| *flag);
+    let theirs = flags(dialects).map(|(flag, _)| *flag);
     let nearest = own
         .iter()
         .map(String::as_str)
@@ -147,36 +112,45 @@ fn not_known(word: &str, name: &str, dialects: &[Dialect]) -> String {
     }
 }
 
-/// Most words before the script in what lemon's clients call.
+/// Most words before the script in what UIs call.
 const MAX_BEFORE_SCRIPT: usize = 4;
 
-/// The command line in our words. lemon's clients name their runtime by one path (`LEMON_AGENT_COMMAND`) and call it as they would
-/// `mix`: with our path there, `run SCRIPT.exs -- …` means a lemon runtime on stdio.
+/// The command line in our words. UIs that name their runtime by one path call us as they would call its interpreter: with our path
+/// there, `run SCRIPT.exs -- …` means a lemon runtime on stdio.
 pub(crate) fn our_words(args: Vec<OsString>) -> Vec<OsString> {
-    let script = |words: &[OsString]| matches!(words, [script, dashes] if script.as_encoded_bytes().ends_with(b".exs") && dashes == "--");
-    let called = args.get(1).is_some_and(|word| word == "run")
-        && args.windows(2).take(MAX_BEFORE_SCRIPT).skip(2).any(script);
-    if !called {
-        return args;
-    }
+    let called = |dialect: &&Dialect| {
+        let interpreter = dialect.description().habits.interpreter.filter(|habit| habit.in_our_place);
+        interpreter.is_some_and(|habit| calls(&args, habit.word, habit.script_ends))
+    };
+    let Some(dialect) = dialects::ALL.iter().find(called) else { return args };
+    let serve = ["serve", "--dialect", dialect.name(), "--stdio"].map(OsString::from);
     let mut words = args.into_iter();
     let program = words.next();
-    let serve = ["serve", "--dialect", "lemon", "--stdio"].map(OsString::from);
     program.into_iter().chain(serve).chain(words).collect()
 }
 
-/// codelia's words for how much runs without asking. Full access is the person's word for commands inside the sandbox, for the network
-/// and for leaving it; what cannot be undone is asked all the same.
-fn approval(mode: &str) -> Result<(PolicyMode, Vec<Allowance>), String> {
-    match mode {
-        "minimal" => Ok((PolicyMode::Ask, Vec::new())),
-        "trusted" => Ok((PolicyMode::AutoEdit, Vec::new())),
-        "full-access" => {
+/// Whether this is how a UI calls `word SCRIPT --`.
+fn calls(args: &[OsString], word: &str, ends: &str) -> bool {
+    let script = |words: &[OsString]| matches!(words, [script, dashes] if script.as_encoded_bytes().ends_with(ends.as_bytes()) && dashes == "--");
+    args.get(1).is_some_and(|first| first == word)
+        && args.windows(2).take(MAX_BEFORE_SCRIPT).skip(2).any(script)
+}
+
+/// How much runs without asking, from the wire's own word for it. Everything is the person's word for commands inside the sandbox, for
+/// the network and for leaving it; what cannot be undone is asked all the same.
+fn approval(modes: &[(&str, Approval)], word: &str) -> Result<(PolicyMode, Vec<Allowance>), String> {
+    let Some((_, approval)) = modes.iter().find(|(mode, _)| *mode == word) else {
+        let names: Vec<&str> = modes.iter().map(|(mode, _)| *mode).collect();
+        return Err(format!("`{word}` is no approval mode: there are {}", names.join(", ")));
+    };
+    Ok(match approval {
+        Approval::Ask => (PolicyMode::Ask, Vec::new()),
+        Approval::Edits => (PolicyMode::AutoEdit, Vec::new()),
+        Approval::Everything => {
             let commands = Allowance::Tool("bash".to_owned());
-            Ok((PolicyMode::Full, vec![commands, Allowance::Network, Allowance::Free]))
+            (PolicyMode::Full, vec![commands, Allowance::Network, Allowance::Free])
         }
-        _ => Err(format!("`{mode}` is no approval mode: say minimal, trusted or full-access")),
-    }
+    })
 }
 
 impl Habits {
@@ -206,34 +180,37 @@ mod tests {
     #[test]
     fn lemons_clients_are_understood() {
         let line = "run scripts/debug.exs -- --model anthropic:claude --cwd /tmp --no-ui --base_url http://x";
-        let habits = said(Dialect::Lemon, line).unwrap();
+        let habits = said(dialects::lemon::DIALECT, line).unwrap();
         assert_eq!(habits.model.as_deref(), Some("anthropic/claude"));
         assert_eq!(habits.cwd, Some(PathBuf::from("/tmp")));
         assert_eq!(habits.options, [("no-ui".to_owned(), "true".to_owned())]);
         assert_eq!(habits.idle, ["--base-url http://x"]);
-        said(Dialect::Lemon, "run --no-start s/rpc.exs -- --debug --session-file s --system_prompt=x")
-            .unwrap();
-        said(Dialect::Asst, "tsx src/index.ts").unwrap();
+        said(
+            dialects::lemon::DIALECT,
+            "run --no-start s/rpc.exs -- --debug --session-file s --system_prompt=x",
+        )
+        .unwrap();
+        said(dialects::asst::DIALECT, "tsx src/index.ts").unwrap();
     }
 
     #[test]
     fn what_is_not_known_is_refused_with_the_nearest_flag() {
         for (dialect, line, what) in [
-            (Dialect::Native, "--polcy read-only", "did you mean --policy?"),
-            (Dialect::Native, "--standng observer", "`--standng` is not known to `parlor serve`"),
-            (Dialect::Native, "--rol observer", "did you mean --role?"),
-            (Dialect::Native, "--ephemerl", "did you mean --ephemeral?"),
-            (Dialect::Native, "read-only", "`read-only` is not known"),
-            (Dialect::Native, "--approval-mode trusted", "`--approval-mode` is not known"),
-            (Dialect::Nous, "--no-ui", "is not known"),
-            (Dialect::Codelia, "--cwd /tmp", "put --cwd before that"),
-            (Dialect::Codelia, "--aproval-mode minimal", "did you mean --approval-mode?"),
-            (Dialect::Codelia, "--approval-mode odd", "`odd` is no approval mode"),
-            (Dialect::Codelia, "--approval-mode", "`--approval-mode` needs a value"),
-            (Dialect::Codelia, "--approval-mode minimal --role observer", "put --role before that"),
-            (Dialect::Lemon, "run -- --cwd /tmp", "names no script"),
-            (Dialect::Lemon, "run x.exs -- --cwd", "`--cwd` needs a value"),
-            (Dialect::Lemon, "run x.exs -- --verbose", "`--verbose` is not known"),
+            (dialects::native::DIALECT, "--polcy read-only", "did you mean --policy?"),
+            (dialects::native::DIALECT, "--standng observer", "`--standng` is not known to `parlor serve`"),
+            (dialects::native::DIALECT, "--rol observer", "did you mean --role?"),
+            (dialects::native::DIALECT, "--ephemerl", "did you mean --ephemeral?"),
+            (dialects::native::DIALECT, "read-only", "`read-only` is not known"),
+            (dialects::native::DIALECT, "--approval-mode trusted", "`--approval-mode` is not known"),
+            (dialects::nous::DIALECT, "--no-ui", "is not known"),
+            (dialects::codelia::DIALECT, "--cwd /tmp", "put --cwd before that"),
+            (dialects::codelia::DIALECT, "--aproval-mode minimal", "did you mean --approval-mode?"),
+            (dialects::codelia::DIALECT, "--approval-mode odd", "`odd` is no approval mode"),
+            (dialects::codelia::DIALECT, "--approval-mode", "`--approval-mode` needs a value"),
+            (dialects::codelia::DIALECT, "--approval-mode minimal --role observer", "put --role before that"),
+            (dialects::lemon::DIALECT, "run -- --cwd /tmp", "names no script"),
+            (dialects::lemon::DIALECT, "run x.exs -- --cwd", "`--cwd` needs a value"),
+            (dialects::lemon::DIALECT, "run x.exs -- --verbose", "`--verbose` is not known"),
         ] {
             let why = said(dialect, line).unwrap_err();
             assert!(why.contains(what), "{line}: {why}");
@@ -245,8 +222,8 @@ mod tests {
         use std::os::unix::ffi::OsStrExt as _;
         let odd = OsStr::from_bytes(b"/tmp/caf\xe9");
         let rest = [OsString::from("run"), "x.exs".into(), "--".into(), "--cwd".into(), odd.to_owned()];
-        assert_eq!(read(&rest, &[Dialect::Lemon]).unwrap().cwd, Some(PathBuf::from(odd)));
-        assert!(read(&[odd.to_owned()], &[Dialect::Lemon]).is_err());
+        assert_eq!(read(&rest, &[dialects::lemon::DIALECT]).unwrap().cwd, Some(PathBuf::from(odd)));
+        assert!(read(&[odd.to_owned()], &[dialects::lemon::DIALECT]).is_err());
     }
 
     #[test]
@@ -268,7 +245,7 @@ mod tests {
 
     #[test]
     fn codelias_approval_mode_is_a_policy() {
-        let read = |line: &str| said(Dialect::Codelia, line).unwrap();
+        let read = |line: &str| said(dialects::codelia::DIALECT, line).unwrap();
         assert_eq!(read("--approval-mode trusted").policy, Some(PolicyMode::AutoEdit));
         assert!(read("--approval-mode trusted").allow.is_empty());
         let full = read("--approval-mode=full-access");

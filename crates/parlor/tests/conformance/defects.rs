@@ -86,22 +86,22 @@ macro_rules! found {
     ($($name:ident: $dialect:ident, $tested:ident;)*) => {
         $(#[test]
         fn $name() {
-            all_found(Dialect::$dialect, Tested::$tested);
+            all_found(dialects::$dialect::DIALECT, Tested::$tested);
         })*
     };
 }
 
 found! {
-    native_runtime: Native, Runtime;
-    codelia_runtime: Codelia, Runtime;
-    nous_runtime: Nous, Runtime;
-    lemon_runtime: Lemon, Runtime;
-    openagent_runtime: Openagent, Runtime;
-    asst_runtime: Asst, Runtime;
-    native_ui: Native, Ui;
-    codelia_ui: Codelia, Ui;
-    nous_ui: Nous, Ui;
-    lemon_ui: Lemon, Ui;
-    openagent_ui: Openagent, Ui;
-    asst_ui: Asst, Ui;
+    native_runtime: native, Runtime;
+    codelia_runtime: codelia, Runtime;
+    nous_runtime: nous, Runtime;
+    lemon_runtime: lemon, Runtime;
+    openagent_runtime: openagent, Runtime;
+    asst_runtime: asst, Runtime;
+    native_ui: native, Ui;
+    codelia_ui: codelia, Ui;
+    nous_ui: nous, Ui;
+    lemon_ui: lemon, Ui;
+    openagent_ui: openagent, Ui;
+    asst_ui: asst, Ui;
 }

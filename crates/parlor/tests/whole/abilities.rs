@@ -1,7 +1,6 @@
 //! What a runtime can do is known to every UI of ours in front of it, also through a bridge, and also when the UI was there first.
 
 use crate::bench;
-use dialects::Dialect;
 use domain::port::{Abilities, News};
 use hub::core::Standing;
 use roles::Answers;
@@ -22,7 +21,7 @@ async fn until(hub: &hub::Hub, wanted: impl Fn(&Abilities) -> bool) {
 #[tokio::test(start_paused = true)]
 async fn a_ui_learns_what_the_runtime_behind_the_bridge_can_do() {
     let place = bench::workplace();
-    for behind in Dialect::ALL.iter().copied().filter(|dialect| !dialect.is_lossless()) {
+    for behind in dialects::ALL.iter().copied().filter(|dialect| !dialect.is_lossless()) {
         let wanted = |can: &Abilities| match behind.name() {
             "asst" => !can.steer && !can.models && !can.branch,
             "nous" => can.steer && can.branch,
@@ -37,9 +36,12 @@ async fn a_ui_learns_what_the_runtime_behind_the_bridge_can_do() {
         let near = until(&bridge, wanted);
         let known = tokio::time::timeout(std::time::Duration::from_secs(30), near).await;
         assert!(known.is_ok(), "{behind}: its abilities are never told");
-        let native = bench::guest(Dialect::Native, place.path(), Vec::new());
-        let ends = bench::serve(&bridge, native, &bench::lanes(Dialect::Native)).await;
-        let front = bench::front(Dialect::Native, bench::wire(&bench::lanes(Dialect::Native), ends));
+        let native = bench::guest(dialects::native::DIALECT, place.path(), Vec::new());
+        let ends = bench::serve(&bridge, native, &bench::lanes(dialects::native::DIALECT)).await;
+        let front = bench::front(
+            dialects::native::DIALECT,
+            bench::wire(&bench::lanes(dialects::native::DIALECT), ends),
+        );
         let far = until(&front, wanted);
         let known = tokio::time::timeout(std::time::Duration::from_secs(30), far).await;
         assert!(known.is_ok(), "{behind}: its abilities are never told");

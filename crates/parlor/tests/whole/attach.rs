@@ -3,7 +3,6 @@
 
 use crate::bench;
 use crate::crash::stage;
-use dialects::Dialect;
 use dialects::native::wire::{Cursor, FromRuntime, FromUi, Hello, Wanted};
 use domain::ask::{Answer, Scope};
 use domain::command::{Command, LibraryCommand, PromptOptions, RunCommand, Target};
@@ -83,7 +82,7 @@ impl Guest {
     }
 
     async fn connect(&mut self, hub: &Hub, place: &Path) -> Wire {
-        let guest = bench::guest(Dialect::Native, place, Vec::new());
+        let guest = bench::guest(dialects::native::DIALECT, place, Vec::new());
         let end = bench::serve(hub, guest, &[Lane::MAIN]).await.remove(0);
         let (read, out) = tokio::io::split(end);
         let mut wire = Wire { lines: BufReader::new(read).lines(), out, ticket: 0 };

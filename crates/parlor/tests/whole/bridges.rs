@@ -110,8 +110,8 @@ async fn converse(a: Dialect, b: Dialect) {
 
 #[test]
 fn every_pair_of_wires_carries_what_its_tables_promise() {
-    for a in Dialect::ALL {
-        for b in Dialect::ALL {
+    for a in dialects::ALL {
+        for b in dialects::ALL {
             eprintln!("{a} on {b}");
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()

@@ -3,7 +3,6 @@
 //! The runtime is our own, behind codelia's wire; its link is cut after a number of bytes, over the whole length of what it says.
 
 use crate::bench::{self, Conversation, Cut};
-use dialects::Dialect;
 use domain::event::{Body, Outcome, RunEvent};
 use domain::grammar::check_all;
 use domain::port::{LinkState, News};
@@ -17,7 +16,7 @@ const AT_ONCE: usize = 10;
 
 #[test]
 fn a_run_that_is_killed_at_any_moment_leaves_a_grammatical_stream() {
-    let conversation = Conversation::new(Dialect::Codelia);
+    let conversation = Conversation::new(dialects::codelia::DIALECT);
     let whole = conversation.play(Cut::Never);
     assert!(
         whole
@@ -46,7 +45,7 @@ fn a_run_that_is_killed_at_any_moment_leaves_a_grammatical_stream() {
 #[tokio::test]
 async fn whoever_comes_after_the_runtime_went_is_told_so() {
     let (near, far) = tokio::io::duplex(1024);
-    let hub = bench::front(Dialect::Native, bench::wire(&[Lane::MAIN], vec![near]));
+    let hub = bench::front(dialects::native::DIALECT, bench::wire(&[Lane::MAIN], vec![near]));
     drop(far);
     for name in ["there when it went", "later"] {
         let mut ui = hub.attach(name, Standing::Controller, Answers::ALL, None).await.unwrap();

@@ -45,7 +45,7 @@ async fn together() {
     let session = first.new_session().await;
     let mut sitting = Vec::new();
     // On asst's wire everything answers a request of one's own: what another UI does cannot be shown there.
-    for dialect in Dialect::ALL.iter().filter(|dialect| dialect.name() != "asst") {
+    for dialect in dialects::ALL.iter().filter(|dialect| dialect.name() != "asst") {
         let mut guest = bench::guest(*dialect, place.path(), Vec::new());
         guest.start = Some(Command::Library(LibraryCommand::Open { session: session.clone() }));
         let ends = bench::serve(&runtime, guest, &bench::lanes(*dialect)).await;

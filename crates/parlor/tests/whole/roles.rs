@@ -64,7 +64,7 @@ async fn takes_part(dialect: Dialect, standing: Standing) {
 
 #[test]
 fn roles_hold_on_every_wire() {
-    for dialect in Dialect::ALL {
+    for dialect in dialects::ALL {
         for standing in [Standing::Approver, Standing::Observer] {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 fn transcripts() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../transcripts");
     let mut found = Vec::new();
-    for dialect in Dialect::ALL {
+    for dialect in dialects::ALL {
         let Ok(folder) = std::fs::read_dir(root.join(dialect.name()).join("runtime")) else { continue };
         found.extend(
             folder
@@ -54,8 +54,8 @@ fn every_runtime_transcript_plays() {
             }
         };
         let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&path).display().to_string();
-        let dialect: Dialect =
-            transcript.heads.dialect.as_deref().unwrap_or_default().parse().expect("a known dialect");
+        let dialect: Dialect = dialects::named(transcript.heads.dialect.as_deref().unwrap_or_default())
+            .expect("a known dialect");
         let workplace = bench::workplace();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

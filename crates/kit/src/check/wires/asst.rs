@@ -1,5 +1,7 @@
 //! asst: requests with an id and a kind, answers with a type and the same id, over stdio; no questions, no cancel.
 
+mod defects;
+
 use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, text};
 use crate::check::shared::{greet, prompt};
 use crate::check::talk::Talk;
@@ -50,6 +52,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     answer: |_, _, _| Value::Null,
     ends_with_stdin: true,
     own,
+    defects: defects::defects,
 };
 
 fn own() -> Vec<Scenario> {

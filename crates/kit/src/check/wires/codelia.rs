@@ -1,5 +1,7 @@
 //! codelia: JSON-RPC over stdio, string ids, `run.start` and one terminal `run.status`.
 
+mod defects;
+
 use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, named, text};
 use crate::check::shared::{greet, probe, prompt};
 use crate::check::talk::Talk;
@@ -63,6 +65,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     answer: |_, ask, yes| json!({"jsonrpc":"2.0","id":ask,"result":{"ok":yes,"remember":false,"reason":null}}),
     ends_with_stdin: true,
     own,
+    defects: defects::defects,
 };
 
 fn own() -> Vec<Scenario> {

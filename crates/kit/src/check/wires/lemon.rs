@@ -1,5 +1,7 @@
 //! lemon: frames with a type over stdio, the server greets, whole messages in events, questions as `ui_request`.
 
+mod defects;
+
 use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, text};
 use crate::check::shared::{greet, prompt};
 use crate::check::talk::Talk;
@@ -63,6 +65,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     answer: |_, ask, yes| answer(ask, yes),
     ends_with_stdin: true,
     own,
+    defects: defects::defects,
 };
 
 fn own() -> Vec<Scenario> {

@@ -1,5 +1,7 @@
 //! Our own wire: one key per line says what it is; tickets, refusals, numbered events.
 
+mod defects;
+
 use super::{End, Greeting, RuntimeWire, Topic, UiWire, text};
 use crate::check::shared::{greet, probe, prompt};
 use crate::check::talk::Talk;
@@ -78,6 +80,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     },
     ends_with_stdin: true,
     own,
+    defects: defects::defects,
 };
 
 fn own() -> Vec<Scenario> {

@@ -1,5 +1,7 @@
 //! nous: an envelope with version, id, type and payload; answers on one socket, events on another.
 
+mod defects;
+
 use super::{End, Greeting, RuntimeWire, Topic, UiWire, named, text};
 use crate::check::shared::prompt;
 use crate::check::talk::Talk;
@@ -64,6 +66,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     answer: |_, _, _| Value::Null,
     ends_with_stdin: false,
     own,
+    defects: defects::defects,
 };
 
 fn own() -> Vec<Scenario> {

@@ -1,5 +1,7 @@
 //! openagent: JSON-RPC over a socket, queries that stream tokens and end with `stream.complete`, approvals of tools.
 
+mod defects;
+
 use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, named, text};
 use crate::check::shared::{greet, prompt};
 use crate::check::talk::Talk;
@@ -70,6 +72,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     answer: |id, ask, yes| request(id, "tool.approve", json!({"execution_id":ask,"approved":yes})),
     ends_with_stdin: false,
     own,
+    defects: defects::defects,
 };
 
 fn own() -> Vec<Scenario> {

@@ -1,0 +1,186 @@
+//! One wire, described once: everything that others need to know of it. Each folder of `dialects` exports one.
+//!
+//! Whoever serves, attaches, bridges, records or documents reads the description; nobody asks for a wire by its name.
+
+use crate::fidelity::{Quirk, Row};
+use crate::{RuntimeRole, UiRole};
+use std::ffi::OsString;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+
+/// What a wire is and does.
+pub struct Description {
+    /// As on the command line.
+    pub name: &'static str,
+    pub lanes: Lanes,
+    /// Whether the wire carries our events as they are, so that a session is mirrored instead of canonised.
+    pub lossless: bool,
+    /// Whether its document wants what is under way finished before the program ends.
+    pub drains: bool,
+    /// The exit code by which a runtime of this wire asks to be started again.
+    pub restart_code: Option<i32>,
+    /// Whether a client's first line belongs to this wire. Two wires never say yes to the same line.
+    pub recognises: fn(&str) -> bool,
+    /// Where its programs meet when nobody names a place.
+    pub sockets: Option<UsualSockets>,
+    /// What its UIs put on the command line of the runtime that they start.
+    pub habits: Habits,
+    pub runtime_role: fn() -> Box<dyn RuntimeRole>,
+    pub ui_role: fn() -> Box<dyn UiRole>,
+    /// How it carries each item of the vocabulary.
+    pub fidelity: &'static [Row],
+    /// Where existing programs leave their own document, and what we do.
+    pub quirks: &'static [Quirk],
+    /// Every message of the wire: a JSON Schema, or the requirement tables where its document speaks of such.
+    pub schema: fn() -> String,
+}
+
+/// How many byte streams a link of the wire has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lanes {
+    /// One, both ways.
+    One,
+    /// Commands over one socket, events over a second one; every command may come over a connection of its own.
+    CommandsAndEvents,
+}
+
+/// A look at an environment variable.
+pub type Variable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// Where programs of a wire meet, as functions of the environment. They open nothing.
+#[derive(Clone, Copy)]
+pub struct UsualSockets {
+    /// Where a runtime with this process id listens.
+    pub listen: fn(Variable<'_>, u32) -> Vec<PathBuf>,
+    /// Where a UI looks, best first.
+    pub connect: fn(Variable<'_>) -> Vec<PathBuf>,
+}
+
+/// What UIs of a wire say to the runtime that they start. They cannot be told to say it our way.
+#[derive(Debug, Clone, Copy)]
+pub struct Habits {
+    /// Flags, with dashes. Words are told apart by dashes: `_` counts as one.
+    pub flags: &'static [(&'static str, Meaning)],
+    pub interpreter: Option<Interpreter>,
+}
+
+impl Habits {
+    /// Its programs start no runtime, or say nothing to it.
+    pub const NONE: Habits = Habits { flags: &[], interpreter: None };
+}
+
+/// The program that a UI believes to start, which runs a script.
+#[derive(Debug, Clone, Copy)]
+pub struct Interpreter {
+    /// The word in front of the script.
+    pub word: &'static str,
+    /// How the script's name ends.
+    pub script_ends: &'static str,
+    /// Whether the UI names its runtime by one path and calls it as it would call the interpreter: with our path there,
+    /// `word SCRIPT -- …` means a runtime of this wire on stdio.
+    pub in_our_place: bool,
+}
+
+/// What a flag of theirs means to us.
+#[derive(Debug, Clone, Copy)]
+pub enum Meaning {
+    /// The working directory.
+    Cwd,
+    /// The model, `PROVIDER:ID`.
+    Model,
+    /// How much runs without asking, in the wire's own words.
+    Approval(&'static [(&'static str, Approval)]),
+    /// An option of the dialect that is on, by this name.
+    Option(&'static str),
+    /// Nothing; it has a value.
+    Idle,
+}
+
+/// How much runs without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approval {
+    /// Everything is asked.
+    Ask,
+    /// Changes of files in the workspace are not.
+    Edits,
+    /// Nothing is but what cannot be undone: it is the person's word for commands, for the network and for leaving the sandbox.
+    Everything,
+}
+
+/// One wire. Two are the same when their names are.
+#[derive(Clone, Copy)]
+pub struct Dialect(&'static Description);
+
+impl Dialect {
+    /// The wire of this description.
+    pub const fn new(description: &'static Description) -> Dialect {
+        Dialect(description)
+    }
+
+    /// What it is and does.
+    pub fn description(self) -> &'static Description {
+        self.0
+    }
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// We play the runtime.
+    pub fn runtime_role(self) -> Box<dyn RuntimeRole> {
+        (self.0.runtime_role)()
+    }
+
+    /// We play the UI.
+    pub fn ui_role(self) -> Box<dyn UiRole> {
+        (self.0.ui_role)()
+    }
+
+    /// Whether the wire carries our events as they are.
+    pub fn is_lossless(self) -> bool {
+        self.0.lossless
+    }
+
+    /// Whether events go over a second socket.
+    pub fn has_event_lane(self) -> bool {
+        self.0.lanes == Lanes::CommandsAndEvents
+    }
+
+    /// How it carries each item of the vocabulary.
+    pub fn fidelity(self) -> &'static [Row] {
+        self.0.fidelity
+    }
+
+    /// Where existing programs leave their own document.
+    pub fn quirks(self) -> &'static [Quirk] {
+        self.0.quirks
+    }
+}
+
+impl PartialEq for Dialect {
+    fn eq(&self, other: &Dialect) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Dialect {}
+
+impl Hash for Dialect {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
