@@ -19,7 +19,8 @@ use crate::fact::{Fact, Key, Said};
 use crate::ids::{AskId, EntryId, Ids, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
 use crate::signal::Level;
 use crate::state::State;
-use crate::tool::{ToolOutcome, ToolResult};
+use crate::state::close::{message_cut_by, tool_cut_by};
+use crate::tool::ToolResult;
 use allowance::Allowance;
 use messages::OpenMessage;
 use std::collections::{BTreeMap, VecDeque};
@@ -358,14 +359,14 @@ impl Canon {
     fn end_step(&mut self, outcome: &Outcome, usage: Usage) {
         let Some(step) = self.step.take() else { return };
         self.close_tools(outcome);
-        self.close_messages(finish_of(outcome));
+        self.close_messages(message_cut_by(outcome));
         self.out.push(Body::Run(RunEvent::StepEnded { step, usage }));
     }
 
     fn end_turn(&mut self, outcome: &Outcome) {
         self.end_step(outcome, Usage::default());
         let Some(turn) = self.turn.take() else { return };
-        self.close_messages(finish_of(outcome));
+        self.close_messages(message_cut_by(outcome));
         self.out.push(Body::Run(RunEvent::TurnEnded { turn: turn.id }));
     }
 
@@ -404,18 +405,7 @@ impl Canon {
     fn close_tools(&mut self, outcome: &Outcome) {
         for (key, tool) in std::mem::take(&mut self.tools) {
             self.withdraw_about(&key);
-            let died = matches!(outcome, Outcome::Lost | Outcome::Interrupted);
-            let (how, text) = match outcome {
-                _ if tool.running && died => {
-                    (ToolOutcome::Unknown, "The runtime went away while this tool was running.")
-                }
-                Outcome::Cancelled | Outcome::Lost | Outcome::Interrupted => {
-                    (ToolOutcome::Cancelled, "Stopped with its run.")
-                }
-                Outcome::Done if tool.running => (ToolOutcome::Done, ""),
-                Outcome::Done => (ToolOutcome::Skipped, "The runtime never ran it."),
-                Outcome::Failed(_) => (ToolOutcome::Failed, "The run failed before this tool ended."),
-            };
+            let (how, text) = tool_cut_by(outcome, tool.running);
             self.out.push(Body::Tool(ToolEvent::Ended {
                 tool: tool.id,
                 outcome: how,
@@ -432,14 +422,6 @@ impl Canon {
 
     fn message_id(&self) -> MessageId {
         MessageId::mint(&self.ids)
-    }
-}
-
-fn finish_of(outcome: &Outcome) -> Finish {
-    match outcome {
-        Outcome::Done => Finish::Complete,
-        Outcome::Failed(_) => Finish::Failed,
-        Outcome::Cancelled | Outcome::Interrupted | Outcome::Lost => Finish::Interrupted,
     }
 }
 

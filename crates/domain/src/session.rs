@@ -1,5 +1,7 @@
 //! What is known about sessions, models, servers and skills: the nouns that commands name and receipts carry.
 
+pub mod summary;
+
 use crate::content::Usage;
 use crate::event::Outcome;
 use crate::ids::{Millis, RunId, SessionId};

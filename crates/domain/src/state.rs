@@ -3,7 +3,7 @@
 //! Invariants: `State` changes only by [`State::apply`]; folding [`State::replay`] from nothing gives an equal state; the
 //! [`State::hash`] depends on what was said, not on how a stream was cut into deltas.
 
-mod close;
+pub mod close;
 mod fold;
 mod hash;
 mod replay;
@@ -330,28 +330,6 @@ impl State {
         Some(u8::try_from(left).unwrap_or(100))
     }
 
-    /// The title, or the beginning of the first prompt.
-    pub fn title(&self) -> String {
-        const TITLE_CHARS: usize = 60;
-        if let Some(title) = &self.settings.title {
-            return title.clone();
-        }
-        let first = self.entries.values().find_map(|entry| match &entry.kind {
-            EntryKind::Message(m) if m.role == Role::User => Some(m.text()),
-            _ => None,
-        });
-        let line = first
-            .as_deref()
-            .and_then(|t| t.lines().find(|l| !l.trim().is_empty()))
-            .unwrap_or("new session")
-            .trim();
-        let mut short: String = line.chars().take(TITLE_CHARS).collect();
-        if short.len() < line.len() {
-            short.push('…');
-        }
-        short
-    }
-
     /// Its numbers.
     pub fn stats(&self) -> Stats {
         let is_message =
@@ -363,14 +341,6 @@ impl State {
             tools: self.tools.len() as u64,
             usage: self.usage,
         }
-    }
-
-    /// The last thing the person said on the active path.
-    pub fn last_prompt(&self) -> Option<String> {
-        self.path().iter().rev().find_map(|entry| match &entry.kind {
-            EntryKind::Message(m) if m.role == Role::User => Some(m.text()),
-            _ => None,
-        })
     }
 
     /// Folds one numbered event.

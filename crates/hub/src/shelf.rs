@@ -68,21 +68,3 @@ pub trait Shelf {
     /// When the file is outside the allowed places, unreadable, or not such a file.
     fn load_file(&self, path: &str) -> Result<State, Refusal>;
 }
-
-/// A session as a line of a list.
-pub fn summary(id: &SessionId, state: &State) -> SessionSummary {
-    let stats = state.stats();
-    SessionSummary {
-        id: id.clone(),
-        title: state.title(),
-        cwd: state.settings.cwd.clone(),
-        project: state.settings.project.clone(),
-        created_at: state.created_at,
-        updated_at: state.updated_at,
-        messages: stats.messages,
-        last_prompt: state.last_prompt(),
-        last_run: state.runs.last().map(|run| run.id),
-        running: state.open_run().is_some(),
-        usage: state.usage,
-    }
-}

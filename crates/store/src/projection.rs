@@ -9,12 +9,9 @@ use domain::content::{Part, Role, TextKind};
 use domain::event::{Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, SessionEvent};
 use domain::ids::{EntryId, MessageId, Millis, Seq, SessionId};
 use domain::session::SessionSummary;
+use domain::session::summary::{prompt_of, title_of};
 use std::collections::BTreeMap;
 
-/// Longest title taken from a prompt, in characters.
-const TITLE_CHARS: usize = 60;
-/// Longest prompt kept in a summary, in characters.
-const PROMPT_CHARS: usize = 400;
 /// Longest text of one entry that can be searched, in bytes.
 pub(crate) const MAX_SEARCHED: usize = 256 * 1024;
 
@@ -59,19 +56,7 @@ pub(crate) struct FoundEntry {
 impl Projection {
     /// Of a session without events.
     pub(crate) fn new(session: &SessionId) -> Projection {
-        let summary = SessionSummary {
-            id: session.clone(),
-            title: "new session".to_owned(),
-            cwd: String::new(),
-            project: String::new(),
-            created_at: Millis(0),
-            updated_at: Millis(0),
-            messages: 0,
-            last_prompt: None,
-            last_run: None,
-            running: false,
-            usage: domain::content::Usage::default(),
-        };
+        let summary = SessionSummary::new(session.clone());
         Projection { summary, titled: false, open: BTreeMap::new() }
     }
 
@@ -133,6 +118,7 @@ impl Projection {
             }
             Body::Message(MessageEvent::Ended { message, .. }) => self.ended(*message, event.seq),
             Body::Context(ContextEvent::Compacted { entry, compaction, .. }) => {
+                summary.usage = summary.usage.plus(compaction.usage);
                 Some(whole(*entry, event, compaction.summary.clone()))
             }
             Body::Note(NoteEvent::Noticed { entry, text, .. }) => Some(whole(*entry, event, text.clone())),
@@ -168,7 +154,7 @@ impl Projection {
     fn ended(&mut self, message: MessageId, last: Seq) -> Option<Change> {
         let open = self.open.remove(&message)?;
         if open.role == Role::User {
-            self.summary.last_prompt = Some(cut(&open.text, PROMPT_CHARS));
+            self.summary.last_prompt = Some(prompt_of(&open.text));
             if !self.titled {
                 self.titled = true;
                 self.summary.title = title_of(&open.text);
@@ -186,21 +172,8 @@ fn whole(entry: EntryId, event: &Event, text: String) -> Change {
     Change::Entry(FoundEntry { id: entry, at: event.at, events: (event.seq, event.seq), text })
 }
 
-fn title_of(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("new session").trim();
-    let mut title = cut(line, TITLE_CHARS);
-    if title.len() < line.len() {
-        title.push('…');
-    }
-    title
-}
-
 /// As much of the beginning as fits into `room` bytes.
 fn head(text: &str, room: usize) -> &str {
     let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     &text[..end]
-}
-
-fn cut(text: &str, chars: usize) -> String {
-    text.chars().take(chars).collect()
 }

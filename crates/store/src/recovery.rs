@@ -12,7 +12,8 @@ use domain::ask::{AskKind, Closing};
 use domain::event::{AskEvent, Body, Finish, MessageEvent, Outcome, ToolEvent};
 use domain::ids::{AskId, RunId, StepId, ToolRunId, TurnId};
 use domain::state::State;
-use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
+use domain::state::close::tool_cut_by;
+use domain::tool::{ToolPhase, ToolResult};
 
 /// How a session is made whole again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,9 +45,6 @@ pub struct Standing {
     /// The tool run that waits for it.
     pub tool: ToolRunId,
 }
-
-const NOT_RUN: &str = "Not run: the program ended first.";
-const UNKNOWN: &str = "The program ended while this tool was running: nobody knows how far it came.";
 
 /// What makes `state` whole after its program died. For sessions that a foreign runtime ran, close the run with
 /// [`Outcome::Lost`] instead ([`State::close_run`]): nobody is left there to hear an answer.
@@ -103,12 +101,7 @@ fn close_around(state: &State, keep: &Resumable) -> Vec<Body> {
         over.map(|ask| Body::Ask(AskEvent::Closed { ask: ask.id, closing: Closing::Withdrawn })).collect();
     let tools = state.open_tools().into_iter().filter(|tool| !kept_tool(*tool));
     for tool in tools.filter_map(|tool| state.tool(tool)) {
-        let (outcome, text) = match tool.phase {
-            ToolPhase::Running => (ToolOutcome::Unknown, UNKNOWN),
-            ToolPhase::Proposed | ToolPhase::Awaiting(_) | ToolPhase::Allowed | ToolPhase::Ended(_) => {
-                (ToolOutcome::Cancelled, NOT_RUN)
-            }
-        };
+        let (outcome, text) = tool_cut_by(&Outcome::Interrupted, tool.phase == ToolPhase::Running);
         bodies.push(Body::Tool(ToolEvent::Ended { tool: tool.id, outcome, result: ToolResult::text(text) }));
     }
     let open = state.open_messages().into_iter();

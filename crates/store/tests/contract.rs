@@ -2,8 +2,9 @@
 
 use crate::script::{fold, following, numbered, opened, said, script, session};
 use domain::content::{Role, Usage};
-use domain::event::{Body, Compaction, ContextEvent, RunEvent, SessionEvent, Trigger};
-use domain::ids::{EntryId, Seq, SessionId};
+use domain::event::{Body, Compaction, ContextEvent, Event, RunEvent, SessionEvent, Trigger};
+use domain::ids::{EntryId, Millis, Seq, SessionId};
+use domain::session::SessionSummary;
 use domain::state::State;
 use store::{Durability, Listing, MemoryStore, SqliteStore, Store, StoreError};
 
@@ -65,18 +66,23 @@ fn numbers_must_follow_and_nothing_is_half_appended() {
 #[test]
 fn a_summary_says_what_the_state_says() {
     each(|store| {
-        let (id, events) = (session(), script());
+        let (id, mut events) = (session(), script());
+        let seq = events.last().map_or(Seq(1), |last| last.seq.next());
+        let compaction = Compaction {
+            summary: "so far".to_owned(),
+            first_kept: None,
+            tokens_before: 10,
+            trigger: Trigger::Manual,
+            usage: Usage { input: 7, output: 5, ..Usage::default() },
+        };
+        let body = Body::Context(ContextEvent::Compacted { entry: EntryId(9_999), parent: None, compaction });
+        events.push(Event { seq, at: Millis(seq.0 * 10), body });
         store.create(&id).unwrap();
-        store.append(&id, &events[..10], Durability::Now).unwrap();
-        assert!(store.summary(&id).unwrap().running);
-        store.append(&id, &events[10..], Durability::Now).unwrap();
-        let (summary, state) = (store.summary(&id).unwrap(), fold(&events));
-        assert_eq!(summary.title, state.title());
-        assert_eq!(summary.last_prompt, state.last_prompt());
-        assert_eq!(summary.messages, state.stats().messages);
-        assert_eq!((summary.usage, summary.running), (state.usage, false));
-        assert_eq!((summary.created_at, summary.updated_at), (state.created_at, state.updated_at));
-        assert_eq!(summary.last_run, state.runs.last().map(|run| run.id));
+        for number in 1..=events.len() {
+            store.append(&id, &events[number - 1..number], Durability::Now).unwrap();
+            let state = fold(&events[..number]);
+            assert_eq!(store.summary(&id).unwrap(), SessionSummary::of(&id, &state), "{number}");
+        }
     });
 }
 

@@ -34,28 +34,12 @@ impl State {
     /// The bodies that end the turn under way and everything in it.
     pub fn close_turn(&self, outcome: &Outcome) -> Vec<Body> {
         let mut bodies = Vec::new();
-        let (finish, cut) = match outcome {
-            Outcome::Done => (Finish::Complete, ToolOutcome::Skipped),
-            Outcome::Failed(_) => (Finish::Failed, ToolOutcome::Skipped),
-            Outcome::Cancelled => (Finish::Interrupted, ToolOutcome::Cancelled),
-            Outcome::Interrupted | Outcome::Lost => (Finish::Interrupted, ToolOutcome::Cancelled),
-        };
         for tool in self.open_tools().into_iter().filter_map(|id| self.tool(id)) {
-            let died = matches!(outcome, Outcome::Interrupted | Outcome::Lost);
-            let (outcome, text) = if tool.phase == ToolPhase::Running && died {
-                (
-                    ToolOutcome::Unknown,
-                    "The program ended while this tool was running: nobody knows how far it came.",
-                )
-            } else {
-                (cut.clone(), "Not run: the run ended first.")
-            };
-            bodies.push(Body::Tool(ToolEvent::Ended {
-                tool: tool.id,
-                outcome,
-                result: ToolResult::text(text),
-            }));
+            let (outcome, text) = tool_cut_by(outcome, tool.phase == ToolPhase::Running);
+            let result = ToolResult::text(text);
+            bodies.push(Body::Tool(ToolEvent::Ended { tool: tool.id, outcome, result }));
         }
+        let finish = message_cut_by(outcome);
         for message in self.open_messages() {
             bodies.push(Body::Message(MessageEvent::Ended { message, finish: finish.clone() }));
         }
@@ -66,5 +50,34 @@ impl State {
             bodies.push(Body::Run(RunEvent::TurnEnded { turn: turn.id }));
         }
         bodies
+    }
+}
+
+/// How a tool ends that is still open when its run ends this way, and what stands for its result.
+pub fn tool_cut_by(outcome: &Outcome, running: bool) -> (ToolOutcome, &'static str) {
+    match (outcome, running) {
+        (Outcome::Interrupted | Outcome::Lost, true) => (
+            ToolOutcome::Unknown,
+            "The program ended while this tool was running: nobody knows how far it came.",
+        ),
+        (Outcome::Cancelled, true) => (ToolOutcome::Cancelled, "Stopped with its run."),
+        (Outcome::Failed(_), true) => (ToolOutcome::Failed, "The run failed before this tool ended."),
+        // A foreign runtime that is done and does not say how its tool ended.
+        (Outcome::Done, true) => (ToolOutcome::Done, ""),
+        (Outcome::Cancelled | Outcome::Interrupted | Outcome::Lost, false) => {
+            (ToolOutcome::Cancelled, NOT_RUN)
+        }
+        (Outcome::Done | Outcome::Failed(_), false) => (ToolOutcome::Skipped, NOT_RUN),
+    }
+}
+
+const NOT_RUN: &str = "Not run: the run ended first.";
+
+/// How a message ends that is still open when its run ends this way.
+pub fn message_cut_by(outcome: &Outcome) -> Finish {
+    match outcome {
+        Outcome::Done => Finish::Complete,
+        Outcome::Failed(_) => Finish::Failed,
+        Outcome::Cancelled | Outcome::Interrupted | Outcome::Lost => Finish::Interrupted,
     }
 }

@@ -1,7 +1,7 @@
 //! Sessions: made, opened, branched, listed, left.
 
 use super::{Core, Engine, Live, Out, no_session};
-use crate::shelf::{self, Shelf};
+use crate::shelf::Shelf;
 use domain::ask::AskKind;
 use domain::command::{
     Command, LibraryCommand, ListScope, PromptOptions, Receipt, Refusal, RefusalKind, Target,
@@ -329,7 +329,7 @@ impl Core {
         // What is open here is newer than what the store's lists say.
         for entry in &mut sessions {
             if let Some(live) = self.sessions.get(&entry.id) {
-                *entry = shelf::summary(&entry.id, &live.state);
+                *entry = SessionSummary::of(&entry.id, &live.state);
             }
         }
         sessions.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
@@ -337,6 +337,6 @@ impl Core {
     }
 
     pub(super) fn summary(&self, session: &SessionId) -> Result<SessionSummary, Refusal> {
-        Ok(shelf::summary(session, &self.live(session)?.state))
+        Ok(SessionSummary::of(session, &self.live(session)?.state))
     }
 }

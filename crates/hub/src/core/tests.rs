@@ -4,7 +4,7 @@ mod bounds;
 mod secrets;
 
 use super::{Core, Engine, In, Out, Setup, Standing};
-use crate::shelf::{self, Shelf};
+use crate::shelf::Shelf;
 use domain::ask::ActionDigest;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use domain::command::{
@@ -467,7 +467,7 @@ fn clearing_begins_anew_and_destroys_nothing() {
 fn a_summary_tells_what_a_list_shows() {
     let mut bench = Bench::new();
     bench.prompt("fix the bug");
-    let summary = shelf::summary(&bench.session(), bench.state());
+    let summary = SessionSummary::of(&bench.session(), bench.state());
     assert_eq!((summary.title.as_str(), summary.running, summary.messages), ("fix the bug", true, 1));
 }
 

@@ -1,6 +1,6 @@
 //! The projection of a session as it stands, for going on where the log was left.
 
-use super::{OpenMessage, PROMPT_CHARS, Projection, cut};
+use super::{OpenMessage, Projection};
 use domain::content::Role;
 use domain::ids::{Millis, Seq, SessionId};
 use domain::session::SessionSummary;
@@ -16,19 +16,7 @@ impl Projection {
         let prompted =
             state.entries.values().any(|entry| matches!(&entry.kind, EntryKind::Message(m) if said(m)));
         projection.titled = state.settings.title.is_some() || prompted;
-        projection.summary = SessionSummary {
-            id: session.clone(),
-            title: state.title(),
-            cwd: state.settings.cwd.clone(),
-            project: state.settings.project.clone(),
-            created_at: state.created_at,
-            updated_at: state.updated_at,
-            messages: state.stats().messages,
-            last_prompt: state.last_prompt().map(|prompt| cut(&prompt, PROMPT_CHARS)),
-            last_run: state.runs.last().map(|run| run.id),
-            running: state.open_run().is_some(),
-            usage: state.usage,
-        };
+        projection.summary = SessionSummary::of(session, state);
         projection
     }
 }

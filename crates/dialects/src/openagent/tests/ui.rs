@@ -9,8 +9,9 @@ use domain::command::{
 use domain::content::{Input, Part, Role};
 use domain::event::{Body, Outcome, RunEvent};
 use domain::ids::SessionId;
+use domain::session::SessionSummary;
 use domain::signal::Signal;
-use domain::state::EntryKind;
+use domain::state::{EntryKind, State};
 use domain::tool::{ToolOutcome, ToolPhase};
 use roles::{LinkEffect, Reason, UiEffect, UiRole};
 use serde_json::json;
@@ -102,7 +103,7 @@ fn a_simple_query() {
     assert_eq!(parts, [Part::Text("The ls command".into()), code, diff]);
     assert!(bench.effects.contains(&UiEffect::Signal(Signal::Working(Some("Analyzing...".into())))));
     assert!(bench.effects.contains(&UiEffect::Signal(Signal::Working(None))));
-    assert_eq!(bench.state.last_prompt().as_deref(), Some("go"));
+    assert_eq!(prompted(&bench.state).as_deref(), Some("go"));
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn a_stream_that_begins_before_the_answer() {
     bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"query_id":"q-5","status":"processing"}}"#);
     assert_eq!(bench.settled(ticket), Some(Ok(Receipt::Done)));
     assert_eq!((bench.text().as_str(), bench.state.runs.len()), ("early", 1));
-    assert_eq!(bench.state.last_prompt().as_deref(), Some("go"));
+    assert_eq!(prompted(&bench.state).as_deref(), Some("go"));
 }
 
 #[test]
@@ -282,7 +283,7 @@ fn a_loaded_session_is_told_once() {
         );
     }
     assert_eq!(bench.state.runs.len(), 2);
-    assert_eq!(bench.state.last_prompt().as_deref(), Some("more"));
+    assert_eq!(prompted(&bench.state).as_deref(), Some("more"));
     assert!(bench.state.open_run().is_none());
 }
 
@@ -360,4 +361,9 @@ fn a_backend_that_dies_settles_everything() {
         assert!(matches!(bench.settled(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Lost));
     }
     assert!(!bench.events.iter().any(|event| matches!(event.body, Body::Run(RunEvent::Started { .. }))));
+}
+
+/// The last thing that the person said.
+fn prompted(state: &State) -> Option<String> {
+    SessionSummary::of(&SessionId::from_number(1), state).last_prompt
 }
