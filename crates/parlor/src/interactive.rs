@@ -16,6 +16,7 @@ use domain::session::ModelRef;
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use roles::Answers;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -64,7 +65,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(Note::default());
     // What is kept nowhere cannot be gone on with.
-    let farewell = (!common.ephemeral).then_some(farewell as fn(&str) -> String);
+    let farewell = (!common.ephemeral).then_some(farewell as tui::Farewell);
     let options = Options { note: Some(noted), farewell, ..look.options(Note::default(), cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // A task of its own, begun when the screen waits for the first time.
@@ -93,9 +94,14 @@ async fn leave(hub: &Hub, engine: EngineTask, chosen: bool) {
     engine.stop(hub).await;
 }
 
-/// How to go on later.
-fn farewell(session: &str) -> String {
-    format!("To go on with this conversation: parlor --resume {session}")
+/// How to go on later; what is not saved is told, for nobody can read it on the screen any more.
+fn farewell(session: &str, status: &BTreeMap<String, String>) -> String {
+    match status.get(hub::UNSAVED) {
+        None => format!("To go on with this conversation: parlor --resume {session}"),
+        Some(why) => format!(
+            "The end of this conversation is {why}\nWhat is kept of it, if anything: parlor --resume {session}"
+        ),
+    }
 }
 
 /// Puts everything together and connects it with the screen.
@@ -248,4 +254,20 @@ pub(crate) async fn on_socket(
     let (kept, left) = tokio::join!(keeping, screen);
     kept?;
     Ok(exit(left?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_leaves_what_is_not_saved_is_told() {
+        assert_eq!(
+            farewell("sess-1", &BTreeMap::new()),
+            "To go on with this conversation: parlor --resume sess-1"
+        );
+        let status = BTreeMap::from([(hub::UNSAVED.to_owned(), "not saved: no space left".to_owned())]);
+        let said = farewell("sess-1", &status);
+        assert!(said.starts_with("The end of this conversation is not saved: no space left"), "{said}");
+    }
 }

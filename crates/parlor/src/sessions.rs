@@ -90,7 +90,7 @@ fn nothing_yet(act: &Act) -> anyhow::Result<Exit> {
 /// The store; where it cannot be written, whoever only reads gets it all the same.
 fn open(data: &Path, only_reads: bool) -> anyhow::Result<SqliteStore> {
     match SqliteStore::at(data) {
-        Err(why @ StoreError::ReadOnly { .. }) if only_reads => {
+        Err(why @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if only_reads => {
             let store = SqliteStore::to_read(data).map_err(|why| told(&why))?;
             exit::complain(&format!("note: {why}: what is kept is shown, and nothing new can be kept"));
             Ok(store)
@@ -165,9 +165,11 @@ impl Desk {
             return Ok(Exit::Done);
         }
         if sessions.is_empty() {
-            exit::say(
-                "No conversation in this project yet. `parlor sessions list --all` shows all projects.",
-            );
+            exit::say(if list.all {
+                "No conversation is kept yet. Start one with `parlor`."
+            } else {
+                "No conversation in this project yet. `parlor sessions list --all` shows all projects."
+            });
             return Ok(Exit::Done);
         }
         // Ids are shortened so that they name one session among all, not only among those shown.

@@ -124,6 +124,11 @@ impl SqliteStore {
         Ok(is_there || pages::is_orphaned(&path))
     }
 
+    /// Whether there is no room for what is to be kept in `directory`.
+    pub fn is_out_of_room(directory: &Path) -> bool {
+        trouble::is_full(&place::file(directory))
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path

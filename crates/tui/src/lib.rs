@@ -40,7 +40,7 @@ pub use dump::dump;
 pub use headless::Headless;
 pub use model::{About, Model, Note};
 pub use msg::{Begin, Fx, Msg, Outgoing};
-pub use shell::{Decoded, ExitReason, Keep, Options, run};
+pub use shell::{Decoded, ExitReason, Farewell, Keep, Options, run};
 pub use svg::svg;
 pub use update::update;
 pub use view::{Cache, view};

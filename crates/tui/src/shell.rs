@@ -27,7 +27,7 @@ use domain::ids::Millis;
 use domain::port::{LinkState, News};
 use input::{Input, InputThread};
 use screen::Drawn;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -71,13 +71,17 @@ pub struct Options {
     pub keys: Keymap,
     /// A line more for the first screen, told when it is known.
     pub note: Option<watch::Receiver<Note>>,
-    /// What to say on the bare terminal when the person leaves, given the session they were in; only where something was said.
-    pub farewell: Option<fn(&str) -> String>,
+    /// What to say on the bare terminal when the person leaves, given the session they were in and its status fields; only where
+    /// something was said.
+    pub farewell: Option<Farewell>,
     /// What to begin with.
     pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.
     pub cwd: PathBuf,
 }
+
+/// The last word, given a session and its status fields.
+pub type Farewell = fn(&str, &BTreeMap<String, String>) -> String;
 
 /// Keeps a setting, given its name and value; tells in words why it could not.
 #[derive(Clone)]
@@ -345,7 +349,8 @@ impl Shell {
         let said = !self.model.world.seen().thread.cells().is_empty();
         if let (Some(farewell), Some(session), true) = (self.options.farewell, current, said) {
             // A terminal that is gone needs no farewell.
-            let _ = writeln!(terminal::stdout(), "{}", farewell(&session.to_string()));
+            let status = &self.model.world.seen().board.status;
+            let _ = writeln!(terminal::stdout(), "{}", farewell(&session.to_string(), status));
         }
     }
 

@@ -5,7 +5,7 @@ use super::say;
 use crate::sessions;
 use std::path::Path;
 use std::time::Duration;
-use store::{Health, Look, Rescued, SqliteStore};
+use store::{Fate, Health, Look, Rescued, SqliteStore};
 
 /// How long it looks.
 const LOOK: Duration = Duration::from_secs(3);
@@ -59,14 +59,19 @@ fn damage(losses: Option<&Rescued>) -> String {
         return "damaged; counting what is lost takes longer than this look".to_owned();
     };
     let all = losses.sessions.len();
+    let gone = losses.sessions.iter().filter(|session| session.fate == Fate::Gone).count();
     let hit = losses.sessions.iter().filter(|session| session.lost_events() > 0).count();
     let lost: u64 =
         losses.sessions.iter().map(store::RescuedSession::lost_events).sum::<u64>() + losses.strays;
-    match lost {
-        0 if all == 0 => "damaged: nothing of it can be read".to_owned(),
-        0 => format!("damaged, but every record of its {all} conversations can be read"),
-        lost => format!(
+    match (lost, gone) {
+        _ if gone == all => "damaged: nothing of it can be read".to_owned(),
+        (0, 0) => format!("damaged, but every record of its {all} conversations can be read"),
+        (0, gone) => format!("damaged: nothing can be read of {gone} of {all} conversations"),
+        (lost, 0) => format!(
             "damaged: {lost} records cannot be read; {hit} of {all} conversations have lost something"
+        ),
+        (lost, gone) => format!(
+            "damaged: {lost} records cannot be read; {hit} of {all} conversations have lost something, and nothing can be read of {gone}"
         ),
     }
 }
@@ -74,6 +79,13 @@ fn damage(losses: Option<&Rescued>) -> String {
 /// Whether something new can be kept.
 fn writable(data: &Path) -> bool {
     if sessions::is_writable(data) {
+        if SqliteStore::is_out_of_room(data) {
+            say(
+                "",
+                "no space is left on its disk: it can be read, and nothing new can be kept; free some space",
+            );
+            return false;
+        }
         return true;
     }
     say(
@@ -87,5 +99,35 @@ fn size(bytes: u64) -> String {
     match bytes {
         small if small < 1024 * 1024 => format!("{} KB", small.div_ceil(1024)),
         large => format!("{} MB", large / 1024 / 1024),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ids::{Seq, SessionId};
+    use store::RescuedSession;
+
+    fn session(fate: Fate, lost: Vec<(Seq, Seq)>) -> RescuedSession {
+        let events = if fate == Fate::Gone { 0 } else { 5 };
+        RescuedSession { session: SessionId::from_number(1), title: String::new(), fate, events, lost }
+    }
+
+    #[test]
+    fn a_conversation_of_which_nothing_is_left_counts() {
+        let whole = || session(Fate::Whole, Vec::new());
+        let gone = || session(Fate::Gone, Vec::new());
+        let cut = || session(Fate::Whole, vec![(Seq(3), Seq(4))]);
+        for (sessions, words) in [
+            (vec![], "nothing of it can be read"),
+            (vec![gone(), gone()], "nothing of it can be read"),
+            (vec![whole(), whole()], "every record of its 2 conversations can be read"),
+            (vec![whole(), gone()], "nothing can be read of 1 of 2 conversations"),
+            (vec![whole(), cut()], "2 records cannot be read; 1 of 2 conversations have lost something"),
+            (vec![cut(), gone()], "1 of 2 conversations have lost something, and nothing can be read of 1"),
+        ] {
+            let said = damage(Some(&Rescued { sessions, ..Rescued::default() }));
+            assert!(said.ends_with(words), "{said}");
+        }
     }
 }

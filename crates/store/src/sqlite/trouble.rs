@@ -18,8 +18,25 @@ pub(super) fn sqlite(path: &Path, error: &Error) -> StoreError {
         Some(ErrorCode::NotADatabase) => StoreError::Foreign { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path },
         _ if is_damage(error) => StoreError::Corrupt { path, detail },
+        // SQLite has no other word for a shared file that it could not make for want of room.
+        Some(ErrorCode::SystemIoFailure) if is_full(&path) => StoreError::Full { path },
         _ => StoreError::Disk { path, detail },
     }
+}
+
+/// Less room than this is none: what SQLite needs beside a store before it reads anything.
+const NO_ROOM: u64 = 64 * 1024;
+
+/// Whether the disk that a file lies on has no room for what SQLite puts beside it.
+#[cfg(unix)]
+pub(super) fn is_full(path: &Path) -> bool {
+    let folder = path.parent().unwrap_or(path);
+    rustix::fs::statvfs(folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < NO_ROOM)
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_full(_path: &Path) -> bool {
+    false
 }
 
 /// A store of which only the log is left.
@@ -68,3 +85,20 @@ const OUT_OF_SHAPE: &[&str] = &[
     "no such column",
     "no such index",
 ];
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_on_a_disk_without_room_is_told_as_that() {
+        let failed =
+            || Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR_SHMSIZE), None);
+        // No file system has less room than this one.
+        let full = sqlite(Path::new("/proc/sessions.db"), &failed());
+        assert!(matches!(full, StoreError::Full { .. }), "{full:?}");
+        let place = tempfile::tempdir().expect("a place");
+        let other = sqlite(&place.path().join("sessions.db"), &failed());
+        assert!(matches!(other, StoreError::Disk { .. }), "{other:?}");
+    }
+}
