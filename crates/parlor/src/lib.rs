@@ -71,9 +71,13 @@ pub fn main() -> ExitCode {
     // What still runs is abandoned: everything worth keeping is on disk.
     runtime.shutdown_background();
     journal::finish();
-    match exit {
-        Ok(exit) => exit.into(),
-        Err(why) => say_error(&why),
+    match (exit, exit::unwritten()) {
+        (Err(why), _) => say_error(&why),
+        // Nobody may take what arrived for all of it.
+        (Ok(_), Some(why)) => {
+            say_error(&anyhow::anyhow!("stdout could not be written ({why}): what arrived is not all"))
+        }
+        (Ok(exit), None) => exit.into(),
     }
 }
 

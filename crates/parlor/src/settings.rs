@@ -9,6 +9,7 @@ pub(crate) use ui::{Ui, keep};
 
 use crate::{exit, places};
 use engine::{Config, ConfigError};
+use models::catalog::Catalog;
 use std::path::{Path, PathBuf};
 use tools::NoWorkspace;
 
@@ -51,6 +52,10 @@ pub(crate) fn read() -> Set {
                 }));
             }
             Err(why) => told.push(format!("{named} {why}; the defaults count")),
+        }
+        if let Some(Err(why)) = config.model.as_deref().map(|model| Catalog::new([]).resolve(model)) {
+            told.push(format!("{named}: model: {why}; it is left out, the rest counts"));
+            config.model = None;
         }
     }
     let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();

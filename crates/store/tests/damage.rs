@@ -458,3 +458,17 @@ fn a_list_does_without_a_row_that_cannot_be_read_and_recovery_makes_it_anew() {
     assert!(rescued.sessions.iter().all(|session| session.lost.is_empty()), "{rescued:?}");
     assert_eq!(listed(directory.path()), 3);
 }
+
+#[test]
+fn what_root_mends_stays_its_owners() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let directory = kept(2);
+    damage(directory.path(), |bytes| bytes.truncate(bytes.len() - PAGE));
+    let file = directory.path().join("sessions.db");
+    // Only root can give a file away; for everybody else it is theirs before and after.
+    let _ = chown(&file, Some(65_534), Some(65_534));
+    let owner = || std::fs::metadata(&file).map(|found| (found.uid(), found.gid())).unwrap();
+    let before = owner();
+    SqliteStore::rescue(directory.path()).unwrap();
+    assert_eq!(owner(), before);
+}

@@ -346,7 +346,9 @@ impl Shell {
     /// Tells how to go on later, below what is left of the screen.
     fn say_farewell(&self) {
         let current = self.model.world.current.as_ref();
-        let said = !self.model.world.seen().thread.cells().is_empty();
+        // What is kept nowhere cannot be gone on with.
+        let kept = self.model.screen.about.note.unkept.is_none();
+        let said = kept && !self.model.world.seen().thread.cells().is_empty();
         if let (Some(farewell), Some(session), true) = (self.options.farewell, current, said) {
             // A terminal that is gone needs no farewell.
             let status = &self.model.world.seen().board.status;

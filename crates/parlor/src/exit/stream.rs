@@ -5,8 +5,8 @@
 //! get every byte as it is.
 
 use super::screen::Screen;
-use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Where something is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,24 +42,41 @@ impl Stream {
         self.write_as_it_is(&screen.harmless(text, colours));
     }
 
-    /// A reader that has gone away is no failure.
     fn write_as_it_is(self, text: &str) {
-        let _ = match self {
+        match self {
             Stream::Out => {
                 let mut out = stdout().lock();
-                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+                missed(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
             }
-            Stream::Err => stderr().lock().write_all(text.as_bytes()),
-        };
+            // There is nowhere left to say it.
+            Stream::Err => drop(stderr().lock().write_all(text.as_bytes())),
+        }
     }
 }
 
-pub(super) fn stdout() -> std::io::Stdout {
-    std::io::stdout()
+/// The first reason for which something did not reach stdout.
+static MISSED: OnceLock<String> = OnceLock::new();
+
+/// Notes what could not be written, for the end. A reader that has gone away is no failure.
+fn missed(written: io::Result<()>) {
+    if let Err(why) = written
+        && why.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = MISSED.set(why.to_string());
+    }
 }
 
-fn stderr() -> std::io::Stderr {
-    std::io::stderr()
+/// Why what was said on stdout is not whole, if it is not.
+pub(crate) fn unwritten() -> Option<&'static str> {
+    MISSED.get().map(String::as_str)
+}
+
+pub(super) fn stdout() -> io::Stdout {
+    io::stdout()
+}
+
+fn stderr() -> io::Stderr {
+    io::stderr()
 }
 
 /// Columns of the terminal on stdout, if it has said so.

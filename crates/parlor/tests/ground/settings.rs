@@ -16,6 +16,7 @@ const STANDS: &[Stand] = &[
     ("wrong kinds", "compact_at", |world, _| {
         world.put("config/config.toml", "compact_at = \"x\"\nfetch = 3\n");
     }),
+    ("no model", "`foo` is no model", |world, _| world.put("config/config.toml", "model = \"foo\"\n")),
     ("a folder", "is no file", |_, file| fs::create_dir(file).unwrap()),
     ("a pipe", "is no file", |_, file| {
         rustix::fs::mkfifoat(rustix::fs::CWD, file, rustix::fs::Mode::from_raw_mode(0o666)).unwrap();

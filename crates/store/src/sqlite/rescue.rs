@@ -240,9 +240,26 @@ fn swap(path: &Path, old: &File, new: &Path, salvage: &Salvage) -> io::Result<Pa
         }
     }
     place::sync_folder_of(path)?;
+    same_owner(old, new)?;
     std::fs::rename(new, path)?;
     place::sync_folder_of(path)?;
     Ok(aside)
+}
+
+/// Root may mend what is another's: it stays theirs.
+#[cfg(unix)]
+fn same_owner(old: &File, new: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let (old, made) = (old.metadata()?, std::fs::metadata(new)?);
+    if (old.uid(), old.gid()) == (made.uid(), made.gid()) {
+        return Ok(());
+    }
+    std::os::unix::fs::chown(new, Some(old.uid()), Some(old.gid()))
+}
+
+#[cfg(not(unix))]
+fn same_owner(_old: &File, _new: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Gives the damaged file a second name that nothing else has.
