@@ -211,6 +211,7 @@ impl Config {
             Ok(())
         });
         wrong.extend(more);
+        wrong.extend(unknown(&table));
         (config, wrong)
     }
 
@@ -242,6 +243,41 @@ impl Config {
         };
         Config { workspaces: settled(self.workspaces, home.as_deref()), sandbox, home, settings, ..self }
     }
+}
+
+/// Everything that may stand at the top of the settings, and in those tables that have names of their own. `ui` is read by the
+/// terminal UI, which tells its mistakes itself.
+const KNOWN: &[(&str, Option<&[&str]>)] = &[
+    ("model", None),
+    ("policy", None),
+    ("compact_at", None),
+    ("workspaces", None),
+    ("extensions", None),
+    ("fetch", Some(&["enabled", "private"])),
+    ("sandbox", Some(&["also_readable", "also_writable"])),
+    ("ui", None),
+];
+
+/// Names that mean nothing: one that was misspelt may have been meant to narrow what is allowed.
+fn unknown(table: &Table) -> Vec<ConfigError> {
+    let mut wrong = Vec::new();
+    let mut judge = |at: &str, name: &str, known: &mut dyn Iterator<Item = &str>| {
+        let known: Vec<&str> = known.collect();
+        if !known.contains(&name) {
+            let words = format!("is not known; there are {}", known.join(", "));
+            wrong.push(ConfigError::value(format!("{at}{name}"), words));
+        }
+    };
+    for (name, value) in table {
+        judge("", name, &mut KNOWN.iter().map(|(known, _)| *known));
+        let inner = KNOWN.iter().find(|(known, _)| known == name).and_then(|(_, inner)| *inner);
+        if let (Some(inner), Some(part)) = (inner, value.as_table()) {
+            for key in part.keys() {
+                judge(&format!("{name}."), key, &mut inner.iter().copied());
+            }
+        }
+    }
+    wrong
 }
 
 /// Where a session works.
@@ -324,6 +360,16 @@ mod tests {
         assert_eq!(fetching, Fetching { enabled: true, private: false });
         let named = read("workspaces = [\"/srv/x\", \"~/y\"]").at(Some("/home/me".into()), None);
         assert_eq!(named.workspaces, [PathBuf::from("/srv/x"), PathBuf::from("/home/me/y")]);
+    }
+
+    #[test]
+    fn names_that_mean_nothing_are_told() {
+        let text = "polcy = \"read-only\"\n[sandboxx]\n[fetch]\nenabeld = true\n[ui]\nwhatever = 1\n";
+        let wrong: Vec<String> = Config::from_toml(text).1.iter().map(ToString::to_string).collect();
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+        for name in ["polcy", "sandboxx", "fetch.enabeld"] {
+            assert!(wrong.iter().any(|why| why.contains(name) && why.contains("is not known")), "{wrong:?}");
+        }
     }
 
     #[test]

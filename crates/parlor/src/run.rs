@@ -18,6 +18,7 @@ use hub::{Hub, LocalPort};
 use roles::Answers;
 use std::io::Read;
 use std::time::Duration;
+use tokio::time::Instant;
 use tools::policy::Allowance;
 
 const PROMPT: Ticket = Ticket(1);
@@ -47,6 +48,9 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
     exit
 }
 
+/// How long a run that was told to stop may take for it. The hub gives an engine less.
+const STOP_GRACE: Duration = Duration::from_secs(4);
+
 /// Says one thing to whatever runs behind the hub and follows it to its end.
 pub(crate) async fn converse(
     hub: &Hub,
@@ -66,6 +70,7 @@ pub(crate) async fn converse(
     tokio::pin!(give_up);
     let mut stopping = None;
     loop {
+        let why;
         tokio::select! {
             news = ui.news.recv() => {
                 let news = news.context("the runtime stopped before the run was over")?;
@@ -74,22 +79,23 @@ pub(crate) async fn converse(
                     headless.finish(exit);
                     return Ok(exit);
                 }
+                continue;
             }
-            () = &mut give_up, if stopping.is_none() => {
-                stopping = Some(Exit::TimedOut);
-                ui.port.command(CANCEL, Target::Current, Command::Run(RunCommand::Cancel { run: None, reason: None })).await?;
+            () = &mut give_up => why = Exit::TimedOut,
+            () = stops.next() => why = Exit::Cancelled,
+        }
+        match stopping {
+            None => {
+                stopping = Some(why);
+                give_up.as_mut().reset(Instant::now() + STOP_GRACE);
+                let cancel = Command::Run(RunCommand::Cancel { run: None, reason: None });
+                ui.port.command(CANCEL, Target::Current, cancel).await?;
             }
-            () = stops.next() => match stopping {
-                None => {
-                    stopping = Some(Exit::Cancelled);
-                    ui.port.command(CANCEL, Target::Current, Command::Run(RunCommand::Cancel { run: None, reason: None })).await?;
-                }
-                // Told again: nothing is waited for any more.
-                Some(exit) => {
-                    hub.end().await;
-                    headless.finish(exit);
-                    return Ok(exit);
-                }
+            // Told again, or told and not heard (a runtime that never said hello): nothing is waited for any more.
+            Some(exit) => {
+                hub.end().await;
+                headless.finish(exit);
+                return Ok(exit);
             }
         }
     }

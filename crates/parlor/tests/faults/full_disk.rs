@@ -161,8 +161,7 @@ fn a_report_that_does_not_fit_is_not_taken_for_a_whole_one() {
     drop(crate::damage::fill(&world.path("data"), 2));
     for args in [&["sessions", "list", "--all"][..], &["doctor"], &["schema", "--dialect", "native"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a disk that is full");
-        let said =
-            world.parlor(args).stdout(full).stderr(Stdio::piped()).output().expect("it runs");
+        let said = world.parlor(args).stdout(full).stderr(Stdio::piped()).output().expect("it runs");
         assert_eq!(said.status.code(), Some(1), "{args:?}");
         let told = String::from_utf8_lossy(&said.stderr);
         assert!(told.contains("stdout could not be written"), "{args:?}: {told}");

@@ -174,3 +174,26 @@ fn a_run_that_a_kill_cut_is_not_shown_as_under_way() {
     assert!(shown().contains("Counting") && !shown().contains("under way"), "{}", shown());
     assert!(shown().contains("(cut off)"), "{}", shown());
 }
+
+#[test]
+fn who_waits_for_a_runtime_that_never_greets_can_be_told_to_stop() {
+    let world = World::new();
+    let heard = world.path("heard");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &heard, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let silent = format!("read line; echo > '{}'; exec sleep 600", heard.display());
+    let args = ["attach", "--dialect", "codelia", "--prompt", "hi", "--", "sh", "-c", &silent];
+    let attach = world
+        .parlor(&args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has been greeted, and says nothing.
+    std::fs::read(&heard).unwrap();
+    kill_process(Pid::from_child(&attach), Signal::TERM).unwrap();
+    let left = attach.wait_with_output().unwrap();
+    assert_eq!(left.status.code(), Some(130), "{}", stderr(&left));
+    // The handshake may take half a minute: whoever waited for it to fail would say so.
+    assert!(!stderr(&left).contains("30 s"), "{}", stderr(&left));
+}
