@@ -373,6 +373,10 @@ impl Core {
         self.may(ui, &command)?;
         if self.setup.engine == Engine::Mirrored {
             let session = match target {
+                // Commands go where the runtime is: one for another conversation must not end up in this.
+                Target::Session(session) if !self.sessions.contains_key(&session) => {
+                    return Err(no_session(session.as_str()));
+                }
                 Target::Session(session) => Some(session),
                 Target::Current => self.current(ui).cloned(),
             };

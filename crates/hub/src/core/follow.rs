@@ -33,7 +33,6 @@ impl Core {
             | Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
             | Command::Session(SessionCommand::Stats) => false,
             Command::Session(SessionCommand::Close) => false,
-            Command::Session(SessionCommand::SetLeaf { .. }) => self.abilities.branch,
             _ => true,
         }
     }
