@@ -44,7 +44,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(AsstRuntime::default()),
     ui_role: || Box::new(AsstUi::default()),
-    fidelity: fidelity::TABLE,
+    fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
     schema: || format!("{:#}", schema()),
 });

@@ -48,7 +48,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits { flags: &[("--approval-mode", Meaning::Approval(APPROVAL_MODES))], interpreter: None },
     runtime_role: || Box::new(CodeliaRuntime::default()),
     ui_role: || Box::new(CodeliaUi::default()),
-    fidelity: fidelity::TABLE,
+    fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
     schema: || format!("{:#}", schema::schema()),
 });

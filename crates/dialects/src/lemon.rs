@@ -61,7 +61,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     },
     runtime_role: || Box::new(LemonRuntime::new()),
     ui_role: || Box::new(LemonUi::new()),
-    fidelity: fidelity::TABLE,
+    fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
     schema: || format!("{:#}", schema::schema()),
 });

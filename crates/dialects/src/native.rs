@@ -61,7 +61,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits::NONE,
     runtime_role: || Box::new(NativeRuntime::default()),
     ui_role: || Box::new(NativeUi::default()),
-    fidelity: &fidelity::TABLE,
-    quirks: fidelity::QUIRKS,
+    fidelity: fidelity::SOURCES,
+    quirks: &[],
     schema: || format!("{:#}", schema::schema()),
 });

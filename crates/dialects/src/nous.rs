@@ -49,7 +49,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits::NONE,
     runtime_role: || Box::new(NousRuntime::default()),
     ui_role: || Box::new(NousUi::default()),
-    fidelity: fidelity::TABLE,
+    fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
     schema: || format!("{:#}", schema()),
 });

@@ -53,7 +53,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits::NONE,
     runtime_role: || Box::new(OpenagentRuntime::new()),
     ui_role: || Box::new(OpenagentUi::new()),
-    fidelity: fidelity::TABLE,
+    fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
     schema: || format!("{:#}", schema::schema()),
 });

@@ -42,11 +42,28 @@ impl std::error::Error for NotADialect {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roles::Item;
+    use roles::fidelity::{Carried, Verdict};
 
     #[test]
-    fn every_table_has_one_row_for_every_item() {
+    fn every_item_has_its_row_and_words_exactly_where_it_is_not_exact() {
         for dialect in ALL {
-            assert_eq!(roles::fidelity::holes(dialect.fidelity()), [], "{dialect}");
+            let faults = roles::fidelity::faults(&dialect.fidelity());
+            assert!(faults.is_empty(), "{dialect}: {faults:#?}");
+        }
+    }
+
+    #[test]
+    fn every_pair_has_every_item_and_says_how_and_why() {
+        for ui in ALL {
+            for runtime in ALL {
+                let carried = ui.carried_on(*runtime);
+                let items: Vec<Item> = carried.iter().map(|carried| carried.item).collect();
+                assert_eq!(items, Item::ALL, "{ui} on {runtime}");
+                let unsaid = |carried: &&Carried| carried.verdict != Verdict::Exact && carried.why.is_empty();
+                let unsaid: Vec<_> = carried.iter().filter(unsaid).collect();
+                assert!(unsaid.is_empty(), "{ui} on {runtime}: {unsaid:?}");
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use crate::stop::{self, Manner};
 use crate::{places, stack};
 use dialects::Dialect;
 use roles::Item;
-use roles::fidelity::{Carried, pair};
+use roles::fidelity::{Carried, Verdict};
 
 /// Bridges until the UI leaves (stdio) or the program is told to stop (socket).
 pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exit> {
@@ -63,35 +63,29 @@ const AUTHORITY: [Item; 7] = [
 
 /// What becomes of each item of the vocabulary between these two wires: what decides first, then the rest; items of one fate together.
 fn report(from: Dialect, to: Dialect) -> String {
-    let carried = pair(from.fidelity(), to.fidelity());
     let (decides, rest): (Vec<_>, Vec<_>) =
-        carried.into_iter().partition(|(item, _)| AUTHORITY.contains(item));
+        from.carried_on(to).into_iter().partition(|carried| AUTHORITY.contains(&carried.item));
     let mut text = format!("a UI that speaks {from} on a runtime that speaks {to}\n");
     for (head, items) in [("what the person decides", decides), ("everything else", rest)] {
         text.push_str(&format!("\n{head}\n"));
-        for (word, items, why) in grouped(&items) {
+        for (verdict, items, why) in grouped(&items) {
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            text.push_str(&format!("  {word:<9} {}{why}\n", items.join(", ")));
+            text.push_str(&format!("  {verdict:<9} {}{why}\n", items.join(", ")));
         }
     }
     text.trim_end().to_owned()
 }
 
 /// Items with the same fate for the same reason, the best fate first.
-fn grouped(items: &[(Item, Carried)]) -> Vec<(&'static str, Vec<&'static str>, &str)> {
-    let mut groups: Vec<(usize, &str, Vec<&str>, &str)> = Vec::new();
-    for (item, how) in items {
-        let (rank, word, why) = match how {
-            Carried::Exact => (0, "exact", ""),
-            Carried::Emulated(how) => (1, "emulated", how.as_str()),
-            Carried::Dropped(why) => (2, "dropped", why.as_str()),
-            Carried::Refused(why) => (3, "refused", why.as_str()),
-        };
-        match groups.iter_mut().find(|(known, _, _, reason)| *known == rank && *reason == why) {
-            Some((_, _, items, _)) => items.push(item.name()),
-            None => groups.push((rank, word, vec![item.name()], why)),
+fn grouped(items: &[Carried]) -> Vec<(Verdict, Vec<&'static str>, &str)> {
+    let mut groups: Vec<(Verdict, Vec<&'static str>, &str)> = Vec::new();
+    for verdict in Verdict::ALL {
+        for Carried { item, why, .. } in items.iter().filter(|carried| carried.verdict == verdict) {
+            match groups.iter_mut().find(|(of, _, reason)| *of == verdict && *reason == why) {
+                Some((_, items, _)) => items.push(item.name()),
+                None => groups.push((verdict, vec![item.name()], why)),
+            }
         }
     }
-    groups.sort_by_key(|(rank, ..)| *rank);
-    groups.into_iter().map(|(_, word, items, why)| (word, items, why)).collect()
+    groups
 }

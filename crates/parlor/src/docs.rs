@@ -4,7 +4,7 @@ use crate::exit::Exit;
 use anyhow::Context;
 use dialects::Dialect;
 use roles::Item;
-use roles::fidelity::{Carried, Fidelity, pair};
+use roles::fidelity::{Carried, Row, Verdict};
 use std::path::Path;
 
 /// Writes one page per dialect and one for all pairs.
@@ -25,14 +25,20 @@ fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
 const NOTE: &str =
     "<!-- Written by `cargo xtask docs` from the tables in crates/dialects. Do not edit. -->\n\n";
 
+/// How the verdicts came about, for readers.
+const HOW: &str = "The verdicts are computed: a suite (`fidelity` in `crates/parlor/tests/whole`) lets each item happen at one end and looks \
+at what arrives at the other. *Exact* is what arrives as it was meant; *emulated* what arrives otherwise; *dropped* is an item of which \
+the other end sees nothing; *refused* is a command that the UI is told cannot be done. How and why are written by hand.\n\n";
+
 fn page(dialect: Dialect) -> String {
     let mut page = format!("{NOTE}# {dialect}\n\n{}\n\n", carrier(dialect));
     page.push_str(
-        "## Fidelity\n\nHow each item of the vocabulary is carried on this wire, in both directions.\n\n",
+        "## Fidelity\n\nWhat becomes of each item of the vocabulary between a UI and a runtime of Parlor's that speak this wire. ",
     );
+    page.push_str(HOW);
     page.push_str("| item | on the wire | fidelity |\n|---|---|---|\n");
     for row in dialect.fidelity() {
-        page.push_str(&format!("| {} | {} | {} |\n", row.item, cell(row.wire), cell(&words(row.fidelity))));
+        page.push_str(&format!("| {} | {} | {} |\n", row.item, cell(row.wire), cell(&words(&row))));
     }
     if !dialect.quirks().is_empty() {
         page.push_str(
@@ -61,12 +67,10 @@ fn carrier(dialect: Dialect) -> String {
     )
 }
 
-fn words(fidelity: Fidelity) -> String {
-    match fidelity {
-        Fidelity::Exact => "exact".to_owned(),
-        Fidelity::Emulated(how) => format!("emulated: {how}"),
-        Fidelity::Dropped(why) => format!("dropped: {why}"),
-        Fidelity::Refused(why) => format!("refused: {why}"),
+fn words(row: &Row) -> String {
+    match row.verdict {
+        Verdict::Exact => row.verdict.to_string(),
+        Verdict::Emulated | Verdict::Dropped | Verdict::Refused => format!("{}: {}", row.verdict, row.why),
     }
 }
 
@@ -77,11 +81,12 @@ fn cell(text: &str) -> String {
 fn overview() -> String {
     let mut page = format!("{NOTE}# Dialects\n\n");
     for dialect in dialects::ALL {
-        let exact = dialect.fidelity().iter().filter(|row| row.fidelity == Fidelity::Exact).count();
+        let exact = dialect.fidelity().iter().filter(|row| row.verdict == Verdict::Exact).count();
         page.push_str(&format!("- [{dialect}]({dialect}.md): {exact} of {} items exact\n", Item::ALL.len()));
     }
+    page.push_str(&format!("\n{HOW}"));
     page.push_str(
-        "\n## Bridges\n\nItems that arrive exactly or emulated, for a UI (row) on a runtime (column).\n\n| |",
+        "## Bridges\n\nItems that arrive exactly or emulated, for a UI (row) on a runtime (column); each pair was run.\n\n| |",
     );
     for runtime in dialects::ALL {
         page.push_str(&format!(" {runtime} |"));
@@ -90,11 +95,8 @@ fn overview() -> String {
     for ui in dialects::ALL {
         page.push_str(&format!("| **{ui}** |"));
         for runtime in dialects::ALL {
-            let carried = pair(ui.fidelity(), runtime.fidelity());
-            let arrive = carried
-                .iter()
-                .filter(|(_, how)| matches!(how, Carried::Exact | Carried::Emulated(_)))
-                .count();
+            let arrives = |carried: &&Carried| matches!(carried.verdict, Verdict::Exact | Verdict::Emulated);
+            let arrive = ui.carried_on(*runtime).iter().filter(arrives).count();
             page.push_str(&format!(" {arrive} |"));
         }
         page.push('\n');

@@ -2,7 +2,7 @@
 //!
 //! Whoever serves, attaches, bridges, records or documents reads the description; nobody asks for a wire by its name.
 
-use crate::fidelity::{Quirk, Row};
+use crate::fidelity::{Carried, Quirk, Row, Sources};
 use crate::{RuntimeRole, UiRole};
 use std::ffi::OsString;
 use std::fmt;
@@ -29,7 +29,7 @@ pub struct Description {
     pub runtime_role: fn() -> Box<dyn RuntimeRole>,
     pub ui_role: fn() -> Box<dyn UiRole>,
     /// How it carries each item of the vocabulary.
-    pub fidelity: &'static [Row],
+    pub fidelity: Sources,
     /// Where existing programs leave their own document, and what we do.
     pub quirks: &'static [Quirk],
     /// Every message of the wire: a JSON Schema, or the requirement tables where its document speaks of such.
@@ -149,8 +149,13 @@ impl Dialect {
     }
 
     /// How it carries each item of the vocabulary.
-    pub fn fidelity(self) -> &'static [Row] {
-        self.0.fidelity
+    pub fn fidelity(self) -> Vec<Row> {
+        self.0.fidelity.table()
+    }
+
+    /// What becomes of each item between a UI of this wire and a runtime of another, over a bridge.
+    pub fn carried_on(self, runtime: Dialect) -> Vec<Carried> {
+        self.0.fidelity.carried_on(runtime.name(), &runtime.fidelity())
     }
 
     /// Where existing programs leave their own document.

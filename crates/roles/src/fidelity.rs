@@ -1,28 +1,66 @@
 //! Fidelity tables: for every item of the vocabulary, how a dialect carries it.
+//!
+//! A table has two sources. The verdicts (exact, emulated, dropped, refused) are computed: a suite puts each item through the wire and
+//! through every pair of wires and writes down what came out. The words (where it stands on the wire, how it is emulated, why its loss is
+//! bearable) are written by hand. Neither can say what the other must: a row is exact because it arrived unchanged, not because somebody
+//! wrote so.
 
 use crate::item::Item;
+use std::fmt;
 
-/// How an item is carried.
+/// What became of an item that was put through a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fidelity {
-    /// Survives lower and lift unchanged.
+pub enum Verdict {
+    /// It arrives as it was meant.
     Exact,
-    /// Carried another way: how.
-    Emulated(&'static str),
-    /// Not carried: why that is bearable.
-    Dropped(&'static str),
-    /// Refused with the dialect's own error: why.
-    Refused(&'static str),
+    /// It arrives, but otherwise.
+    Emulated,
+    /// The other end sees nothing of it.
+    Dropped,
+    /// The command is refused.
+    Refused,
 }
 
-/// One row.
+impl Verdict {
+    /// All, the best first.
+    pub const ALL: [Verdict; 4] = [Verdict::Exact, Verdict::Emulated, Verdict::Dropped, Verdict::Refused];
+
+    /// As tables name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Exact => "exact",
+            Verdict::Emulated => "emulated",
+            Verdict::Dropped => "dropped",
+            Verdict::Refused => "refused",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a person wrote about an item on a wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Words {
+    pub item: Item,
+    /// Where it stands on the wire.
+    pub wire: &'static str,
+    /// How it is emulated, or why it is dropped or refused; empty where it is exact.
+    pub why: &'static str,
+}
+
+/// One row of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     pub item: Item,
-    /// Where the document or the programs say so.
+    /// Where it stands on the wire.
     pub wire: &'static str,
-    /// How it is carried.
-    pub fidelity: Fidelity,
+    pub verdict: Verdict,
+    /// How it is emulated, or why it is dropped or refused; empty where it is exact.
+    pub why: &'static str,
 }
 
 /// A deviation of an existing program from its own document, and what we do about it.
@@ -36,53 +74,118 @@ pub struct Quirk {
     pub ours: &'static str,
 }
 
-/// Items that do not have exactly one row: there must be none.
-pub fn holes(table: &[Row]) -> Vec<Item> {
-    let rows = |item: Item| table.iter().filter(|row| row.item == item).count();
-    Item::ALL.iter().copied().filter(|item| rows(*item) != 1).collect()
-}
-
 /// What becomes of an item on its way over two wires.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Carried {
-    /// It arrives as it was.
-    Exact,
-    /// It arrives another way: how.
-    Emulated(String),
-    /// It does not arrive: why that is bearable.
-    Dropped(String),
-    /// It is refused: why.
-    Refused(String),
+pub struct Carried {
+    pub item: Item,
+    pub verdict: Verdict,
+    /// How, or why, in the words of the wires that it is owed to; empty where it is exact.
+    pub why: String,
 }
 
-/// What becomes of each item between a UI of one wire and a runtime of another: the weaker of the two decides.
-pub fn pair(ui: &[Row], runtime: &[Row]) -> Vec<(Item, Carried)> {
-    let row = |table: &[Row], item: Item| table.iter().find(|row| row.item == item).map(|row| row.fidelity);
-    let carried = |item: &Item| {
-        let both = [row(ui, *item), row(runtime, *item)];
-        let words = |pick: fn(Fidelity) -> Option<&'static str>| {
-            let said: Vec<&str> = both.iter().flatten().filter_map(|fidelity| pick(*fidelity)).collect();
-            (!said.is_empty()).then(|| said.join("; "))
+/// The computed verdicts of one wire, as the suite wrote them: a head that names the columns, then a line for each item.
+///
+/// The column `alone` is a UI and a runtime of this wire; a column with the name of a wire is a UI of this wire, a bridge, and a runtime of
+/// that wire.
+#[derive(Debug, Clone, Copy)]
+pub struct Verdicts(pub &'static str);
+
+/// The column of a wire by itself.
+pub const ALONE: &str = "alone";
+/// Parts the cells of a line.
+const CELLS: char = '|';
+/// Begins a line that is for people.
+const REMARK: char = '#';
+
+impl Verdicts {
+    /// The verdicts of a column, as far as there are any.
+    pub fn column(self, name: &str) -> Vec<(Item, Verdict)> {
+        let mut lines = self.0.lines().filter(|line| !line.starts_with(REMARK));
+        let head = lines.next().unwrap_or_default();
+        let Some(at) = head.split(CELLS).position(|cell| cell.trim() == name) else { return Vec::new() };
+        let row = |line: &str| {
+            let cells: Vec<&str> = line.split(CELLS).map(str::trim).collect();
+            let item = Item::ALL.iter().find(|item| Some(&item.name()) == cells.first())?;
+            let verdict = Verdict::ALL.into_iter().find(|verdict| Some(&verdict.name()) == cells.get(at))?;
+            Some((*item, verdict))
         };
-        let refused = words(|fidelity| match fidelity {
-            Fidelity::Refused(why) => Some(why),
-            Fidelity::Exact | Fidelity::Emulated(_) | Fidelity::Dropped(_) => None,
-        });
-        let dropped = words(|fidelity| match fidelity {
-            Fidelity::Dropped(why) => Some(why),
-            Fidelity::Exact | Fidelity::Emulated(_) | Fidelity::Refused(_) => None,
-        });
-        let emulated = words(|fidelity| match fidelity {
-            Fidelity::Emulated(how) => Some(how),
-            Fidelity::Exact | Fidelity::Dropped(_) | Fidelity::Refused(_) => None,
-        });
-        let how = match (refused, dropped, emulated) {
-            (Some(why), _, _) => Carried::Refused(why),
-            (None, Some(why), _) => Carried::Dropped(why),
-            (None, None, Some(how)) => Carried::Emulated(how),
-            (None, None, None) => Carried::Exact,
+        lines.filter_map(row).collect()
+    }
+
+    /// The text that [`Verdicts::column`] reads.
+    pub fn write(remark: &str, columns: &[(String, Vec<(Item, Verdict)>)]) -> String {
+        let mut text: String = remark.lines().map(|line| format!("{REMARK} {line}\n")).collect();
+        text.push_str(&format!("{:<16}", "item"));
+        for (name, _) in columns {
+            text.push_str(&format!("{CELLS} {name:<9}"));
+        }
+        for item in Item::ALL {
+            text = text.trim_end().to_owned();
+            text.push_str(&format!("\n{:<16}", item.name()));
+            for (_, verdicts) in columns {
+                let found = verdicts.iter().find(|(of, _)| of == item);
+                let verdict = found.map(|(_, verdict)| verdict.name()).unwrap_or_default();
+                text.push_str(&format!("{CELLS} {verdict:<9}"));
+            }
+        }
+        text.trim_end().to_owned() + "\n"
+    }
+}
+
+/// What a wire's table is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources {
+    /// What was written about each item.
+    pub words: &'static [Words],
+    /// What was computed.
+    pub verdicts: Verdicts,
+    /// What is exact on this wire and on another, and yet not over a bridge between them: why.
+    pub across: &'static [(Item, &'static str)],
+}
+
+impl Sources {
+    /// The table: what was written beside what was computed.
+    pub fn table(&self) -> Vec<Row> {
+        let verdicts = self.verdicts.column(ALONE);
+        let row = |words: &Words| {
+            let (_, verdict) = verdicts.iter().find(|(item, _)| *item == words.item)?;
+            Some(Row { item: words.item, wire: words.wire, verdict: *verdict, why: words.why })
         };
-        (*item, how)
-    };
-    Item::ALL.iter().map(carried).collect()
+        self.words.iter().filter_map(row).collect()
+    }
+
+    /// What becomes of each item between a UI of this wire and a runtime of another: the verdict is the computed one of the pair, the
+    /// words are those of the wire that it is owed to.
+    pub fn carried_on(&self, runtime: &str, table: &[Row]) -> Vec<Carried> {
+        let ours = self.table();
+        let one = |(item, verdict): &(Item, Verdict)| {
+            let rows = [&ours, table].map(|table| table.iter().find(|row| row.item == *item));
+            let why = |wanted: &dyn Fn(&Row) -> bool| -> Vec<&str> {
+                let rows = rows.iter().flatten().filter(|row| wanted(row));
+                let mut said: Vec<&str> = rows.map(|row| row.why).collect();
+                said.dedup();
+                said
+            };
+            let same = why(&|row| row.verdict == *verdict);
+            let other = why(&|row| row.verdict != Verdict::Exact);
+            let bridge = self.across.iter().filter(|(of, _)| of == item).map(|(_, why)| *why).collect();
+            let said = [same, other, bridge].into_iter().find(|said| !said.is_empty()).unwrap_or_default();
+            let why = if *verdict == Verdict::Exact { String::new() } else { said.join("; ") };
+            Carried { item: *item, verdict: *verdict, why }
+        };
+        self.verdicts.column(runtime).iter().map(one).collect()
+    }
+}
+
+/// What is wrong with a table, in words: items without exactly one row, and words that are missing or that say how something is emulated
+/// which is exact.
+pub fn faults(table: &[Row]) -> Vec<String> {
+    let rows = |item: Item| table.iter().filter(|row| row.item == item).count();
+    let holes = Item::ALL.iter().filter(|item| rows(**item) != 1);
+    let holes = holes.map(|item| format!("{item}: {} rows", rows(*item)));
+    let unsaid = table.iter().filter(|row| row.verdict != Verdict::Exact && row.why.is_empty());
+    let unsaid = unsaid.map(|row| format!("{}: {}, and nobody says how or why", row.item, row.verdict));
+    let denied = table.iter().filter(|row| row.verdict == Verdict::Exact && !row.why.is_empty());
+    let denied = denied.map(|row| format!("{}: exact, but said to be: {}", row.item, row.why));
+    holes.chain(unsaid).chain(denied).collect()
 }

@@ -1,107 +1,122 @@
-//! How asst carries each item of the vocabulary.
+//! What there is to say about each item of the vocabulary on this wire: where it stands, and how or why it is not exact. Whether it is
+//! exact is not said here but computed.
 
 use roles::Item;
-use roles::fidelity::Fidelity::{Dropped, Emulated, Exact, Refused};
-use roles::fidelity::{Fidelity, Row};
+use roles::fidelity::{Sources, Verdicts, Words};
 
-const fn row(item: Item, wire: &'static str, fidelity: Fidelity) -> Row {
-    Row { item, wire, fidelity }
+const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
+    Words { item, wire, why }
 }
 
-const NO_ASKS: Fidelity = Dropped(
-    "the wire has no questions: what the mode would ask for is denied with a reason that the model sees",
-);
-const NO_PLACE: Fidelity = Dropped("no place for it");
+const NO_ASKS: &str =
+    "the wire has no questions: what the mode would ask for is denied with a reason that the model sees";
+const NO_PLACE: &str = "no place for it";
 
-/// The table.
-pub const TABLE: &[Row] = &[
-    row(Item::Prompt, "user_message", Exact),
-    row(Item::Steer, "", Refused("the wire has no steer")),
-    row(
-        Item::FollowUp,
-        "user_message while another is answered",
-        Emulated("waits and becomes a turn of its own"),
-    ),
-    row(Item::QueueModes, "", Refused("one message, one turn")),
-    row(Item::Cancel, "", Emulated("over for the person; a foreign runtime goes on and is not listened to")),
-    row(Item::Answer, "", NO_ASKS),
-    row(Item::ContextUpdate, "", NO_PLACE),
-    row(
+/// What this wire's table is made of.
+pub const SOURCES: Sources =
+    Sources { words: WORDS, verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
+
+/// What there is to say about each item.
+const WORDS: &[Words] = &[
+    words(Item::Prompt, "user_message", ""),
+    words(Item::Steer, "", "the hub queues it and prompts again when the answer is over"),
+    words(Item::FollowUp, "user_message while another is answered", "waits and becomes a turn of its own"),
+    words(Item::QueueModes, "none: the hub keeps them", ""),
+    words(Item::Cancel, "", "over for the person; a foreign runtime goes on and is not listened to"),
+    words(Item::Answer, "", NO_ASKS),
+    words(Item::ContextUpdate, "", NO_PLACE),
+    words(
         Item::SessionNew,
         "new_conversation, metadata.conversationId",
-        Emulated("a conversation that is named for the first time is made"),
+        "a conversation that is named for the first time is made",
     ),
-    row(
-        Item::SessionOpen,
-        "load_conversation, metadata.conversationId",
-        Emulated("the id of a conversation names the session"),
+    words(Item::SessionOpen, "load_conversation, metadata.conversationId: it names the session", ""),
+    words(Item::SessionList, "", "the wire has no list"),
+    words(Item::SessionBranch, "", "the wire has no branches"),
+    words(Item::SessionClose, "", "conversations stay"),
+    words(Item::SessionClear, "clear_history", ""),
+    words(Item::SessionSave, "", "the runtime keeps its conversations itself"),
+    words(Item::History, "", "the wire never tells the past"),
+    words(Item::Leaf, "", "the wire has no tree"),
+    words(Item::Tree, "", "the wire has no tree"),
+    words(Item::Compact, "", "the wire has no word for it"),
+    words(
+        Item::Stats,
+        "get_status",
+        "counted by the hub from what it heard; get_status tells state, length and uptime",
     ),
-    row(Item::SessionList, "", Refused("the wire has no list")),
-    row(Item::SessionBranch, "", Refused("the wire has no branches")),
-    row(Item::SessionClose, "", Dropped("conversations stay")),
-    row(Item::SessionClear, "clear_history", Exact),
-    row(Item::SessionSave, "", Refused("the runtime keeps its conversations itself")),
-    row(Item::History, "", Refused("the wire never tells the past")),
-    row(Item::Leaf, "", Refused("the wire has no tree")),
-    row(Item::Tree, "", Refused("the wire has no tree")),
-    row(Item::Compact, "", Refused("the wire has no word for it")),
-    row(Item::Stats, "get_status", Emulated("state, length and uptime")),
-    row(Item::ModelList, "", Refused("models are chosen at the start of the runtime")),
-    row(Item::ModelSet, "", Refused("models are chosen at the start of the runtime")),
-    row(Item::Policy, "", Dropped("chosen at the start of the runtime")),
-    row(Item::McpList, "", Refused("the wire does not know servers")),
-    row(Item::SkillsList, "", Refused("the wire does not know skills")),
-    row(Item::Tools, "", Refused("the wire has no list")),
-    row(Item::Extension, "", Refused("the wire has no extensions")),
-    row(
+    words(Item::ModelList, "", "models are chosen at the start of the runtime"),
+    words(Item::ModelSet, "", "models are chosen at the start of the runtime"),
+    words(Item::Policy, "", "chosen at the start of the runtime"),
+    words(Item::McpList, "", "the wire does not know servers"),
+    words(Item::SkillsList, "", "the wire does not know skills"),
+    words(Item::Tools, "", "the wire has no list"),
+    words(Item::Extension, "", "the wire has no extensions"),
+    words(
         Item::Attachments,
         "attachments, images",
-        Emulated("pictures as they are; files by path and type, named in the text too"),
+        "pictures as they are; files by path and type, named in the text too",
     ),
-    row(Item::RunLifecycle, "done or error", Emulated("a message is a turn; its run may answer several")),
-    row(
+    words(Item::RunLifecycle, "done or error, for each message", ""),
+    words(
         Item::RunOutcome,
         "done, error",
-        Emulated("a cancel and a failure are both errors, told apart by their words"),
+        "a cancel and a failure are both errors, told apart by their words",
     ),
-    row(Item::Turn, "id of the request", Exact),
-    row(Item::Step, "", Emulated("begins with the first word after a tool's result")),
-    row(
+    words(Item::Turn, "id of the request", "only the turns that a message of this UI began"),
+    words(Item::Step, "", "begins with the first word after a tool's result"),
+    words(
         Item::MessageText,
         "token",
-        Emulated("one bubble per request; the texts of its steps are parted by a blank line"),
+        "one bubble per request; the texts of its steps are parted by a blank line",
     ),
-    row(Item::TextDeltas, "token", Exact),
-    row(Item::Thought, "", Dropped("the wire has one kind of text")),
-    row(Item::Image, "", Dropped("the runtime's side carries text only")),
-    row(Item::Code, "token", Emulated("as a fenced block")),
-    row(Item::Diff, "token", Emulated("as a fenced block")),
-    row(Item::ToolLifecycle, "tool_use, tool_result", Exact),
-    row(Item::ToolProgress, "", Dropped("the wire shows the result only")),
-    row(Item::ToolResult, "tool_result", Emulated("the structured form if there is one, else the text")),
-    row(Item::Decision, "", Dropped("the wire shows only that a tool ran or failed")),
-    row(Item::Consent, "", NO_ASKS),
-    row(Item::ConsentScope, "", NO_ASKS),
-    row(Item::DenialReason, "tool_result error", Emulated("as the error of the tool")),
-    row(Item::Confirm, "", NO_ASKS),
-    row(Item::Choose, "", NO_ASKS),
-    row(Item::TextAsk, "", NO_ASKS),
-    row(Item::EditAsk, "", NO_ASKS),
-    row(Item::AskWithdrawn, "", NO_ASKS),
-    row(Item::Deadline, "", NO_ASKS),
-    row(Item::QueueChanges, "", NO_PLACE),
-    row(Item::ContextLeft, "", NO_PLACE),
-    row(Item::Usage, "", NO_PLACE),
-    row(Item::Compaction, "", NO_PLACE),
-    row(Item::Plan, "", NO_PLACE),
-    row(Item::Retry, "", NO_PLACE),
-    row(Item::Notice, "error", Emulated("a failure ends its request; the rest goes to the log")),
-    row(Item::Notify, "stderr", Emulated("a line of the log")),
-    row(Item::Status, "", NO_PLACE),
-    row(Item::Working, "", NO_PLACE),
-    row(Item::Widget, "", NO_PLACE),
-    row(Item::Title, "", NO_PLACE),
-    row(Item::EditorText, "", NO_PLACE),
-    row(Item::Suggestion, "", NO_PLACE),
-    row(Item::Resume, "metadata.conversationId", Emulated("the conversation goes on; the past is not told")),
+    words(Item::TextDeltas, "token", ""),
+    words(Item::Thought, "", "the wire has one kind of text"),
+    words(Item::Image, "", "the runtime's side carries text only"),
+    words(Item::Code, "token", "as a fenced block"),
+    words(Item::Diff, "token", "as a fenced block"),
+    words(
+        Item::ToolLifecycle,
+        "tool_use, tool_result",
+        "one that was passed over is told as one that failed",
+    ),
+    words(Item::ToolProgress, "", "the wire shows the result only"),
+    words(Item::ToolResult, "tool_result", "the structured form if there is one, else the text"),
+    words(Item::Decision, "", "the wire shows only that a tool ran or failed"),
+    words(Item::Consent, "", NO_ASKS),
+    words(Item::ConsentScope, "", NO_ASKS),
+    words(
+        Item::DenialReason,
+        "",
+        "the wire has no questions, so nobody can deny; why the mode denied is the error of the tool",
+    ),
+    words(Item::Confirm, "", NO_ASKS),
+    words(Item::Choose, "", NO_ASKS),
+    words(Item::TextAsk, "", NO_ASKS),
+    words(Item::EditAsk, "", NO_ASKS),
+    words(Item::AskWithdrawn, "", NO_ASKS),
+    words(Item::Deadline, "", NO_ASKS),
+    words(Item::QueueChanges, "", NO_PLACE),
+    words(Item::ContextLeft, "", NO_PLACE),
+    words(Item::Usage, "", NO_PLACE),
+    words(Item::Compaction, "", NO_PLACE),
+    words(Item::Plan, "", NO_PLACE),
+    words(Item::Retry, "", NO_PLACE),
+    words(Item::Notice, "error", "a failure ends its request; the rest goes to the log"),
+    words(
+        Item::Notify,
+        "stderr",
+        "a line on stderr, which a UI that started the runtime shows; nothing on the wire",
+    ),
+    words(Item::Status, "", NO_PLACE),
+    words(Item::Working, "", NO_PLACE),
+    words(Item::Widget, "", NO_PLACE),
+    words(Item::Title, "", NO_PLACE),
+    words(Item::EditorText, "", NO_PLACE),
+    words(Item::Suggestion, "", NO_PLACE),
+    words(
+        Item::Resume,
+        "metadata.conversationId",
+        "the conversation goes on with the next message; neither the past nor a run under way is told",
+    ),
 ];

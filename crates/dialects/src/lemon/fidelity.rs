@@ -1,158 +1,134 @@
-//! How lemon carries each item of the vocabulary.
+//! What there is to say about each item of the vocabulary on this wire: where it stands, and how or why it is not exact. Whether it is
+//! exact is not said here but computed.
 
 use roles::Item;
-use roles::fidelity::Fidelity::{self, Dropped, Emulated, Exact, Refused};
-use roles::fidelity::Row;
+use roles::fidelity::{Sources, Verdicts, Words};
 
-const fn row(item: Item, wire: &'static str, fidelity: Fidelity) -> Row {
-    Row { item, wire, fidelity }
+const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
+    Words { item, wire, why }
 }
 
-/// A row for every item.
-pub const TABLE: &[Row] = &[
-    row(Item::Prompt, "prompt", Exact),
-    row(
+/// What this wire's table is made of.
+pub const SOURCES: Sources =
+    Sources { words: WORDS, verdicts: Verdicts(include_str!("verdicts.txt")), across: ACROSS };
+
+/// What there is to say about each item.
+const WORDS: &[Words] = &[
+    words(Item::Prompt, "prompt", ""),
+    words(
         Item::Steer,
-        "-",
-        Refused("busy: error \":already_streaming\"; behind a lemon server the hub queues"),
+        "none: busy is error \":already_streaming\"",
+        "the hub queues it and prompts again when the run is over",
     ),
-    row(
+    words(
         Item::FollowUp,
-        "-",
-        Refused("busy: error \":already_streaming\"; behind a lemon server the hub queues"),
+        "none: busy is error \":already_streaming\"",
+        "the hub queues it and prompts again when the run is over",
     ),
-    row(Item::QueueModes, "-", Refused("the wire has no queue")),
-    row(Item::Cancel, "abort", Exact),
-    row(Item::Answer, "ui_response", Exact),
-    row(Item::ContextUpdate, "-", Refused("the wire has no place for it")),
-    row(
+    words(Item::QueueModes, "none: the hub keeps them", ""),
+    words(Item::Cancel, "abort", ""),
+    words(Item::Answer, "ui_response", ""),
+    words(Item::ContextUpdate, "-", "the wire has no place for it"),
+    words(
         Item::SessionNew,
         "start_session (existing programs)",
-        Emulated("cwd and model are carried; a title and an id of one's own are not"),
+        "cwd and model are carried; a title and an id of one's own are not",
     ),
-    row(
-        Item::SessionOpen,
-        "start_session with session_file, set_active_session (existing programs)",
-        Emulated("by the path of sessions_list or the id; not in the middle of a run"),
-    ),
-    row(
+    words(Item::SessionOpen, "start_session with session_file, set_active_session (existing programs)", ""),
+    words(
         Item::SessionList,
         "list_sessions, list_running_sessions (existing programs)",
-        Emulated("id, path, time and cwd; the title as an extra field"),
+        "id, path, time and cwd; the title as an extra field",
     ),
-    row(Item::SessionBranch, "-", Refused("the wire has no branches")),
-    row(Item::SessionClose, "close_session (existing programs)", Exact),
-    row(Item::SessionClear, "reset", Emulated("a run under way is stopped first; nothing is said back")),
-    row(
+    words(Item::SessionBranch, "-", "the wire has no branches"),
+    words(
+        Item::SessionClose,
+        "close_session (existing programs)",
+        "left by the hub; a UI of ours does not send close_session, a server of ours obeys it",
+    ),
+    words(Item::SessionClear, "reset: a run under way is stopped first", ""),
+    words(
         Item::SessionSave,
         "save, save_result",
-        Emulated("the first servers do not answer: silence for three seconds counts as done"),
+        "under a name that the server chooses; the first servers do not answer, and silence for three seconds counts as done",
     ),
-    row(
+    words(
         Item::History,
         "message_start, message_end",
-        Emulated("told as one run when a session is opened: the newest 400 messages, at most 512 KB"),
+        "told as one run when a session is opened: the newest 400 messages, at most 512 KB",
     ),
-    row(Item::Leaf, "-", Refused("the wire has no tree")),
-    row(Item::Tree, "-", Refused("the wire has no tree")),
-    row(Item::Compact, "-", Refused("the wire has no command for it")),
-    row(Item::Stats, "stats", Emulated("messages and turns; tokens are in the messages")),
-    row(Item::ModelList, "list_models (existing programs)", Emulated("provider and name, no prices")),
-    row(Item::ModelSet, "start_session model (existing programs)", Refused("only when a session starts")),
-    row(Item::Policy, "-", Refused("set where the server is started")),
-    row(Item::McpList, "-", Refused("the wire has no command for it")),
-    row(Item::SkillsList, "-", Refused("the wire has no command for it")),
-    row(Item::Tools, "-", Refused("the wire has no command for it")),
-    row(Item::Extension, "-", Refused("error \"unknown command\"")),
-    row(Item::Attachments, "prompt text", Emulated("texts are appended to the prompt, pictures dropped")),
-    row(Item::RunLifecycle, "agent_start, agent_end", Exact),
-    row(
+    words(Item::Leaf, "-", "the wire has no tree"),
+    words(Item::Tree, "none", "the active path is shown"),
+    words(Item::Compact, "-", "the wire has no command for it"),
+    words(Item::Stats, "stats; a UI of ours counts by itself", ""),
+    words(Item::ModelList, "list_models (existing programs)", "provider and name, no prices"),
+    words(Item::ModelSet, "start_session model (existing programs)", "only when a session starts"),
+    words(Item::Policy, "-", "set where the server is started"),
+    words(Item::McpList, "-", "the wire has no command for it"),
+    words(Item::SkillsList, "-", "the wire has no command for it"),
+    words(Item::Tools, "-", "the wire has no command for it"),
+    words(Item::Extension, "-", "error \"unknown command\""),
+    words(Item::Attachments, "prompt text", "texts are appended to the prompt, pictures dropped"),
+    words(Item::RunLifecycle, "agent_start, agent_end", ""),
+    words(
         Item::RunOutcome,
         "canceled, error, stop_reason, agent_end",
-        Emulated("a failure by its text alone; interrupted and lost as an error"),
+        "a failure by its text alone; interrupted and lost as an error",
     ),
-    row(Item::Turn, "-", Emulated("seen by the person's message that begins it")),
-    row(Item::Step, "turn_start, turn_end", Exact),
-    row(Item::MessageText, "message_start, message_update, message_end", Exact),
-    row(
-        Item::TextDeltas,
-        "message_update",
-        Emulated("the whole message each time, gathered for 50 ms or longer"),
+    words(Item::Turn, "-", "seen by the person's message that begins it"),
+    words(Item::Step, "turn_start, turn_end", ""),
+    words(Item::MessageText, "message_start, message_update, message_end", ""),
+    words(Item::TextDeltas, "message_update: the whole message each time, gathered for 50 ms or longer", ""),
+    words(Item::Thought, "thinking blocks", ""),
+    words(Item::Image, "image blocks", ""),
+    words(Item::Code, "text blocks", "fenced in the text"),
+    words(Item::Diff, "text blocks", "fenced in the text"),
+    words(
+        Item::ToolLifecycle,
+        "tool_call blocks, tool_execution_start, tool_execution_end",
+        "one that was passed over is told as one that failed",
     ),
-    row(Item::Thought, "thinking blocks", Exact),
-    row(Item::Image, "image blocks", Exact),
-    row(Item::Code, "text blocks", Emulated("fenced in the text")),
-    row(Item::Diff, "text blocks", Emulated("fenced in the text")),
-    row(Item::ToolLifecycle, "tool_call blocks, tool_execution_start, tool_execution_end", Exact),
-    row(
+    words(
         Item::ToolProgress,
-        "tool_execution_update",
-        Emulated("the last 16 KB of output each time; a measure in details"),
+        "tool_execution_update: the last 16 KB of output each time, a measure in details",
+        "",
     ),
-    row(
+    words(
         Item::ToolResult,
         "tool_execution_end, tool_result messages",
-        Emulated(
-            "a diff beside the text stands in it; a text over 40 KB is cut in the middle, a structured form over 8 KB left out",
-        ),
+        "a diff beside the text stands in it; a text over 40 KB is cut in the middle, a structured form over 8 KB left out",
     ),
-    row(Item::Decision, "-", Dropped("a denied tool ends as an error whose text says so")),
-    row(
-        Item::Consent,
-        "ui_request confirm or select",
-        Emulated("details in opts, which existing clients ignore"),
-    ),
-    row(
+    words(Item::Decision, "-", "a denied tool ends as an error whose text says so"),
+    words(Item::Consent, "ui_request confirm or select", "details in opts, which existing clients ignore"),
+    words(
         Item::ConsentScope,
-        "ui_request select",
-        Emulated("four options when there is a rule to remember, else once"),
+        "ui_request select: four options when there is a rule to remember, else once",
+        "",
     ),
-    row(
-        Item::DenialReason,
-        "-",
-        Dropped("a no is a no; the model hears that the person said no and goes on"),
-    ),
-    row(Item::Confirm, "ui_request confirm", Emulated("own labels and the mark of danger are not carried")),
-    row(
-        Item::Choose,
-        "ui_request select",
-        Emulated("one of them; the text under the title stands in the title"),
-    ),
-    row(
-        Item::TextAsk,
-        "ui_request input or editor",
-        Emulated("with a default or several lines it is an editor"),
-    ),
-    row(Item::EditAsk, "ui_request editor", Emulated("the text under the title stands in the title")),
-    row(
-        Item::AskWithdrawn,
-        "ui_notify",
-        Emulated("the overlay stays, but its answer no longer counts; why is notified"),
-    ),
-    row(Item::Deadline, "-", Emulated("30 s, not on the wire")),
-    row(Item::QueueChanges, "-", Dropped("what is taken from a queue appears as the person's message")),
-    row(Item::ContextLeft, "ui_status context", Emulated("in words")),
-    row(
-        Item::Usage,
-        "usage of messages",
-        Emulated(
-            "what a step with tools used is told with the next message, so that the client's sum is right",
-        ),
-    ),
-    row(Item::Compaction, "compaction_complete (existing programs)", Emulated("summary and size")),
-    row(Item::Plan, "ui_widget plan", Emulated("one line each")),
-    row(Item::Retry, "ui_notify", Emulated("in words")),
-    row(Item::Notice, "ui_notify", Emulated("not kept by the client")),
-    row(Item::Notify, "ui_notify", Exact),
-    row(Item::Status, "ui_status", Exact),
-    row(Item::Working, "ui_working", Exact),
-    row(Item::Widget, "ui_widget", Exact),
-    row(Item::Title, "ui_set_title", Exact),
-    row(Item::EditorText, "ui_set_editor_text", Exact),
-    row(Item::Suggestion, "-", Dropped("the wire has no word for it")),
-    row(
-        Item::Resume,
-        "start_session (existing programs)",
-        Emulated("a run under way is told from its beginning"),
-    ),
+    words(Item::DenialReason, "-", "a no is a no; the model hears that the person said no and goes on"),
+    words(Item::Confirm, "ui_request confirm", "own labels and the mark of danger are not carried"),
+    words(Item::Choose, "ui_request select", "one of them; the text under the title stands in the title"),
+    words(Item::TextAsk, "ui_request input or editor", "with a default or several lines it is an editor"),
+    words(Item::EditAsk, "ui_request editor", "the text under the title stands in the title"),
+    words(Item::AskWithdrawn, "none", "the overlay stays, but its answer no longer counts"),
+    words(Item::Deadline, "none", "30 s for every question, not on the wire"),
+    words(Item::QueueChanges, "-", "what is taken from a queue appears as the person's message"),
+    words(Item::ContextLeft, "ui_status context", "in words"),
+    words(Item::Usage, "usage of messages: that of a step with tools stands in the next message", ""),
+    words(Item::Compaction, "compaction_complete (existing programs)", "summary and size"),
+    words(Item::Plan, "ui_widget plan", "one line each"),
+    words(Item::Retry, "ui_notify", "in words"),
+    words(Item::Notice, "ui_notify", "not kept by the client"),
+    words(Item::Notify, "ui_notify", ""),
+    words(Item::Status, "ui_status", ""),
+    words(Item::Working, "ui_working", ""),
+    words(Item::Widget, "ui_widget", ""),
+    words(Item::Title, "ui_set_title", ""),
+    words(Item::EditorText, "ui_set_editor_text", ""),
+    words(Item::Suggestion, "-", "the wire has no word for it"),
+    words(Item::Resume, "start_session (existing programs): a run under way is told from its beginning", ""),
 ];
+
+/// What is exact on this wire and on another, and yet not over a bridge between them: why.
+const ACROSS: &[(Item, &str)] =
+    &[(Item::Resume, "a bridge tells what was said so far once from its own record and once as the run")];

@@ -1,106 +1,121 @@
-//! How nous carries each item of the vocabulary.
+//! What there is to say about each item of the vocabulary on this wire: where it stands, and how or why it is not exact. Whether it is
+//! exact is not said here but computed.
 
 use roles::Item;
-use roles::fidelity::Fidelity::{Dropped, Emulated, Exact, Refused};
-use roles::fidelity::{Fidelity, Row};
+use roles::fidelity::{Sources, Verdicts, Words};
 
-const fn row(item: Item, wire: &'static str, fidelity: Fidelity) -> Row {
-    Row { item, wire, fidelity }
+const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
+    Words { item, wire, why }
 }
 
-const NO_ASKS: Fidelity = Dropped(
-    "the wire has no questions: what the mode would ask for is denied with a reason that the model sees",
-);
+const NO_ASKS: &str =
+    "the wire has no questions: what the mode would ask for is denied with a reason that the model sees";
 
-/// The table.
-pub const TABLE: &[Row] = &[
-    row(Item::Prompt, "prompt", Exact),
-    row(Item::Steer, "steer", Exact),
-    row(Item::FollowUp, "follow_up", Exact),
-    row(Item::QueueModes, "set_steering_mode, set_follow_up_mode", Exact),
-    row(Item::Cancel, "abort", Exact),
-    row(Item::Answer, "", NO_ASKS),
-    row(Item::ContextUpdate, "", Dropped("the core has its own working directory")),
-    row(Item::SessionNew, "new_session", Exact),
-    row(Item::SessionOpen, "switch_session", Exact),
-    row(Item::SessionList, "", Refused("the wire has no list")),
-    row(
-        Item::SessionBranch,
-        "branch_session",
-        Emulated("at the leaf only; set_leaf chooses another place first"),
+/// What this wire's table is made of.
+pub const SOURCES: Sources =
+    Sources { words: WORDS, verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
+
+/// What there is to say about each item.
+const WORDS: &[Words] = &[
+    words(Item::Prompt, "prompt", ""),
+    words(Item::Steer, "steer", ""),
+    words(Item::FollowUp, "follow_up", ""),
+    words(Item::QueueModes, "set_steering_mode, set_follow_up_mode", ""),
+    words(Item::Cancel, "abort", ""),
+    words(Item::Answer, "", NO_ASKS),
+    words(Item::ContextUpdate, "", "the core has its own working directory"),
+    words(Item::SessionNew, "new_session", "without a title"),
+    words(Item::SessionOpen, "switch_session", ""),
+    words(Item::SessionList, "", "the wire has no list"),
+    words(Item::SessionBranch, "branch_session", "at the leaf only; set_leaf chooses another place first"),
+    words(Item::SessionClose, "", "sessions stay; the hub leaves its own"),
+    words(Item::SessionClear, "", "a new session serves the same end"),
+    words(Item::SessionSave, "", "the core keeps its sessions itself"),
+    words(Item::History, "get_messages", "messages with their text and tools; told as runs that are over"),
+    words(
+        Item::Leaf,
+        "set_leaf, prompt.leaf_id",
+        "only for messages whose names get_messages told: what was just said has none",
     ),
-    row(Item::SessionClose, "", Dropped("sessions stay; the hub closes its own")),
-    row(Item::SessionClear, "", Refused("a new session serves the same end")),
-    row(Item::SessionSave, "", Refused("the core keeps its sessions itself")),
-    row(
-        Item::History,
-        "get_messages",
-        Emulated("messages with their text and tools; told as runs that are over"),
+    words(Item::Tree, "get_tree", "a UI of ours shows the active path; get_tree is answered for others"),
+    words(Item::Compact, "compact_session", ""),
+    words(Item::Stats, "", "counted by the hub from what it heard"),
+    words(Item::ModelList, "", "models are chosen at the start of the core"),
+    words(Item::ModelSet, "", "models are chosen at the start of the core"),
+    words(Item::Policy, "", "chosen at the start of the core"),
+    words(Item::McpList, "", "the wire does not know servers"),
+    words(Item::SkillsList, "", "the wire does not know skills"),
+    words(Item::Tools, "set_active_tools", "chosen by name; there is no list"),
+    words(Item::Extension, "extension_command", ""),
+    words(Item::Attachments, "prompt.text", "texts are appended; pictures cannot be carried"),
+    words(Item::RunLifecycle, "agent_start, agent_end", ""),
+    words(
+        Item::RunOutcome,
+        "error, warning provider_aborted before agent_end",
+        "a failure by its text, the hint in it; its code is one of the wire's own",
     ),
-    row(Item::Leaf, "set_leaf, prompt.leaf_id", Emulated("for messages whose names get_messages told")),
-    row(Item::Tree, "get_tree", Emulated("with the first 80 bytes of each message")),
-    row(Item::Compact, "compact_session", Exact),
-    row(Item::Stats, "", Dropped("counted by the hub")),
-    row(Item::ModelList, "", Refused("models are chosen at the start of the core")),
-    row(Item::ModelSet, "", Refused("models are chosen at the start of the core")),
-    row(Item::Policy, "", Dropped("chosen at the start of the core")),
-    row(Item::McpList, "", Refused("the wire does not know servers")),
-    row(Item::SkillsList, "", Refused("the wire does not know skills")),
-    row(Item::Tools, "set_active_tools", Emulated("chosen by name; there is no list")),
-    row(Item::Extension, "extension_command", Exact),
-    row(Item::Attachments, "prompt.text", Emulated("texts are appended; pictures cannot be carried")),
-    row(Item::RunLifecycle, "agent_start, agent_end", Exact),
-    row(Item::RunOutcome, "error, warning provider_aborted before agent_end", Exact),
-    row(Item::Turn, "turn_start, turn_end", Exact),
-    row(Item::Step, "status provider_usage", Emulated("a step ends where its usage is told")),
-    row(
+    words(
+        Item::Turn,
+        "turn_start, turn_end",
+        "a turn that another UI began is told as a steer, without what was said",
+    ),
+    words(Item::Step, "status provider_usage", "a step ends where its usage is told"),
+    words(
         Item::MessageText,
         "message_start, message_update, message_end",
-        Emulated("one message per turn; the texts of its steps are parted by a blank line"),
+        "one message per turn; the texts of its steps are parted by a blank line",
     ),
-    row(Item::TextDeltas, "message_update", Exact),
-    row(Item::Thought, "", Dropped("the wire has one kind of text")),
-    row(Item::Image, "", Dropped("the wire carries text only")),
-    row(Item::Code, "message_update", Emulated("as a fenced block")),
-    row(Item::Diff, "message_update", Emulated("as a fenced block")),
-    row(Item::ToolLifecycle, "tool_execution_start, tool_execution_end", Exact),
-    row(Item::ToolProgress, "tool_execution_update", Exact),
-    row(
+    words(Item::TextDeltas, "message_update", ""),
+    words(Item::Thought, "", "the wire has one kind of text"),
+    words(Item::Image, "", "the wire carries text only"),
+    words(Item::Code, "message_update", "as a fenced block"),
+    words(Item::Diff, "message_update", "as a fenced block"),
+    words(
+        Item::ToolLifecycle,
+        "tool_execution_start, tool_execution_end",
+        "without the arguments; one that was passed over is told as started",
+    ),
+    words(Item::ToolProgress, "tool_execution_update", "the output as it comes; a measure is not told"),
+    words(
         Item::ToolResult,
         "tool_execution_update, warning",
-        Emulated("as text; structured forms and pictures are left out"),
+        "as text; structured forms and pictures are left out",
     ),
-    row(Item::Decision, "", Dropped("the wire shows only that a tool ran or was blocked")),
-    row(Item::Consent, "", NO_ASKS),
-    row(Item::ConsentScope, "", NO_ASKS),
-    row(Item::DenialReason, "warning tool_blocked", Emulated("as the text of the warning and of the tool")),
-    row(Item::Confirm, "", NO_ASKS),
-    row(Item::Choose, "", NO_ASKS),
-    row(Item::TextAsk, "", NO_ASKS),
-    row(Item::EditAsk, "", NO_ASKS),
-    row(Item::AskWithdrawn, "", NO_ASKS),
-    row(Item::Deadline, "", NO_ASKS),
-    row(
+    words(Item::Decision, "", "the wire shows only that a tool ran or was blocked"),
+    words(Item::Consent, "", NO_ASKS),
+    words(Item::ConsentScope, "", NO_ASKS),
+    words(
+        Item::DenialReason,
+        "",
+        "the wire has no questions, so nobody can deny; why the mode denied stands in a warning tool_blocked",
+    ),
+    words(Item::Confirm, "", NO_ASKS),
+    words(Item::Choose, "", NO_ASKS),
+    words(Item::TextAsk, "", NO_ASKS),
+    words(Item::EditAsk, "", NO_ASKS),
+    words(Item::AskWithdrawn, "", NO_ASKS),
+    words(Item::Deadline, "", NO_ASKS),
+    words(
         Item::QueueChanges,
         "get_state pending_counts",
-        Emulated("counts on request; warning queue_cleared when a run takes them with it"),
+        "counts on request; warning queue_cleared when a run takes them with it",
     ),
-    row(Item::ContextLeft, "", Dropped("no place for it")),
-    row(Item::Usage, "status provider_usage", Emulated("tokens read and written; no cache, no money")),
-    row(Item::Compaction, "status session_compacted", Emulated("announced with the tokens before")),
-    row(Item::Plan, "", Dropped("no place for it")),
-    row(Item::Retry, "warning provider_retry", Emulated("attempt and reason as text")),
-    row(Item::Notice, "status, warning, error", Exact),
-    row(Item::Notify, "status, warning", Emulated("as an event without a turn")),
-    row(Item::Status, "", Dropped("no place for it")),
-    row(Item::Working, "", Dropped("no place for it")),
-    row(Item::Widget, "", Dropped("no place for it")),
-    row(Item::Title, "", Dropped("no place for it")),
-    row(Item::EditorText, "", Dropped("no place for it")),
-    row(Item::Suggestion, "", Dropped("no place for it")),
-    row(
+    words(Item::ContextLeft, "", "no place for it"),
+    words(Item::Usage, "status provider_usage", "tokens read and written; no cache, no money"),
+    words(Item::Compaction, "status session_compacted", "announced with the tokens before"),
+    words(Item::Plan, "", "no place for it"),
+    words(Item::Retry, "warning provider_retry", "attempt and reason as text"),
+    words(Item::Notice, "status, warning, error", ""),
+    words(Item::Notify, "status, warning", "as an event without a turn"),
+    words(Item::Status, "", "no place for it"),
+    words(Item::Working, "", "no place for it"),
+    words(Item::Widget, "", "no place for it"),
+    words(Item::Title, "", "no place for it"),
+    words(Item::EditorText, "", "no place for it"),
+    words(Item::Suggestion, "", "no place for it"),
+    words(
         Item::Resume,
         "get_state, get_messages",
-        Emulated("the state, the messages and the partial text of the one being said"),
+        "the state and the text of the message that is being said, from its beginning",
     ),
 ];

@@ -1,140 +1,142 @@
-//! How openagent carries the vocabulary. "Exact" is held to its word by a test that sends both roles against each other.
+//! What there is to say about each item of the vocabulary on this wire: where it stands, and how or why it is not exact. Whether it is
+//! exact is not said here but computed.
 
 use roles::Item;
-use roles::fidelity::Fidelity::{Dropped, Emulated, Exact, Refused};
-use roles::fidelity::{Fidelity, Row};
+use roles::fidelity::{Sources, Verdicts, Words};
 
-const fn row(item: Item, wire: &'static str, fidelity: Fidelity) -> Row {
-    Row { item, wire, fidelity }
+const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
+    Words { item, wire, why }
 }
 
-/// The table.
-pub const TABLE: &[Row] = &[
-    row(Item::Prompt, "agent.query", Exact),
-    row(Item::Steer, "none", Refused("this wire has no queue; our hub supplies one to its own UIs")),
-    row(Item::FollowUp, "none", Refused("this wire has no queue; our hub supplies one to its own UIs")),
-    row(Item::QueueModes, "none", Refused("this wire has no queue")),
-    row(Item::Cancel, "agent.cancel", Emulated("a backend that cannot cancel is no longer listened to")),
-    row(Item::Answer, "tool.approve", Exact),
-    row(
+/// What this wire's table is made of.
+pub const SOURCES: Sources =
+    Sources { words: WORDS, verdicts: Verdicts(include_str!("verdicts.txt")), across: ACROSS };
+
+/// What there is to say about each item.
+const WORDS: &[Words] = &[
+    words(Item::Prompt, "agent.query", ""),
+    words(Item::Steer, "none", "the hub queues it and prompts again when the query is over"),
+    words(Item::FollowUp, "none", "the hub queues it and prompts again when the query is over"),
+    words(Item::QueueModes, "none: the hub keeps them", ""),
+    words(Item::Cancel, "agent.cancel; a backend that cannot cancel is no longer listened to", ""),
+    words(Item::Answer, "tool.approve", ""),
+    words(
         Item::ContextUpdate,
         "context.update, context of agent.query",
-        Emulated("commands, output and files become notes; env is left out"),
+        "commands, output and files become notes; env is left out",
     ),
-    row(Item::SessionNew, "none", Refused("a backend makes its sessions by itself")),
-    row(Item::SessionOpen, "session.load {session_id}", Exact),
-    row(
+    words(Item::SessionNew, "none", "a backend makes its sessions by itself"),
+    words(Item::SessionOpen, "session.load {session_id}", ""),
+    words(
         Item::SessionList,
         "session.list",
-        Emulated("id, title, times, messages and tokens; working directories are not told"),
+        "id, title, times, messages and tokens; working directories are not told",
     ),
-    row(
+    words(
         Item::SessionBranch,
         "none",
-        Emulated("a second and third query at once run in side sessions; the wire cannot ask for a branch"),
+        "the wire cannot ask for a branch; a second and third query at once run in side sessions",
     ),
-    row(Item::SessionClose, "none", Refused("the wire leaves a session by loading another")),
-    row(Item::SessionClear, "none", Refused("the wire has no word for it")),
-    row(Item::SessionSave, "session.save", Exact),
-    row(
-        Item::History,
-        "session.load messages",
-        Emulated("texts with their role and time; tools are left out"),
-    ),
-    row(Item::Leaf, "none", Refused("the wire has no tree")),
-    row(Item::Tree, "none", Refused("the wire has no tree")),
-    row(Item::Compact, "none", Refused("the wire has no word for it")),
-    row(Item::Stats, "stream.complete metadata", Emulated("tokens, duration and tools of each query")),
-    row(Item::ModelList, "models of initialize", Emulated("the model in use, told with the hello")),
-    row(Item::ModelSet, "none", Refused("the wire cannot choose a model")),
-    row(
+    words(Item::SessionClose, "none", "left by the hub; the wire leaves a session by loading another"),
+    words(Item::SessionClear, "none", "the wire has no word for it"),
+    words(Item::SessionSave, "session.save", ""),
+    words(Item::History, "session.load messages", "texts with their role and time; tools are left out"),
+    words(Item::Leaf, "none", "the wire has no tree"),
+    words(Item::Tree, "none", "the active path is shown"),
+    words(Item::Compact, "none", "the wire has no word for it"),
+    words(Item::Stats, "stream.complete metadata", "counted by the hub from what it heard"),
+    words(Item::ModelList, "models of initialize", "the model in use, told with the hello"),
+    words(Item::ModelSet, "none", "the wire cannot choose a model"),
+    words(
         Item::Policy,
         "options.require_approval",
-        Emulated("false waves reversible actions up to medium risk through; the rest is asked"),
+        "the wire cannot choose a mode; a query may say that reversible actions up to medium risk need no approval",
     ),
-    row(Item::McpList, "none", Refused("the wire has no word for it")),
-    row(Item::SkillsList, "none", Refused("the wire has no word for it")),
-    row(Item::Tools, "options.tools_enabled", Emulated("on or off for a query")),
-    row(Item::Extension, "none", Refused("the wire has no word for it")),
-    row(
-        Item::Attachments,
-        "message",
-        Emulated("texts are put into the message; pictures are left out, and said so"),
-    ),
-    row(Item::RunLifecycle, "agent.query result, stream.complete", Exact),
-    row(
+    words(Item::McpList, "none", "the wire has no word for it"),
+    words(Item::SkillsList, "none", "the wire has no word for it"),
+    words(Item::Tools, "options.tools_enabled", "the wire has no list; a query may switch all of them off"),
+    words(Item::Extension, "none", "the wire has no word for it"),
+    words(Item::Attachments, "message", "texts are put into the message; pictures are left out, and said so"),
+    words(Item::RunLifecycle, "agent.query result, stream.complete", ""),
+    words(
         Item::RunOutcome,
         "stream.complete status, stream.error",
-        Emulated(
-            "success, cancelled, error, timeout; failures keep message and hint, their code becomes a number",
-        ),
+        "success, cancelled, error, timeout; failures keep message and hint, their code becomes a number",
     ),
-    row(Item::Turn, "none", Dropped("a query is one turn to this wire")),
-    row(Item::Step, "none", Dropped("the wire tells tools and texts, not the questions to the model")),
-    row(
+    words(Item::Turn, "none", "a query is one turn to this wire"),
+    words(Item::Step, "none", "told as one: the wire tells tools and texts, not the questions to the model"),
+    words(
         Item::MessageText,
         "stream.token, stream.block",
-        Emulated("fenced code becomes blocks of its own; control sequences are left out"),
+        "fenced code becomes blocks of its own; control sequences are left out",
     ),
-    row(Item::TextDeltas, "stream.token, stream.tokens", Exact),
-    row(
+    words(Item::TextDeltas, "stream.token, stream.tokens", ""),
+    words(
         Item::Thought,
-        "agent.thinking thought",
-        Emulated("our member beside the document's; other UIs show its last line"),
+        "agent.thinking thought: our member beside the document's, of which other UIs show the last line",
+        "",
     ),
-    row(Item::Image, "stream.token", Emulated("named, not shown")),
-    row(Item::Code, "stream.block code", Exact),
-    row(Item::Diff, "stream.block diff", Exact),
-    row(Item::ToolLifecycle, "tool.progress, tool.complete", Exact),
-    row(
+    words(Item::Image, "stream.token", "named, not shown"),
+    words(Item::Code, "stream.block code", ""),
+    words(Item::Diff, "stream.block diff", ""),
+    words(
+        Item::ToolLifecycle,
+        "tool.progress, tool.complete",
+        "one that was passed over is told without its arguments",
+    ),
+    words(
         Item::ToolProgress,
-        "tool.progress",
-        Emulated("whole outputs that replace earlier ones are told by their last line"),
+        "tool.progress; an output that replaces an earlier one is told by its last line",
+        "",
     ),
-    row(
+    words(
         Item::ToolResult,
         "tool.complete, stream.block diff",
-        Emulated("text, diffs and whether it was cut; pictures and structured forms are left out"),
+        "text, diffs and whether it was cut; pictures and structured forms are left out",
     ),
-    row(
+    words(
         Item::Decision,
         "tool.complete status",
-        Emulated("rejected and timeout are told apart; who decided is not told"),
+        "rejected and timeout are told apart; who or what allowed a tool is not told",
     ),
-    row(Item::Consent, "tool.request_approval", Emulated("inner commands of a command line are not told")),
-    row(Item::ConsentScope, "remember_choice, apply_to_similar", Exact),
-    row(
+    words(Item::Consent, "tool.request_approval", "inner commands of a command line are not told"),
+    words(Item::ConsentScope, "remember_choice, apply_to_similar", ""),
+    words(
         Item::DenialReason,
-        "tool.approve reason",
-        Emulated("our member beside the document's, sent only where it was offered"),
+        "tool.approve reason: our member beside the document's, sent only where it was offered",
+        "",
     ),
-    row(Item::Confirm, "none", Dropped("unattended on this wire: the engine goes on with that")),
-    row(Item::Choose, "none", Dropped("unattended on this wire: the engine goes on with that")),
-    row(Item::TextAsk, "none", Dropped("unattended on this wire: the engine goes on with that")),
-    row(Item::EditAsk, "none", Dropped("unattended on this wire: the engine goes on with that")),
-    row(
+    words(Item::Confirm, "none", "unattended on this wire: the engine goes on with that"),
+    words(Item::Choose, "none", "unattended on this wire: the engine goes on with that"),
+    words(Item::TextAsk, "none", "unattended on this wire: the engine goes on with that"),
+    words(Item::EditAsk, "none", "unattended on this wire: the engine goes on with that"),
+    words(
         Item::AskWithdrawn,
         "tool.complete",
-        Emulated("the tool's end says so; the request itself stays on the client's screen"),
+        "the tool's end says so; the request itself stays on the client's screen",
     ),
-    row(Item::Deadline, "timeout", Exact),
-    row(Item::QueueChanges, "none", Dropped("this wire has no queue")),
-    row(Item::ContextLeft, "none", Dropped("the wire has no word for it")),
-    row(Item::Usage, "stream.complete metadata", Emulated("tokens read and written of a query, at its end")),
-    row(Item::Compaction, "agent.thinking", Emulated("told in words")),
-    row(Item::Plan, "agent.thinking", Emulated("the item being done and how many are done")),
-    row(Item::Retry, "agent.thinking", Emulated("told in words")),
-    row(Item::Notice, "stream.block error or text", Exact),
-    row(Item::Notify, "stream.block", Emulated("as a notice, while a query runs")),
-    row(Item::Status, "none", Dropped("the wire has no status fields")),
-    row(Item::Working, "agent.thinking", Emulated("as the phase executing, while a query runs")),
-    row(Item::Widget, "none", Dropped("the wire has no widgets")),
-    row(Item::Title, "none", Dropped("the wire has no titles of windows")),
-    row(Item::EditorText, "none", Dropped("the wire cannot write into the composer")),
-    row(Item::Suggestion, "suggestion.inline", Exact),
-    row(
+    words(Item::Deadline, "timeout", ""),
+    words(Item::QueueChanges, "none", "this wire has no queue"),
+    words(Item::ContextLeft, "none", "the wire has no word for it"),
+    words(Item::Usage, "stream.complete metadata", "tokens read and written of a query, at its end"),
+    words(Item::Compaction, "agent.thinking", "told in words"),
+    words(Item::Plan, "agent.thinking", "the item being done and how many are done"),
+    words(Item::Retry, "agent.thinking", "told in words"),
+    words(Item::Notice, "stream.block error or text", ""),
+    words(Item::Notify, "stream.block", "as a notice, while a query runs"),
+    words(Item::Status, "none", "the wire has no status fields"),
+    words(Item::Working, "agent.thinking", "as the phase executing, while a query runs"),
+    words(Item::Widget, "none", "the wire has no widgets"),
+    words(Item::Title, "none", "the wire has no titles of windows"),
+    words(Item::EditorText, "none", "the wire cannot write into the composer"),
+    words(Item::Suggestion, "suggestion.inline", ""),
+    words(
         Item::Resume,
         "session.load",
-        Emulated("a client that comes back loads its session; a run under way is told from its beginning"),
+        "a client that comes back loads its session; what a query under way said so far is told, the rest is not",
     ),
 ];
+
+/// What is exact on this wire and on another, and yet not over a bridge between them: why.
+const ACROSS: &[(Item, &str)] =
+    &[(Item::ToolProgress, "a lemon runtime repeats the whole output, of which the last line is told")];

@@ -10,7 +10,7 @@ use domain::queue::QueueKind;
 use hub::Hub;
 use models::scripted::Scripted;
 use roles::Item;
-use roles::fidelity::{Carried, pair};
+use roles::fidelity::Verdict;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,9 +54,8 @@ async fn chain(a: Dialect, b: Dialect, place: &Path) -> Chain {
 
 /// Whether an item arrives in some form between these two wires.
 fn arrives(a: Dialect, b: Dialect, item: Item) -> bool {
-    let carried = pair(a.fidelity(), b.fidelity());
-    let how = carried.into_iter().find(|(name, _)| *name == item).map(|(_, how)| how);
-    matches!(how, Some(Carried::Exact | Carried::Emulated(_)))
+    let carried = a.carried_on(b).into_iter().find(|carried| carried.item == item);
+    carried.is_some_and(|carried| matches!(carried.verdict, Verdict::Exact | Verdict::Emulated))
 }
 
 async fn converse(a: Dialect, b: Dialect) {

@@ -11,6 +11,8 @@ mod bridges;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod fidelity;
+#[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod many;

@@ -1,6 +1,5 @@
-//! What the table calls Exact survives our server and our client unchanged.
+//! What this wire carries as it is survives our server and our client, whatever its words are.
 
-use super::super::fidelity::TABLE;
 use super::super::wire::heard::Signal as SignalLine;
 use super::super::{Compat, lift, lower};
 use super::stage::{Runtime, Ui};
@@ -12,7 +11,6 @@ use domain::ids::{AskId, StepId, ToolRunId, TurnId};
 use domain::signal::Signal;
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
 use proptest::prelude::*;
-use roles::fidelity::Fidelity;
 
 /// Everything that our server says of what happens, heard by our client.
 fn relay(runtime: &mut Runtime, ui: &mut Ui) {
@@ -64,31 +62,6 @@ fn a_whole_run_arrives_as_it_was() {
     assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Done));
     assert_eq!(tool.result.as_ref(), Some(&result));
     assert_eq!((tool.name.as_str(), tool.args.as_str()), ("read", r#"{"path":"a.txt"}"#));
-}
-
-#[test]
-fn every_exact_item_is_meant() {
-    let exact: Vec<&str> =
-        TABLE.iter().filter(|row| row.fidelity == Fidelity::Exact).map(|row| row.item.name()).collect();
-    let tested = [
-        "prompt",
-        "cancel",
-        "answer",
-        "session close",
-        "run lifecycle",
-        "step",
-        "message text",
-        "thought",
-        "image",
-        "tool lifecycle",
-        "notify",
-        "status",
-        "working",
-        "widget",
-        "title",
-        "editor text",
-    ];
-    assert_eq!(exact, tested);
 }
 
 /// A signal that this wire can carry exactly: a widget's lines hold no line breaks, and an empty one is one that goes away.
