@@ -3,7 +3,7 @@
 use super::clock::{Timers, due};
 use super::seat::Tell;
 use super::{Hub, Inbox, RemoteSeat, Shell, line};
-use crate::core::{Core, In};
+use crate::core::In;
 use domain::ask::{Answer, Closing};
 use domain::canon::Names;
 use domain::command::{Command, Receipt};
@@ -13,7 +13,7 @@ use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
-use roles::{Cx, Hello, Lane, LinkEffect, Reason, Seen, UiCx, UiEffect, UiRole};
+use roles::{Cx, Hello, LinkEffect, Reason, Seen, UiCx, UiEffect, UiRole};
 use tokio::time::Instant;
 use wire::rate::Rate;
 
@@ -90,13 +90,6 @@ impl Remote {
 
     pub(super) fn next_timer(&self) -> Option<Instant> {
         self.timers.values().min().copied()
-    }
-
-    fn seen<'a>(&'a self, core: &'a Core) -> Seen<'a> {
-        let session = self.session.as_ref();
-        let state = session.and_then(|session| core.state(session)).unwrap_or(&self.empty);
-        let names = session.and_then(|session| core.names(session)).unwrap_or(&self.no_names);
-        Seen { state, names }
     }
 }
 
@@ -212,23 +205,21 @@ impl Shell {
     }
 
     fn call_remote(&mut self, call: impl FnOnce(&mut dyn UiRole, &mut UiCx<'_>, Seen<'_>, &Hello)) {
-        let Some(mut remote) = self.remote.take() else { return };
+        let Some(remote) = &mut self.remote else { return };
         let mut effects = Vec::new();
-        {
-            // The role is taken out while it looks at the rest of its seat.
-            let mut role = std::mem::replace(&mut remote.role, Box::new(Away));
-            let mut cx = Cx { now: self.clock.now(), effects: &mut effects };
-            call(role.as_mut(), &mut cx, remote.seen(&self.core), &remote.hello);
-            remote.role = role;
-        }
-        let abilities = remote.role.abilities();
+        let Remote { role, session, empty, no_names, hello, .. } = remote;
+        let (session, core) = (session.as_ref(), &self.core);
+        let state = session.and_then(|session| core.state(session)).unwrap_or(empty);
+        let names = session.and_then(|session| core.names(session)).unwrap_or(no_names);
+        let mut cx = Cx { now: self.clock.now(), effects: &mut effects };
+        call(role.as_mut(), &mut cx, Seen { state, names }, hello);
+        let abilities = role.abilities();
         if abilities != remote.abilities {
             remote.abilities.clone_from(&abilities);
             if let Some(abilities) = abilities {
                 self.work.push_back(In::Abilities(abilities));
             }
         }
-        self.remote = Some(remote);
         // A receipt goes before the facts that came with it, so that UIs learn of a run before its events.
         let (settled, rest): (Vec<UiEffect>, Vec<UiEffect>) =
             effects.into_iter().partition(|effect| matches!(effect, UiEffect::Settle { .. }));
@@ -326,18 +317,5 @@ impl Shell {
             }
             News::Link(state) => self.tell_link(&state),
         }
-    }
-}
-
-/// Stands in while the real role is being called.
-struct Away;
-
-impl UiRole for Away {
-    fn open(&mut self, _: &mut UiCx<'_>, _: &Hello) {}
-    fn line(&mut self, _: &mut UiCx<'_>, _: Seen<'_>, _: Lane, _: roles::Line) {}
-    fn command(&mut self, _: &mut UiCx<'_>, _: Seen<'_>, _: Ticket, _: Command) {}
-    fn closed(&mut self, _: &mut UiCx<'_>, _: Seen<'_>) {}
-    fn abilities(&self) -> Option<Abilities> {
-        None
     }
 }
