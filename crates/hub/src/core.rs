@@ -1,18 +1,23 @@
 //! The hub's core: sessions, runs, queues, asks and who is attached, as one state machine without I/O.
 //!
 //! [`Core::step`] takes one input and says what is to be done ([`Out`]), in order. Who runs it appends to the store first and then
-//! performs the rest, so that nothing is told before it is kept. Invariants: only [`Core::emit_at`] changes a session's state; every
-//! command is settled exactly once; what an engine says of a run that is over is dropped.
+//! performs the rest, so that nothing is told before it is kept. What has to be read first is asked for ([`Out::Fetch`]) and comes back
+//! as an input ([`In::Answered`]); until then [`Core::is_away`] and [`Core::is_moving`] say which inputs have to wait.
+//!
+//! Invariants: a session comes into being whole (opened, loaded, branched, mirrored) and then changes only by [`Core::emit_at`] or, in
+//! front of a lossless runtime, by following that runtime's own events (`core/follow.rs`); every command is settled exactly once; what
+//! an engine says of a run that is over is dropped.
 
 mod asks;
 mod book;
 mod follow;
+mod library;
+mod messages;
 mod present;
 mod runs;
 mod secrets;
 mod sessions;
 
-use crate::shelf::Shelf;
 use domain::ask::Ask;
 use domain::canon::Canon;
 use domain::command::{
@@ -32,6 +37,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use book::Standing;
+pub(crate) use library::Concerns;
+pub use library::{Answer, Import, Request, RequestId, imported};
+pub use messages::{In, Out};
 pub use present::{AttachedUi, LiveSession};
 
 /// How long an engine may take to end a run that was cancelled, before the hub closes it without the engine.
@@ -40,6 +48,8 @@ pub const CANCEL_GRACE_MS: u64 = 2_000;
 pub const MAX_UIS: usize = 256;
 /// Commands that may wait for an engine's answer.
 pub const MAX_CONSULTED: usize = 4096;
+/// Commands that may wait for the store or for a file; past it they are refused as too many.
+pub const MAX_REQUESTS: usize = 256;
 /// Text and events of a session on a lossless wire that are kept, in bytes. Nothing can be left out of it without becoming another
 /// session, so past this the runtime is let go.
 pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
@@ -74,137 +84,6 @@ pub struct Setup {
     pub no_sandbox: Option<String>,
     /// A number no other process starts with, for session ids.
     pub salt: u64,
-}
-
-/// Something that came in.
-#[derive(Debug)]
-pub enum In {
-    /// A UI is there.
-    Arrived {
-        /// Its number.
-        ui: UiId,
-        /// Its name, for the record.
-        name: String,
-        /// What it can answer.
-        answers: Answers,
-        /// What it may do.
-        standing: Standing,
-    },
-    /// What a UI can answer has changed, for instance with its handshake.
-    Answers {
-        /// Which UI.
-        ui: UiId,
-        /// What.
-        answers: Answers,
-    },
-    /// A UI wants something.
-    Command {
-        /// Which UI.
-        ui: UiId,
-        /// Its ticket.
-        ticket: Ticket,
-        /// About which session.
-        target: Target,
-        /// What.
-        command: Command,
-    },
-    /// A UI is gone.
-    Left {
-        /// Which.
-        ui: UiId,
-    },
-    /// The engine says something.
-    Report(Report),
-    /// A lossless runtime behind us showed its session.
-    Mirror {
-        /// Which session.
-        session: SessionId,
-        /// Its state.
-        state: Box<State>,
-        /// Its lasting signals.
-        board: Board,
-    },
-    /// A lossless runtime behind us told an event.
-    MirrorEvent {
-        /// In which session.
-        session: SessionId,
-        /// The event.
-        event: Arc<Event>,
-    },
-    /// What the runtime behind us can do.
-    Abilities(Abilities),
-    /// The program ends: what is under way is closed, so that nobody takes it for going on.
-    Ending,
-    /// Time has passed.
-    Tick,
-}
-
-/// Something to be done.
-#[derive(Debug)]
-pub enum Out {
-    /// Keep these, before anything after is told.
-    Append {
-        /// Of which session.
-        session: SessionId,
-        /// The events.
-        event: Arc<Event>,
-    },
-    /// The UI now sees the session; `current` if it is where it works now.
-    Attach {
-        /// Which UI.
-        ui: UiId,
-        /// Which session.
-        session: SessionId,
-    },
-    /// The UI no longer sees the session.
-    Detach {
-        /// Which UI.
-        ui: UiId,
-        /// Which session.
-        session: SessionId,
-    },
-    /// Tell an event to a UI.
-    Event {
-        /// Which UI.
-        ui: UiId,
-        /// In which session.
-        session: SessionId,
-        /// The event.
-        event: Arc<Event>,
-    },
-    /// What the runtime behind us can do has changed: tell a UI.
-    Abilities {
-        /// Which UI.
-        ui: UiId,
-    },
-    /// Tell a one-way word to a UI.
-    Signal {
-        /// Which UI.
-        ui: UiId,
-        /// In which session.
-        session: SessionId,
-        /// The word.
-        signal: Signal,
-    },
-    /// A command of a UI is settled.
-    Settle {
-        /// Which UI.
-        ui: UiId,
-        /// Its ticket.
-        ticket: Ticket,
-        /// How.
-        with: Result<Receipt, Refusal>,
-    },
-    /// Tell the engine.
-    Order(Order),
-    /// Call with [`In::Tick`] at this time.
-    Wake(Millis),
-    /// Let the foreign runtime go, with what the person is told.
-    LetGo(String),
-    /// Take this input once everything before it has been told.
-    Again(Box<In>),
-    /// For the log.
-    Log(String),
 }
 
 /// A session that is open here.
@@ -255,6 +134,9 @@ pub struct Core {
     sessions: BTreeMap<SessionId, Live>,
     uis: BTreeMap<UiId, Ui>,
     consulted: BTreeMap<Ticket, Consulted>,
+    /// What is done with each answer of the store.
+    pending: BTreeMap<RequestId, library::Pending>,
+    next_request: u64,
     next_ticket: u64,
     next_session: u64,
     /// Where a foreign runtime's conversation stands.
@@ -273,6 +155,8 @@ impl Core {
             sessions: BTreeMap::new(),
             uis: BTreeMap::new(),
             consulted: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            next_request: 0,
             next_ticket: 0,
             next_session: 0,
             ground: None,
@@ -297,7 +181,7 @@ impl Core {
     }
 
     /// Takes one input at a time; gives what is to be done, in order.
-    pub fn step(&mut self, now: Millis, input: In, shelf: &mut dyn Shelf) -> Vec<Out> {
+    pub fn step(&mut self, now: Millis, input: In) -> Vec<Out> {
         // A clock that jumps back must not make deadlines wait longer than they are.
         self.now = now.max(self.now);
         self.accepted = true;
@@ -312,17 +196,17 @@ impl Core {
                 }
             }
             In::Command { ui, ticket, target, command } => {
-                if let Err(refusal) = self.command(ui, ticket, target, command, shelf) {
-                    self.settle(ui, ticket, Err(refusal));
-                }
+                self.take_command(ui, ticket, target, command);
             }
             In::Left { ui } => self.left(ui),
             In::Report(report) => self.report(report),
             In::Mirror { session, state, board } => self.mirror(session, *state, board),
             In::MirrorEvent { session, event } => self.mirror_event(&session, event),
             In::Abilities(abilities) => self.can(abilities),
+            In::Answered { id, with } => self.answered(id, with),
+            In::Deleted { session } => self.deleted(&session),
             In::Ending => self.end_all(),
-            In::Tick => self.tick(),
+            In::Tick { except } => self.tick(&except),
         }
         std::mem::take(&mut self.out)
     }
@@ -362,14 +246,14 @@ impl Core {
         self.sessions.keys()
     }
 
-    fn command(
-        &mut self,
-        ui: UiId,
-        ticket: Ticket,
-        target: Target,
-        command: Command,
-        shelf: &mut dyn Shelf,
-    ) -> Result<(), Refusal> {
+    /// Does what a command wants, or refuses it.
+    fn take_command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) {
+        if let Err(refusal) = self.command(ui, ticket, target, command) {
+            self.settle(ui, ticket, Err(refusal));
+        }
+    }
+
+    fn command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) -> Result<(), Refusal> {
         self.may(ui, &command)?;
         if self.setup.engine == Engine::Mirrored {
             let session = match target {
@@ -383,10 +267,10 @@ impl Core {
             return self.consult(ui, ticket, session.unwrap_or_else(|| SessionId::from_number(0)), command);
         }
         match command {
-            Command::Library(command) => self.library_command(ui, ticket, &target, command, shelf),
+            Command::Library(command) => self.library_command(ui, ticket, &target, command),
             command => {
                 let before = self.uis.get(&ui).map(|seat| seat.seen.clone()).unwrap_or_default();
-                let session = self.target(ui, &target, shelf)?;
+                let Some(session) = self.target(ui, ticket, &target, &command)? else { return Ok(()) };
                 if !before.contains(&session) {
                     // The UI must have been shown the session before anything happens there on its behalf. One that it has seen
                     // may act at once: else two commands for two sessions would put each other off for ever.
@@ -394,7 +278,7 @@ impl Core {
                     self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
                     return Ok(());
                 }
-                self.in_session(ui, ticket, session, command, shelf)
+                self.in_session(ui, ticket, session, command)
             }
         }
     }
@@ -405,7 +289,6 @@ impl Core {
         ticket: Ticket,
         session: SessionId,
         command: Command,
-        shelf: &mut dyn Shelf,
     ) -> Result<(), Refusal> {
         if self.setup.engine == Engine::Followed && self.is_theirs(&command) {
             return self.consult(ui, ticket, session, command);
@@ -458,9 +341,7 @@ impl Core {
             Command::List(_)
             | Command::Session(SessionCommand::SetTools { .. })
             | Command::Extension { .. } => self.consult(ui, ticket, session, command),
-            Command::Library(command) => {
-                self.library_command(ui, ticket, &Target::Session(session), command, shelf)
-            }
+            Command::Library(command) => self.library_command(ui, ticket, &Target::Session(session), command),
         }
     }
 
@@ -482,18 +363,23 @@ impl Core {
         }
     }
 
-    fn tick(&mut self) {
+    fn tick(&mut self, except: &BTreeSet<SessionId>) {
         let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
-        for session in sessions {
-            self.expire_asks(&session);
-            self.force_cancel(&session);
+        for session in sessions.iter().filter(|session| !except.contains(*session)) {
+            self.expire_asks(session);
+            self.force_cancel(session);
         }
-        self.wake();
+        self.wake_but(except);
     }
 
     /// Asks for the next call at the earliest deadline.
     fn wake(&mut self) {
-        let deadlines = self.sessions.values().flat_map(|live| [live.state.next_deadline(), live.cancel_by]);
+        self.wake_but(&BTreeSet::new());
+    }
+
+    fn wake_but(&mut self, except: &BTreeSet<SessionId>) {
+        let lives = self.sessions.iter().filter(|(session, _)| !except.contains(*session));
+        let deadlines = lives.flat_map(|(_, live)| [live.state.next_deadline(), live.cancel_by]);
         if let Some(at) = deadlines.flatten().min() {
             self.out.push(Out::Wake(at));
         }
@@ -508,7 +394,7 @@ impl Core {
         }
     }
 
-    /// Something happened at this time: the only place where a session changes.
+    /// Something happened at this time: the only way in which a session changes that is not mirrored.
     fn emit_at(&mut self, session: &SessionId, at: Millis, body: Body) {
         let Some(live) = self.sessions.get_mut(session) else { return };
         let event = Event { seq: live.state.seq.next(), at, body };
@@ -569,7 +455,12 @@ impl Core {
     }
 
     fn settle(&mut self, ui: UiId, ticket: Ticket, with: Result<Receipt, Refusal>) {
-        self.out.push(Out::Settle { ui, ticket, with });
+        self.out.push(Out::Settle { ui, ticket, with, about: None });
+    }
+
+    /// The same, with a receipt that holds what is in a session.
+    fn settle_about(&mut self, session: SessionId, ui: UiId, ticket: Ticket, with: Result<Receipt, Refusal>) {
+        self.out.push(Out::Settle { ui, ticket, with, about: Some(session) });
     }
 
     fn done(&mut self, ui: UiId, ticket: Ticket) -> Result<(), Refusal> {

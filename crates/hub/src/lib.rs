@@ -3,7 +3,6 @@
 //! [`core`] decides, without I/O; the shell performs: it owns the store, the roles and the links, and runs as one task.
 
 pub mod core;
-pub mod shelf;
 mod shell;
 
 pub use shell::{

@@ -1,49 +1,58 @@
-//! The hub's shell: one task that owns the core, the store, the roles and what each link still has to be told.
+//! The hub's shell: one task that owns the core, the roles and what each link still has to be told.
 //!
-//! Each round: take what came in, let the core decide, keep what happened, tell the engine, then tell the UIs. What roles answer to
-//! that is taken in the same round. Invariants: nothing is told before it is kept; a UI that reads slowly delays nobody; every
-//! queue is bounded.
+//! Each round: take what came in, let the core decide, hand what happened to the store, tell the engine and the UIs what nothing has to
+//! be kept for any more. What roles answer to that is taken in the same round. The store works on a thread of its own (`archive.rs`);
+//! its answers are one more thing that comes in. While it keeps something of a session, that session stands still: inputs about it wait
+//! (`held.rs`), and nobody is told what waits for it. Everybody else goes on.
+//!
+//! Invariants: nothing is told before it is kept; inputs about one session, or from one UI, are taken in order; a UI that reads slowly
+//! delays nobody, and neither does a disk, but those who wait for it; every queue is bounded.
 
+mod archive;
 mod clock;
 mod farewell;
 mod files;
+mod held;
+mod hub;
 mod keeper;
+mod past;
 mod remote;
+mod round;
 mod seat;
 
-use crate::core::{Core, Engine, In, LiveSession, Out, Setup, Standing};
+use crate::core::{Core, In, LiveSession, Setup, Standing};
+use archive::{Archive, Finished};
 use clock::Clock;
 use domain::command::{Command, Target};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
-use files::Cabinet;
+use held::{Arrival, Held};
 use keeper::Keeper;
 use link::{Incoming, LinkIo, Outgoing};
 use remote::Remote;
-use roles::{Answers, Greeting, Lane, Line, RuntimeRole, UiRole};
-use seat::{Seat, Tell};
+use roles::{Answers, Lane, Line, UiRole};
+use seat::{Round, Seat, Tell};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use store::Store;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 use wire::lines::Frame;
 
 pub use files::Files;
+pub use hub::{Guest, Hub, LOCAL_NEWS, LocalPort, LocalUi, Stopped};
 pub use keeper::UNSAVED;
 
 /// Messages that may wait for the hub; past it whoever sends has to wait.
 pub const INBOX: usize = 1024;
-/// Bytes of lines from all peers that may wait for the hub, in [`ROOM_UNIT`]s; past it whoever sends has to wait.
-const LINE_ROOM: usize = 16 * 1024;
-/// The unit in which room for lines is given; a line takes at least one.
-const ROOM_UNIT: usize = 1024;
 /// Most messages taken in one round, so that one commit carries many.
 const ROUND: usize = 256;
-/// News that may wait for a UI of ours in this process.
-pub const LOCAL_NEWS: usize = 1024;
 /// Ticket of the command that a link starts with; no role uses it.
 const START: Ticket = Ticket(u64::MAX);
+/// How long a link that ends may take to write what waits.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the end of the program waits for the store: long enough to find out that it does not answer.
+const REST: Duration = keeper::WRITE_PATIENCE.saturating_add(Duration::from_secs(1));
 
 /// A report of an engine, and where to say what became of it.
 pub type Reported = (Report, Option<oneshot::Sender<Kept>>);
@@ -71,31 +80,15 @@ pub struct RemoteSeat {
     pub lossless: bool,
 }
 
-/// A UI on a link, to be served in a dialect.
-pub struct Guest {
-    /// The dialect's role.
-    pub role: Box<dyn RuntimeRole>,
-    /// For the record: the dialect's name.
-    pub name: String,
-    /// What it may do.
-    pub standing: Standing,
-    /// What it is greeted with.
-    pub greeting: Greeting,
-    /// What is done for it first, such as opening a session.
-    pub start: Option<Command>,
-    /// Whether it outlives its connections: wires on which every command may come over a connection of its own.
-    pub stays: bool,
-}
-
 enum Inbox {
     Guest(Guest, oneshot::Sender<UiId>),
     Connected(UiId, Lane, Outgoing),
-    Incoming(UiId, Incoming, Held),
+    Incoming(UiId, Incoming, Room),
     Local(LocalGuest),
     LocalCommand(UiId, Ticket, Target, Command),
     LocalLeft(UiId),
-    FromRemote(Incoming, Held),
-    Reported(Reported),
+    FromRemote(Incoming, Room),
+    Reported(Reported, Room),
     Drained(UiId),
     Idle(oneshot::Sender<()>),
     Farewell(UiId, oneshot::Sender<()>),
@@ -104,8 +97,8 @@ enum Inbox {
     Stop(oneshot::Sender<()>),
 }
 
-/// The room that a line takes while it waits for the hub.
-type Held = Option<OwnedSemaphorePermit>;
+/// The room that something takes until the hub has dealt with it.
+type Room = Option<OwnedSemaphorePermit>;
 
 struct LocalGuest {
     name: String,
@@ -116,233 +109,28 @@ struct LocalGuest {
     number: oneshot::Sender<UiId>,
 }
 
-/// The way into a running hub. Clones lead to the same one.
-#[derive(Clone)]
-pub struct Hub {
-    inbox: mpsc::Sender<Inbox>,
-    room: Arc<Semaphore>,
-}
-
-/// The hub is no longer there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the hub has stopped")]
-pub struct Stopped;
-
-/// A UI of ours in this process.
-pub struct LocalUi {
-    /// What it hears.
-    pub news: mpsc::Receiver<News>,
-    /// The way to command.
-    pub port: LocalPort,
-}
-
-/// The way to command for a UI in this process. Dropping the last one lets the UI leave.
-#[derive(Clone)]
-pub struct LocalPort {
-    ui: UiId,
-    inbox: mpsc::Sender<Inbox>,
-    _left: Arc<LeftOnDrop>,
-}
-
-struct LeftOnDrop {
-    ui: UiId,
-    inbox: mpsc::Sender<Inbox>,
-}
-
-impl Drop for LeftOnDrop {
-    fn drop(&mut self) {
-        // A full inbox is no reason to stay: the hub also notices that nobody listens any more.
-        let _ = self.inbox.try_send(Inbox::LocalLeft(self.ui));
-    }
-}
-
-impl LocalPort {
-    /// Gives a command; the answer comes as [`News::Settled`] with this ticket.
-    ///
-    /// # Errors
-    /// When the hub has stopped.
-    pub async fn command(&self, ticket: Ticket, target: Target, command: Command) -> Result<(), Stopped> {
-        let message = Inbox::LocalCommand(self.ui, ticket, target, command);
-        self.inbox.send(message).await.map_err(|_| Stopped)
-    }
-}
-
-impl Hub {
-    /// Starts a hub as a task of the current runtime.
-    pub fn start(setup: Setup, store: Box<dyn Store>, engine: EngineSeat, log: Log) -> Hub {
-        Hub::start_with(setup, store, engine, Files::default(), log)
-    }
-
-    /// The same, with further places for sessions as files.
-    pub fn start_with(
-        setup: Setup,
-        store: Box<dyn Store>,
-        engine: EngineSeat,
-        files: Files,
-        log: Log,
-    ) -> Hub {
-        let (inbox, messages) = mpsc::channel(INBOX);
-        let hub = Hub { inbox, room: Arc::new(Semaphore::new(LINE_ROOM)) };
-        let place = export::Place { cwd: setup.cwd.clone(), project: setup.project.clone() };
-        let keeper = Keeper::new(store, Cabinet::new(files, place), setup.engine == Engine::Driven);
-        let shell = Shell::new(setup, keeper, engine, log, hub.clone());
-        tokio::spawn(shell.run(messages));
-        hub
-    }
-
-    /// Serves a UI on a link until the link ends.
-    ///
-    /// # Errors
-    /// When the hub has stopped.
-    pub async fn serve(&self, guest: Guest, link: LinkIo) -> Result<(), Stopped> {
-        let ui = self.seat(guest).await?;
-        self.connect(ui, Lane::MAIN, link).await
-    }
-
-    /// Makes room for a UI whose connections come one by one ([`Hub::connect`]).
-    ///
-    /// # Errors
-    /// When the hub has stopped.
-    pub async fn seat(&self, guest: Guest) -> Result<UiId, Stopped> {
-        let (number, seated) = oneshot::channel();
-        self.inbox.send(Inbox::Guest(guest, number)).await.map_err(|_| Stopped)?;
-        seated.await.map_err(|_| Stopped)
-    }
-
-    /// Moves what comes over one connection of a UI until it ends.
-    ///
-    /// # Errors
-    /// When the hub has stopped.
-    pub async fn connect(&self, ui: UiId, lane: Lane, link: LinkIo) -> Result<(), Stopped> {
-        self.connect_after(ui, lane, link, Vec::new()).await
-    }
-
-    /// The same, when something was heard on the link before it was known whose it is.
-    ///
-    /// # Errors
-    /// When the hub has stopped.
-    pub async fn connect_after(
-        &self,
-        ui: UiId,
-        lane: Lane,
-        mut link: LinkIo,
-        heard: Vec<Incoming>,
-    ) -> Result<(), Stopped> {
-        self.inbox.send(Inbox::Connected(ui, lane, link.outgoing.clone())).await.map_err(|_| Stopped)?;
-        for incoming in heard {
-            self.hand_over(incoming, |incoming, held| Inbox::Incoming(ui, incoming, held)).await?;
-        }
-        let ours = link.outgoing.clone();
-        loop {
-            // A peer that said goodbye may keep its end open for as long as it likes: it waits for us to go.
-            let incoming = tokio::select! {
-                incoming = link.incoming.recv() => incoming,
-                () = ours.closing() => None,
-            };
-            let Some(incoming) = incoming else { break };
-            if let Incoming::Closed { reason: link::Ending::Eof, .. } = &incoming {
-                self.farewell(ui, lane, &ours).await;
-            }
-            self.hand_over(incoming, |incoming, held| Inbox::Incoming(ui, incoming, held)).await?;
-        }
-        link.shutdown(LAST_WORDS).await;
-        Ok(())
-    }
-
-    /// Gives what a peer said to the hub, once there is room for it.
-    async fn hand_over(
-        &self,
-        incoming: Incoming,
-        message: impl FnOnce(Incoming, Held) -> Inbox,
-    ) -> Result<(), Stopped> {
-        let units = match &incoming {
-            Incoming::Frame { frame, .. } => (frame.len() / ROOM_UNIT).clamp(1, LINE_ROOM),
-            Incoming::Closed { .. } => 1,
-        };
-        let units = u32::try_from(units).unwrap_or(u32::MAX);
-        let held = self.room.clone().acquire_many_owned(units).await.ok();
-        self.inbox.send(message(incoming, held)).await.map_err(|_| Stopped)
-    }
-
-    /// Attaches a UI of this process.
-    ///
-    /// # Errors
-    /// When the hub has stopped.
-    pub async fn attach(
-        &self,
-        name: &str,
-        standing: Standing,
-        answers: Answers,
-        start: Option<Command>,
-    ) -> Result<LocalUi, Stopped> {
-        let (sender, news) = mpsc::channel(LOCAL_NEWS);
-        let (number, seated) = oneshot::channel();
-        let guest = LocalGuest { name: name.to_owned(), standing, answers, start, news: sender, number };
-        self.inbox.send(Inbox::Local(guest)).await.map_err(|_| Stopped)?;
-        let ui = seated.await.map_err(|_| Stopped)?;
-        let left = Arc::new(LeftOnDrop { ui, inbox: self.inbox.clone() });
-        Ok(LocalUi { news, port: LocalPort { ui, inbox: self.inbox.clone(), _left: left } })
-    }
-
-    /// Takes the reports of an engine in, until it ends.
-    pub async fn reports(&self, mut reports: mpsc::Receiver<Reported>) {
-        while let Some(reported) = reports.recv().await {
-            if self.inbox.send(Inbox::Reported(reported)).await.is_err() {
-                return;
-            }
-        }
-    }
-
-    /// Waits until no run is under way.
-    pub async fn idle(&self) {
-        let (done, idle) = oneshot::channel();
-        if self.inbox.send(Inbox::Idle(done)).await.is_ok() {
-            let _ = idle.await;
-        }
-    }
-
-    /// The sessions that are open, each with who sees it.
-    ///
-    /// # Errors
-    /// When the hub has stopped.
-    pub async fn present(&self) -> Result<Vec<LiveSession>, Stopped> {
-        let (asking, present) = oneshot::channel();
-        self.inbox.send(Inbox::Present(asking)).await.map_err(|_| Stopped)?;
-        present.await.map_err(|_| Stopped)
-    }
-
-    /// Ends every run in the record, tells the UIs, and closes their links once that is written. For a program that is told to stop.
-    pub async fn end(&self) {
-        let (done, ended) = oneshot::channel();
-        if self.inbox.send(Inbox::End(done)).await.is_ok() {
-            let _ = ended.await;
-        }
-    }
-
-    /// Keeps what is not kept yet and stops.
-    pub async fn stop(&self) {
-        let (done, stopped) = oneshot::channel();
-        if self.inbox.send(Inbox::Stop(done)).await.is_ok() {
-            let _ = stopped.await;
-        }
-    }
-}
-
-/// How long a link that ends may take to write what waits.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(2);
-
 struct Shell {
     core: Core,
     keeper: Keeper,
+    archive: Archive,
     engine: Option<mpsc::Sender<Order>>,
+    /// The engine takes no order just now: nothing more is taken in that could lead to one.
+    engine_full: bool,
     remote: Option<Remote>,
     seats: BTreeMap<UiId, Seat>,
+    /// What UIs say before they are told where they begin, with the room that it takes.
+    unheard: BTreeMap<UiId, VecDeque<(Incoming, Room)>>,
     next_ui: u64,
     clock: Clock,
     wake: Option<Instant>,
+    /// When the store was tended last.
+    tended: Instant,
     orders: VecDeque<Order>,
     work: VecDeque<In>,
     later: VecDeque<In>,
+    held: Held,
+    /// Deadlines were not looked at because something came before them that is held.
+    tick_owed: bool,
     acks: Vec<Awaited>,
     /// Why the foreign runtime is to be let go.
     let_go: Option<String>,
@@ -354,8 +142,29 @@ struct Shell {
     hub: Hub,
 }
 
+/// An engine that waits to hear whether its report is kept.
+struct Awaited {
+    ack: oneshot::Sender<Kept>,
+    session: SessionId,
+    accepted: bool,
+}
+
+/// Why the hub goes on.
+enum Woken {
+    Message(Option<Inbox>),
+    Store(Option<Finished>),
+    Engine,
+    Time,
+}
+
 impl Shell {
-    fn new(setup: Setup, keeper: Keeper, engine: EngineSeat, log: Log, hub: Hub) -> Shell {
+    fn new(
+        setup: Setup,
+        (keeper, archive): (Keeper, Archive),
+        engine: EngineSeat,
+        log: Log,
+        hub: Hub,
+    ) -> Shell {
         let (engine, remote) = match engine {
             EngineSeat::Driven(orders) => (Some(orders), None),
             EngineSeat::Remote(seat) => (None, Some(Remote::new(*seat, hub.clone()))),
@@ -363,15 +172,21 @@ impl Shell {
         Shell {
             core: Core::new(setup),
             keeper,
+            archive,
             engine,
+            engine_full: false,
             remote,
             seats: BTreeMap::new(),
+            unheard: BTreeMap::new(),
             next_ui: 0,
             clock: Clock::start(),
             wake: None,
+            tended: Instant::now(),
             orders: VecDeque::new(),
             work: VecDeque::new(),
             later: VecDeque::new(),
+            held: Held::default(),
+            tick_owed: false,
             acks: Vec::new(),
             let_go: None,
             idle: Vec::new(),
@@ -383,40 +198,29 @@ impl Shell {
 
     async fn run(mut self, mut messages: mpsc::Receiver<Inbox>) {
         self.open_remote();
-        self.settle_round().await;
+        self.settle_round();
         loop {
-            let tend = Instant::now() + store::TEND_EVERY;
-            let timers = self
-                .seats
-                .values()
-                .filter_map(Seat::next_timer)
-                .chain(self.remote.iter().filter_map(Remote::next_timer));
-            let due = timers.chain(self.wake).min();
-            let until = due.map_or(tend, |due| due.min(tend));
-            let idle = due.is_none() && !self.keeper.is_busy();
-            let first = if idle {
-                messages.recv().await
-            } else {
-                match tokio::time::timeout_at(until, messages.recv()).await {
-                    Ok(first) => first,
-                    Err(_) => {
-                        self.time_passed();
-                        self.settle_round().await;
-                        continue;
-                    }
+            let woken = self.woken(Some(&mut messages), None).await;
+            let mut next = match woken {
+                Woken::Message(None) => break,
+                Woken::Message(Some(message)) => Some(message),
+                Woken::Store(finished) => {
+                    self.take_back(finished);
+                    None
                 }
+                Woken::Engine | Woken::Time => None,
             };
-            let Some(first) = first else { break };
-            let mut next = Some(first);
             let (mut stopped, mut ended) = (None, None);
             for _ in 0..ROUND {
+                if self.engine_full && next.is_none() {
+                    break;
+                }
                 let Some(message) = next.take().or_else(|| messages.try_recv().ok()) else { break };
                 if let Inbox::Stop(done) = message {
                     stopped = Some(done);
                     break;
                 }
                 if let Inbox::End(done) = message {
-                    self.work.push_back(In::Ending);
                     ended = Some(done);
                     break;
                 }
@@ -428,20 +232,84 @@ impl Shell {
                 }
             }
             self.time_passed();
-            self.settle_round().await;
+            self.settle_round();
             if let Some(done) = ended {
-                for ui in self.seats.keys().copied().collect::<Vec<_>>() {
-                    self.leave(ui);
-                }
-                self.settle_round().await;
+                self.end().await;
                 let _ = done.send(());
             }
             if let Some(done) = stopped {
-                self.keeper.close(&self.core, &self.log);
+                self.close().await;
                 let _ = done.send(());
                 break;
             }
         }
+    }
+
+    /// Waits for whatever comes first; `messages` are left alone while the engine takes nothing more.
+    async fn woken(
+        &mut self,
+        messages: Option<&mut mpsc::Receiver<Inbox>>,
+        latest: Option<Instant>,
+    ) -> Woken {
+        let timers = self
+            .seats
+            .values()
+            .filter_map(Seat::next_timer)
+            .chain(self.remote.iter().filter_map(Remote::next_timer));
+        let tend = self.keeper.is_tended().then(|| self.tended + store::TEND_EVERY);
+        // Who rests waits for the store and for nothing else.
+        let timers = timers.chain(self.wake).chain(tend).filter(|_| latest.is_none());
+        let patience = self.keeper.deadline().into_iter().chain(self.archive.deadline());
+        let until = timers.chain(patience).chain(latest).min();
+        let (working, engine) = (self.archive.is_working(), self.engine.clone().filter(|_| self.engine_full));
+        let engine_full = self.engine_full;
+        tokio::select! {
+            biased;
+            finished = self.archive.finished(), if working => Woken::Store(finished),
+            () = room_for_orders(engine.as_ref()), if engine_full => {
+                self.engine_full = false;
+                Woken::Engine
+            }
+            message = receive(messages), if !engine_full => Woken::Message(message),
+            () = wait_until(until) => Woken::Time,
+        }
+    }
+
+    /// Waits until the store has nothing more to do and nothing is held, or for as long as a program that ends can wait.
+    async fn rest(&mut self) {
+        let latest = Instant::now() + REST;
+        loop {
+            self.settle_round();
+            let busy = self.archive.is_working() || !self.held.is_empty() || self.engine_full;
+            if !busy || Instant::now() >= latest {
+                return;
+            }
+            if let Woken::Store(finished) = self.woken(None, Some(latest)).await {
+                self.take_back(finished);
+            }
+            self.give_up(Instant::now());
+        }
+    }
+
+    /// Closes every run in the record; links are closed once that is kept and told.
+    async fn end(&mut self) {
+        self.rest().await;
+        self.perform(In::Ending.into());
+        self.rest().await;
+        for ui in self.seats.keys().copied().collect::<Vec<_>>() {
+            self.leave(ui);
+        }
+        self.settle_round();
+    }
+
+    /// Keeps what is not kept yet and lets go of the store.
+    async fn close(&mut self) {
+        self.keeper.flush();
+        self.rest().await;
+        let open: Vec<SessionId> = self.keeper.open_sessions().collect();
+        self.archive.close_all(open.into_iter(), &self.core);
+        self.rest().await;
+        self.archive.shut();
     }
 
     fn message(&mut self, message: Inbox) {
@@ -456,11 +324,19 @@ impl Shell {
                     standing: guest.standing,
                 });
                 self.start_with(ui, guest.start.clone());
-                self.seats.insert(ui, Seat::role(guest));
+                // A foreign runtime may take its time to answer; it hears what its UIs say meanwhile.
+                let starts = guest.start.is_some() && self.remote.is_none();
+                self.seats.insert(ui, Seat::role(guest, starts));
                 let _ = number.send(ui);
             }
             Inbox::Connected(ui, lane, outgoing) => self.connected(ui, lane, outgoing),
-            Inbox::Incoming(ui, incoming, _held) => self.incoming(ui, incoming),
+            Inbox::Incoming(ui, incoming, room) => {
+                if self.unheard.contains_key(&ui) || self.seats.get(&ui).is_some_and(Seat::is_starting) {
+                    self.unheard.entry(ui).or_default().push_back((incoming, room));
+                } else {
+                    self.incoming(ui, incoming);
+                }
+            }
             Inbox::Local(guest) => {
                 let ui = self.mint_ui();
                 let LocalGuest { name, standing, answers, start, news, number } = guest;
@@ -474,13 +350,9 @@ impl Shell {
                 self.work.push_back(In::Command { ui, ticket, target, command });
             }
             Inbox::LocalLeft(ui) => self.leave(ui),
-            Inbox::FromRemote(incoming, _held) => self.heard_from_runtime(incoming),
-            Inbox::Reported((report, ack)) => {
-                let session = session_of(&report).cloned();
-                self.decide(In::Report(report));
-                if let (Some(ack), Some(session)) = (ack, session) {
-                    self.acks.push(Awaited { ack, session, accepted: self.core.accepted() });
-                }
+            Inbox::FromRemote(incoming, _room) => self.heard_from_runtime(incoming),
+            Inbox::Reported((report, ack), room) => {
+                self.take(Arrival::report(In::Report(report), ack, room));
             }
             Inbox::Drained(ui) => {
                 if let Some(seat) = self.seats.get_mut(&ui) {
@@ -513,105 +385,12 @@ impl Shell {
         }
     }
 
-    /// Lets the core decide and sorts what it says by whom it is for.
-    fn decide(&mut self, input: In) {
-        let shown = matches!(input, In::Mirror { .. } | In::Abilities(_));
-        let outs = self.core.step(self.clock.now(), input, &mut self.keeper);
-        self.sort(outs);
-        if shown {
-            // UIs must see a session as it was when it was shown (again), before the events that came right behind.
-            self.pump();
-        }
-    }
-
-    fn sort(&mut self, outs: Vec<Out>) {
-        for out in outs {
-            match out {
-                Out::Append { session, event } => self.keeper.add(session, event),
-                Out::Attach { ui, session } => self.tell(ui, Tell::Attach(session)),
-                Out::Detach { ui, session } => self.tell(ui, Tell::Detach(session)),
-                Out::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
-                Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
-                Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
-                Out::Settle { ui: _, ticket: START, with } => {
-                    if let Err(refusal) = with {
-                        (self.log)(&format!("error: {refusal}"));
-                    }
-                }
-                Out::Settle { ui, ticket, with } => self.tell(ui, Tell::Settle(ticket, Box::new(with))),
-                Out::Order(order) => self.orders.push_back(order),
-                Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
-                Out::LetGo(why) => self.let_go = Some(why),
-                Out::Again(input) => self.later.push_back(*input),
-                Out::Log(line) => (self.log)(&line),
-            }
-        }
-    }
-
     fn tell(&mut self, ui: UiId, tell: Tell) {
         let Some(seat) = self.seats.get_mut(&ui) else { return };
         if !seat.push(tell) {
             (self.log)(&format!(
                 "{ui} reads too slowly and is disconnected; it may come back and goes on where it was"
             ));
-            self.leave(ui);
-        }
-    }
-
-    /// Keeps, orders, tells; and again while telling brings up something new.
-    async fn settle_round(&mut self) {
-        loop {
-            while let Some(input) = self.work.pop_front() {
-                self.decide(input);
-            }
-            for trouble in self.keeper.commit(&self.core, &self.log) {
-                self.tell_trouble(trouble);
-            }
-            for Awaited { ack, session, accepted } in self.acks.drain(..) {
-                let _ = ack.send(match self.keeper.trouble(&session) {
-                    _ if !accepted => Kept::Late,
-                    Some(why) => Kept::InMemory(why.to_owned()),
-                    None => Kept::Safely,
-                });
-            }
-            while let Some(order) = self.orders.pop_front() {
-                self.order(order).await;
-            }
-            self.pump();
-            self.work.append(&mut self.later);
-            if self.work.is_empty() && self.orders.is_empty() {
-                if !self.idle.is_empty() && !self.core.is_busy() {
-                    for waiting in self.idle.drain(..) {
-                        let _ = waiting.send(());
-                    }
-                }
-                self.dismiss();
-                return;
-            }
-        }
-    }
-
-    async fn order(&mut self, order: Order) {
-        if let Some(engine) = &self.engine {
-            if engine.send(order).await.is_err() {
-                (self.log)("the engine has stopped");
-            }
-        } else {
-            self.order_remote(order);
-        }
-    }
-
-    /// Tells each UI what waits for it, as far as its link has room.
-    fn pump(&mut self) {
-        let now = self.clock.now();
-        let mut gone = Vec::new();
-        for (ui, seat) in &mut self.seats {
-            let alive = seat.pump(*ui, now, &self.core, &mut self.work, &self.log, &self.hub);
-            if !alive {
-                gone.push(*ui);
-            }
-        }
-        for ui in gone {
             self.leave(ui);
         }
     }
@@ -623,59 +402,77 @@ impl Shell {
         }
     }
 
-    fn connected(&mut self, ui: UiId, lane: Lane, outgoing: Outgoing) {
+    /// Lets a seat do something; `false` when the UI is gone.
+    fn with_seat(&mut self, ui: UiId, serve: impl FnOnce(&mut Seat, &mut Round<'_>) -> bool) -> bool {
         let now = self.clock.now();
-        if let Some(seat) = self.seats.get_mut(&ui) {
-            seat.connected(ui, now, lane, outgoing, &mut self.work, &self.log);
-        }
+        let Shell { seats, core, keeper, work, log, hub, .. } = self;
+        let Some(seat) = seats.get_mut(&ui) else { return true };
+        serve(seat, &mut Round { ui, now, core, keeper, work, log, hub })
+    }
+
+    fn connected(&mut self, ui: UiId, lane: Lane, outgoing: Outgoing) {
+        self.with_seat(ui, |seat, round| {
+            seat.connected(round, lane, outgoing);
+            true
+        });
     }
 
     fn incoming(&mut self, ui: UiId, incoming: Incoming) {
-        let now = self.clock.now();
-        let Some(seat) = self.seats.get_mut(&ui) else { return };
-        let stays = match incoming {
+        let stays = self.with_seat(ui, |seat, round| match incoming {
             Incoming::Frame { lane, frame } => match line(frame) {
-                Some(line) => seat.line(ui, now, lane, line, &mut self.work, &self.log),
+                Some(line) => seat.line(round, lane, line),
                 None => true,
             },
-            Incoming::Closed { lane, .. } => seat.disconnected(ui, now, lane, &mut self.work, &self.log),
-        };
+            Incoming::Closed { lane, .. } => seat.disconnected(round, lane),
+        });
         if !stays {
             self.leave(ui);
         }
     }
 
     fn time_passed(&mut self) {
-        let (instant, now) = (Instant::now(), self.clock.now());
+        let instant = Instant::now();
         if self.wake.is_some_and(|wake| wake <= instant) {
             self.wake = None;
-            self.work.push_back(In::Tick);
+            self.tick();
         }
-        for (ui, seat) in &mut self.seats {
-            seat.fire(*ui, instant, now, &mut self.work, &self.log);
+        for ui in self.seats.keys().copied().collect::<Vec<_>>() {
+            self.with_seat(ui, |seat, round| {
+                seat.fire(round, instant);
+                true
+            });
         }
         self.fire_remote(instant);
-        for trouble in self.keeper.tend(&self.log) {
-            self.tell_trouble(trouble);
+        self.give_up(instant);
+        if self.keeper.is_tended() && self.tended + store::TEND_EVERY <= instant {
+            self.tended = instant;
+            self.keeper.flush();
+            self.ask_to_append();
+            if self.keeper.open_sessions().next().is_some() {
+                self.archive.tend();
+            }
         }
     }
 }
 
-/// An engine that waits to hear whether its report is kept.
-struct Awaited {
-    ack: oneshot::Sender<Kept>,
-    session: SessionId,
-    accepted: bool,
+async fn receive(messages: Option<&mut mpsc::Receiver<Inbox>>) -> Option<Inbox> {
+    match messages {
+        Some(messages) => messages.recv().await,
+        None => std::future::pending().await,
+    }
 }
 
-/// The session that a report is about; a settlement is about a command.
-fn session_of(report: &Report) -> Option<&SessionId> {
-    match report {
-        Report::Happened { session, .. }
-        | Report::TurnDone { session, .. }
-        | Report::Said { session, .. }
-        | Report::Signal { session, .. } => Some(session),
-        Report::Settled { .. } => None,
+async fn room_for_orders(engine: Option<&mpsc::Sender<Order>>) {
+    if let Some(engine) = engine {
+        // An engine that has stopped has room: what it is told is dropped.
+        drop(engine.reserve().await);
+    }
+}
+
+async fn wait_until(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
     }
 }
 

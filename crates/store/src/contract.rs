@@ -1,4 +1,7 @@
 //! The contract of a store: what the hub may ask of it, and in which words it answers.
+//!
+//! A store is not asked by two at once and knows no tasks: its calls block for as long as the disk takes. The hub makes them one after the
+//! other, off its own task (`hub/src/shell/archive.rs`), and tells nobody of an event before the append that carries it has returned.
 
 use crate::StoreError;
 use domain::command::History;
@@ -78,7 +81,7 @@ pub struct Found {
     pub snippet: String,
 }
 
-/// Where sessions are kept. Calls may block on a disk: a shell gives the store a thread of its own.
+/// Where sessions are kept. Calls may block on a disk: whoever uses it makes them where nobody else has to wait.
 ///
 /// Writing needs the session to be open here ([`Store::create`] or [`Store::open`]); reading does not.
 pub trait Store: Send {

@@ -94,6 +94,7 @@ impl Core {
             state.is_some_and(|state| state.open_run().is_some() && state.asks.is_empty())
         };
         self.consulted.values().any(|consulted| consulted.ui == ui)
+            || self.pending.values().any(|pending| pending.ui == ui)
             || self.uis.get(&ui).is_some_and(|seat| seat.seen.iter().any(goes_on))
     }
 

@@ -1,11 +1,8 @@
-//! Sessions: made, opened, branched, listed, left.
+//! Sessions: made, taken in, branched, left. What needs the store or a file is in `library.rs`.
 
-use super::{Core, Engine, Live, Out, no_session};
-use crate::shelf::Shelf;
+use super::{Core, Engine, Import, In, Live, Out, imported};
 use domain::ask::AskKind;
-use domain::command::{
-    Command, LibraryCommand, ListScope, PromptOptions, Receipt, Refusal, RefusalKind, Target,
-};
+use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
 use domain::event::{Body, Failure, SessionEvent};
 use domain::ids::{EntryId, SessionId, UiId};
@@ -13,27 +10,33 @@ use domain::port::{OpenConsent, Order, Resume, Ticket};
 use domain::session::{Policy, SessionSummary};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
+use store::Opened;
 
 impl Core {
-    /// The session a command is for; the current one is made when there is none yet.
+    /// The session a command is for; the current one is made when there is none yet. `None`: it is being opened, and the command is
+    /// taken again then.
     pub(super) fn target(
         &mut self,
         ui: UiId,
+        ticket: Ticket,
         target: &Target,
-        shelf: &mut dyn Shelf,
-    ) -> Result<SessionId, Refusal> {
+        command: &Command,
+    ) -> Result<Option<SessionId>, Refusal> {
         match target {
             Target::Session(id) => {
-                self.ensure_open(id, shelf)?;
+                let command = || In::Command { ui, ticket, target: target.clone(), command: command.clone() };
+                if !self.ensure_open(id, (ui, ticket), true, command)? {
+                    return Ok(None);
+                }
                 self.see(ui, id);
-                Ok(id.clone())
+                Ok(Some(id.clone()))
             }
             Target::Current => match self.current(ui).cloned() {
-                Some(id) => Ok(id),
+                Some(id) => Ok(Some(id)),
                 None => {
                     let id = self.create(None, None, None)?;
                     self.attach(ui, &id);
-                    Ok(id)
+                    Ok(Some(id))
                 }
             },
         }
@@ -49,87 +52,7 @@ impl Core {
         }
     }
 
-    pub(super) fn library_command(
-        &mut self,
-        ui: UiId,
-        ticket: Ticket,
-        target: &Target,
-        command: LibraryCommand,
-        shelf: &mut dyn Shelf,
-    ) -> Result<(), Refusal> {
-        if self.setup.engine != Engine::Driven {
-            let session = self.target(ui, &Target::Current, shelf)?;
-            return self.consult(ui, ticket, session, Command::Library(command));
-        }
-        match command {
-            LibraryCommand::New { cwd, title, id } => {
-                let session = self.create(cwd, title, id)?;
-                self.go(ui, ticket, &session)
-            }
-            LibraryCommand::Open { session } => {
-                self.ensure_open(&session, shelf)?;
-                self.go(ui, ticket, &session)
-            }
-            LibraryCommand::Branch { session, at } => {
-                let from = match session {
-                    Some(id) => {
-                        self.ensure_open(&id, shelf)?;
-                        id
-                    }
-                    None => self.target(ui, target, shelf)?,
-                };
-                let branch = self.branch(&from, at)?;
-                self.attach(ui, &branch);
-                let session = self.summary(&branch)?;
-                self.settle(ui, ticket, Ok(Receipt::Session { session, parent: Some(from) }));
-                Ok(())
-            }
-            LibraryCommand::List { scope, limit, search } => {
-                let sessions = self.list(&scope, limit, search.as_deref(), shelf)?;
-                self.settle(ui, ticket, Ok(Receipt::Sessions(sessions)));
-                Ok(())
-            }
-            LibraryCommand::History { session, max_runs, max_events } => {
-                let history = shelf.history(&session, max_runs, max_events)?;
-                self.settle(ui, ticket, Ok(Receipt::History(history)));
-                Ok(())
-            }
-            LibraryCommand::Delete { session } => self.delete(ui, ticket, &session, shelf),
-            LibraryCommand::Export { session, format } => {
-                let session = match session {
-                    Some(id) => {
-                        self.ensure_open(&id, shelf)?;
-                        id
-                    }
-                    None => self.target(ui, target, shelf)?,
-                };
-                let text = shelf.export(&session, &self.live(&session)?.state, format)?;
-                self.settle(ui, ticket, Ok(Receipt::Exported { format, text }));
-                Ok(())
-            }
-            LibraryCommand::Load { path } => {
-                let state = shelf.load_file(&path)?;
-                let session = self.import(&state);
-                // A file cannot say what is allowed: it is as in any new session.
-                if self.setup.policy != Policy::default() {
-                    self.emit(
-                        &session,
-                        Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }),
-                    );
-                }
-                self.go(ui, ticket, &session)
-            }
-            LibraryCommand::Save { path, history } => {
-                let session = self.target(ui, target, shelf)?;
-                let state = &self.live(&session)?.state;
-                let (path, size) = shelf.save_file(&session, state, path.as_deref(), history)?;
-                self.settle(ui, ticket, Ok(Receipt::Saved { path, size }));
-                Ok(())
-            }
-        }
-    }
-
-    fn go(&mut self, ui: UiId, ticket: Ticket, session: &SessionId) -> Result<(), Refusal> {
+    pub(super) fn go(&mut self, ui: UiId, ticket: Ticket, session: &SessionId) -> Result<(), Refusal> {
         self.attach(ui, session);
         let summary = self.summary(session)?;
         self.settle(ui, ticket, Ok(Receipt::Session { session: summary, parent: None }));
@@ -175,25 +98,20 @@ impl Core {
         Ok(id)
     }
 
-    /// Makes a session that holds what `state` holds.
-    fn import(&mut self, state: &State) -> SessionId {
+    /// Makes a session of what was put together elsewhere.
+    pub(super) fn adopt(&mut self, import: Import) -> SessionId {
+        let Import { state, events, grammar } = import;
         let id = self.mint_session();
-        self.sessions.insert(id.clone(), Live::new(State::new(), self.setup.engine));
-        for (at, body) in state.replay() {
-            match body {
-                Body::Rebased(_) => {}
-                // What was said keeps its time; that it is here is news.
-                Body::Session(SessionEvent::LeafMoved { .. }) => self.emit(&id, body),
-                body => self.emit_at(&id, at, body),
-            }
-        }
-        if let Some(live) = self.sessions.get(&id) {
-            live.ids.at_least(live.state.last_id);
+        let mut live = Live::new(state, self.setup.engine);
+        live.grammar = grammar;
+        self.sessions.insert(id.clone(), live);
+        for event in events {
+            self.publish(&id, event);
         }
         id
     }
 
-    fn branch(&mut self, from: &SessionId, at: Option<EntryId>) -> Result<SessionId, Refusal> {
+    pub(super) fn branch(&mut self, from: &SessionId, at: Option<EntryId>) -> Result<SessionId, Refusal> {
         if let Some(at) = at {
             self.check_entry(from, at)?;
         }
@@ -201,16 +119,12 @@ impl Core {
         let leaf = at.or(state.leaf);
         let mut branch = state.branch_at(leaf);
         branch.settings.parent = Some((from.to_string(), leaf));
-        Ok(self.import(&branch))
+        Ok(self.adopt(imported(&branch, self.now)))
     }
 
-    /// Opens a session from the store. A run that was under way when its process died is closed as interrupted, unless it waits
-    /// for a consent: then it goes on when the person answers.
-    pub(super) fn ensure_open(&mut self, id: &SessionId, shelf: &mut dyn Shelf) -> Result<(), Refusal> {
-        if self.sessions.contains_key(id) {
-            return Ok(());
-        }
-        let Some(opened) = shelf.open(id)? else { return Err(no_session(id.as_str())) };
+    /// Takes in a session that the store has opened. A run that was under way when its process died is closed as interrupted, unless
+    /// it waits for a consent: then it goes on when the person answers.
+    pub(super) fn take_in(&mut self, id: &SessionId, opened: Opened) -> Result<(), Refusal> {
         let recovery = store::recover(&opened.state);
         self.sessions.insert(id.clone(), Live::new(opened.state, self.setup.engine));
         if let Some(damage) = opened.damage {
@@ -264,28 +178,6 @@ impl Core {
         self.done(ui, ticket)
     }
 
-    fn delete(
-        &mut self,
-        ui: UiId,
-        ticket: Ticket,
-        session: &SessionId,
-        shelf: &mut dyn Shelf,
-    ) -> Result<(), Refusal> {
-        if self.sessions.contains_key(session) {
-            self.idle(session)?;
-        } else if !shelf.holds(session)? {
-            return Err(no_session(session.as_str()));
-        }
-        shelf.delete(session)?;
-        let uis: Vec<UiId> = self.uis.keys().copied().collect();
-        for other in uis {
-            self.detach(other, session);
-        }
-        self.sessions.remove(session);
-        self.out.push(Out::Order(Order::Forget { session: session.clone() }));
-        self.done(ui, ticket)
-    }
-
     pub(super) fn check_entry(&self, session: &SessionId, entry: EntryId) -> Result<(), Refusal> {
         let found = self.live(session)?.state.entries.get(&entry);
         let usable = found.is_some_and(|entry| !matches!(entry.kind, EntryKind::Notice { .. }));
@@ -311,29 +203,6 @@ impl Core {
         }
         self.settle(ui, ticket, Ok(Receipt::Leaf(leaf)));
         Ok(())
-    }
-
-    fn list(
-        &self,
-        scope: &ListScope,
-        limit: Option<u64>,
-        search: Option<&str>,
-        shelf: &mut dyn Shelf,
-    ) -> Result<Vec<SessionSummary>, Refusal> {
-        let project = match scope {
-            ListScope::All => None,
-            ListScope::Project(Some(project)) => Some(project.as_str()),
-            ListScope::Project(None) => Some(self.setup.project.as_str()),
-        };
-        let mut sessions = shelf.list(project, limit, search)?;
-        // What is open here is newer than what the store's lists say.
-        for entry in &mut sessions {
-            if let Some(live) = self.sessions.get(&entry.id) {
-                *entry = SessionSummary::of(&entry.id, &live.state);
-            }
-        }
-        sessions.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
-        Ok(sessions)
     }
 
     pub(super) fn summary(&self, session: &SessionId) -> Result<SessionSummary, Refusal> {

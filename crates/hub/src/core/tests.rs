@@ -3,13 +3,12 @@
 mod bounds;
 mod secrets;
 
-use super::{Core, Engine, In, Out, Setup, Standing};
-use crate::shelf::Shelf;
+use super::{Answer as Fetched, Core, Engine, In, Out, Request, Setup, Standing, imported};
 use domain::ask::ActionDigest;
 use domain::ask::{Answer, Ask, AskKind, Assessment, Closing, Consent, Risk, Scope};
 use domain::command::{
-    Command, ExportFormat, History, LibraryCommand, ListCommand, PromptOptions, QueueCommand, Receipt,
-    Refusal, RefusalKind, RunCommand, SessionCommand, Target, WhenBusy,
+    Command, History, LibraryCommand, ListCommand, PromptOptions, QueueCommand, Receipt, Refusal,
+    RefusalKind, RunCommand, SessionCommand, Target, WhenBusy,
 };
 use domain::content::{Input, Json, Role, Usage};
 use domain::event::{
@@ -22,54 +21,34 @@ use domain::session::{Policy, SessionSummary};
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use roles::Answers;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use store::Opened;
 
-/// Holds nothing but one session in mode `sandboxed`.
-struct NoShelf;
-
 const SANDBOXED: &str = "sess-5a4db0ed";
 
-impl Shelf for NoShelf {
-    fn delete(&mut self, _: &SessionId) -> Result<(), Refusal> {
-        Ok(())
-    }
-    fn open(&mut self, id: &SessionId) -> Result<Option<Opened>, Refusal> {
-        if id.as_str() != SANDBOXED {
-            return Ok(None);
+/// A store that holds nothing but one session in mode `sandboxed`.
+fn answer(request: Request) -> Result<Fetched, Refusal> {
+    Ok(match request {
+        Request::Open { session } if session.as_str() == SANDBOXED => {
+            let mut state = State::new();
+            let opened =
+                Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None });
+            for body in [opened, Body::Session(SessionEvent::PolicyChosen { policy: Policy::Sandboxed })] {
+                state.apply(Millis(1), &body).expect("lawful");
+            }
+            Fetched::Opened(Some(Box::new(Opened { state, damage: None })))
         }
-        let mut state = State::new();
-        let opened =
-            Body::Session(SessionEvent::Opened { cwd: "/w".into(), project: "/w".into(), parent: None });
-        for body in [opened, Body::Session(SessionEvent::PolicyChosen { policy: Policy::Sandboxed })] {
-            state.apply(Millis(1), &body).expect("lawful");
+        Request::Open { .. } => Fetched::Opened(None),
+        Request::Delete { live, .. } => Fetched::Deleted(live),
+        Request::List { .. } => Fetched::Listed(Vec::new()),
+        Request::History { .. } => Fetched::History(History::default()),
+        Request::Export { .. } => Fetched::Exported(String::new()),
+        Request::Save { session, path, .. } => {
+            Fetched::Saved { path: path.unwrap_or(session.as_str().to_owned()), size: 42 }
         }
-        Ok(Some(Opened { state, damage: None }))
-    }
-    fn holds(&self, _: &SessionId) -> Result<bool, Refusal> {
-        Ok(false)
-    }
-    fn list(&self, _: Option<&str>, _: Option<u64>, _: Option<&str>) -> Result<Vec<SessionSummary>, Refusal> {
-        Ok(Vec::new())
-    }
-    fn history(&self, _: &SessionId, _: u64, _: u64) -> Result<History, Refusal> {
-        Ok(History::default())
-    }
-    fn export(&self, _: &SessionId, _: &State, _: ExportFormat) -> Result<String, Refusal> {
-        Ok(String::new())
-    }
-    fn save_file(
-        &self,
-        session: &SessionId,
-        _: &State,
-        path: Option<&str>,
-        _: bool,
-    ) -> Result<(String, u64), Refusal> {
-        Ok((path.unwrap_or(session.as_str()).to_owned(), 42))
-    }
-    fn load_file(&self, _: &str) -> Result<State, Refusal> {
-        Ok(State::new())
-    }
+        Request::Load { now, .. } => Fetched::Loaded(Box::new(imported(&State::new(), now))),
+    })
 }
 
 /// A core with what it said since the last look.
@@ -101,10 +80,11 @@ impl Bench {
     }
 
     fn step(&mut self, input: In) {
-        let outs = self.core.step(Millis(self.now), input, &mut NoShelf);
+        let outs = self.core.step(Millis(self.now), input);
         for out in outs {
             match out {
                 Out::Again(input) => self.step(*input),
+                Out::Fetch { id, request } => self.step(In::Answered { id, with: answer(request) }),
                 out => self.outs.push(out),
             }
         }
@@ -355,7 +335,7 @@ fn an_engine_that_does_not_stop_is_closed_without_it() {
         .unwrap();
     bench.command(TERMINAL, Command::Run(RunCommand::Cancel { run: None, reason: None })).unwrap();
     bench.now += super::CANCEL_GRACE_MS;
-    bench.step(In::Tick);
+    bench.step(In::Tick { except: BTreeSet::new() });
     assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
     assert!(bench.state().queues.all().next().is_none(), "what waited is cleared");
     assert!(!bench.happened(&brief, Body::Tool(ToolEvent::Started { tool })), "what comes late is dropped");
@@ -385,10 +365,10 @@ fn asks_expire_and_nobody_is_asked_where_nobody_can_answer() {
     let (_, tool) = bench.propose(&brief);
     bench.ask(&brief, tool);
     bench.now += 29_999;
-    bench.step(In::Tick);
+    bench.step(In::Tick { except: BTreeSet::new() });
     assert!(bench.closings().is_empty());
     bench.now += 1;
-    bench.step(In::Tick);
+    bench.step(In::Tick { except: BTreeSet::new() });
     assert_eq!(bench.closings(), [Closing::Expired]);
     bench.step(In::Answers { ui: TERMINAL, answers: Answers::NONE });
     let result = ToolResult::text("no");
@@ -492,7 +472,7 @@ fn commands_for_two_sessions_do_not_put_each_other_off() {
     let mut settled = 0;
     for _ in 0..3 {
         for input in std::mem::take(&mut waiting) {
-            for out in bench.core.step(Millis(bench.now), input, &mut NoShelf) {
+            for out in bench.core.step(Millis(bench.now), input) {
                 match out {
                     Out::Again(input) => waiting.push(*input),
                     Out::Settle { .. } => settled += 1,

@@ -1,180 +1,363 @@
-//! Keeps what happened: one append per session and round. A store that fails does not stop the conversation: it goes on in memory,
-//! says so, and what could not be written is tried again.
+//! Keeps account of what is kept: which events of a session the store does not hold yet, who waits for it, and what goes wrong there.
 //!
-//! Invariant: [`Keeper::trouble`] names every session of which something that happened is not on disk for want of a working store, from
-//! the round in which that was found; the engine is told before anything else of that round.
+//! Events of a session come together here until the store takes them ([`Keeper::take`]), all at once, and says that it keeps them
+//! ([`Keeper::appended`]). From the event on that must be on disk the session is [unsettled](Keeper::is_settled): what depends on it is
+//! not told. From the end of that round on it [is busy](Keeper::is_busy_with): what comes in about it waits, so that it is settled as
+//! soon as the store has answered, however much comes in. Streaming text is waited for only when much of it has come together
+//! ([`MAX_STREAMED_EVENTS`], [`MAX_STREAMED_BYTES`]); else it goes to the store with the next thing that is, or with the next
+//! [`Keeper::flush`]. A store that fails, or does not answer in time
+//! ([`WRITE_PATIENCE`]), does not stop the conversation: it goes on in memory, says so, and what could not be written is tried again.
+//!
+//! Invariants: the events of a session reach the store in order, each once; [`Keeper::trouble`] names every session of which something
+//! that happened is not on disk for want of a working store, from the moment in which that is found; the engine is told before anything
+//! that waited for it.
 
-use super::files::Cabinet;
 use super::{Log, Shell};
-use crate::core::{Core, In};
-use crate::shelf::Shelf;
-use domain::command::{ExportFormat, History, Refusal};
+use crate::core::In;
 use domain::event::{Body, ContextEvent, Event, MessageEvent, RunEvent, SessionEvent};
 use domain::ids::{Seq, SessionId};
 use domain::port::{Order, Report};
-use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
-use domain::state::State;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use store::{Durability, Listing, Opened, Store, StoreError};
+use std::time::Duration;
+use store::{Appended, Durability, StoreError};
+use tokio::time::Instant;
 
 /// Events of one session that may wait for a store that fails; past it the session stays in memory only.
 const MAX_UNSAVED: usize = 100_000;
 
+/// How long a session waits for the store before it goes on in memory. SQLite itself gives up on another program's lock after 5 s.
+pub(super) const WRITE_PATIENCE: Duration = Duration::from_secs(8);
+
+/// Streaming events of a session that may be told before they are written: what a killed program can lose of a text, at most.
+const MAX_STREAMED_EVENTS: usize = 64;
+
+/// The same in bytes: past it the session stands still until they are written, so that a tool which prints without end slows down
+/// nobody but itself.
+const MAX_STREAMED_BYTES: usize = 64 * 1024;
+
+/// Bytes of events, of all sessions together, that may wait for a store that works: past it whatever comes in has to wait.
+const MAX_UNKEPT: usize = 64 * 1024 * 1024;
+
+/// What an event takes beside its text.
+const EVENT_BYTES: usize = 64;
+
 /// The field of the status line that says why the conversation is not saved, while it is not. A UI without a person goes by it.
 pub const UNSAVED: &str = "unsaved";
 
-/// A session of fewer events is read from its log as quickly as from a snapshot.
-const WORTH_SNAPSHOT: u64 = 1_024;
-
 pub(super) struct Keeper {
-    store: Box<dyn Store>,
-    cabinet: Cabinet,
     keeps: bool,
-    waiting: BTreeMap<SessionId, Vec<Event>>,
-    open: BTreeSet<SessionId>,
-    /// Sessions that cannot be written now, and why.
-    failing: BTreeMap<SessionId, String>,
-    /// Sessions whose UIs know that nothing is kept.
-    warned: BTreeSet<SessionId>,
+    /// Why the store keeps nothing, if so.
+    forgets: Option<String>,
+    accounts: BTreeMap<SessionId, Account>,
+    bytes: usize,
+    /// Sessions whose batch is to be asked for.
+    ready: VecDeque<SessionId>,
+    troubles: Vec<Trouble>,
+    log: Log,
+}
+
+/// What is known of one session.
+#[derive(Default)]
+struct Account {
+    /// Not with the store, oldest first.
+    events: Vec<Event>,
+    bytes: usize,
+    /// Whether one of them must be on disk before it is told.
+    durable: bool,
+    /// Whether somebody said something: else it is not worth keeping.
+    said: bool,
+    /// Whether the store has it open for writing.
+    open: bool,
+    /// The last event that something waits for.
+    due: Option<Seq>,
+    /// Whether what comes in waits until `due` is settled.
+    busy: bool,
+    /// Since when its batch is asked for or with the store.
+    since: Option<Instant>,
+    with_store: bool,
+    bytes_with_store: usize,
+    /// The store has not answered in time, and not yet since.
+    overdue: bool,
+    snapshot_due: bool,
+    /// Why it cannot be written now.
+    failing: Option<String>,
+    /// Whether its UIs know that nothing is kept.
+    warned: bool,
+}
+
+/// Events on their way to the store.
+pub(super) struct Batch {
+    pub(super) events: Vec<Event>,
+    pub(super) durability: Durability,
+    /// Whether the session has to be made first.
+    pub(super) create: bool,
+    /// Whether streaming text is waited for too: it is to be written, not only taken.
+    pub(super) waited_for: bool,
+    bytes: usize,
 }
 
 impl Keeper {
-    pub(super) fn new(store: Box<dyn Store>, cabinet: Cabinet, keeps: bool) -> Keeper {
-        let (waiting, open, failing) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        Keeper { store, cabinet, keeps, waiting, open, failing, warned: BTreeSet::new() }
+    pub(super) fn new(keeps: bool, forgets: Option<String>, log: Log) -> Keeper {
+        let (accounts, ready, troubles) = (BTreeMap::new(), VecDeque::new(), Vec::new());
+        Keeper { keeps, forgets, accounts, bytes: 0, ready, troubles, log }
     }
 
-    /// Whether the store wants to be tended, or something waits for it to work again.
-    pub(super) fn is_busy(&self) -> bool {
-        !self.open.is_empty() || !self.failing.is_empty()
+    /// Something happened that is to be kept.
+    pub(super) fn add(&mut self, session: SessionId, event: Arc<Event>) {
+        if !self.keeps {
+            return;
+        }
+        let account = self.accounts.entry(session.clone()).or_default();
+        if let (Some(why), false) = (&self.forgets, account.warned) {
+            account.warned = true;
+            self.troubles.push(Trouble { session, what: What::Forgets(why.clone()) });
+        }
+        account.said |= is_said(&event.body);
+        account.durable |= event.body.is_durable();
+        if account.events.len() < MAX_UNSAVED {
+            let bytes = EVENT_BYTES + event.body.weight();
+            account.bytes += bytes;
+            self.bytes += bytes;
+            account.events.push(Arc::unwrap_or_clone(event));
+        }
+        let waits = account.durable || account.is_much() && account.failing.is_none();
+        if account.is_worth() && waits && !account.overdue {
+            account.due = account.events.last().map(|event| event.seq);
+        }
+    }
+
+    /// The sessions whose batches are to be asked for now, at the end of a round.
+    pub(super) fn asks(&mut self) -> Vec<SessionId> {
+        for (session, account) in &mut self.accounts {
+            account.busy = account.due.is_some();
+            if account.due.is_some() && account.since.is_none() {
+                account.since = Some(Instant::now());
+                self.ready.push_back(session.clone());
+            }
+        }
+        self.ready.drain(..).collect()
+    }
+
+    /// Wants everything written that can be: streaming text, and what a store that failed did not take.
+    pub(super) fn flush(&mut self) {
+        for (session, account) in &mut self.accounts {
+            if account.since.is_none() && account.is_worth() && !account.events.is_empty() {
+                account.since = Some(Instant::now());
+                self.ready.push_back(session.clone());
+            }
+        }
+    }
+
+    /// Hands over what has come together of a session.
+    pub(super) fn take(&mut self, session: &SessionId) -> Option<Batch> {
+        let account = self.accounts.get_mut(session)?;
+        if account.with_store {
+            return None;
+        }
+        if account.events.is_empty() {
+            account.since = None;
+            return None;
+        }
+        account.with_store = true;
+        account.bytes_with_store = account.bytes;
+        let durable = std::mem::take(&mut account.durable);
+        Some(Batch {
+            events: std::mem::take(&mut account.events),
+            durability: if durable { Durability::Now } else { Durability::Soon },
+            create: !account.open,
+            waited_for: account.due.is_some(),
+            bytes: std::mem::take(&mut account.bytes),
+        })
+    }
+
+    /// The store has answered about a batch; whether it wants a snapshot of the session now.
+    pub(super) fn appended(
+        &mut self,
+        session: &SessionId,
+        mut batch: Batch,
+        result: Result<Appended, StoreError>,
+    ) -> bool {
+        let last = batch.events.last().map(|event| event.seq);
+        let Some(account) = self.accounts.get_mut(session) else {
+            self.bytes = self.bytes.saturating_sub(batch.bytes);
+            return false;
+        };
+        (account.with_store, account.overdue, account.since) = (false, false, None);
+        account.bytes_with_store = 0;
+        if account.due <= last {
+            account.due = None;
+            account.busy = false;
+        }
+        match result {
+            Ok(appended) => {
+                self.bytes = self.bytes.saturating_sub(batch.bytes);
+                account.open = true;
+                account.snapshot_due |= appended.snapshot_due;
+                if account.events.is_empty() {
+                    if account.failing.take().is_some() {
+                        self.troubles.push(Trouble { session: session.clone(), what: What::Works });
+                    }
+                    return std::mem::take(&mut account.snapshot_due);
+                }
+                // What came meanwhile would be in the state, and not yet in the log.
+                false
+            }
+            Err(why) => {
+                account.durable |= batch.durability == Durability::Now;
+                batch.events.append(&mut account.events);
+                account.events = batch.events;
+                account.bytes += batch.bytes;
+                self.failed(session, why.to_string(), why.hint());
+                false
+            }
+        }
+    }
+
+    /// The store has written what it held back, or could not: then it fails for the sessions that it was to write.
+    pub(super) fn tended(&mut self, result: Result<(), StoreError>) {
+        match result {
+            Ok(()) => {
+                for (session, account) in &mut self.accounts {
+                    if account.events.is_empty() && !account.with_store && account.failing.take().is_some() {
+                        self.troubles.push(Trouble { session: session.clone(), what: What::Works });
+                    }
+                }
+            }
+            Err(why) => {
+                let hit: Vec<SessionId> = match &why {
+                    StoreError::NotOpen(session) => vec![session.clone()],
+                    _ => self.open_sessions().collect(),
+                };
+                for session in hit {
+                    if self.is_open(&session) {
+                        self.failed(&session, why.to_string(), why.hint());
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the next session has waited long enough.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let waiting = self.accounts.values().filter(|account| !account.overdue);
+        waiting.filter_map(|account| account.since).min().map(|since| since + WRITE_PATIENCE)
+    }
+
+    /// Lets the sessions go on in memory that have waited long enough.
+    pub(super) fn give_up(&mut self, now: Instant) {
+        let late = |account: &Account| {
+            !account.overdue && account.since.is_some_and(|since| since + WRITE_PATIENCE <= now)
+        };
+        let over: Vec<SessionId> =
+            self.accounts.iter().filter(|(_, account)| late(account)).map(|(id, _)| id.clone()).collect();
+        for session in over {
+            if let Some(account) = self.accounts.get_mut(&session) {
+                (account.overdue, account.due, account.busy) = (true, None, false);
+            }
+            let why = format!("the store has not answered for {} s", WRITE_PATIENCE.as_secs());
+            self.failed(&session, why, "look at the disk, and for a program that holds the database");
+        }
+    }
+
+    /// Notes that a session cannot be written; told only when it is news.
+    fn failed(&mut self, session: &SessionId, reason: String, hint: &'static str) {
+        let Some(account) = self.accounts.get_mut(session) else { return };
+        let known = account.failing.replace(reason.clone());
+        if known.as_ref() != Some(&reason) {
+            (self.log)(&format!("store: {session}: {reason}"));
+        }
+        if known.is_none() {
+            self.troubles.push(Trouble { session: session.clone(), what: What::Fails { reason, hint } });
+        }
+    }
+
+    /// What the UIs and the engine have to be told of the store.
+    pub(super) fn troubles(&mut self) -> Vec<Trouble> {
+        std::mem::take(&mut self.troubles)
     }
 
     /// Why what happens in this session is in memory only, if it is.
     pub(super) fn trouble(&self, session: &SessionId) -> Option<&str> {
-        self.failing.get(session).map(String::as_str)
+        self.accounts.get(session)?.failing.as_deref()
     }
 
-    pub(super) fn add(&mut self, session: SessionId, event: Arc<Event>) {
-        if self.keeps {
-            let waiting = self.waiting.entry(session).or_default();
-            if waiting.len() < MAX_UNSAVED {
-                waiting.push(Arc::unwrap_or_clone(event));
-            }
-        }
+    /// Whether everything that must be on disk before it is told is there, or is known not to be.
+    pub(super) fn is_settled(&self, session: &SessionId) -> bool {
+        self.accounts.get(session).is_none_or(|account| account.due.is_none())
     }
 
-    /// Writes what waits. A session in which nothing was said yet is not worth keeping.
-    pub(super) fn commit(&mut self, core: &Core, log: &Log) -> Vec<Trouble> {
-        let mut troubles = Vec::new();
-        if let Some(why) = self.store.forgets() {
-            for session in self.waiting.keys().filter(|session| !self.warned.contains(*session)) {
-                troubles.push(Trouble { session: session.clone(), what: What::Forgets(why.to_owned()) });
-            }
-            self.warned.extend(self.waiting.keys().cloned());
-        }
-        for (session, events) in &mut self.waiting {
-            let worth = self.open.contains(session) || events.iter().any(|event| is_said(&event.body));
-            if events.is_empty() || !worth {
-                continue;
-            }
-            let durable = events.iter().any(|event| event.body.is_durable());
-            let durability = if durable { Durability::Now } else { Durability::Soon };
-            let created = if self.open.contains(session) { Ok(()) } else { self.store.create(session) };
-            match created.and_then(|()| self.store.append(session, events, durability)) {
-                Ok(appended) => {
-                    events.clear();
-                    self.open.insert(session.clone());
-                    if appended.snapshot_due
-                        && let Some(state) = core.state(session)
-                        && let Err(why) = self.store.snapshot(session, state)
-                    {
-                        log(&format!("snapshot of {session}: {why}"));
-                    }
-                    if self.failing.remove(session).is_some() {
-                        troubles.push(Trouble { session: session.clone(), what: What::Works });
-                    }
-                }
-                Err(why) => troubles.extend(failed(&mut self.failing, session, &why, log)),
-            }
-        }
-        self.waiting.retain(|_, events| !events.is_empty());
-        troubles
+    /// Whether nothing at all waits to be told until it is kept.
+    pub(super) fn is_all_settled(&self) -> bool {
+        self.accounts.values().all(|account| account.due.is_none())
     }
 
-    /// Lets the store write what it holds back; a store that cannot fails for the sessions that it was to write.
-    pub(super) fn tend(&mut self, log: &Log) -> Vec<Trouble> {
-        if self.open.is_empty() {
-            return Vec::new();
-        }
-        match self.store.tend() {
-            Ok(()) => {
-                let waits = |session: &SessionId| self.waiting.contains_key(session);
-                let well: Vec<SessionId> = self.failing.keys().filter(|s| !waits(s)).cloned().collect();
-                well.into_iter()
-                    .map(|session| {
-                        self.failing.remove(&session);
-                        Trouble { session, what: What::Works }
-                    })
-                    .collect()
-            }
-            Err(why) => {
-                let one = match &why {
-                    StoreError::NotOpen(session) => Some(session.clone()),
-                    _ => None,
-                };
-                let hit = self.open.iter().filter(|session| one.as_ref().is_none_or(|one| one == *session));
-                hit.flat_map(|session| failed(&mut self.failing, session, &why, log)).collect()
-            }
-        }
+    /// Whether what comes in about this session has to wait.
+    pub(super) fn is_busy_with(&self, session: &SessionId) -> bool {
+        let stands = |account: &Account| account.busy || account.due.is_some() && account.is_much();
+        self.is_full() || self.accounts.get(session).is_some_and(stands)
     }
 
-    /// Everything that happened in a session, as it happened; where the log is not whole, the shortest events that give `state`.
-    fn events(&self, session: &SessionId, state: &State) -> Vec<Event> {
-        let mut events = self.store.events(session, Seq(0), usize::MAX).unwrap_or_default();
-        events.extend(self.waiting.get(session).into_iter().flatten().cloned());
-        let mut folded = State::new();
-        let whole = events.iter().all(|event| folded.fold(event).is_ok()) && folded.hash() == state.hash();
-        if whole { events } else { export::events_of(state) }
+    /// Whether more waits for a store that works than may. What a store does not take is bounded otherwise ([`MAX_UNSAVED`]).
+    fn is_full(&self) -> bool {
+        if self.bytes <= MAX_UNKEPT {
+            return false;
+        }
+        let failing = self.accounts.values().filter(|account| account.failing.is_some());
+        let unsaved: usize = failing.map(|account| account.bytes + account.bytes_with_store).sum();
+        self.bytes.saturating_sub(unsaved) > MAX_UNKEPT && self.accounts.values().any(|account| account.busy)
     }
 
-    /// A last run whose program died is told with its end, before anybody has opened the session again: what was said until then
-    /// is a whole message to wires that know no other.
-    fn with_end(&self, session: &SessionId, history: History, max_runs: usize, max_events: usize) -> History {
-        let last = history.events.iter().rev().find_map(|event| match &event.body {
-            Body::Run(RunEvent::Started { .. }) => Some(true),
-            Body::Run(RunEvent::Ended { .. }) => Some(false),
-            _ => None,
-        });
-        let goes_on =
-            self.open.contains(session) || self.store.summary(session).is_ok_and(|summary| summary.running);
-        if last == Some(false) || history.runs == 0 || goes_on {
-            return history;
-        }
-        let Ok(opened) = self.store.load(session) else { return history };
-        let (mut seq, at) = (opened.state.seq, opened.state.updated_at);
-        let ends: Vec<Event> = store::recover(&opened.state)
-            .bodies
-            .into_iter()
-            .map(|body| {
-                seq = seq.next();
-                Event { seq, at, body }
-            })
-            .collect();
-        with_waiting(history, &ends, max_runs, max_events)
+    /// Whether the store wants to be tended, or something waits for it to work again.
+    pub(super) fn is_tended(&self) -> bool {
+        let tended = |account: &Account| {
+            account.open || account.failing.is_some() || account.is_worth() && !account.events.is_empty()
+        };
+        self.accounts.values().any(tended)
     }
 
-    pub(super) fn close(&mut self, core: &Core, log: &Log) {
-        for session in std::mem::take(&mut self.open) {
-            // So that it opens at once the next time. One that cannot be kept costs only that.
-            if let Some(state) = core.state(&session).filter(|state| state.seq.0 >= WORTH_SNAPSHOT) {
-                let _ = self.store.snapshot(&session, state);
-            }
-            if let Err(why) = self.store.close(&session) {
-                log(&format!("store: {why}"));
-            }
+    /// What the store does not hold yet. Exact while no batch is with it.
+    pub(super) fn unkept(&self, session: &SessionId) -> Vec<Event> {
+        self.accounts.get(session).map(|account| account.events.clone()).unwrap_or_default()
+    }
+
+    /// Whether the store holds everything that happened in a session.
+    pub(super) fn is_kept(&self, session: &SessionId) -> bool {
+        self.accounts.get(session).is_some_and(|account| account.events.is_empty() && !account.with_store)
+    }
+
+    /// Whether the store has the session open for writing.
+    pub(super) fn is_open(&self, session: &SessionId) -> bool {
+        self.accounts.get(session).is_some_and(|account| account.open)
+    }
+
+    /// The sessions that the store has open for writing.
+    pub(super) fn open_sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.accounts.iter().filter(|(_, account)| account.open).map(|(session, _)| session.clone())
+    }
+
+    /// The store has opened a session for writing.
+    pub(super) fn opened(&mut self, session: SessionId) {
+        self.accounts.entry(session).or_default().open = true;
+    }
+
+    /// A session is no longer in the store, or no longer open there.
+    pub(super) fn forget(&mut self, session: &SessionId) {
+        if let Some(account) = self.accounts.remove(session) {
+            self.bytes = self.bytes.saturating_sub(account.bytes);
         }
+    }
+}
+
+impl Account {
+    fn is_much(&self) -> bool {
+        self.events.len() >= MAX_STREAMED_EVENTS || self.bytes >= MAX_STREAMED_BYTES
+    }
+
+    /// A session in which nothing was said yet is not worth keeping.
+    fn is_worth(&self) -> bool {
+        self.open || self.said
     }
 }
 
@@ -187,42 +370,6 @@ fn is_said(body: &Body) -> bool {
             | Body::Session(SessionEvent::Renamed { .. })
             | Body::Context(ContextEvent::Compacted { .. })
     )
-}
-
-/// The same bounds for what is kept and what waits together: the newest stay.
-fn with_waiting(mut history: History, waiting: &[Event], max_runs: usize, max_events: usize) -> History {
-    let began = |event: &Event| matches!(event.body, Body::Run(RunEvent::Started { .. }));
-    // What happened outside the runs that are shown is not shown either.
-    let from = if history.runs == 0 { waiting.iter().position(began).unwrap_or(waiting.len()) } else { 0 };
-    history.events.extend_from_slice(&waiting[from..]);
-    let starts: Vec<usize> =
-        history.events.iter().enumerate().filter(|(_, event)| began(event)).map(|(at, _)| at).collect();
-    let new = waiting.iter().filter(|event| began(event)).count();
-    let mut first = 0;
-    if history.runs as usize + new > max_runs {
-        let over = starts.len().saturating_sub(max_runs);
-        first = starts.get(over).copied().unwrap_or(history.events.len());
-    }
-    first = first.max(history.events.len().saturating_sub(max_events));
-    history.events.drain(..first);
-    history.truncated |= first > 0;
-    history.runs = (history.runs + new as u64).min(max_runs as u64);
-    history
-}
-
-/// Notes that a session cannot be written; told only when it is news.
-fn failed(
-    failing: &mut BTreeMap<SessionId, String>,
-    session: &SessionId,
-    why: &StoreError,
-    log: &Log,
-) -> Option<Trouble> {
-    let (reason, hint) = (why.to_string(), why.hint());
-    let known = failing.insert(session.clone(), reason.clone());
-    if known.as_ref() != Some(&reason) {
-        log(&format!("store: {session}: {reason}"));
-    }
-    known.is_none().then(|| Trouble { session: session.clone(), what: What::Fails { reason, hint } })
 }
 
 /// What the UIs of a session and the engine must know of the store.
@@ -260,138 +407,64 @@ impl Shell {
             self.orders.push_front(Order::StoreFails { session: session.clone(), why: why.clone() });
             let text = why.map(|why| format!("not saved: {why}"));
             let signal = Signal::Status { key: UNSAVED.to_owned(), text };
-            self.decide(In::Report(Report::Signal { session: session.clone(), signal }));
+            self.perform(In::Report(Report::Signal { session: session.clone(), signal }).into());
         }
         let signal = Signal::Notify { level, text };
-        self.decide(In::Report(Report::Signal { session, signal }));
-    }
-}
-
-impl Shelf for Keeper {
-    fn open(&mut self, session: &SessionId) -> Result<Option<Opened>, Refusal> {
-        match self.store.open(session) {
-            Ok(opened) => {
-                self.open.insert(session.clone());
-                Ok(Some(opened))
-            }
-            Err(StoreError::Unknown(_)) => Ok(None),
-            Err(why) => Err(why.to_refusal()),
-        }
-    }
-
-    fn holds(&self, session: &SessionId) -> Result<bool, Refusal> {
-        match self.store.summary(session) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Unknown(_)) => Ok(false),
-            Err(why) => Err(why.to_refusal()),
-        }
-    }
-
-    fn list(
-        &self,
-        project: Option<&str>,
-        limit: Option<u64>,
-        search: Option<&str>,
-    ) -> Result<Vec<SessionSummary>, Refusal> {
-        let listing = Listing {
-            project: project.map(str::to_owned),
-            search: search.map(str::to_owned),
-            limit: limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
-        };
-        self.store.list(&listing).map_err(|why| why.to_refusal())
-    }
-
-    fn history(&self, session: &SessionId, max_runs: u64, max_events: u64) -> Result<History, Refusal> {
-        let (max_runs, max_events) =
-            (max_runs.try_into().unwrap_or(usize::MAX), max_events.try_into().unwrap_or(usize::MAX));
-        let waiting = self.waiting.get(session);
-        match (self.store.history(session, max_runs, max_events), waiting) {
-            (Ok(history), None) => Ok(self.with_end(session, history, max_runs, max_events)),
-            (Ok(history), Some(waiting)) => Ok(with_waiting(history, waiting, max_runs, max_events)),
-            // Nothing of it is on disk yet, or the disk says no.
-            (Err(StoreError::Unknown(_)), Some(waiting)) => {
-                Ok(with_waiting(History::default(), waiting, max_runs, max_events))
-            }
-            (Err(why), _) => Err(why.to_refusal()),
-        }
-    }
-
-    fn export(&self, session: &SessionId, state: &State, format: ExportFormat) -> Result<String, Refusal> {
-        Ok(match format {
-            ExportFormat::Markdown => export::markdown(state),
-            ExportFormat::Html => export::html(state),
-            ExportFormat::Jsonl => export::jsonl(session, state, &self.events(session, state)),
-        })
-    }
-
-    fn delete(&mut self, session: &SessionId) -> Result<(), Refusal> {
-        match self.store.delete(session) {
-            Ok(()) | Err(StoreError::Unknown(_)) => {}
-            Err(why) => return Err(why.to_refusal()),
-        }
-        self.waiting.remove(session);
-        self.failing.remove(session);
-        self.open.remove(session);
-        Ok(())
-    }
-
-    fn save_file(
-        &self,
-        session: &SessionId,
-        state: &State,
-        path: Option<&str>,
-        history: bool,
-    ) -> Result<(String, u64), Refusal> {
-        self.cabinet.save(session, state, path, history)
-    }
-
-    fn load_file(&self, path: &str) -> Result<State, Refusal> {
-        self.cabinet.load(path)
+        self.perform(In::Report(Report::Signal { session, signal }).into());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::event::Outcome;
-    use domain::ids::{Millis, RunId};
+    use domain::ids::Millis;
 
-    fn runs(from: u64, to: u64) -> Vec<Event> {
-        let bodies = (from..=to).flat_map(|n| {
-            let run = RunId(n);
-            [
-                (n * 2, Body::Run(RunEvent::Started { run })),
-                (n * 2 + 1, Body::Run(RunEvent::Ended { run, outcome: Outcome::Done })),
-            ]
-        });
-        bodies.map(|(seq, body)| Event { seq: Seq(seq), at: Millis(seq), body }).collect()
+    fn keeper() -> Keeper {
+        Keeper::new(true, None, Arc::new(|_| {}))
+    }
+
+    fn say(keeper: &mut Keeper, session: u64, seq: u64, bytes: usize) {
+        let body = Body::Session(SessionEvent::Renamed { title: "x".repeat(bytes) });
+        let event = Event { seq: Seq(seq), at: Millis(seq), body };
+        keeper.add(SessionId::from_number(session), Arc::new(event));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_bytes_wait_for_the_store_and_then_everybody_waits() {
+        let mut keeper = keeper();
+        let other = SessionId::from_number(99);
+        for session in 1..=6 {
+            say(&mut keeper, session, 1, 10 * 1024 * 1024);
+            assert_eq!(keeper.asks().len(), 1);
+        }
+        assert!(!keeper.is_busy_with(&other) && keeper.is_busy_with(&SessionId::from_number(1)));
+        say(&mut keeper, 7, 1, 10 * 1024 * 1024);
+        keeper.asks();
+        assert!(keeper.is_busy_with(&other), "{} bytes wait", keeper.bytes);
+        let first = SessionId::from_number(1);
+        let batch = keeper.take(&first).unwrap();
+        assert!(keeper.is_busy_with(&other), "what the store is writing takes room as well");
+        keeper.appended(&first, batch, Ok(Appended::default()));
+        assert!(!keeper.is_busy_with(&other));
+        say(&mut keeper, 1, 2, 10 * 1024 * 1024);
+        keeper.asks();
+        assert!(keeper.is_busy_with(&other));
+        tokio::time::advance(WRITE_PATIENCE).await;
+        keeper.give_up(Instant::now());
+        assert!(!keeper.is_busy_with(&other), "nobody waits for a store that does not answer");
     }
 
     #[test]
-    fn what_is_not_written_yet_is_part_of_the_past_within_the_same_bounds() {
-        let kept = || History { runs: 2, events: runs(1, 2), truncated: false };
-        for (max_runs, max_events, runs_shown, first, truncated) in [
-            (10, 100, 4, Some(2), false),
-            (3, 100, 3, Some(4), true),
-            (1, 100, 1, Some(8), true),
-            (10, 3, 4, Some(7), true),
-            (10, 0, 4, None, true),
-        ] {
-            let whole = with_waiting(kept(), &runs(3, 4), max_runs, max_events);
-            let from = whole.events.first().map(|event| event.seq.0);
-            let expected = (runs_shown, first, truncated);
-            assert_eq!((whole.runs, from, whole.truncated), expected, "{max_runs} {max_events}");
-        }
-        let mut waiting = runs(1, 1);
-        waiting.insert(
-            0,
-            Event {
-                seq: Seq(1),
-                at: Millis(1),
-                body: Body::Session(SessionEvent::Renamed { title: "x".into() }),
-            },
-        );
-        let fresh = with_waiting(History::default(), &waiting, 10, 100);
-        assert_eq!((fresh.runs, fresh.events, fresh.truncated), (1, runs(1, 1), false));
+    fn a_batch_that_fails_comes_back_before_what_came_meanwhile() {
+        let mut keeper = keeper();
+        let session = SessionId::from_number(1);
+        say(&mut keeper, 1, 1, 1);
+        let batch = keeper.take(&session).unwrap();
+        say(&mut keeper, 1, 2, 1);
+        assert!(keeper.take(&session).is_none(), "one batch of a session at a time");
+        keeper.appended(&session, batch, Err(StoreError::NotOpen(session.clone())));
+        assert!(!keeper.is_settled(&session), "the second was not tried yet");
+        let seqs: Vec<u64> = keeper.take(&session).unwrap().events.iter().map(|event| event.seq.0).collect();
+        assert_eq!(seqs, [1, 2]);
     }
 }

@@ -1,9 +1,10 @@
 //! One UI's seat: its role, its connections, and what it still has to be told.
 //!
-//! Telling happens only while the link has room. What waits is merged where it is streaming text or output, and past the bound the
-//! UI is disconnected: it can come back and goes on from where it was.
+//! Telling happens only while the link has room, in order, and stops at what is not kept yet ([`must_wait`]). What waits is merged
+//! where it is streaming text or output, and past the bound the UI is disconnected: it can come back and goes on from where it was.
 
 use super::clock::{Timers, due};
+use super::keeper::Keeper;
 use super::{Guest, Hub, Inbox, Log};
 use crate::core::{Core, In};
 use domain::command::{Receipt, Refusal};
@@ -35,10 +36,30 @@ pub(super) enum Tell {
     Detach(SessionId),
     Event(SessionId, Arc<Event>),
     Signal(SessionId, Signal),
-    Settle(Ticket, Box<Result<Receipt, Refusal>>),
+    Settle {
+        ticket: Ticket,
+        with: Box<Result<Receipt, Refusal>>,
+        /// Sessions of which something must be kept first.
+        after: Vec<SessionId>,
+    },
+    /// What the UI started with is done, once this is kept.
+    Started {
+        after: Vec<SessionId>,
+    },
     Link(LinkState),
     /// What the runtime behind us can do.
     Abilities,
+}
+
+/// What a seat may look at and add to while it is served.
+pub(super) struct Round<'a> {
+    pub(super) ui: UiId,
+    pub(super) now: Millis,
+    pub(super) core: &'a Core,
+    pub(super) keeper: &'a Keeper,
+    pub(super) work: &'a mut VecDeque<In>,
+    pub(super) log: &'a Log,
+    pub(super) hub: &'a Hub,
 }
 
 pub(super) struct Seat {
@@ -49,6 +70,8 @@ pub(super) struct Seat {
     told: BTreeMap<SessionId, Seq>,
     /// Somebody is watching for room.
     watched: bool,
+    /// It was not yet told where it begins.
+    starting: bool,
 }
 
 enum Kind {
@@ -69,7 +92,8 @@ struct RoleSeat {
 }
 
 impl Seat {
-    pub(super) fn role(guest: Guest) -> Seat {
+    /// A UI on a link. If it `starts` somewhere, it is to be told so before it is heard.
+    pub(super) fn role(guest: Guest, starts: bool) -> Seat {
         let answers = guest.role.can_answer();
         let seat = RoleSeat {
             role: guest.role,
@@ -82,7 +106,7 @@ impl Seat {
             answers,
             name: guest.name,
         };
-        Seat::new(Kind::Role(Box::new(seat)))
+        Seat { starting: starts, ..Seat::new(Kind::Role(Box::new(seat))) }
     }
 
     pub(super) fn local(news: mpsc::Sender<News>) -> Seat {
@@ -90,7 +114,14 @@ impl Seat {
     }
 
     fn new(kind: Kind) -> Seat {
-        Seat { kind, waiting: VecDeque::new(), waiting_bytes: 0, told: BTreeMap::new(), watched: false }
+        Seat {
+            kind,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            told: BTreeMap::new(),
+            watched: false,
+            starting: false,
+        }
     }
 
     /// Adds something to tell; `false` when too much waits already.
@@ -132,6 +163,11 @@ impl Seat {
         !self.waiting.is_empty()
     }
 
+    /// Whether it was not yet told where it begins: what it says meanwhile is meant there.
+    pub(super) fn is_starting(&self) -> bool {
+        self.starting
+    }
+
     /// Whether it outlives its connections: one that ends is then no farewell.
     pub(super) fn stays(&self) -> bool {
         matches!(&self.kind, Kind::Role(seat) if seat.stays)
@@ -148,28 +184,23 @@ impl Seat {
         }
     }
 
-    /// Tells what waits while there is room; `false` when the UI is gone.
-    pub(super) fn pump(
-        &mut self,
-        ui: UiId,
-        now: Millis,
-        core: &Core,
-        work: &mut VecDeque<In>,
-        log: &Log,
-        hub: &Hub,
-    ) -> bool {
-        while !self.waiting.is_empty() {
+    /// Tells what waits while there is room and it is kept; `false` when the UI is gone.
+    pub(super) fn pump(&mut self, round: &mut Round<'_>) -> bool {
+        while let Some(first) = self.waiting.front() {
             match self.room() {
                 Room::Gone => return false,
                 Room::None => {
-                    self.watch(ui, hub);
+                    self.watch(round);
                     return true;
                 }
                 Room::Some => {}
             }
+            if must_wait(first, round) {
+                return true;
+            }
             let Some(tell) = self.waiting.pop_front() else { break };
             self.waiting_bytes -= size(&tell);
-            if !self.tell(ui, now, core, tell, work, log) {
+            if !self.tell(round, tell) {
                 return false;
             }
         }
@@ -201,11 +232,11 @@ impl Seat {
     }
 
     /// Wakes the hub when there is room again.
-    fn watch(&mut self, ui: UiId, hub: &Hub) {
+    fn watch(&mut self, round: &Round<'_>) {
         if self.watched {
             return;
         }
-        let inbox = hub.inbox.clone();
+        let (ui, inbox) = (round.ui, round.hub.inbox.clone());
         match &self.kind {
             Kind::Role(seat) => {
                 let links: Vec<Outgoing> = seat.links.values().cloned().collect();
@@ -230,15 +261,8 @@ impl Seat {
         self.watched = true;
     }
 
-    fn tell(
-        &mut self,
-        ui: UiId,
-        now: Millis,
-        core: &Core,
-        tell: Tell,
-        work: &mut VecDeque<In>,
-        log: &Log,
-    ) -> bool {
+    fn tell(&mut self, round: &mut Round<'_>, tell: Tell) -> bool {
+        let (ui, core) = (round.ui, round.core);
         match &tell {
             Tell::Attach(session) => {
                 let Some(state) = core.state(session) else { return true };
@@ -254,7 +278,11 @@ impl Seat {
                 }
                 *told = event.seq;
             }
-            Tell::Signal(..) | Tell::Settle(..) | Tell::Link(_) => {}
+            Tell::Started { .. } => {
+                self.starting = false;
+                return true;
+            }
+            Tell::Signal(..) | Tell::Settle { .. } | Tell::Link(_) => {}
             // A UI that was shown nothing yet learns it with the session.
             Tell::Abilities if self.told.is_empty() => return true,
             Tell::Abilities => {}
@@ -264,7 +292,7 @@ impl Seat {
             Kind::Local(news) => tell_local(news, core, ui, tell),
             Kind::Role(seat) => {
                 let view = |session| view(core, ui, session);
-                seat.call(ui, now, work, log, |role, cx| match &tell {
+                seat.call(round, |role, cx| match &tell {
                     Tell::Attach(session) => {
                         if let Some(view) = view(session) {
                             role.abilities(cx, None, core.abilities());
@@ -282,7 +310,7 @@ impl Seat {
                             role.signal(cx, view, signal);
                         }
                     }
-                    Tell::Settle(ticket, with) => {
+                    Tell::Settle { ticket, with, .. } => {
                         let view = core.current(ui).and_then(view);
                         role.settled(cx, view, *ticket, (**with).clone());
                     }
@@ -290,7 +318,7 @@ impl Seat {
                         shown = role.abilities(cx, core.current(ui).and_then(view), core.abilities());
                     }
                     // Foreign wires have no word for the way behind us; a notice says it.
-                    Tell::Link(_) => {}
+                    Tell::Link(_) | Tell::Started { .. } => {}
                 })
             }
         };
@@ -301,20 +329,12 @@ impl Seat {
         alive
     }
 
-    pub(super) fn connected(
-        &mut self,
-        ui: UiId,
-        now: Millis,
-        lane: Lane,
-        outgoing: Outgoing,
-        work: &mut VecDeque<In>,
-        log: &Log,
-    ) {
+    pub(super) fn connected(&mut self, round: &mut Round<'_>, lane: Lane, outgoing: Outgoing) {
         let Kind::Role(seat) = &mut self.kind else { return };
         seat.links.insert(lane, outgoing);
         let first = !std::mem::replace(&mut seat.opened, true);
         let greeting = seat.greeting.clone();
-        seat.call(ui, now, work, log, |role, cx| {
+        seat.call(round, |role, cx| {
             if first {
                 role.open(cx, &greeting);
             }
@@ -322,45 +342,23 @@ impl Seat {
         });
     }
 
-    pub(super) fn line(
-        &mut self,
-        ui: UiId,
-        now: Millis,
-        lane: Lane,
-        line: Line,
-        work: &mut VecDeque<In>,
-        log: &Log,
-    ) -> bool {
+    pub(super) fn line(&mut self, round: &mut Round<'_>, lane: Lane, line: Line) -> bool {
         let Kind::Role(seat) = &mut self.kind else { return true };
-        seat.call(ui, now, work, log, |role, cx| role.line(cx, lane, line))
+        seat.call(round, |role, cx| role.line(cx, lane, line))
     }
 
     /// A connection ended; `false` when it was the one that the UI lives on.
-    pub(super) fn disconnected(
-        &mut self,
-        ui: UiId,
-        now: Millis,
-        lane: Lane,
-        work: &mut VecDeque<In>,
-        log: &Log,
-    ) -> bool {
+    pub(super) fn disconnected(&mut self, round: &mut Round<'_>, lane: Lane) -> bool {
         let Kind::Role(seat) = &mut self.kind else { return true };
         seat.links.remove(&lane);
-        seat.call(ui, now, work, log, |role, cx| role.lane(cx, lane, false));
+        seat.call(round, |role, cx| role.lane(cx, lane, false));
         seat.stays || lane != Lane::MAIN
     }
 
-    pub(super) fn fire(
-        &mut self,
-        ui: UiId,
-        instant: Instant,
-        now: Millis,
-        work: &mut VecDeque<In>,
-        log: &Log,
-    ) {
+    pub(super) fn fire(&mut self, round: &mut Round<'_>, instant: Instant) {
         let Kind::Role(seat) = &mut self.kind else { return };
         for key in due(&mut seat.timers, instant) {
-            seat.call(ui, now, work, log, |role, cx| role.timer(cx, key));
+            seat.call(round, |role, cx| role.timer(cx, key));
         }
     }
 
@@ -385,18 +383,16 @@ impl RoleSeat {
     /// Calls the role and performs what it wants; `false` when the link is to be closed.
     fn call(
         &mut self,
-        ui: UiId,
-        now: Millis,
-        work: &mut VecDeque<In>,
-        log: &Log,
+        round: &mut Round<'_>,
         call: impl FnOnce(&mut dyn RuntimeRole, &mut RuntimeCx<'_>),
     ) -> bool {
+        let Round { ui, now, log, .. } = *round;
         let mut effects = Vec::new();
         call(self.role.as_mut(), &mut Cx { now, effects: &mut effects });
         let answers = self.role.can_answer();
         if answers != self.answers {
             self.answers = answers;
-            work.push_back(In::Answers { ui, answers });
+            round.work.push_back(In::Answers { ui, answers });
         }
         for effect in effects {
             match effect {
@@ -407,7 +403,7 @@ impl RoleSeat {
                     self.send(lane, |link| link.try_send_alone(lane, line, pause), log);
                 }
                 RuntimeEffect::Command { ticket, target, command } => {
-                    work.push_back(In::Command { ui, ticket, target, command });
+                    round.work.push_back(In::Command { ui, ticket, target, command });
                 }
                 RuntimeEffect::Link(LinkEffect::Timer { key, after }) => {
                     self.timers.insert(key, Instant::now() + after);
@@ -445,6 +441,19 @@ impl RoleSeat {
     }
 }
 
+/// Whether something must be kept before this is told: what it is about, or the session that the UI is shown with it.
+fn must_wait(tell: &Tell, round: &Round<'_>) -> bool {
+    let unsettled = |session: &SessionId| !round.keeper.is_settled(session);
+    match tell {
+        Tell::Attach(session) | Tell::Event(session, _) | Tell::Signal(session, _) => unsettled(session),
+        Tell::Settle { after, .. } | Tell::Started { after } => {
+            after.iter().any(unsettled) || round.core.current(round.ui).is_some_and(unsettled)
+        }
+        Tell::Abilities => round.core.current(round.ui).is_some_and(unsettled),
+        Tell::Detach(_) | Tell::Link(_) => false,
+    }
+}
+
 fn view<'a>(core: &'a Core, ui: UiId, session: &'a SessionId) -> Option<View<'a>> {
     let (state, board) = (core.state(session)?, core.board(session)?);
     Some(View { session, state, board, current: core.current(ui) == Some(session) })
@@ -467,10 +476,10 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
                 session,
             }
         }
-        Tell::Detach(_) | Tell::Abilities => return true,
+        Tell::Detach(_) | Tell::Abilities | Tell::Started { .. } => return true,
         Tell::Event(session, event) => News::Happened { session, event },
         Tell::Signal(session, signal) => News::Signal { session, signal },
-        Tell::Settle(ticket, with) => News::Settled { ticket, with: *with },
+        Tell::Settle { ticket, with, .. } => News::Settled { ticket, with: *with },
         Tell::Link(state) => News::Link(state),
     };
     !matches!(news.try_send(told), Err(mpsc::error::TrySendError::Closed(_)))
@@ -517,7 +526,12 @@ fn size(tell: &Tell) -> usize {
     let text = match tell {
         Tell::Event(_, event) => event.body.weight(),
         Tell::Signal(_, signal) => signal.weight(),
-        Tell::Attach(_) | Tell::Detach(_) | Tell::Settle(..) | Tell::Link(_) | Tell::Abilities => 0,
+        Tell::Attach(_)
+        | Tell::Detach(_)
+        | Tell::Settle { .. }
+        | Tell::Started { .. }
+        | Tell::Link(_)
+        | Tell::Abilities => 0,
     };
     TELL_BYTES + text
 }
@@ -530,7 +544,9 @@ mod tests {
     fn small_things_wait_up_to_so_many() {
         let (news, _heard) = mpsc::channel(1);
         let mut seat = Seat::local(news);
-        let mut small = || seat.push(Tell::Settle(Ticket(1), Box::new(Ok(Receipt::Done))));
+        let done =
+            || Tell::Settle { ticket: Ticket(1), with: Box::new(Ok(Receipt::Done)), after: Vec::new() };
+        let mut small = || seat.push(done());
         assert!((0..MAX_WAITING).all(|_| small()));
         assert!(!small(), "however small they are");
     }

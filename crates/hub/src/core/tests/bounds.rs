@@ -1,6 +1,6 @@
 //! What may pile up in a hub has an end: questions, commands that wait, inputs, and what a foreign runtime tells.
 
-use super::{Bench, NoShelf, TERMINAL};
+use super::{Bench, TERMINAL};
 use crate::core::{Core, Engine, In, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out, Setup, Standing};
 use domain::ask::{Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
@@ -66,7 +66,7 @@ fn in_front(engine: Engine) -> Core {
     let mut core = Core::new(setup);
     core.ground(Millis(1));
     let (name, answers, standing) = ("ui".to_owned(), Answers::ALL, Standing::Controller);
-    core.step(Millis(1), In::Arrived { ui: TERMINAL, name, answers, standing }, &mut NoShelf);
+    core.step(Millis(1), In::Arrived { ui: TERMINAL, name, answers, standing });
     core
 }
 
@@ -87,10 +87,10 @@ fn commands_that_a_runtime_never_answers_do_not_pile_up() {
         command: Command::List(ListCommand::Tools),
     };
     for ticket in 0..MAX_CONSULTED {
-        let outs = core.step(Millis(1), list(ticket), &mut NoShelf);
+        let outs = core.step(Millis(1), list(ticket));
         assert!(outs.iter().any(|out| matches!(out, Out::Order(_))));
     }
-    let outs = core.step(Millis(1), list(MAX_CONSULTED), &mut NoShelf);
+    let outs = core.step(Millis(1), list(MAX_CONSULTED));
     let refused = |out: &Out| matches!(out, Out::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
     assert!(outs.iter().any(refused), "{outs:?}");
 }
@@ -101,7 +101,7 @@ fn a_runtime_that_floods_a_run_that_is_over_is_let_go_with_the_reason() {
     let session = core.current(TERMINAL).unwrap().clone();
     let mut say = |said| {
         let report = Report::Said { session: session.clone(), fact: Fact::of("r", said) };
-        core.step(Millis(1), In::Report(report), &mut NoShelf)
+        core.step(Millis(1), In::Report(report))
     };
     say(Said::RunStarted);
     say(Said::RunEnded(Outcome::Done));
@@ -117,7 +117,7 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
     let mut core = in_front(Engine::Mirrored);
     let session = SessionId::from_number(1);
     let (state, board) = (Box::new(State::new()), Board::default());
-    core.step(Millis(1), In::Mirror { session: session.clone(), state, board }, &mut NoShelf);
+    core.step(Millis(1), In::Mirror { session: session.clone(), state, board });
     let text = "x".repeat(8 * 1024 * 1024);
     let most = MAX_MIRRORED / text.len();
     for number in 1..=most as u64 + 1 {
@@ -131,7 +131,7 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
             text,
         });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
-        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
+        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
         let over = number > most as u64 - 1;
         assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("128 MiB")), over, "{number}");
     }
@@ -150,7 +150,7 @@ fn a_lossless_session_that_grows_without_end_is_let_go_with_the_reason() {
         state.apply(Millis(1), &body).unwrap();
     }
     let mirror = In::Mirror { session, state: Box::new(state), board: Board::default() };
-    assert!(lets_go(&core.step(Millis(1), mirror, &mut NoShelf)).is_some());
+    assert!(lets_go(&core.step(Millis(1), mirror)).is_some());
 }
 
 #[test]
@@ -167,12 +167,12 @@ fn a_lossless_message_without_end_is_let_go_with_the_reason() {
     });
     state.apply(Millis(1), &started).unwrap();
     let mirror = In::Mirror { session: session.clone(), state: Box::new(state), board: Board::default() };
-    core.step(Millis(1), mirror, &mut NoShelf);
+    core.step(Millis(1), mirror);
     let text = "x".repeat(MAX_STREAMED / 8);
     for number in 1..=9 {
         let body = Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text: text.clone() });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
-        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
+        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
         assert_eq!(lets_go(&outs).is_some_and(|why| why.contains("one message")), number > 8, "{number}");
     }
 }
@@ -182,12 +182,12 @@ fn a_title_that_changes_for_ever_does_not_end_a_mirrored_session() {
     let mut core = in_front(Engine::Mirrored);
     let session = SessionId::from_number(1);
     let (state, board) = (Box::new(State::new()), Board::default());
-    core.step(Millis(1), In::Mirror { session: session.clone(), state, board }, &mut NoShelf);
+    core.step(Millis(1), In::Mirror { session: session.clone(), state, board });
     let title = "x".repeat(8 * 1024 * 1024);
     for number in 1..=2 * (MAX_MIRRORED / title.len()) as u64 {
         let body = Body::Session(SessionEvent::Renamed { title: title.clone() });
         let event = Arc::new(Event { seq: Seq(number), at: Millis(1), body });
-        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event }, &mut NoShelf);
+        let outs = core.step(Millis(1), In::MirrorEvent { session: session.clone(), event });
         assert!(lets_go(&outs).is_none());
     }
 }

@@ -1,6 +1,7 @@
 //! What was typed into a question for a secret reaches whoever asked, and nobody else.
 
 use super::*;
+use domain::command::ExportFormat;
 
 fn secret() -> AskKind {
     AskKind::Text { message: "?".into(), placeholder: None, default: None, secret: true, multiline: false }

@@ -1,0 +1,448 @@
+//! The sessions there are: commands that need the store or a file.
+//!
+//! The core reads and writes nothing: it asks ([`Request`]) and remembers what the answer is for. A command that names a session which
+//! is not open here is taken again, as it came, once the session is. Invariants: each request is answered once and its command settled
+//! once, also when the answer is that there is none; while a session is being opened or taken away it [is away](Core::is_away), and a
+//! UI whose command will take it elsewhere [is moving](Core::is_moving), so that what comes behind can wait in order; looking (lists,
+//! the past, exports, saves) keeps nobody waiting but who looks.
+
+use super::{Core, Engine, In, MAX_REQUESTS, Out, no_session};
+use domain::command::{
+    Command, ExportFormat, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, Target,
+};
+use domain::event::{Body, Event, SessionEvent};
+use domain::grammar::Grammar;
+use domain::ids::{Millis, SessionId, UiId};
+use domain::port::{Order, Report, Ticket};
+use domain::session::{Policy, SessionSummary};
+use domain::state::State;
+use std::sync::Arc;
+use store::Opened;
+
+/// Names a request, so that its answer is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// What the core wants of the store, or of a file.
+#[derive(Debug)]
+pub enum Request {
+    /// Open a session for writing.
+    Open {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Take a session away for good.
+    Delete {
+        /// Which session.
+        session: SessionId,
+        /// Whether it is open here: then it need not be in the store.
+        live: bool,
+    },
+    /// Sessions, newest first.
+    List {
+        /// Of this project only.
+        project: Option<String>,
+        /// How many at most.
+        limit: Option<u64>,
+        /// Words that must occur in them.
+        search: Option<String>,
+    },
+    /// The newest events of the last runs.
+    History {
+        /// Of which session.
+        session: SessionId,
+        /// How many runs at most.
+        max_runs: u64,
+        /// How many events at most.
+        max_events: u64,
+    },
+    /// A session as a text.
+    Export {
+        /// Which session.
+        session: SessionId,
+        /// As it stands.
+        state: Box<State>,
+        /// In which form.
+        format: ExportFormat,
+    },
+    /// A session to a JSON file.
+    Save {
+        /// Which session.
+        session: SessionId,
+        /// As it stands.
+        state: Box<State>,
+        /// Where to.
+        path: Option<String>,
+        /// With the messages.
+        history: bool,
+    },
+    /// A session from a JSON file that was saved before.
+    Load {
+        /// Where it is.
+        path: String,
+        /// When it is loaded.
+        now: Millis,
+    },
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub enum Answer {
+    /// The session; `None` if there is none.
+    Opened(Option<Box<Opened>>),
+    /// Whether there was such a session; it is gone.
+    Deleted(bool),
+    /// The sessions there are.
+    Listed(Vec<SessionSummary>),
+    /// The past.
+    History(History),
+    /// The text.
+    Exported(String),
+    /// Where the file is and how many bytes it has.
+    Saved {
+        /// Its path.
+        path: String,
+        /// Its bytes.
+        size: u64,
+    },
+    /// What was in the file, as a new session.
+    Loaded(Box<Import>),
+}
+
+/// A session that was put together from another one's state: how it stands, and the events that give it.
+#[derive(Debug)]
+pub struct Import {
+    pub(super) state: State,
+    pub(super) events: Vec<Arc<Event>>,
+    pub(super) grammar: Option<Grammar>,
+}
+
+/// What `state` holds, as a new session. What was said keeps its time; where it stands is news.
+pub fn imported(state: &State, now: Millis) -> Import {
+    let mut import = Import {
+        state: State::new(),
+        events: Vec::new(),
+        grammar: cfg!(debug_assertions).then(Grammar::new),
+    };
+    for (at, body) in state.replay() {
+        let at = match &body {
+            Body::Rebased(_) => continue,
+            Body::Session(SessionEvent::LeafMoved { .. }) => now.max(import.state.updated_at),
+            _ => at,
+        };
+        let event = Event { seq: import.state.seq.next(), at, body };
+        // What a state replays can be folded; a body that cannot is left out, as it would be when it happens.
+        if import.state.fold(&event).is_err() {
+            continue;
+        }
+        if let Some(Err(violation)) = import.grammar.as_mut().map(|grammar| grammar.check(&event)) {
+            debug_assert!(false, "{violation}: {event:?}");
+        }
+        import.events.push(Arc::new(event));
+    }
+    import
+}
+
+/// A command that waits for an answer.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) ui: UiId,
+    ticket: Ticket,
+    purpose: Purpose,
+}
+
+/// What an answer is for.
+#[derive(Debug)]
+enum Purpose {
+    /// The command is taken again; `moves` if it takes its UI there.
+    Open {
+        session: SessionId,
+        moves: bool,
+        again: Box<In>,
+    },
+    Delete {
+        session: SessionId,
+    },
+    List,
+    History {
+        session: SessionId,
+    },
+    Export {
+        session: SessionId,
+        format: ExportFormat,
+    },
+    Save {
+        session: SessionId,
+    },
+    Load,
+}
+
+/// Whom an input is about: it must not overtake another about the same.
+#[derive(Debug, Default)]
+pub(crate) struct Concerns {
+    pub(crate) ui: Option<UiId>,
+    pub(crate) sessions: Vec<SessionId>,
+}
+
+impl Core {
+    /// Whether the session is just being opened or taken away: what concerns it has to wait.
+    pub fn is_away(&self, session: &SessionId) -> bool {
+        self.pending.values().any(|pending| match &pending.purpose {
+            Purpose::Open { session: away, .. } | Purpose::Delete { session: away } => away == session,
+            _ => false,
+        })
+    }
+
+    /// Whether the UI is on its way to another session: what it says next is meant there.
+    pub fn is_moving(&self, ui: UiId) -> bool {
+        let moves = |purpose: &Purpose| matches!(purpose, Purpose::Open { moves: true, .. } | Purpose::Load);
+        self.pending.values().any(|pending| pending.ui == ui && moves(&pending.purpose))
+    }
+
+    /// Whom an input is about.
+    pub(crate) fn concerns(&self, input: &In) -> Concerns {
+        match input {
+            In::Command { ui, target, command, .. } => {
+                let at = match target {
+                    Target::Session(session) => Some(session.clone()),
+                    Target::Current => self.current(*ui).cloned(),
+                };
+                let session = match command {
+                    Command::Library(command) => match command {
+                        LibraryCommand::Open { session }
+                        | LibraryCommand::Delete { session }
+                        | LibraryCommand::History { session, .. } => Some(session.clone()),
+                        LibraryCommand::Branch { session, .. } | LibraryCommand::Export { session, .. } => {
+                            session.clone().or(at)
+                        }
+                        LibraryCommand::Save { .. } => at,
+                        LibraryCommand::New { .. }
+                        | LibraryCommand::List { .. }
+                        | LibraryCommand::Load { .. } => None,
+                    },
+                    _ => at,
+                };
+                Concerns { ui: Some(*ui), sessions: session.into_iter().collect() }
+            }
+            In::Left { ui } => Concerns { ui: Some(*ui), sessions: Vec::new() },
+            In::Report(report) => {
+                let session = match report {
+                    Report::Happened { session, .. }
+                    | Report::TurnDone { session, .. }
+                    | Report::Said { session, .. }
+                    | Report::Signal { session, .. } => Some(session),
+                    Report::Settled { ticket, .. } => {
+                        self.consulted.get(ticket).map(|consulted| &consulted.session)
+                    }
+                };
+                Concerns { ui: None, sessions: session.cloned().into_iter().collect() }
+            }
+            In::Arrived { .. }
+            | In::Answers { .. }
+            | In::Mirror { .. }
+            | In::MirrorEvent { .. }
+            | In::Abilities(_)
+            | In::Answered { .. }
+            | In::Deleted { .. }
+            | In::Ending
+            | In::Tick { .. } => Concerns::default(),
+        }
+    }
+
+    pub(super) fn library_command(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        target: &Target,
+        command: LibraryCommand,
+    ) -> Result<(), Refusal> {
+        let whole = Command::Library(command.clone());
+        if self.setup.engine != Engine::Driven {
+            let Some(session) = self.target(ui, ticket, &Target::Current, &whole)? else { return Ok(()) };
+            return self.consult(ui, ticket, session, whole);
+        }
+        let again = || In::Command { ui, ticket, target: target.clone(), command: whole.clone() };
+        match command {
+            LibraryCommand::New { cwd, title, id } => {
+                let session = self.create(cwd, title, id)?;
+                self.go(ui, ticket, &session)
+            }
+            LibraryCommand::Open { session } => {
+                if !self.ensure_open(&session, (ui, ticket), true, again)? {
+                    return Ok(());
+                }
+                self.go(ui, ticket, &session)
+            }
+            LibraryCommand::Branch { session, at } => {
+                let from = match session {
+                    Some(id) => self.ensure_open(&id, (ui, ticket), true, again)?.then_some(id),
+                    None => self.target(ui, ticket, target, &whole)?,
+                };
+                let Some(from) = from else { return Ok(()) };
+                let branch = self.branch(&from, at)?;
+                self.attach(ui, &branch);
+                let session = self.summary(&branch)?;
+                self.settle(ui, ticket, Ok(Receipt::Session { session, parent: Some(from) }));
+                Ok(())
+            }
+            LibraryCommand::List { scope, limit, search } => {
+                let project = match scope {
+                    ListScope::All => None,
+                    ListScope::Project(Some(project)) => Some(project),
+                    ListScope::Project(None) => Some(self.setup.project.clone()),
+                };
+                self.fetch(ui, ticket, Purpose::List, Request::List { project, limit, search })
+            }
+            LibraryCommand::History { session, max_runs, max_events } => {
+                let purpose = Purpose::History { session: session.clone() };
+                self.fetch(ui, ticket, purpose, Request::History { session, max_runs, max_events })
+            }
+            LibraryCommand::Delete { session } => {
+                let live = self.sessions.contains_key(&session);
+                if live {
+                    self.idle(&session)?;
+                }
+                let purpose = Purpose::Delete { session: session.clone() };
+                self.fetch(ui, ticket, purpose, Request::Delete { session, live })
+            }
+            LibraryCommand::Export { session, format } => {
+                let session = match session {
+                    Some(id) => self.ensure_open(&id, (ui, ticket), false, again)?.then_some(id),
+                    None => self.target(ui, ticket, target, &whole)?,
+                };
+                let Some(session) = session else { return Ok(()) };
+                let state = Box::new(self.live(&session)?.state.clone());
+                let purpose = Purpose::Export { session: session.clone(), format };
+                self.fetch(ui, ticket, purpose, Request::Export { session, state, format })
+            }
+            LibraryCommand::Load { path } => {
+                let request = Request::Load { path, now: self.now };
+                self.fetch(ui, ticket, Purpose::Load, request)
+            }
+            LibraryCommand::Save { path, history } => {
+                let Some(session) = self.target(ui, ticket, target, &whole)? else { return Ok(()) };
+                let state = Box::new(self.live(&session)?.state.clone());
+                let purpose = Purpose::Save { session: session.clone() };
+                self.fetch(ui, ticket, purpose, Request::Save { session, state, path, history })
+            }
+        }
+    }
+
+    /// Whether the session is open here. If not it is asked for, and `again` is taken once it is.
+    pub(super) fn ensure_open(
+        &mut self,
+        session: &SessionId,
+        (ui, ticket): (UiId, Ticket),
+        moves: bool,
+        again: impl FnOnce() -> In,
+    ) -> Result<bool, Refusal> {
+        if self.sessions.contains_key(session) {
+            return Ok(true);
+        }
+        let purpose = Purpose::Open { session: session.clone(), moves, again: Box::new(again()) };
+        self.fetch(ui, ticket, purpose, Request::Open { session: session.clone() })?;
+        Ok(false)
+    }
+
+    fn fetch(&mut self, ui: UiId, ticket: Ticket, purpose: Purpose, request: Request) -> Result<(), Refusal> {
+        if self.pending.len() >= MAX_REQUESTS {
+            let why = format!("{MAX_REQUESTS} commands wait for the store");
+            return Err(Refusal::new(RefusalKind::TooMany, why).hint("try again in a moment"));
+        }
+        self.next_request += 1;
+        let id = RequestId(self.next_request);
+        self.pending.insert(id, Pending { ui, ticket, purpose });
+        self.out.push(Out::Fetch { id, request });
+        Ok(())
+    }
+
+    /// What was asked for is there.
+    pub(super) fn answered(&mut self, id: RequestId, with: Result<Answer, Refusal>) {
+        let Some(Pending { ui, ticket, purpose }) = self.pending.remove(&id) else { return };
+        let answer = match with {
+            Ok(answer) => answer,
+            Err(refusal) => return self.settle(ui, ticket, Err(refusal)),
+        };
+        let settled = match (purpose, answer) {
+            (Purpose::Open { session, again, .. }, Answer::Opened(opened)) => match opened {
+                Some(opened) => self.opened(ui, session, *opened, *again),
+                None => Err(no_session(session.as_str())),
+            },
+            (Purpose::Delete { session }, Answer::Deleted(there)) => {
+                self.deleted(&session);
+                if there { self.done(ui, ticket) } else { Err(no_session(session.as_str())) }
+            }
+            (Purpose::List, Answer::Listed(sessions)) => {
+                self.settle(ui, ticket, Ok(Receipt::Sessions(self.renewed(sessions))));
+                Ok(())
+            }
+            (Purpose::History { session }, Answer::History(history)) => {
+                self.settle_about(session, ui, ticket, Ok(Receipt::History(history)));
+                Ok(())
+            }
+            (Purpose::Export { session, format }, Answer::Exported(text)) => {
+                self.settle_about(session, ui, ticket, Ok(Receipt::Exported { format, text }));
+                Ok(())
+            }
+            (Purpose::Save { session }, Answer::Saved { path, size }) => {
+                self.settle_about(session, ui, ticket, Ok(Receipt::Saved { path, size }));
+                Ok(())
+            }
+            (Purpose::Load, Answer::Loaded(import)) => self.loaded(ui, ticket, *import),
+            (purpose, answer) => {
+                self.out.push(Out::Log(format!("{purpose:?} was answered with {answer:?}")));
+                Err(Refusal::new(RefusalKind::Internal, "the store answered something else"))
+            }
+        };
+        if let Err(refusal) = settled {
+            self.settle(ui, ticket, Err(refusal));
+        }
+    }
+
+    /// The store has opened a session for a UI; nobody else needs it if that one has left.
+    fn opened(&mut self, ui: UiId, session: SessionId, opened: Opened, again: In) -> Result<(), Refusal> {
+        if !self.uis.contains_key(&ui) {
+            self.out.push(Out::Release { session });
+            return Ok(());
+        }
+        self.take_in(&session, opened)?;
+        if let In::Command { ui, ticket, target, command } = again {
+            self.take_command(ui, ticket, target, command);
+        }
+        Ok(())
+    }
+
+    /// A session is no longer in the store.
+    pub(super) fn deleted(&mut self, session: &SessionId) {
+        let uis: Vec<UiId> = self.uis.keys().copied().collect();
+        for ui in uis {
+            self.detach(ui, session);
+        }
+        if self.sessions.remove(session).is_some() {
+            self.out.push(Out::Order(Order::Forget { session: session.clone() }));
+        }
+    }
+
+    fn loaded(&mut self, ui: UiId, ticket: Ticket, import: Import) -> Result<(), Refusal> {
+        if !self.uis.contains_key(&ui) {
+            return Ok(());
+        }
+        let session = self.adopt(import);
+        // A file cannot say what is allowed: it is as in any new session.
+        if self.setup.policy != Policy::default() {
+            self.emit(&session, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
+        }
+        self.go(ui, ticket, &session)
+    }
+
+    /// What is open here is newer than what the store's lists say.
+    fn renewed(&self, mut sessions: Vec<SessionSummary>) -> Vec<SessionSummary> {
+        for entry in &mut sessions {
+            if let Some(live) = self.sessions.get(&entry.id) {
+                *entry = SessionSummary::of(&entry.id, &live.state);
+            }
+        }
+        sessions.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
+        sessions
+    }
+}

@@ -1,0 +1,175 @@
+//! Inputs that wait: what they are about is with the store, or being opened, or on its way elsewhere.
+//!
+//! Invariants: inputs about the same session, or from the same UI, are taken in the order in which they came; what waits is bounded for
+//! each UI and in bytes, and past that a command is refused. Reports wait with their room ([`Room`]), so that an engine has to wait too.
+
+use super::Room;
+use crate::core::{Concerns, In};
+use domain::ask::Answer;
+use domain::command::{Command, QueueCommand, RunCommand};
+use domain::ids::{SessionId, UiId};
+use domain::port::Kept;
+use std::collections::{BTreeSet, VecDeque};
+use tokio::sync::oneshot;
+
+/// Commands of one UI that may wait; past it they are refused as too many.
+pub(super) const MAX_HELD: usize = 256;
+/// Bytes of all commands that wait; past it they are refused as too many.
+const MAX_HELD_BYTES: usize = 32 * 1024 * 1024;
+
+/// An input with what has to be done when it is taken.
+pub(super) struct Arrival {
+    pub(super) input: In,
+    /// Where to say whether it is kept.
+    pub(super) ack: Option<oneshot::Sender<Kept>>,
+    _room: Room,
+}
+
+impl Arrival {
+    pub(super) fn report(input: In, ack: Option<oneshot::Sender<Kept>>, room: Room) -> Arrival {
+        Arrival { input, ack, _room: room }
+    }
+}
+
+impl From<In> for Arrival {
+    fn from(input: In) -> Arrival {
+        Arrival { input, ack: None, _room: None }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Held {
+    waiting: VecDeque<(Arrival, Concerns)>,
+    bytes: usize,
+}
+
+impl Held {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Whether something waits that this must not overtake.
+    pub(super) fn touches(&self, concerns: &Concerns) -> bool {
+        self.waiting.iter().any(|(_, before)| overlap(before, concerns))
+    }
+
+    /// Whether something of this UI waits.
+    pub(super) fn is_from(&self, ui: UiId) -> bool {
+        self.waiting.iter().any(|(_, concerns)| concerns.ui == Some(ui))
+    }
+
+    /// The sessions about which something waits.
+    pub(super) fn sessions(&self) -> BTreeSet<SessionId> {
+        self.waiting.iter().flat_map(|(_, concerns)| concerns.sessions.iter().cloned()).collect()
+    }
+
+    /// Lets something wait, behind what waits already; gives a command back of which too many wait.
+    pub(super) fn push(&mut self, arrival: Arrival, concerns: Concerns) -> Result<(), In> {
+        if let In::Command { ui, command, .. } = &arrival.input {
+            let of_one = self.waiting.iter().filter(|(_, before)| before.ui == Some(*ui)).count();
+            let bytes = weight(command);
+            if of_one >= MAX_HELD || self.bytes + bytes > MAX_HELD_BYTES && self.bytes > 0 {
+                return Err(arrival.input);
+            }
+            self.bytes += bytes;
+        }
+        self.waiting.push_back((arrival, concerns));
+        Ok(())
+    }
+
+    /// Lets something wait that came before everything else.
+    pub(super) fn push_first(&mut self, arrival: Arrival, concerns: Concerns) {
+        if let In::Command { command, .. } = &arrival.input {
+            self.bytes += weight(command);
+        }
+        self.waiting.push_front((arrival, concerns));
+    }
+
+    /// Takes out the first that may be taken now: it is not blocked, and nothing that it must not overtake waits before it.
+    pub(super) fn next(&mut self, is_blocked: impl Fn(&In, &Concerns) -> bool) -> Option<Arrival> {
+        let (mut uis, mut sessions) = (BTreeSet::new(), BTreeSet::new());
+        let free = self.waiting.iter().position(|(arrival, concerns)| {
+            let behind = concerns.ui.is_some_and(|ui| uis.contains(&ui))
+                || concerns.sessions.iter().any(|session| sessions.contains(session));
+            let waits = behind || is_blocked(&arrival.input, concerns);
+            if waits {
+                uis.extend(concerns.ui);
+                sessions.extend(&concerns.sessions);
+            }
+            !waits
+        })?;
+        let (arrival, _) = self.waiting.remove(free)?;
+        if let In::Command { command, .. } = &arrival.input {
+            self.bytes = self.bytes.saturating_sub(weight(command));
+        }
+        Some(arrival)
+    }
+}
+
+fn overlap(before: &Concerns, after: &Concerns) -> bool {
+    before.ui.is_some() && before.ui == after.ui
+        || before.sessions.iter().any(|session| after.sessions.contains(session))
+}
+
+/// About how much a command holds.
+fn weight(command: &Command) -> usize {
+    match command {
+        Command::Run(RunCommand::Prompt { input, .. })
+        | Command::Queue(QueueCommand::Add { input, .. } | QueueCommand::Edit { input, .. }) => {
+            input.weight()
+        }
+        Command::Extension { payload, .. } => payload.as_str().len(),
+        Command::Answer { answer: Answer::Entered(text), .. } => text.len(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::command::{SessionCommand, Target};
+    use domain::port::Ticket;
+
+    fn command(ui: u64, ticket: u64) -> Arrival {
+        let command = Command::Session(SessionCommand::Stats);
+        let (ui, ticket, target) = (UiId(ui), Ticket(ticket), Target::Current);
+        Arrival::from(In::Command { ui, ticket, target, command })
+    }
+
+    fn about(ui: u64, session: u64) -> Concerns {
+        Concerns { ui: Some(UiId(ui)), sessions: vec![SessionId::from_number(session)] }
+    }
+
+    fn ticket(arrival: Option<Arrival>) -> Option<u64> {
+        match arrival?.input {
+            In::Command { ticket, .. } => Some(ticket.0),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn nothing_overtakes_what_concerns_the_same_session_or_ui() {
+        let mut held = Held::default();
+        // The second shares the session with the first, the third the UI with the second; the fourth shares nothing.
+        for (ui, session, number) in [(1, 1, 1), (2, 1, 2), (2, 2, 3), (3, 3, 4)] {
+            assert!(held.push(command(ui, number), about(ui, session)).is_ok());
+        }
+        let first_blocked = |_: &In, concerns: &Concerns| concerns.sessions[0] == SessionId::from_number(1);
+        assert_eq!(ticket(held.next(first_blocked)), Some(4));
+        assert_eq!(ticket(held.next(first_blocked)), None);
+        let order: Vec<u64> = std::iter::from_fn(|| ticket(held.next(|_, _| false))).collect();
+        assert_eq!(order, [1, 2, 3]);
+    }
+
+    #[test]
+    fn so_many_commands_of_one_ui_wait_and_no_more() {
+        let mut held = Held::default();
+        for number in 0..MAX_HELD as u64 {
+            assert!(held.push(command(1, number), about(1, 1)).is_ok());
+        }
+        assert!(held.push(command(1, 0), about(1, 1)).is_err());
+        assert!(held.push(command(2, 0), about(2, 1)).is_ok(), "another UI may wait as well");
+        let leaves = Concerns { ui: Some(UiId(1)), sessions: Vec::new() };
+        assert!(held.push(In::Left { ui: UiId(1) }.into(), leaves).is_ok(), "who leaves is not lost");
+    }
+}

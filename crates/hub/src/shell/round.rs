@@ -1,0 +1,331 @@
+//! One round of the shell: inputs are decided, or held; what happened goes to the store; what nothing has to be kept for any more is
+//! told.
+
+use super::archive::{Finished, News};
+use super::held::Arrival;
+use super::{Awaited, START, Shell, Tell};
+use crate::core::{Answer, Concerns, In, Out};
+use domain::command::{Refusal, RefusalKind};
+use domain::ids::{SessionId, UiId};
+use domain::port::{Kept, Order, Report};
+use std::collections::{BTreeSet, VecDeque};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::time::Instant;
+
+impl Shell {
+    /// Lets the core decide, unless the input has to wait.
+    pub(super) fn decide(&mut self, input: In) {
+        self.take(input.into());
+    }
+
+    pub(super) fn take(&mut self, arrival: Arrival) {
+        let concerns = self.core.concerns(&arrival.input);
+        if self.is_blocked(&arrival.input, &concerns) || self.held.touches(&concerns) {
+            return self.hold(arrival, concerns);
+        }
+        self.perform(arrival);
+    }
+
+    /// Whether an input has to wait for the store, or for a UI to be where it is meant.
+    fn is_blocked(&self, input: &In, concerns: &Concerns) -> bool {
+        let waits = |session: &SessionId| self.keeper.is_busy_with(session) || self.core.is_away(session);
+        let moving = match input {
+            In::Command { ui, .. } => self.core.is_moving(*ui),
+            _ => false,
+        };
+        moving || concerns.sessions.iter().any(waits)
+    }
+
+    fn hold(&mut self, arrival: Arrival, concerns: Concerns) {
+        let Err(In::Command { ui, ticket, .. }) = self.held.push(arrival, concerns) else { return };
+        let refusal = Refusal::new(RefusalKind::TooMany, "too many commands wait for the disk");
+        let with = Err(refusal.hint("wait for the answers to those before"));
+        self.sort(vec![Out::Settle { ui, ticket, with, about: None }]);
+    }
+
+    /// Takes what was held and need not wait any more, in order; whether there was any.
+    fn release(&mut self) -> bool {
+        let mut any = false;
+        loop {
+            let mut held = std::mem::take(&mut self.held);
+            let free = held.next(|input, concerns| self.is_blocked(input, concerns));
+            self.held = held;
+            let Some(arrival) = free else { break };
+            self.perform(arrival);
+            any = true;
+        }
+        if any && self.tick_owed {
+            self.tick();
+        }
+        any
+    }
+
+    /// Time has passed for every session but those about which something is held: that came first.
+    pub(super) fn tick(&mut self) {
+        let except = self.held.sessions();
+        self.tick_owed = !except.is_empty();
+        self.work.push_back(In::Tick { except });
+    }
+
+    /// Lets the core decide now, and sorts what it says by whom it is for.
+    pub(super) fn perform(&mut self, arrival: Arrival) {
+        let Arrival { input, ack, .. } = arrival;
+        let shown = matches!(input, In::Mirror { .. } | In::Abilities(_));
+        let session = match &input {
+            In::Report(report) => session_of(report).cloned(),
+            _ => None,
+        };
+        let outs = self.core.step(self.clock.now(), input);
+        if let (Some(ack), Some(session)) = (ack, session) {
+            self.acks.push(Awaited { ack, session, accepted: self.core.accepted() });
+        }
+        self.sort(outs);
+        if shown {
+            // UIs must see a session as it was when it was shown (again), before the events that came right behind.
+            self.pump();
+        }
+    }
+
+    pub(super) fn sort(&mut self, outs: Vec<Out>) {
+        let appended: BTreeSet<SessionId> = outs
+            .iter()
+            .filter_map(|out| match out {
+                Out::Append { session, .. } => Some(session.clone()),
+                _ => None,
+            })
+            .collect();
+        for out in outs {
+            match out {
+                Out::Append { session, event } => self.keeper.add(session, event),
+                Out::Attach { ui, session } => self.tell(ui, Tell::Attach(session)),
+                Out::Detach { ui, session } => self.tell(ui, Tell::Detach(session)),
+                Out::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
+                Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
+                Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
+                Out::Settle { ui, ticket: START, with, .. } => {
+                    if let Err(refusal) = with {
+                        (self.log)(&format!("error: {refusal}"));
+                    }
+                    self.tell(ui, Tell::Started { after: appended.iter().cloned().collect() });
+                }
+                Out::Settle { ui, ticket, with, about } => {
+                    let after = appended.iter().cloned().chain(about).collect();
+                    self.tell(ui, Tell::Settle { ticket, with: Box::new(with), after });
+                }
+                Out::Fetch { id, request } => {
+                    if let Err(refusal) = self.archive.ask(id, request) {
+                        self.work.push_back(In::Answered { id, with: Err(refusal) });
+                    }
+                }
+                Out::Release { session } => {
+                    if self.keeper.unkept(&session).is_empty() {
+                        self.keeper.forget(&session);
+                        self.archive.close(session);
+                    }
+                }
+                Out::Order(order) => self.orders.push_back(order),
+                Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
+                Out::LetGo(why) => self.let_go = Some(why),
+                Out::Again(input) => self.later.push_back(*input),
+                Out::Log(line) => (self.log)(&line),
+            }
+        }
+    }
+
+    /// Hands over, orders, tells; and again while that brings up something new.
+    pub(super) fn settle_round(&mut self) {
+        loop {
+            while let Some(input) = self.work.pop_front() {
+                self.decide(input);
+            }
+            for trouble in self.keeper.troubles() {
+                self.tell_trouble(trouble);
+            }
+            self.ask_to_append();
+            self.archive.begin(&mut self.keeper, &self.core);
+            self.acknowledge();
+            let ordered = self.give_orders();
+            self.pump();
+            self.hear();
+            // What waited for a UI to be shown its session came before everything that is held.
+            let again = self.take_later();
+            let released = self.release();
+            if !ordered && !again && !released && self.work.is_empty() {
+                break;
+            }
+        }
+        let quiet = self.held.is_empty() && self.keeper.is_all_settled() && !self.archive.is_asked();
+        if quiet && !self.core.is_busy() {
+            for waiting in self.idle.drain(..) {
+                let _ = waiting.send(());
+            }
+        }
+        self.dismiss();
+    }
+
+    pub(super) fn ask_to_append(&mut self) {
+        for session in self.keeper.asks() {
+            self.archive.append(session);
+        }
+    }
+
+    /// Tells engines that wait what became of their reports, once that is known.
+    fn acknowledge(&mut self) {
+        for awaited in std::mem::take(&mut self.acks) {
+            if !self.keeper.is_settled(&awaited.session) {
+                self.acks.push(awaited);
+                continue;
+            }
+            let Awaited { ack, session, accepted } = awaited;
+            let _ = ack.send(match self.keeper.trouble(&session) {
+                _ if !accepted => Kept::Late,
+                Some(why) => Kept::InMemory(why.to_owned()),
+                None => Kept::Safely,
+            });
+        }
+    }
+
+    /// Gives the orders that nothing has to be kept for any more; whether there was any.
+    fn give_orders(&mut self) -> bool {
+        let mut any = false;
+        let mut waiting = VecDeque::new();
+        for order in std::mem::take(&mut self.orders) {
+            let settled =
+                matches!(order, Order::StoreFails { .. }) || self.keeper.is_settled(session_ordered(&order));
+            if !settled || self.engine_full {
+                waiting.push_back(order);
+            } else if let Some(order) = self.order(order) {
+                self.engine_full = true;
+                waiting.push_back(order);
+            } else {
+                any = true;
+            }
+        }
+        waiting.append(&mut self.orders);
+        self.orders = waiting;
+        any
+    }
+
+    /// Gives an order; it comes back when the engine has no room for it.
+    fn order(&mut self, order: Order) -> Option<Order> {
+        let Some(engine) = &self.engine else {
+            self.order_remote(order);
+            return None;
+        };
+        match engine.try_send(order) {
+            Ok(()) => None,
+            Err(TrySendError::Full(order)) => Some(order),
+            Err(TrySendError::Closed(_)) => {
+                (self.log)("the engine has stopped");
+                None
+            }
+        }
+    }
+
+    /// Tells each UI what waits for it, as far as its link has room and what it says is kept.
+    pub(super) fn pump(&mut self) {
+        let uis: Vec<UiId> = self.seats.keys().copied().collect();
+        for ui in uis {
+            if !self.with_seat(ui, |seat, round| seat.pump(round)) {
+                self.leave(ui);
+            }
+        }
+    }
+
+    /// Hears UIs that were told by now where they begin.
+    fn hear(&mut self) {
+        let starting = |ui: &UiId| self.seats.get(ui).is_some_and(super::Seat::is_starting);
+        let told: Vec<UiId> = self.unheard.keys().copied().filter(|ui| !starting(ui)).collect();
+        for ui in told {
+            for (incoming, _room) in self.unheard.remove(&ui).into_iter().flatten() {
+                self.incoming(ui, incoming);
+            }
+        }
+    }
+
+    fn take_later(&mut self) -> bool {
+        let later = std::mem::take(&mut self.later);
+        let any = !later.is_empty();
+        let mut first = Vec::new();
+        for input in later {
+            let concerns = self.core.concerns(&input);
+            if self.is_blocked(&input, &concerns) {
+                first.push((input, concerns));
+            } else {
+                self.perform(input.into());
+            }
+        }
+        for (input, concerns) in first.into_iter().rev() {
+            self.held.push_first(input.into(), concerns);
+        }
+        any
+    }
+
+    /// Takes in what the store or a file has come to.
+    pub(super) fn take_back(&mut self, finished: Option<Finished>) {
+        let Some(finished) = finished else {
+            return (self.log)("the store broke down: what happens from now on is not saved");
+        };
+        match self.archive.take_back(finished) {
+            News::Appended { session, batch, result } => {
+                if self.keeper.appended(&session, batch, result) {
+                    self.archive.snapshot(session);
+                }
+            }
+            News::Answered { id, about, mut with } => {
+                match (&mut with, about) {
+                    (Ok(Answer::Opened(Some(opened))), Some(session)) => {
+                        for event in self.keeper.unkept(&session) {
+                            // It was closed and is opened again before all of it was written; what does not follow is not of this log.
+                            let _ = opened.state.fold(&event);
+                        }
+                        self.keeper.opened(session);
+                    }
+                    (Ok(Answer::Deleted(true)), Some(session)) => self.keeper.forget(&session),
+                    _ => {}
+                }
+                self.perform(In::Answered { id, with }.into());
+            }
+            News::DeletedLate(session) => {
+                self.keeper.forget(&session);
+                self.perform(In::Deleted { session }.into());
+            }
+            News::Tended(result) => self.keeper.tended(result),
+            News::Log(line) => (self.log)(&line),
+            News::Nothing => {}
+        }
+    }
+
+    /// Stops waiting for what the store has not answered in time.
+    pub(super) fn give_up(&mut self, now: Instant) {
+        self.keeper.give_up(now);
+        for (id, refusal) in self.archive.give_up(now) {
+            self.work.push_back(In::Answered { id, with: Err(refusal) });
+        }
+    }
+}
+
+/// The session that a report is about; a settlement is about a command.
+fn session_of(report: &Report) -> Option<&SessionId> {
+    match report {
+        Report::Happened { session, .. }
+        | Report::TurnDone { session, .. }
+        | Report::Said { session, .. }
+        | Report::Signal { session, .. } => Some(session),
+        Report::Settled { .. } => None,
+    }
+}
+
+/// The session that an order is about.
+fn session_ordered(order: &Order) -> &SessionId {
+    match order {
+        Order::Turn(brief) => &brief.session,
+        Order::Cancel { session, .. }
+        | Order::AskClosed { session, .. }
+        | Order::SteerWaits { session, .. }
+        | Order::StoreFails { session, .. }
+        | Order::PolicyChanged { session, .. }
+        | Order::Consult { session, .. }
+        | Order::Forget { session } => session,
+    }
+}
