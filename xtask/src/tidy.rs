@@ -129,8 +129,7 @@ fn named_wires(page: &Page, wires: &[&str]) -> Vec<String> {
         let names = |wire: &&&str| {
             line.contains(&format!("dialects::{wire}::")) || line.contains(&format!("\"{wire}\""))
         };
-        let named = wires.iter().filter(names).map(move |wire| (number, *wire)).collect::<Vec<_>>();
-        named
+        wires.iter().filter(names).map(|wire| (number, *wire)).collect::<Vec<_>>()
     });
     named
         .map(|(number, wire)| {

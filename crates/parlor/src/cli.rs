@@ -347,6 +347,12 @@ fn allowance(text: &str) -> Result<Allowance, String> {
     Allowance::parse(text, &names).map_err(|why| why.to_string())
 }
 
+/// A wire by its name; shells complete it.
+pub(crate) fn dialect() -> impl TypedValueParser<Value = dialects::Dialect> {
+    let names = dialects::ALL.iter().map(|dialect| dialect.name());
+    clap::builder::PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
+}
+
 fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "true"));
     if name.is_empty() {
@@ -395,10 +401,4 @@ mod tests {
         assert_eq!(option("no-ui"), Ok(("no-ui".to_owned(), "true".to_owned())));
         assert!(option("=x").is_err());
     }
-}
-
-/// A wire by its name; shells complete it.
-pub(crate) fn dialect() -> impl TypedValueParser<Value = dialects::Dialect> {
-    let names = dialects::ALL.iter().map(|dialect| dialect.name());
-    clap::builder::PossibleValuesParser::new(names).try_map(|name| dialects::named(&name))
 }

@@ -43,7 +43,7 @@ fn a_store_of_which_only_the_log_is_left_is_damaged_and_its_log_is_never_removed
         match left {
             None => std::fs::remove_file(&place).unwrap(),
             Some(length) => {
-                std::fs::File::options().write(true).open(&place).unwrap().set_len(length).unwrap()
+                std::fs::File::options().write(true).open(&place).unwrap().set_len(length).unwrap();
             }
         }
         let (before, kept_log) = (names(directory.path()), std::fs::read(log(directory.path())).unwrap());
