@@ -8,7 +8,7 @@ use crate::ps::desk::Desk;
 use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
-use crate::{places, stack};
+use crate::{places, run, stack};
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
@@ -112,18 +112,16 @@ async fn stand(
     note: watch::Sender<Note>,
 ) -> anyhow::Result<(Hub, EngineTask, Option<Desk>)> {
     let own = stack::own(&common, stack::no_log()).await?;
+    let opens = own.start.is_some();
     let start =
         own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));
     note.send_replace(Note { unkept: own.unkept, ..note_on(&own.model) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
+    if opens && let Some(first) = run::opened(&mut ui.news).await? {
+        news.send(first).await?;
+    }
     tokio::spawn(pass(commands, ui.port));
-    tokio::spawn(async move {
-        while let Some(heard) = ui.news.recv().await {
-            if news.send(heard).await.is_err() {
-                return;
-            }
-        }
-    });
+    tokio::spawn(relay(ui.news, news));
     let desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
     Ok((own.hub, own.engine, desk))
 }
@@ -145,6 +143,15 @@ pub(crate) fn note_on_another(words: String) -> Note {
 
 fn note(words: String, examples: &[&str]) -> Note {
     Note { words, examples: examples.iter().map(|&example| example.to_owned()).collect(), unkept: None }
+}
+
+/// Passes what the hub tells to the screen.
+async fn relay(mut from: mpsc::Receiver<News>, to: mpsc::Sender<News>) {
+    while let Some(heard) = from.recv().await {
+        if to.send(heard).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Passes what the screen wants to the hub.
@@ -230,10 +237,18 @@ pub(crate) async fn on(
     cwd: PathBuf,
     look: Look,
 ) -> anyhow::Result<Exit> {
-    let ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
+    let opens = start.is_some();
+    let mut ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
+    let first = if opens { run::opened(&mut ui.news).await? } else { None };
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let passing = tokio::spawn(pass(commands, ui.port));
-    let left = tui::run(look.options(note, cwd), ui.news, outgoing).await;
+    let (news, heard) = mpsc::channel(NEWS);
+    if let Some(first) = first {
+        news.send(first).await?;
+    }
+    let hearing = tokio::spawn(relay(ui.news, news));
+    let left = tui::run(look.options(note, cwd), heard, outgoing).await;
+    hearing.abort();
     passing.abort();
     Ok(exit(left?))
 }

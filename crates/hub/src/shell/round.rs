@@ -103,10 +103,11 @@ impl Shell {
                 Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
                 Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
                 Out::Settle { ui, ticket: START, with, .. } => {
-                    if let Err(refusal) = with {
+                    let refused = with.err();
+                    if let Some(refusal) = &refused {
                         (self.log)(&format!("error: {refusal}"));
                     }
-                    self.tell(ui, Tell::Started { after: appended.iter().cloned().collect() });
+                    self.tell(ui, Tell::Started { after: appended.iter().cloned().collect(), refused });
                 }
                 Out::Settle { ui, ticket, with, about } => {
                     let after = appended.iter().cloned().chain(about).collect();

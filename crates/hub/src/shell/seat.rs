@@ -5,7 +5,7 @@
 
 use super::clock::{Timers, due};
 use super::keeper::Keeper;
-use super::{Guest, Hub, Inbox, Log};
+use super::{Guest, Hub, Inbox, Log, START};
 use crate::core::{Core, In};
 use domain::command::{Receipt, Refusal};
 use domain::event::{Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, ToolEvent};
@@ -42,9 +42,10 @@ pub(super) enum Tell {
         /// Sessions of which something must be kept first.
         after: Vec<SessionId>,
     },
-    /// What the UI started with is done, once this is kept.
+    /// What the UI started with is done, once this is kept, or was refused. A UI of ours is told of that with [`START`].
     Started {
         after: Vec<SessionId>,
+        refused: Option<Refusal>,
     },
     Link(LinkState),
     /// What the runtime behind us can do.
@@ -278,9 +279,15 @@ impl Seat {
                 }
                 *told = event.seq;
             }
-            Tell::Started { .. } => {
+            Tell::Started { refused, .. } => {
                 self.starting = false;
-                return true;
+                return match (&self.kind, refused) {
+                    (Kind::Local(news), Some(refusal)) => {
+                        let told = News::Settled { ticket: START, with: Err(refusal.clone()) };
+                        !matches!(news.try_send(told), Err(mpsc::error::TrySendError::Closed(_)))
+                    }
+                    (Kind::Local(_) | Kind::Role(_), _) => true,
+                };
             }
             Tell::Signal(..) | Tell::Settle { .. } | Tell::Link(_) => {}
             // A UI that was shown nothing yet learns it with the session.
@@ -446,7 +453,7 @@ fn must_wait(tell: &Tell, round: &Round<'_>) -> bool {
     let unsettled = |session: &SessionId| !round.keeper.is_settled(session);
     match tell {
         Tell::Attach(session) | Tell::Event(session, _) | Tell::Signal(session, _) => unsettled(session),
-        Tell::Settle { after, .. } | Tell::Started { after } => {
+        Tell::Settle { after, .. } | Tell::Started { after, .. } => {
             after.iter().any(unsettled) || round.core.current(round.ui).is_some_and(unsettled)
         }
         Tell::Abilities => round.core.current(round.ui).is_some_and(unsettled),
