@@ -264,11 +264,8 @@ impl Archive {
 
     /// Waits for the next thing that is done. Nothing is lost if it is not waited for to the end.
     pub(super) async fn finished(&mut self) -> Option<Finished> {
-        match self.jobs.join_next().await? {
-            Ok(finished) => Some(finished),
-            // It broke down: nobody will answer, which is found out in time.
-            Err(_) => None,
-        }
+        // One that broke down answers nobody, which is found out in time.
+        self.jobs.join_next().await?.ok()
     }
 
     /// Takes back what was lent and says what the hub has to know.

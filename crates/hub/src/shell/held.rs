@@ -64,12 +64,12 @@ impl Held {
     }
 
     /// Lets something wait, behind what waits already; gives a command back of which too many wait.
-    pub(super) fn push(&mut self, arrival: Arrival, concerns: Concerns) -> Result<(), In> {
+    pub(super) fn push(&mut self, arrival: Arrival, concerns: Concerns) -> Result<(), Box<In>> {
         if let In::Command { ui, command, .. } = &arrival.input {
             let of_one = self.waiting.iter().filter(|(_, before)| before.ui == Some(*ui)).count();
             let bytes = weight(command);
             if of_one >= MAX_HELD || self.bytes + bytes > MAX_HELD_BYTES && self.bytes > 0 {
-                return Err(arrival.input);
+                return Err(Box::new(arrival.input));
             }
             self.bytes += bytes;
         }

@@ -37,7 +37,8 @@ impl Shell {
     }
 
     fn hold(&mut self, arrival: Arrival, concerns: Concerns) {
-        let Err(In::Command { ui, ticket, .. }) = self.held.push(arrival, concerns) else { return };
+        let Err(refused) = self.held.push(arrival, concerns) else { return };
+        let In::Command { ui, ticket, .. } = *refused else { return };
         let refusal = Refusal::new(RefusalKind::TooMany, "too many commands wait for the disk");
         let with = Err(refusal.hint("wait for the answers to those before"));
         self.sort(vec![Out::Settle { ui, ticket, with, about: None }]);
