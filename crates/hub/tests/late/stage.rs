@@ -97,7 +97,7 @@ pub(crate) struct Stage {
     pub(crate) reports: mpsc::Sender<hub::Reported>,
     pub(crate) held: Arc<AtomicBool>,
     calls: mpsc::Receiver<String>,
-    ends: std_mpsc::Sender<bool>,
+    ends: std_mpsc::SyncSender<bool>,
 }
 
 pub(crate) fn session(number: u64) -> SessionId {
@@ -132,11 +132,14 @@ pub(crate) fn stats() -> Command {
     Command::Session(SessionCommand::Stats)
 }
 
+/// Calls that the test may let end before the store takes the next.
+const ENDS: usize = 1_024;
+
 impl Stage {
     /// A hub that holds nothing, but finds session 9 in its store.
     pub(crate) async fn new(files: Files) -> Stage {
         let (held, (calls, called)) = (Arc::new(AtomicBool::new(false)), mpsc::channel(1_024));
-        let (ends, ended) = std_mpsc::channel();
+        let (ends, ended) = std_mpsc::sync_channel(ENDS);
         let mut kept = MemoryStore::new();
         kept.create(&session(9)).unwrap();
         let opened =
@@ -265,7 +268,7 @@ impl Ui {
         match news {
             News::Attached { session, .. } => self.heard.push(format!("attached {session}")),
             News::Happened { event, .. } if event.body.weight() > 10_000 => {
-                self.heard.push("much".to_owned())
+                self.heard.push("much".to_owned());
             }
             News::Happened { event, .. } => self.heard.push(format!("{} {:?}", event.seq.0, event.body)),
             News::Signal { signal, .. } => self.heard.push(format!("{signal:?}")),
