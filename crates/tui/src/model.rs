@@ -6,7 +6,7 @@ use crate::composer::{Editor, History};
 use crate::keymap::Keymap;
 use crate::msg::{Fx, Outgoing};
 use crate::overlay::Overlay;
-use crate::picker::Of;
+use crate::picker::{Of, Stands};
 use crate::picture::{Graphics, Pictures};
 use crate::search::Search;
 use crate::settings::{Setting, Settings};
@@ -72,6 +72,8 @@ pub enum Want {
     Export(String),
     /// A word when it worked.
     Word(&'static str),
+    /// That what this line stands for is gone; it stays in its list until then.
+    Gone(Stands),
     /// The skills, for completion.
     Skills,
 }

@@ -395,10 +395,15 @@ fn drop_line(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
         Stands::Queued(item) => Command::Queue(QueueCommand::Drop { item: *item }),
         _ => return,
     };
-    model.send(Want::Word("gone"), command, fx);
+    model.send(Want::Gone(stands), command, fx);
+}
+
+/// What a line stood for is gone, and so is the line.
+pub(super) fn gone(model: &mut Model, stands: &Stands) {
     if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
-        let items: Vec<Item> = picker.items.iter().filter(|item| item.stands != stands).cloned().collect();
+        let items: Vec<Item> = picker.items.iter().filter(|item| item.stands != *stands).cloned().collect();
         let (at, empty) = (picker.cursor, picker.empty.clone());
         picker.fill(items, at, &empty);
     }
+    model.toast(Level::Success, "gone");
 }

@@ -87,7 +87,7 @@ fn unheard(model: &mut Model) {
             Want::Waits(_, input) => prompt::give_back(model, &input.text),
             Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
             Want::List(_) => model.screen.overlay = None,
-            Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
+            Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Gone(_) | Want::Skills => {}
         }
     }
     prompt::give_back_afterwards(model);
@@ -195,6 +195,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
     let Some(want) = model.screen.pending.remove(&ticket) else { return };
     match (with, want) {
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
+        (Ok(_), Want::Gone(stands)) => lists::gone(model, &stands),
         (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
         (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
         (Ok(Receipt::Skills(list)), Want::Skills) => {
@@ -212,7 +213,8 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 Want::Said(text) => prompt::give_back(model, &text),
                 Want::Waits(_, input) => prompt::give_back(model, &input.text),
                 Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
-                Want::List(_) => model.screen.overlay = None,
+                // The list would hide what is said about it.
+                Want::List(_) | Want::Gone(_) => model.screen.overlay = None,
                 Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
             }
             model.toast(Level::Error, refusal.to_string());

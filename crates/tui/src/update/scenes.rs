@@ -6,14 +6,15 @@ use crate::settings::Setting;
 use crate::theme::Theme;
 use domain::ask::{Answer, Ask, AskKind};
 use domain::command::{
-    Command, ExportFormat, LibraryCommand, ListCommand, QueueCommand, Receipt, RunCommand, SessionCommand,
+    Command, ExportFormat, LibraryCommand, ListCommand, QueueCommand, Receipt, Refusal, RefusalKind,
+    RunCommand, SessionCommand,
 };
 use domain::content::{Input, Part};
 use domain::event::{AskEvent, Body, Outcome, QueueEvent, SessionEvent, ToolEvent};
 use domain::ids::{AskId, EntryId, Millis, QueuedId, RunId, SessionId};
 use domain::port::{Abilities, LinkState, News, Ticket};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{ModelEntry, ModelRef, Policy, ToolEntry};
+use domain::session::{ModelEntry, ModelRef, Policy, SessionSummary, ToolEntry};
 use domain::signal::{Board, Signal};
 
 fn settle(stage: &mut Stage, receipt: Receipt) {
@@ -379,6 +380,32 @@ fn the_person_says_what_rings() {
     stage.run("hi");
     stage.happen(confirm(7));
     assert!(stage.ui.fx.contains(&Fx::Bell) && stage.ui.fx.contains(&Fx::Notify("go on?".into())));
+}
+
+#[test]
+fn a_session_that_could_not_be_deleted_is_not_shown_as_gone() {
+    let list = || {
+        let mut stage = Stage::new(80, 24);
+        stage.ui.keys("<ctrl-x>");
+        let asked = stage.ui.sent().pop().expect("the list is asked for");
+        let kept = SessionSummary {
+            title: "kept elsewhere".into(),
+            ..SessionSummary::new(SessionId::from_number(5))
+        };
+        stage.ui.hear(News::Settled { ticket: asked.ticket, with: Ok(Receipt::Sessions(vec![kept])) });
+        stage.ui.keys("<ctrl-x><ctrl-x>");
+        let delete = stage.ui.sent().pop().expect("it is to be deleted");
+        assert!(matches!(delete.command, Command::Library(LibraryCommand::Delete { .. })));
+        assert!(stage.ui.screen().contains("kept elsewhere"), "nothing is gone before it is");
+        (stage, delete.ticket)
+    };
+    let (mut stage, ticket) = list();
+    let refusal = Refusal::new(RefusalKind::Storage, "it is open in another program");
+    stage.ui.hear(News::Settled { ticket, with: Err(refusal) });
+    assert!(stage.ui.screen().contains("it is open in another program"), "no list hides it");
+    let (mut stage, ticket) = list();
+    stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Done) });
+    assert!(!stage.ui.screen().contains("kept elsewhere"));
 }
 
 #[test]
