@@ -255,17 +255,10 @@ impl AsstUi {
         self.conversations.insert(session.clone(), name.clone());
         self.conversation = Some(name);
         let session = SessionSummary {
-            id: session,
             title: String::new(),
-            cwd: String::new(),
-            project: String::new(),
             created_at: cx.now,
             updated_at: cx.now,
-            messages: 0,
-            last_prompt: None,
-            last_run: None,
-            running: false,
-            usage: domain::content::Usage::default(),
+            ..SessionSummary::new(session)
         };
         cx.settle(ticket, Ok(Receipt::Session { session, parent: None }));
     }

@@ -240,17 +240,10 @@ impl NousUi {
                 return cx.settle(ticket, Err(Refusal::new(RefusalKind::Invalid, why)));
             };
             let session = SessionSummary {
-                id: session,
                 title: String::new(),
-                cwd: String::new(),
-                project: String::new(),
                 created_at: cx.now,
                 updated_at: cx.now,
-                messages: 0,
-                last_prompt: None,
-                last_run: None,
-                running: false,
-                usage: Usage::default(),
+                ..SessionSummary::new(session)
             };
             cx.settle(ticket, Ok(Receipt::Session { session, parent: SessionId::parse(parent) }));
         }

@@ -8,7 +8,6 @@ use super::super::wire::{
 };
 use super::{BUSY_PAUSE, CodeliaUi, MAX_KNOWN, MAX_TRIES, TRY_AGAIN, read};
 use domain::command::{History, Receipt, Refusal, RefusalKind};
-use domain::content::Usage;
 use domain::event::{Failure, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::ids::{Millis, RunId, SessionId};
@@ -242,17 +241,8 @@ impl CodeliaUi {
     /// What is known about a session.
     pub(super) fn summary(&self, session: &SessionId) -> SessionSummary {
         self.known.get(session).cloned().unwrap_or_else(|| SessionSummary {
-            id: session.clone(),
             title: session.to_string(),
-            cwd: String::new(),
-            project: String::new(),
-            created_at: Millis(0),
-            updated_at: Millis(0),
-            messages: 0,
-            last_prompt: None,
-            last_run: None,
-            running: false,
-            usage: Usage::default(),
+            ..SessionSummary::new(session.clone())
         })
     }
 }
@@ -325,10 +315,7 @@ fn lift_session(item: SessionItem) -> Result<SessionSummary, String> {
         updated_at: at,
         messages: item.message_count.unwrap_or_default(),
         last_prompt: item.last_user_message,
-        last_run: None,
-        running: false,
-        usage: Usage::default(),
-        id,
+        ..SessionSummary::new(id)
     })
 }
 

@@ -11,7 +11,7 @@ use domain::ask::Answer;
 use domain::command::{
     Command, LibraryCommand, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
 };
-use domain::content::{Input, Part, Usage};
+use domain::content::{Input, Part};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::Ticket;
 use domain::session::{ModelEntry, ModelRef, RunSummary, SessionSummary, Stats};
@@ -371,15 +371,10 @@ fn summary(id: &str, cwd: String, at: Millis, title: Option<String>) -> SessionS
     });
     SessionSummary {
         title: title.unwrap_or_else(|| id.to_owned()),
-        id: session,
         project: cwd.clone(),
         cwd,
         created_at: at,
         updated_at: at,
-        messages: 0,
-        last_prompt: None,
-        last_run: None,
-        running: false,
-        usage: Usage::default(),
+        ..SessionSummary::new(session)
     }
 }

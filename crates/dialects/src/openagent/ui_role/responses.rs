@@ -261,19 +261,8 @@ fn summary(
     messages: u64,
     tokens: u64,
 ) -> SessionSummary {
-    SessionSummary {
-        id,
-        title,
-        cwd: String::new(),
-        project: String::new(),
-        created_at,
-        updated_at,
-        messages,
-        last_prompt: None,
-        last_run: None,
-        running: false,
-        usage: Usage { output: tokens, ..Usage::default() },
-    }
+    let usage = Usage { output: tokens, ..Usage::default() };
+    SessionSummary { title, created_at, updated_at, messages, usage, ..SessionSummary::new(id) }
 }
 
 /// The existing backend says what is wrong inside the result.
