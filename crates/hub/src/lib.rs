@@ -6,6 +6,6 @@ pub mod core;
 mod shell;
 
 pub use shell::{
-    EngineSeat, Files, Guest, Hub, INBOX, LOCAL_NEWS, LocalPort, LocalUi, Log, RemoteSeat, Reported, START,
-    Stopped, UNSAVED,
+    EngineSeat, Files, Guest, Hub, INBOX, LOCAL_NEWS, LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped,
+    UNSAVED,
 };

@@ -47,8 +47,8 @@ pub use keeper::UNSAVED;
 pub const INBOX: usize = 1024;
 /// Most messages taken in one round, so that one commit carries many.
 const ROUND: usize = 256;
-/// Ticket of the command that a link starts with; no role uses it. A UI of ours hears of it only when it was refused.
-pub const START: Ticket = Ticket(u64::MAX);
+/// Ticket of the command that a UI starts with; no role uses it. A UI of ours hears of it only when it was refused.
+const START: Ticket = Ticket(u64::MAX);
 /// How long a link that ends may take to write what waits.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long the end of the program waits for the store: long enough to find out that it does not answer.

@@ -8,7 +8,7 @@ use crate::ps::desk::Desk;
 use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
-use crate::{places, run, stack};
+use crate::{places, stack};
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
@@ -112,12 +112,12 @@ async fn stand(
     note: watch::Sender<Note>,
 ) -> anyhow::Result<(Hub, EngineTask, Option<Desk>)> {
     let own = stack::own(&common, stack::no_log()).await?;
-    let opens = own.start.is_some();
+    let begins = own.start.is_some();
     let start =
         own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));
     note.send_replace(Note { unkept: own.unkept, ..note_on(&own.model) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
-    if opens && let Some(first) = run::opened(&mut ui.news).await? {
+    if begins && let Some(first) = ui.begun().await? {
         news.send(first).await?;
     }
     tokio::spawn(pass(commands, ui.port));
@@ -237,9 +237,9 @@ pub(crate) async fn on(
     cwd: PathBuf,
     look: Look,
 ) -> anyhow::Result<Exit> {
-    let opens = start.is_some();
+    let begins = start.is_some();
     let mut ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
-    let first = if opens { run::opened(&mut ui.news).await? } else { None };
+    let first = if begins { ui.begun().await? } else { None };
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     let passing = tokio::spawn(pass(commands, ui.port));
     let (news, heard) = mpsc::channel(NEWS);

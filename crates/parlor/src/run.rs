@@ -18,7 +18,6 @@ use hub::{Hub, LocalPort};
 use roles::Answers;
 use std::io::Read;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tools::policy::Allowance;
 
@@ -62,9 +61,9 @@ pub(crate) async fn converse(
     let answers = Answers { consent: true, other: false, deadline: None };
     // Listened for from here on: a listener for each round would miss what comes between two rounds.
     let mut stops = Stops::listen();
-    let opens = start.is_some();
+    let begins = start.is_some();
     let mut ui = hub.attach("run", Standing::Controller, answers, start).await?;
-    let first = if opens { opened(&mut ui.news).await? } else { None };
+    let first = if begins { ui.begun().await? } else { None };
     let command =
         Command::Run(RunCommand::Prompt { input: Input::text(prompt), options: PromptOptions::default() });
     ui.port.command(PROMPT, Target::Current, command).await?;
@@ -104,17 +103,6 @@ pub(crate) async fn converse(
                 return Ok(exit);
             }
         }
-    }
-}
-
-/// The first news of a UI that was to go to a session.
-///
-/// # Errors
-/// When it could not be opened. What is said then must not go to another one.
-pub(crate) async fn opened(news: &mut mpsc::Receiver<News>) -> anyhow::Result<Option<News>> {
-    match news.recv().await {
-        Some(News::Settled { ticket: hub::START, with: Err(refusal) }) => Err(refusal.into()),
-        first => Ok(first),
     }
 }
 

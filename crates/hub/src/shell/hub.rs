@@ -6,9 +6,9 @@
 use super::archive::Archive;
 use super::files::{Cabinet, Files};
 use super::keeper::Keeper;
-use super::{EngineSeat, INBOX, Inbox, LAST_WORDS, LocalGuest, Log, Reported, Room, Shell};
+use super::{EngineSeat, INBOX, Inbox, LAST_WORDS, LocalGuest, Log, Reported, Room, START, Shell};
 use crate::core::{Engine, LiveSession, Setup, Standing};
-use domain::command::{Command, Target};
+use domain::command::{Command, Refusal, Target};
 use domain::ids::UiId;
 use domain::port::{News, Ticket};
 use link::{Incoming, LinkIo};
@@ -62,6 +62,19 @@ pub struct LocalUi {
     pub news: mpsc::Receiver<News>,
     /// The way to command.
     pub port: LocalPort,
+}
+
+impl LocalUi {
+    /// The first news of a UI that begins with a command: where it is.
+    ///
+    /// # Errors
+    /// When that command was refused. What the UI says next must not go elsewhere.
+    pub async fn begun(&mut self) -> Result<Option<News>, Refusal> {
+        match self.news.recv().await {
+            Some(News::Settled { ticket: START, with: Err(refusal) }) => Err(refusal),
+            first => Ok(first),
+        }
+    }
 }
 
 /// The way to command for a UI in this process. Dropping the last one lets the UI leave.

@@ -104,11 +104,8 @@ impl Shell {
                 Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
                 Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
                 Out::Settle { ui, ticket: START, with, .. } => {
-                    let refused = with.err();
-                    if let Some(refusal) = &refused {
-                        (self.log)(&format!("error: {refusal}"));
-                    }
-                    self.tell(ui, Tell::Started { after: appended.iter().cloned().collect(), refused });
+                    let (after, refused) = (appended.iter().cloned().collect(), with.err());
+                    self.tell(ui, Tell::Started { after, refused });
                 }
                 Out::Settle { ui, ticket, with, about } => {
                     let after = appended.iter().cloned().chain(about).collect();

@@ -42,7 +42,8 @@ pub(super) enum Tell {
         /// Sessions of which something must be kept first.
         after: Vec<SessionId>,
     },
-    /// What the UI started with is done, once this is kept, or was refused. A UI of ours is told of that with [`START`].
+    /// What the UI started with is done, once this is kept, or was refused. A UI of ours is told of that (`LocalUi::begun`); wires
+    /// have no word for it, so the link is closed.
     Started {
         after: Vec<SessionId>,
         refused: Option<Refusal>,
@@ -281,12 +282,17 @@ impl Seat {
             }
             Tell::Started { refused, .. } => {
                 self.starting = false;
-                return match (&self.kind, refused) {
-                    (Kind::Local(news), Some(refusal)) => {
+                let Some(refusal) = refused else { return true };
+                return match &self.kind {
+                    Kind::Local(news) => {
                         let told = News::Settled { ticket: START, with: Err(refusal.clone()) };
                         !matches!(news.try_send(told), Err(mpsc::error::TrySendError::Closed(_)))
                     }
-                    (Kind::Local(_) | Kind::Role(_), _) => true,
+                    Kind::Role(seat) => {
+                        (round.log)(&format!("error: {refusal}"));
+                        // What it says next would go to another session. One that serves many connections is not theirs to end.
+                        seat.stays
+                    }
                 };
             }
             Tell::Signal(..) | Tell::Settle { .. } | Tell::Link(_) => {}

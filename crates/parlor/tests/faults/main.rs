@@ -5,6 +5,7 @@
 
 mod copies;
 mod damage;
+mod elsewhere;
 mod full_disk;
 mod read_only;
 mod remains;
