@@ -63,7 +63,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "link",
-        why: "the one driver and the transports: the only place where a protocol meets I/O",
+        why: "the transports: the only place where bytes come and go",
         uses: &["roles", "domain", "wire"],
         outside: Outside::Any,
     },
