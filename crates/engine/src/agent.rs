@@ -30,7 +30,6 @@ pub const ORDERS: usize = 256;
 pub struct Setup {
     /// Where models come from.
     pub models: Arc<dyn ModelSource>,
-    /// The tools.
     pub toolbox: Toolbox,
     /// The user's data directory: rules and spilled outputs live there.
     pub data: PathBuf,
@@ -42,7 +41,7 @@ pub struct Setup {
     pub allow: Vec<Allowance>,
 }
 
-/// Our agent.
+/// Performs the runs of all sessions that are its own.
 pub struct Agent {
     setup: Setup,
     reports: mpsc::Sender<Reported>,

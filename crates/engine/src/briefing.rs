@@ -23,7 +23,7 @@ pub(crate) struct Instructions {
 }
 
 impl Instructions {
-    /// Reads them.
+    /// Reads every file that applies here; one that cannot be read is named, not fatal.
     pub(crate) fn read(look: &Look) -> Instructions {
         let mut near_first: Vec<(std::path::PathBuf, Option<&Path>)> =
             look.dirs_up().iter().map(|dir| (dir.join("AGENTS.md"), look.project.as_deref())).collect();

@@ -67,6 +67,7 @@ fn kept(part: &Part) -> Option<Kept> {
     }
 }
 
+/// The call as the model made it, for the history that it is sent.
 pub(crate) fn call(run: &ToolRun) -> ToolCall {
     ToolCall { id: call_id(run.id), name: run.name.clone(), args: ToolArgs::read(run.args.as_str()) }
 }

@@ -32,7 +32,6 @@ const SYSTEM: &str = "You write the summary that takes the place of the older pa
 pub(crate) enum NotCompacted {
     /// There is too little.
     Nothing,
-    /// It was stopped.
     Cancelled,
     /// The model could not.
     Failed(ModelError),

@@ -104,7 +104,6 @@ pub enum ConfigError {
     /// A value of the wrong kind, or one that makes no sense.
     #[error("{key}: {why}")]
     Value {
-        /// Which.
         key: String,
         /// What is wrong and what would be right.
         why: String,

@@ -37,6 +37,7 @@ pub(crate) struct Consulted {
 }
 
 impl Consulted {
+    /// Carries out a command that needs the agent outside a run; one that is none of ours is refused.
     pub(crate) async fn answer(self, command: Command) -> Result<Receipt, Refusal> {
         match command {
             Command::List(ListCommand::Models { provider }) => self.models(provider).await,

@@ -36,6 +36,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Begins with a session's entries; those that the model is not shown are left out.
     pub(crate) fn read(entries: &[Entry], tools: &[ToolRun]) -> Context {
         let pieces =
             entries.iter().map(|entry| Piece { entry: entry.id, messages: chat::messages(entry, tools) });
@@ -46,15 +47,17 @@ impl Context {
         }
     }
 
+    /// Counts what every request carries besides the conversation: the system prompt and the tools.
     pub(crate) fn set_overhead(&mut self, bytes: usize) {
         self.overhead = bytes as u64;
     }
 
+    /// The conversation as the next request sends it.
     pub(crate) fn messages(&self) -> Vec<ChatMessage> {
         self.pieces.iter().flat_map(|piece| piece.messages.iter().cloned()).collect()
     }
 
-    /// The model answered.
+    /// Adds an answer of the model, which the provider has not counted yet.
     pub(crate) fn push(&mut self, entry: EntryId, message: ChatMessage) {
         self.pieces.push(Piece { entry, messages: vec![message] });
     }
@@ -109,10 +112,12 @@ impl Context {
         (at >= MIN_OLDER).then_some(at)
     }
 
+    /// The part before the cut, which a summary will replace.
     pub(crate) fn older(&self, cut: usize) -> &[Piece] {
         self.pieces.get(..cut).unwrap_or_default()
     }
 
+    /// The first entry behind the cut: it stays as it is.
     pub(crate) fn first_kept(&self, cut: usize) -> Option<EntryId> {
         self.pieces.get(cut).map(|piece| piece.entry)
     }

@@ -31,6 +31,7 @@ impl Grants {
         Grants { policy: Arc::new(Mutex::new(policy)), rules: Arc::new(Mutex::new(rules)), changes }
     }
 
+    /// Changes the mode at once, also for a run in progress; open questions are judged again.
     pub(crate) fn set_policy(&self, policy: Policy) {
         let before =
             std::mem::replace(&mut *self.policy.lock().unwrap_or_else(PoisonError::into_inner), policy);
@@ -39,6 +40,7 @@ impl Grants {
         }
     }
 
+    /// Judges a plan by the mode and by the rules as they were last read.
     pub(crate) fn verdict(&self, plan: &Plan) -> Verdict {
         let mode = match *self.policy.lock().unwrap_or_else(PoisonError::into_inner) {
             Policy::ReadOnly => Mode::ReadOnly,

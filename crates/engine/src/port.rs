@@ -18,15 +18,18 @@ pub type Reported = (Report, Option<oneshot::Sender<Kept>>);
 pub(crate) struct Unwritten(Arc<Mutex<Option<String>>>);
 
 impl Unwritten {
+    /// Notes why the last write failed, or that writing works again.
     pub(crate) fn set(&self, why: Option<String>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
+    /// Why nothing can be written now, if that is so.
     pub(crate) fn why(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
+/// Where a run reports to: the hub numbers, keeps and tells what it gets.
 #[derive(Debug, Clone)]
 pub(crate) struct Port {
     pub(crate) session: SessionId,
@@ -36,7 +39,7 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Reports what happened.
+    /// Reports what happened in the run and goes on: the hub keeps it in order.
     pub(crate) async fn emit(&self, body: Body) {
         let report = Report::Happened { session: self.session.clone(), run: Some(self.run), body };
         let _ = self.reports.send((report, None)).await;

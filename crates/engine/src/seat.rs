@@ -45,6 +45,7 @@ impl Asked {
         receiver
     }
 
+    /// Hands the closing to whoever waits for this ask; one that nobody waits for is dropped.
     pub(crate) fn close(&self, ask: AskId, closing: Closing) {
         if let Some(waiting) = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&ask) {
             let _ = waiting.send(closing);
@@ -57,10 +58,12 @@ impl Asked {
 pub(crate) struct Steered(Arc<AtomicBool>);
 
 impl Steered {
+    /// Says whether a steer is queued now.
     pub(crate) fn set(&self, waits: bool) {
         self.0.store(waits, Ordering::Relaxed);
     }
 
+    /// Whether a steer is queued: the rest of a step's tool calls is skipped then.
     pub(crate) fn waits(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

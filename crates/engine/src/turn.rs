@@ -137,7 +137,6 @@ impl Turn {
         TurnEnd::Failed(failure.hint("say \"go on\" if it should continue"))
     }
 
-    /// Where servers run.
     fn site(&self) -> Site {
         Site::new(self.place.root(), self.place.workdir())
     }

@@ -6,8 +6,6 @@
 //! Invariants: what [`jsonl`] or [`saved`] wrote, [`read`] takes back with an equal conversation; what [`read`] gives is
 //! grammatical, has nothing open, and grants nothing: a file can choose neither its policy nor where tools work.
 
-#![warn(missing_docs)]
-
 mod html;
 mod markdown;
 mod reading;

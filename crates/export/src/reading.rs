@@ -17,7 +17,6 @@ pub const MAX_IMPORT: usize = 256 * 1024 * 1024;
 pub struct Place {
     /// Its working directory.
     pub cwd: String,
-    /// Its project root.
     pub project: String,
 }
 
@@ -26,7 +25,6 @@ pub struct Place {
 pub struct Import {
     /// The id it had.
     pub was: String,
-    /// Its title.
     pub title: String,
     /// What happened, numbered from 1. Nothing is open after the last.
     pub events: Vec<Event>,
@@ -53,7 +51,6 @@ pub enum NotASession {
         /// Ours.
         known: u32,
     },
-    /// It is too long.
     #[error("this is longer than {MAX_IMPORT} bytes")]
     TooLong,
     /// An event cannot be read.
@@ -61,7 +58,6 @@ pub enum NotASession {
     Unreadable {
         /// Which, counted from 1.
         number: u64,
-        /// Why.
         detail: String,
     },
     /// An event does not follow from those before it.
@@ -69,7 +65,6 @@ pub enum NotASession {
     Unfit {
         /// Which, counted from 1.
         number: u64,
-        /// Why.
         detail: String,
     },
     /// There is nothing in it.

@@ -129,11 +129,8 @@ impl Launch {
 /// A program whose bytes are spoken directly.
 #[derive(Debug)]
 pub struct Bytes {
-    /// What it hears.
     pub stdin: tokio::process::ChildStdin,
-    /// What it says.
     pub stdout: tokio::process::ChildStdout,
-    /// The program.
     pub child: Child,
 }
 

@@ -10,53 +10,28 @@ use std::time::Duration;
 pub enum LinkError {
     /// The program could not be started.
     #[error("cannot start {program:?}: {source}; check that it is installed and on the PATH")]
-    Spawn {
-        /// As given.
-        program: String,
-        /// From the system.
-        source: io::Error,
-    },
+    Spawn { program: String, source: io::Error },
     /// The command to start is empty.
     #[error("there is no command to start; give the program after `--`")]
     NoCommand,
     /// Something answers on the socket already.
     #[error("{} is in use by a running program; stop that one or choose another path", path.display())]
-    SocketInUse {
-        /// The socket.
-        path: PathBuf,
-    },
+    SocketInUse { path: PathBuf },
     /// The path names a file that is not a socket.
     #[error("{} exists and is not a socket; remove it or choose another path", path.display())]
-    NotASocket {
-        /// The file.
-        path: PathBuf,
-    },
+    NotASocket { path: PathBuf },
     /// The path does not fit into a socket address.
     #[error("the socket path {} is too long for this system; choose a shorter one", path.display())]
-    SocketPathTooLong {
-        /// The path.
-        path: PathBuf,
-    },
+    SocketPathTooLong { path: PathBuf },
     /// The listener could not be made.
     #[error("cannot listen on {}: {source}", path.display())]
-    Listen {
-        /// The socket.
-        path: PathBuf,
-        /// From the system.
-        source: io::Error,
-    },
+    Listen { path: PathBuf, source: io::Error },
     /// Taking the next connection failed for good.
     #[error("cannot accept on {}: {source}", path.display())]
-    Accept {
-        /// The socket.
-        path: PathBuf,
-        /// From the system.
-        source: io::Error,
-    },
+    Accept { path: PathBuf, source: io::Error },
     /// Nobody answered in time.
     #[error("cannot connect to {} within {within:?}: {source}; is the runtime running?", path.display())]
     Connect {
-        /// The socket.
         path: PathBuf,
         /// How long it was tried.
         within: Duration,
@@ -66,7 +41,6 @@ pub enum LinkError {
     /// The other end belongs to another user.
     #[error("{} belongs to user {uid}, not to you; choose a socket of your own", path.display())]
     ForeignPeer {
-        /// The socket.
         path: PathBuf,
         /// Whose process it is.
         uid: u32,
@@ -74,7 +48,6 @@ pub enum LinkError {
     /// Whoever listens must not be talked to.
     #[error("not connected to {}: {why}", path.display())]
     Distrusted {
-        /// The socket.
         path: PathBuf,
         /// Why, and what to do.
         why: String,

@@ -49,23 +49,17 @@ impl Default for Limits {
     }
 }
 
-/// What comes in.
+/// What a link hears, lane by lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incoming {
     /// A line, or what was wrong with it.
     Frame {
         /// Where it came in.
         lane: Lane,
-        /// The line.
         frame: Frame,
     },
     /// The lane's last word.
-    Closed {
-        /// Which.
-        lane: Lane,
-        /// Why.
-        reason: Ending,
-    },
+    Closed { lane: Lane, reason: Ending },
 }
 
 /// How a lane ended.
@@ -75,7 +69,6 @@ pub enum Ending {
     /// The peer closed it.
     #[error("the peer closed the link")]
     Eof,
-    /// Reading failed.
     #[error("reading from the peer failed: {0}")]
     ReadFailed(String),
     /// Writing had failed before the peer closed it.
@@ -88,7 +81,6 @@ pub enum Ending {
 pub struct LinkIo {
     /// What the peer says. Ends (`None`) when every lane is closed.
     pub incoming: mpsc::Receiver<Incoming>,
-    /// What we say.
     pub outgoing: Outgoing,
     pub(crate) readers: Tasks,
     writers: Tasks,
@@ -173,12 +165,12 @@ pub struct Wiring {
 type Start<T> = Box<dyn FnOnce(&mut Tasks, T) + Send>;
 
 impl Wiring {
-    /// No lanes yet.
+    /// Begins a link that has no lanes yet.
     pub fn new(limits: Limits) -> Self {
         Self { limits, lanes: Vec::new(), readers: Vec::new(), writers: Vec::new() }
     }
 
-    /// Adds a lane.
+    /// Gives the link another stream, with both of its directions.
     #[must_use]
     pub fn lane(mut self, lane: Lane, source: impl Source, sink: impl Sink) -> Self {
         let broken = Arc::new(OnceLock::new());

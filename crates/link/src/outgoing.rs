@@ -39,7 +39,6 @@ pub struct Outgoing {
 pub struct Backlog {
     /// Bytes, newlines included.
     pub bytes: usize,
-    /// Lines.
     pub lines: usize,
 }
 

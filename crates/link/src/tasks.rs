@@ -38,7 +38,6 @@ impl std::ops::Add for Shutdown {
 }
 
 impl Tasks {
-    /// No tasks yet.
     pub fn new() -> Self {
         Self::default()
     }

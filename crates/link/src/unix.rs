@@ -39,7 +39,6 @@ pub const REFUSED_WITHIN: Duration = Duration::from_secs(1);
 /// Who is at the other end, as the system says.
 #[derive(Debug)]
 pub struct Peer {
-    /// Its user.
     pub uid: u32,
     /// The process that connected or, for whoever connected, the one that began to listen. Another one may talk over the connection:
     /// one that inherited it.
@@ -91,7 +90,7 @@ impl Listener {
         Self { handles: false, ..self }
     }
 
-    /// Where it listens.
+    /// The socket's file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }

@@ -34,28 +34,19 @@ const SCRIPTED: &str = "scripted";
 pub enum CatalogError {
     /// Neither `provider/name` nor a known provider or model.
     #[error("`{text}` is no model: write it as provider/name")]
-    BadName {
-        /// What was given.
-        text: String,
-    },
+    BadName { text: String },
     /// The half before the slash is unknown.
     #[error("there is no provider `{provider}`")]
-    UnknownProvider {
-        /// What was given.
-        provider: String,
-    },
+    UnknownProvider { provider: String },
     /// The provider needs a key.
     #[error("{provider} needs a key: {variable} is not set")]
     NoKey {
-        /// Which provider.
         provider: &'static str,
         /// The variable to set.
         variable: &'static str,
     },
-    /// The base URL is none.
     #[error("{variable} is no web address")]
     BadBaseUrl {
-        /// Which provider.
         provider: &'static str,
         /// The variable that holds it.
         variable: &'static str,
@@ -65,20 +56,9 @@ pub enum CatalogError {
     NoClient(#[from] ModelError),
     /// The script file cannot be read.
     #[error("cannot read the script {path}: {why}")]
-    NoScript {
-        /// Which file.
-        path: String,
-        /// Why.
-        why: String,
-    },
-    /// The script has a mistake.
+    NoScript { path: String, why: String },
     #[error("the script {path} has a mistake in {mistake}")]
-    BadScript {
-        /// Which file.
-        path: String,
-        /// Where and what.
-        mistake: ScriptError,
-    },
+    BadScript { path: String, mistake: ScriptError },
 }
 
 impl CatalogError {
@@ -128,7 +108,6 @@ pub struct ProviderState {
 /// One line of `parlor models`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// Its name.
     pub name: ModelName,
     /// What is known of it.
     pub info: ModelInfo,

@@ -26,25 +26,19 @@ pub enum Effort {
     /// Whatever the provider does when nothing is asked.
     #[default]
     Off,
-    /// A little.
     Low,
-    /// Some.
     Medium,
-    /// Much.
     High,
 }
 
 /// One message of the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChatMessage {
-    /// The person speaks.
     User {
         /// Text and images, in order.
         content: Vec<Content>,
     },
-    /// The model spoke.
     Assistant {
-        /// What it said.
         content: Vec<Content>,
         /// The tools it called, in order.
         tool_calls: Vec<ToolCall>,
@@ -113,7 +107,6 @@ pub(crate) fn join_text(content: &[Content]) -> String {
 pub enum Content {
     /// Plain text or Markdown.
     Text(String),
-    /// A picture.
     Image {
         /// Such as `image/png`.
         mime: String,
@@ -140,7 +133,6 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name as the model wrote it.
     pub name: String,
-    /// The arguments.
     pub args: ToolArgs,
 }
 

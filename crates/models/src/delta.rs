@@ -17,7 +17,6 @@ pub enum Delta {
         index: usize,
         /// The id the complete call will have.
         id: String,
-        /// The tool's name.
         name: String,
     },
     /// A fragment of a call's arguments, for show only: the complete call follows.
@@ -41,7 +40,6 @@ pub enum Delta {
         max: u32,
         /// The wait before it.
         delay_ms: u64,
-        /// Why, in words.
         reason: String,
         /// The HTTP status, if there was one.
         status: Option<u16>,
@@ -49,10 +47,7 @@ pub enum Delta {
         source: String,
     },
     /// The response is complete. Always the last item.
-    Done {
-        /// Why it ended.
-        stop: StopReason,
-    },
+    Done { stop: StopReason },
 }
 
 /// Why a response ended.

@@ -15,7 +15,6 @@ pub(crate) enum Halt {
     Cancelled,
     /// The receiver is gone.
     Dropped,
-    /// The response failed.
     Failed(ModelError),
 }
 

@@ -57,10 +57,7 @@ pub enum ErrorKind {
     /// No connection, or the connection broke.
     Network,
     /// The provider was silent for too long.
-    Timeout {
-        /// In which wait.
-        which: Wait,
-    },
+    Timeout { which: Wait },
     /// The provider said something that is not its protocol.
     Protocol,
     /// The person or the program cancelled.

@@ -43,7 +43,7 @@ pub type Deltas = mpsc::Receiver<Result<Delta, ModelError>>;
 
 /// One model, ready to answer. Object safe: kept as `Arc<dyn Model>`.
 pub trait Model: Send + Sync {
-    /// `provider/name`.
+    /// What the model is called, as `provider/name`.
     fn name(&self) -> &ModelName;
 
     /// What is known of the model: window, price, abilities.

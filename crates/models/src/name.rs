@@ -7,7 +7,6 @@ use crate::Usage;
 /// `provider/name`, such as `anthropic/claude-sonnet-4-5` or `offline/offline`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModelName {
-    /// Who serves it.
     pub provider: String,
     /// The provider's own name for it; may contain `/`.
     pub name: String,
@@ -39,7 +38,6 @@ pub struct ModelInfo {
     pub context_window: Option<u32>,
     /// Tokens of the longest answer.
     pub max_output: Option<u32>,
-    /// What it costs.
     pub price: Option<Price>,
     /// Takes pictures.
     pub images: bool,
@@ -50,9 +48,7 @@ pub struct ModelInfo {
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Read.
     pub input: f64,
-    /// Written.
     pub output: f64,
     /// Read from the cache; `None` counts as `input`.
     pub cache_read: Option<f64>,

@@ -38,7 +38,6 @@ pub(crate) enum Wire {
         /// OpenAI's own server, which knows newer fields.
         official: bool,
     },
-    /// OpenAI Responses.
     OpenAiResponses,
     /// Gemini `streamGenerateContent`.
     Gemini,
@@ -56,6 +55,7 @@ pub(crate) enum Login {
 }
 
 impl Login {
+    /// The key, to keep it out of texts that come back.
     pub(crate) fn secret(&self) -> Option<&Secret> {
         match self {
             Self::Open => None,

@@ -20,7 +20,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Takes one delta.
+    /// Adds what the next delta brings.
     pub fn push(&mut self, delta: Delta) {
         match delta {
             Delta::Text(text) => self.text.push_str(&text),

@@ -14,7 +14,7 @@ pub struct Limits {
     pub first_byte: Duration,
     /// From one piece of the answer to the next.
     pub idle: Duration,
-    /// Attempts in all.
+    /// The first one counts too.
     pub attempts: u32,
     /// The wait after the first failure; doubles each time.
     pub base_delay: Duration,

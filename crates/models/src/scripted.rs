@@ -42,9 +42,7 @@ pub enum Cue {
     Tool {
         /// The id, if the script sets one.
         id: Option<String>,
-        /// The tool's name.
         name: String,
-        /// The arguments.
         args: ToolArgs,
     },
     /// Reports tokens.
@@ -57,7 +55,6 @@ pub enum Cue {
         max: u32,
         /// The announced wait, which is also waited.
         delay: Duration,
-        /// Why.
         reason: String,
     },
     /// Waits; `None` waits until it is cancelled.
@@ -107,7 +104,7 @@ impl Script {
     }
 }
 
-/// Plays a [`Script`].
+/// A model that plays a [`Script`], for tests and demonstrations.
 #[derive(Debug)]
 pub struct Scripted {
     name: ModelName,

@@ -12,12 +12,11 @@ impl Secret {
         Self(key.as_ref().trim().to_owned())
     }
 
-    /// The key itself.
+    /// The key in the clear.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Nothing in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -6,7 +6,7 @@
 /// Bytes of the largest event.
 pub const MAX_EVENT: usize = 16 * 1024 * 1024;
 
-/// One event.
+/// What the server sent between two empty lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
     /// The `event:` field; empty when there was none.

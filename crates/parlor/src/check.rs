@@ -42,7 +42,7 @@ Examples:
   parlor check --dialect nous --role runtime -- parlor serve --dialect nous --socket {socket} --ephemeral
   parlor check --dialect codelia --role ui -- parlor attach --dialect codelia --prompt hello -- {runtime}")]
 pub(crate) struct Check {
-    /// The wire.
+    /// The wire that it speaks.
     #[arg(long, value_name = "DIALECT", value_parser = crate::cli::dialect())]
     dialect: dialects::Dialect,
     /// What the program is.
@@ -89,7 +89,7 @@ pub(crate) struct Check {
     command: Vec<OsString>,
 }
 
-/// Checks.
+/// Runs the scenarios against the program and reports.
 pub(crate) async fn check(asked: Check) -> anyhow::Result<Exit> {
     let name = asked.dialect.name();
     let tested = Tested::from(asked.role);

@@ -116,12 +116,12 @@ impl From<PolicyMode> for Policy {
 /// What a UI may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum UiRole {
-    /// Everything.
+    /// Do everything: prompt, answer, change settings.
     #[default]
     Controller,
     /// Answer questions and look.
     Approver,
-    /// Look.
+    /// Look, and change nothing.
     Observer,
 }
 
@@ -135,6 +135,7 @@ impl From<UiRole> for hub::core::Standing {
     }
 }
 
+/// The sub-commands; without one, the terminal UI opens.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sub {
     /// One prompt without a screen; the answer goes to stdout.
@@ -149,7 +150,7 @@ pub(crate) enum Sub {
     Sessions(crate::sessions::Sessions),
     /// The models that can be had now, with their windows and prices where known.
     Models {
-        /// As JSON.
+        /// Print them as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -169,13 +170,13 @@ pub(crate) enum Sub {
     Skills,
     /// Every message of a wire as a JSON Schema, or as the requirement tables that its document speaks of.
     Schema {
-        /// Which wire.
+        /// The wire whose messages are wanted.
         #[arg(long, value_parser = dialect())]
         dialect: dialects::Dialect,
     },
     /// Completions for your shell: `parlor completions bash >> ~/.bashrc`.
     Completions {
-        /// Which shell.
+        /// The shell that will read them.
         shell: clap_complete::Shell,
     },
     /// Tell what is configured and what is missing.
@@ -183,19 +184,19 @@ pub(crate) enum Sub {
     /// Carries stdin and stdout to a socket.
     #[command(name = crate::check::relay::RELAY, hide = true)]
     Relay {
-        /// Where to.
+        /// The socket of the runtime under test.
         socket: PathBuf,
     },
     /// Draws the picture of the README.
     #[command(name = "__picture", hide = true)]
     Picture {
-        /// Where to.
+        /// The SVG file to write.
         file: PathBuf,
     },
     /// Writes generated pages.
     #[command(name = "__docs", hide = true)]
     Docs {
-        /// Where to.
+        /// The folder to write them into.
         folder: PathBuf,
     },
 }

@@ -19,7 +19,7 @@ const ON_OR_OFF: &[&str] = &["1", "true", "yes", "on", "y", "t", "0", "false", "
 /// A variable that stands for a flag.
 struct Variable {
     name: &'static str,
-    /// The flag.
+    /// What it stands for on the command line.
     flag: &'static str,
     /// What it may be.
     takes: &'static str,

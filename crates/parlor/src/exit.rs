@@ -29,6 +29,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// The number that the shell sees; docs and scripts rely on it.
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
@@ -41,6 +42,7 @@ impl Exit {
         }
     }
 
+    /// The word for it in JSON output.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Exit::Done => "done",

@@ -39,7 +39,7 @@ use std::process::ExitCode;
 /// Most text taken from a pipe as a prompt.
 const MAX_PIPED: u64 = 10 * 1024 * 1024;
 
-/// Runs the program.
+/// The whole program: reads the command line, does what it says, and gives the exit code.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     if args.nth(1).is_some_and(|first| first == stack::GUARD) {

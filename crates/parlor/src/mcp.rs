@@ -20,7 +20,7 @@ enum What {
     List,
     /// Add one of your own: `parlor mcp add NAME -- COMMAND…`, or `parlor mcp add NAME --url URL`.
     Add {
-        /// Its name.
+        /// The server's name in the settings.
         name: String,
         /// Where it is reached over HTTP.
         #[arg(long, conflicts_with = "command")]
@@ -31,22 +31,22 @@ enum What {
     },
     /// Take one of your own away.
     Remove {
-        /// Its name.
+        /// The server's name in the settings.
         name: String,
     },
     /// Agree that a server of this project may start, as it is written now.
     Approve {
-        /// Its name.
+        /// The server's name in the settings.
         name: String,
     },
     /// Start one, ask what it offers, and let it go.
     Test {
-        /// Its name.
+        /// The server's name in the settings.
         name: String,
     },
 }
 
-/// Does it.
+/// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(common: &Common, asked: Mcp) -> anyhow::Result<Exit> {
     let mut config = settings::read_aloud();
     let (data, ground) = (places::data()?, places::ground_aloud(common, &mut config)?);

@@ -20,7 +20,7 @@ use tui::theme::Theme;
 const COLUMNS: u16 = 100;
 const ROWS: u16 = 34;
 
-/// Draws the picture.
+/// Lets a run happen on a screen of its own and writes what it shows.
 pub(crate) async fn draw(file: &Path) -> anyhow::Result<Exit> {
     let around = std::env::temp_dir().join("parlor-picture");
     let folder = around.join("hello-parlor");

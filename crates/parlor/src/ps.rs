@@ -28,7 +28,7 @@ const MAX_PROCESSES: usize = 1024;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  parlor ps\n  parlor attach --session sess-0123456789ab")]
 pub(crate) struct Ps {
-    /// As JSON.
+    /// Print them as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Process {
     sessions: Option<Vec<Value>>,
 }
 
-/// Lists them.
+/// Asks every process that left a notice, and prints what they say.
 pub(crate) async fn ps(asked: &Ps) -> anyhow::Result<Exit> {
     let all = processes(&desk::directory()?).await?;
     if asked.json {

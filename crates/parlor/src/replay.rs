@@ -22,7 +22,7 @@ use std::time::Duration;
     after_help = "Examples:\n  parlor replay talk.txt --at-once -- parlor serve --dialect codelia --stdio --ephemeral\n  parlor replay talk.txt --role ui -- parlor attach --dialect codelia --prompt \"list files\" -- {runtime}"
 )]
 pub(crate) struct Replay {
-    /// The recording.
+    /// The recording, as `parlor record` wrote it.
     file: PathBuf,
     /// What the program is; the other side is played.
     #[arg(long, value_enum, default_value_t = TestedRole::Runtime)]
@@ -30,7 +30,7 @@ pub(crate) struct Replay {
     /// How many times faster than it was recorded.
     #[arg(long, default_value_t = 1.0, value_name = "N", conflicts_with = "at_once")]
     speed: f64,
-    /// Without any pause.
+    /// Wait for nothing but the program's answers.
     #[arg(long)]
     at_once: bool,
     /// Tell all differences, not only the first.

@@ -33,7 +33,7 @@ pub(crate) const AUTO: &str = "auto";
 /// Which wire a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
-    /// This one.
+    /// The wire that was named.
     Known(Dialect),
     /// Its first line tells.
     Auto,
@@ -65,6 +65,7 @@ impl Wire {
         }
     }
 
+    /// The word for it on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Wire::Known(dialect) => dialect.name(),
@@ -204,7 +205,7 @@ fn beside(path: &Path, dialect: &str) -> PathBuf {
     name.into()
 }
 
-/// Greets whoever comes.
+/// Who we are and what we can, for the greeting of every UI.
 #[derive(Clone)]
 pub(crate) struct Host {
     greeting: Greeting,

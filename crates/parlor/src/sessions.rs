@@ -99,7 +99,7 @@ fn open(data: &Path, only_reads: bool) -> anyhow::Result<SqliteStore> {
     }
 }
 
-/// The time.
+/// The time of day.
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(u64::try_from(since.as_millis()).unwrap_or(0))

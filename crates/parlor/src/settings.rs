@@ -13,7 +13,7 @@ use models::catalog::Catalog;
 use std::path::{Path, PathBuf};
 use tools::NoWorkspace;
 
-/// `$XDG_CONFIG_HOME/parlor`.
+/// Where the person's settings are: `$XDG_CONFIG_HOME/parlor`, unless set otherwise.
 pub(crate) fn folder() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("PARLOR_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
         return Some(PathBuf::from(own));

@@ -19,7 +19,7 @@ pub(crate) struct Stops {
 }
 
 impl Stops {
-    /// Listens from here on.
+    /// Takes the signals over: from here on they end nothing by themselves.
     pub(crate) fn listen() -> Stops {
         let listen = |kind| signal(kind).ok();
         Stops {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  parlor trace talk.txt\n  parlor trace talk.txt --html talk.html")]
 pub(crate) struct Trace {
-    /// The recording.
+    /// The recording, as `parlor record` wrote it.
     file: PathBuf,
     /// Write one self-contained page with a timeline.
     #[arg(long, value_name = "FILE")]
@@ -19,7 +19,7 @@ pub(crate) struct Trace {
     dialect: Option<dialects::Dialect>,
 }
 
-/// Shows it.
+/// Reads the recording and prints it, or writes the page.
 pub(crate) fn trace(asked: &Trace) -> anyhow::Result<Exit> {
     let transcript = replay::read(&asked.file)?;
     let dialect = match asked.dialect {

@@ -69,11 +69,8 @@ pub struct Listing {
 /// A hit of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// In which session.
     pub session: SessionId,
-    /// Its title.
     pub title: String,
-    /// In which entry.
     pub entry: EntryId,
     /// When the entry was made.
     pub at: Millis,

@@ -17,23 +17,16 @@ pub enum StoreError {
     Exists(SessionId),
     /// Another program writes it.
     #[error("session {session} is open in another program (process {pid})")]
-    Busy {
-        /// Which.
-        session: SessionId,
-        /// Who.
-        pid: u32,
-    },
+    Busy { session: SessionId, pid: u32 },
     /// It is not open here for writing, or another program has taken it over.
     #[error("session {0} is not open for writing here")]
     NotOpen(SessionId),
     /// The numbers do not follow.
     #[error("event {} of session {session} came where {} was due", got.0, expected.0)]
     OutOfOrder {
-        /// Which session.
         session: SessionId,
         /// What should have come.
         expected: Seq,
-        /// What came.
         got: Seq,
     },
     /// The file was written by a newer version.
@@ -43,7 +36,6 @@ pub enum StoreError {
         env!("CARGO_PKG_VERSION")
     )]
     Newer {
-        /// Which file.
         path: PathBuf,
         /// Its format.
         found: u32,
@@ -53,17 +45,13 @@ pub enum StoreError {
     /// A session was written by a newer version.
     #[error("session {session} cannot be gone on with: {what}")]
     NewerSession {
-        /// Which.
         session: SessionId,
         /// What about it is not known, with both versions.
         what: String,
     },
     /// The file is something else.
     #[error("{} is not a session store", path.display())]
-    Foreign {
-        /// Which file.
-        path: PathBuf,
-    },
+    Foreign { path: PathBuf },
     /// It may not be read.
     #[error("{} may not be read{}{owner}", path.display(), if owner.is_empty() { "" } else { ": " })]
     Unreadable {
@@ -74,78 +62,41 @@ pub enum StoreError {
     },
     /// Something else stands where the file should be.
     #[error("{} is not a file but {what}", path.display())]
-    NotAFile {
-        /// Where.
-        path: PathBuf,
-        /// What stands there.
-        what: &'static str,
-    },
+    NotAFile { path: PathBuf, what: &'static str },
     /// Something else stands where a folder should be.
     #[error("{} is not a folder", path.display())]
-    NotAFolder {
-        /// Where.
-        path: PathBuf,
-    },
+    NotAFolder { path: PathBuf },
     /// It cannot be written.
     #[error("{} cannot be written", path.display())]
-    ReadOnly {
-        /// Which file.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// The file that is open is no longer the one with this name.
     #[error("{} was removed or replaced while it was in use", path.display())]
-    Replaced {
-        /// Which file.
-        path: PathBuf,
-    },
+    Replaced { path: PathBuf },
     /// Another program has it open.
     #[error("{} is open in another Parlor{}", path.display(), processes(pids))]
     InUse {
-        /// Which file.
         path: PathBuf,
         /// Who says that it writes a session, as far as it is known.
         pids: Vec<u32>,
     },
     /// There is a file where a new one was to be made.
     #[error("{} is there already", path.display())]
-    FileExists {
-        /// Which file.
-        path: PathBuf,
-    },
+    FileExists { path: PathBuf },
     /// The folder of a file that was to be made is not there.
     #[error("there is no folder {}", path.display())]
-    NoFolder {
-        /// Which folder.
-        path: PathBuf,
-    },
+    NoFolder { path: PathBuf },
     /// No room.
     #[error("no space left for {}", path.display())]
-    Full {
-        /// Which file.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// The file is damaged.
     #[error("{} is damaged: {detail}", path.display())]
-    Corrupt {
-        /// Which file.
-        path: PathBuf,
-        /// How.
-        detail: String,
-    },
+    Corrupt { path: PathBuf, detail: String },
     /// Another program is in the middle of a long write.
     #[error("{} is locked by another program", path.display())]
-    Locked {
-        /// Which file.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// Anything else the disk says.
     #[error("{} cannot be used: {detail}", path.display())]
-    Disk {
-        /// Which file.
-        path: PathBuf,
-        /// What it says.
-        detail: String,
-    },
+    Disk { path: PathBuf, detail: String },
 }
 
 impl StoreError {

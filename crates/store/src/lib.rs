@@ -7,8 +7,6 @@
 //! Invariants: events of a session are appended in order, without a gap, by one writer at a time; what was appended with
 //! [`Durability::Now`] is on disk when the call returns; damage costs the damaged records and never the whole session.
 
-#![warn(missing_docs)]
-
 mod contract;
 mod error;
 mod memory;

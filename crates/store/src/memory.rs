@@ -28,7 +28,6 @@ struct Kept {
 }
 
 impl MemoryStore {
-    /// An empty store.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
     }

@@ -36,20 +36,17 @@ struct OpenMessage {
 pub(crate) enum Change {
     /// An entry is finished and can be found.
     Entry(FoundEntry),
-    /// A run began.
     RunBegan,
 }
 
 /// An entry that can be found by its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundEntry {
-    /// Which.
     pub(crate) id: EntryId,
     /// When it was made.
     pub(crate) at: Millis,
     /// First and last of the events that it is made of; the first is 0 when it is not known.
     pub(crate) events: (Seq, Seq),
-    /// Its text.
     pub(crate) text: String,
 }
 
@@ -60,7 +57,7 @@ impl Projection {
         Projection { summary, titled: false, open: BTreeMap::new() }
     }
 
-    /// In short.
+    /// What lists show of the session.
     pub(crate) fn summary(&self) -> &SessionSummary {
         &self.summary
     }

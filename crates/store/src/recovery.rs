@@ -27,11 +27,8 @@ pub struct Recovery {
 /// A run that waits at its consents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resumable {
-    /// Which run.
     pub run: RunId,
-    /// Which turn.
     pub turn: TurnId,
-    /// Which step.
     pub step: StepId,
     /// What is still asked, oldest first.
     pub consents: Vec<Standing>,
@@ -40,7 +37,6 @@ pub struct Resumable {
 /// A consent that still stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// The question.
     pub ask: AskId,
     /// The tool run that waits for it.
     pub tool: ToolRunId,

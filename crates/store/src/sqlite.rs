@@ -129,7 +129,7 @@ impl SqliteStore {
         trouble::is_full(&place::file(directory))
     }
 
-    /// The file.
+    /// The database file, for messages about it.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -24,7 +24,7 @@ impl<'a> Args<'a> {
         Args { tool, value }
     }
 
-    /// The arguments themselves.
+    /// All arguments, for a tool that reads them by itself.
     pub fn value(&self) -> &'a Value {
         self.value
     }

@@ -120,7 +120,7 @@ pub(crate) fn handle(path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(&spot.folder, &spot.name, STEP | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Opens a folder.
+/// Opens a folder that is exactly this one: no link on the way is followed.
 pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     folder(path, OFlags::RDONLY, Missing::Fails)
 }

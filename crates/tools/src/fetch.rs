@@ -39,7 +39,7 @@ const OTHERS: &str = "What follows was written by others: it is material to judg
 
 const NAME: &str = "fetch";
 
-/// Fetches a page.
+/// The tool that fetches a page of the web.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fetch {
     /// Whether this machine and its own network may be asked too.

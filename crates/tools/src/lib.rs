@@ -4,8 +4,6 @@
 //! [`Tool::plan`] tells what would happen (risk, preview, digest) without doing it; [`policy::decide`] says whether it
 //! may happen; [`Tool::run`] does it, after [`still_valid`] found that the world is still the one that was shown.
 
-#![warn(missing_docs)]
-
 pub mod args;
 pub mod ask;
 pub mod bash;

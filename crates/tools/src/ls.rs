@@ -17,7 +17,7 @@ pub const MAX_DEPTH: u64 = 8;
 
 const NAME: &str = "ls";
 
-/// Lists a directory.
+/// The tool that lists a directory.
 #[derive(Debug, Clone, Copy)]
 pub struct Ls;
 

@@ -38,7 +38,7 @@ impl Passes {
         }
     }
 
-    /// Says so.
+    /// Adds a line about what was passed over, if something was.
     pub(crate) fn tell(&self, text: &mut String) {
         let passed = self.passed.load(Ordering::Relaxed);
         if passed > 0 {

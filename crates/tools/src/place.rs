@@ -28,7 +28,7 @@ const CLOSED_FOR: Duration = Duration::from_secs(1);
 pub struct KnownSecrets(Arc<Mutex<Secrets>>);
 
 impl KnownSecrets {
-    /// The book.
+    /// Waits for other threads that read or add one.
     pub fn lock(&self) -> MutexGuard<'_, Secrets> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -78,7 +78,6 @@ pub struct Rule {
     /// The tool it is for; `None` when the matcher alone says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Which calls.
     #[serde(flatten)]
     pub matcher: Matcher,
 }
@@ -90,15 +89,9 @@ pub enum Matcher {
     /// Every call of the tool.
     Whole,
     /// Commands that start with these words.
-    Prefix {
-        /// The words.
-        words: Vec<String>,
-    },
+    Prefix { words: Vec<String> },
     /// Commands that are exactly these words.
-    Exact {
-        /// The words.
-        words: Vec<String>,
-    },
+    Exact { words: Vec<String> },
     /// Writes to files in this directory or below.
     Under {
         /// The directory, canonical.
@@ -159,7 +152,6 @@ impl Rule {
 /// What policy says of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may run.
     Allow(Decider),
     /// It may not; the reason is for the model.
     Deny(String),

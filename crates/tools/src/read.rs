@@ -15,7 +15,6 @@ use std::path::Path;
 
 /// Lines of one page unless the call says otherwise.
 pub const PAGE_LINES: u64 = 2000;
-/// Bytes of one page.
 pub const PAGE_BYTES: usize = 50 * 1024;
 /// Characters of one line; the rest is cut and said so.
 pub const MAX_LINE: usize = 2000;
@@ -26,7 +25,7 @@ const PROBE: usize = 8 * 1024;
 
 const NAME: &str = "read";
 
-/// Reads a file.
+/// The tool that reads a file, page by page.
 #[derive(Debug, Clone, Copy)]
 pub struct Read;
 

@@ -34,11 +34,11 @@ const MAX_LINE: usize = 400;
 /// Longest line that is searched, in bytes.
 const MAX_HEAP: usize = 16 * 1024 * 1024;
 
-/// Searches in files.
+/// The tool that searches in files.
 #[derive(Debug, Clone, Copy)]
 pub struct Grep;
 
-/// Searches for files.
+/// The tool that finds files by their names.
 #[derive(Debug, Clone, Copy)]
 pub struct Find;
 

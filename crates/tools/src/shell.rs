@@ -40,7 +40,6 @@ pub(crate) struct Word {
 pub(crate) enum Spill {
     /// What the variable holds.
     Variable(String),
-    /// Anything.
     Anything,
 }
 

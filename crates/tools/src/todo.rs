@@ -23,7 +23,6 @@ pub enum ItemState {
     Pending,
     /// Being done.
     Active,
-    /// Done.
     Done,
 }
 
@@ -32,11 +31,10 @@ pub enum ItemState {
 pub struct PlanItem {
     /// What is to be done.
     pub text: String,
-    /// Where it stands.
     pub state: ItemState,
 }
 
-/// Keeps the plan.
+/// The tool with which the model keeps its plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Todo;
 

@@ -36,7 +36,6 @@ pub enum Deed {
     Read,
     /// Looks where the leash lets no command look: keys, logins, our own folders.
     ReadClosed,
-    /// Writes one file.
     Write {
         /// The file, canonical.
         path: PathBuf,
@@ -60,7 +59,6 @@ pub enum Deed {
 /// What a command wants beyond the leash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Leaves {
-    /// The network.
     pub network: bool,
     /// To run free of it, or to begin outside of the workspace.
     pub free: bool,
@@ -78,7 +76,6 @@ pub struct RuleOffer {
 /// What a call would do. Nothing has happened yet.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The tool's name.
     pub tool: String,
     /// The arguments as the model wrote them.
     pub args: Value,
@@ -177,7 +174,6 @@ pub struct Port {
 pub struct Question {
     /// What it is about, and who asks.
     pub title: String,
-    /// What is asked.
     pub kind: AskKind,
     /// Where the end of the question is told; closed when the tool is stopped.
     pub answer: oneshot::Sender<Closing>,
@@ -193,7 +189,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// It worked.
+    /// The tool did what it was asked.
     pub fn done(result: ToolResult) -> Outcome {
         Outcome { outcome: ToolOutcome::Done, result }
     }
@@ -203,7 +199,7 @@ impl Outcome {
         Outcome { outcome: ToolOutcome::Failed, result: ToolResult::text(why) }
     }
 
-    /// It was stopped.
+    /// The person or the end of the run stopped it.
     pub fn cancelled() -> Outcome {
         Outcome { outcome: ToolOutcome::Cancelled, result: ToolResult::text("cancelled") }
     }
@@ -225,23 +221,16 @@ pub enum ToolError {
     /// The arguments do not fit.
     #[error("{tool}: {why}")]
     Args {
-        /// The tool.
         tool: String,
         /// What is wrong and what would be right.
         why: String,
     },
     /// The file system said no.
     #[error("{}: {source}", domain::path_text::write(path))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What it said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// The path cannot be used for this.
     #[error("{}: {why}", domain::path_text::write(path))]
     Path {
-        /// The file.
         path: PathBuf,
         /// What is wrong and what to do instead.
         why: String,
@@ -251,24 +240,20 @@ pub enum ToolError {
         "{} changed since it was read: read it again, then repeat the change",
         domain::path_text::write(path)
     )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// What was shown is no longer what would happen.
     #[error("{tool}: the files changed since this call was shown: plan it again")]
-    Stale {
-        /// The tool.
-        tool: String,
-    },
+    Stale { tool: String },
 }
 
 impl ToolError {
+    /// Makes an error of what the system said about this file.
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ToolError {
         let path = path.to_owned();
         move |source| ToolError::Io { path, source }
     }
 
+    /// A path that the tool refuses, with the reason.
     pub(crate) fn path(path: &Path, why: impl Into<String>) -> ToolError {
         ToolError::Path { path: path.to_owned(), why: why.into() }
     }

@@ -71,17 +71,10 @@ pub enum NoWorkspace {
     /// The home folder lies in it.
     #[error("your home folder lies in {}", path_text::write(.0))]
     AboveHome(PathBuf),
-    /// The whole system's.
     #[error("{} belongs to the whole system", path_text::write(.0))]
     System(PathBuf),
-    /// Another user's.
     #[error("{} belongs to another user (number {owner})", path_text::write(dir))]
-    Foreign {
-        /// Which folder.
-        dir: PathBuf,
-        /// Whose.
-        owner: u32,
-    },
+    Foreign { dir: PathBuf, owner: u32 },
     /// On the way to it there is a folder of another user, who could put another one in its place.
     #[error(
         "{} is reached through {}, which belongs to another user (number {owner})",
@@ -89,11 +82,9 @@ pub enum NoWorkspace {
         path_text::write(above)
     )]
     ThroughForeign {
-        /// Which folder.
         dir: PathBuf,
         /// What is on the way.
         above: PathBuf,
-        /// Whose that is.
         owner: u32,
     },
     /// Everybody may write in it.
@@ -106,7 +97,6 @@ pub enum NoWorkspace {
         path_text::write(above)
     )]
     ThroughShared {
-        /// Which folder.
         dir: PathBuf,
         /// What is on the way.
         above: PathBuf,
@@ -117,17 +107,11 @@ pub enum NoWorkspace {
     /// Nobody knows which folder is the home.
     #[error("it is not known which folder is your home, to keep away from it; set HOME")]
     NoHome,
-    /// Parlor's own.
     #[error("{} is Parlor's own folder", path_text::write(.0))]
     Own(PathBuf),
     /// It cannot be looked at.
     #[error("{} cannot be worked in: {why}", path_text::write(dir))]
-    Gone {
-        /// Which folder.
-        dir: PathBuf,
-        /// Why.
-        why: io::Error,
-    },
+    Gone { dir: PathBuf, why: io::Error },
 }
 
 impl NoWorkspace {

@@ -25,7 +25,7 @@ pub const MAX_DIFF: usize = 100 * 1024;
 
 const NAME: &str = "write";
 
-/// Writes a file.
+/// The tool that writes whole files.
 #[derive(Debug, Clone, Copy)]
 pub struct Write;
 
@@ -108,6 +108,7 @@ pub(crate) struct Old {
 }
 
 impl Old {
+    /// Reads what stands at the path now; nothing there is fine.
     pub(crate) fn look(path: &Path) -> Result<Old, ToolError> {
         match exact::Spot::find(path) {
             Ok(spot) => Old::at(&spot, path),
@@ -141,6 +142,7 @@ impl Old {
         Ok(Old { digest: Some(digest::hex(&bytes)), text: String::from_utf8(bytes).ok() })
     }
 
+    /// Refuses to write over a file that changed after the model last saw it.
     pub(crate) fn not_changed_since_seen(&self, path: &Path, place: &Workplace) -> Result<(), ToolError> {
         match (place.last_seen(path), &self.digest) {
             (Some(seen), Some(now)) if seen != *now => Err(ToolError::Changed { path: path.to_owned() }),

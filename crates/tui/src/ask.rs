@@ -51,7 +51,6 @@ pub enum Focus {
 pub struct Held {
     /// What the key means.
     pub reply: Reply,
-    /// The key.
     pub key: Key,
     /// When it counts, unless the key comes again.
     pub until: Millis,
@@ -60,7 +59,6 @@ pub struct Held {
 /// The question on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskPanel {
-    /// Which.
     pub id: AskId,
     /// Since when it can be seen; `None` while nothing of it was drawn, or something covers it.
     pub shown_at: Option<Millis>,

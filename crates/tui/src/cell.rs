@@ -20,9 +20,7 @@ pub use tool::{headline, summary};
 /// What a cell is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Look {
-    /// Columns.
     pub columns: usize,
-    /// Colours.
     pub theme: Theme,
     /// Whether it is unfolded.
     pub open: bool,
@@ -240,7 +238,7 @@ pub fn ago(now: Millis, then: Millis) -> String {
     }
 }
 
-/// A number, short.
+/// A number in short: `950`, `1.2k`, `3.4M`.
 pub fn count(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),

@@ -37,7 +37,7 @@ pub enum Does {
     Status,
     /// Shows the words that came and went.
     Notices,
-    /// Shows what waits.
+    /// Shows the inputs that wait in the queues.
     Queue,
     /// Sets how many inputs a turn takes.
     Mode,
@@ -67,16 +67,14 @@ pub enum Does {
     Quit,
 }
 
-/// One command.
+/// One command that is typed as `/name`.
 #[derive(Debug)]
 pub struct Slash {
     /// Its name, without the slash.
     pub name: &'static str,
-    /// What it takes.
     pub takes: &'static str,
     /// What it does, in a line.
     pub help: &'static str,
-    /// What it does.
     pub does: Does,
     /// Whether the runtime can.
     pub can: fn(&Abilities) -> bool,
@@ -88,7 +86,6 @@ const fn slash(name: &'static str, takes: &'static str, help: &'static str, does
     Slash { name, takes, help, does, can: ALWAYS }
 }
 
-/// All commands.
 pub const COMMANDS: &[Slash] = &[
     slash("help", "", "all commands", Does::Help),
     slash("keys", "", "all keys", Does::Keys),

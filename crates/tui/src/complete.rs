@@ -13,9 +13,7 @@ const MAX_OFFERED: usize = 50;
 pub enum Kind {
     /// A command.
     Slash,
-    /// A file.
     File,
-    /// A skill.
     Skill,
 }
 

@@ -14,7 +14,6 @@ use ratatui::layout::{Position, Rect};
 /// The UI without a terminal.
 #[derive(Debug)]
 pub struct Headless {
-    /// The model.
     pub model: Model,
     /// What it wanted done, oldest first.
     pub fx: Vec<Fx>,
@@ -44,7 +43,7 @@ impl Headless {
         }
     }
 
-    /// Feeds news.
+    /// Takes something in that the runtime told.
     pub fn hear(&mut self, news: News) {
         self.feed(Msg::News(news));
     }
@@ -66,13 +65,13 @@ impl Headless {
         }
     }
 
-    /// Lets time pass.
+    /// Moves the clock on; nothing sleeps.
     pub fn wait(&mut self, ms: u64) {
         self.now = Millis(self.now.0 + ms);
         update(&mut self.model, Msg::Tick(self.now), &mut self.fx);
     }
 
-    /// Draws the screen.
+    /// One frame of the current size, and where the caret is in it.
     pub fn draw(&mut self) -> (Buffer, Option<Position>) {
         let (columns, rows) = self.model.screen.size;
         let area = Rect::new(0, 0, columns, rows);

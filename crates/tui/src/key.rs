@@ -4,22 +4,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What was pressed.
+/// The key itself, without what was held with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
     /// A character, as typed (an upper-case letter has shift in it).
     Char(char),
-    /// Return.
     Enter,
-    /// Tab.
     Tab,
     /// Shift and tab.
     BackTab,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Escape.
     Esc,
     /// Arrow up.
     Up,
@@ -29,13 +24,9 @@ pub enum Code {
     Left,
     /// Arrow right.
     Right,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
     /// A function key.
     F(u8),
@@ -44,33 +35,30 @@ pub enum Code {
 /// A key with what was held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    /// What was pressed.
     pub code: Code,
-    /// Control was held.
     pub ctrl: bool,
-    /// Alt was held.
     pub alt: bool,
     /// Shift was held (never set for characters: they carry it).
     pub shift: bool,
 }
 
 impl Key {
-    /// The key alone.
+    /// A key with nothing held.
     pub const fn plain(code: Code) -> Key {
         Key { code, ctrl: false, alt: false, shift: false }
     }
 
-    /// A character alone.
+    /// A character with nothing held.
     pub const fn char(c: char) -> Key {
         Key::plain(Code::Char(c))
     }
 
-    /// With control.
+    /// A character with control held.
     pub const fn ctrl(c: char) -> Key {
         Key { code: Code::Char(c), ctrl: true, alt: false, shift: false }
     }
 
-    /// With alt.
+    /// A key with alt held.
     pub const fn alt(code: Code) -> Key {
         Key { code, ctrl: false, alt: true, shift: false }
     }

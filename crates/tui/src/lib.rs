@@ -3,8 +3,6 @@
 //! It knows no dialect and no engine: it hears [`domain::port::News`] and says [`domain::command::Command`]s. Nothing but the shell
 //! does I/O; nothing but `theme` knows colours; no text from outside reaches the terminal before `clean` has seen it.
 
-#![warn(missing_docs)]
-
 pub mod ask;
 pub mod cell;
 pub mod clean;

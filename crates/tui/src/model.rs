@@ -35,7 +35,7 @@ pub const TWICE_MS: u64 = 1_500;
 /// Commands whose receipt is waited for at most; older ones are forgotten.
 const MAX_PENDING: usize = 256;
 
-/// Everything.
+/// All that the view draws from: nothing else decides what is seen.
 #[derive(Debug)]
 pub struct Model {
     /// What came from the runtime.
@@ -47,11 +47,9 @@ pub struct Model {
 /// A word that shows for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toast {
-    /// How loud.
     pub level: Level,
     /// The text, clean.
     pub text: String,
-    /// When it goes.
     pub until: Millis,
 }
 
@@ -93,7 +91,6 @@ pub struct Screen {
     pub settings: Settings,
     /// Where the person writes.
     pub composer: Editor,
-    /// Earlier prompts.
     pub history: History,
     /// Where the transcript stands.
     pub scroll: Scroll,
@@ -167,7 +164,7 @@ impl Flow {
     /// Bytes of a token, about.
     const TOKEN: u64 = 4;
 
-    /// Text came.
+    /// Counts text that came; what is too old for the speed is forgotten.
     pub fn add(&mut self, now: Millis, bytes: usize) {
         while self.0.front().is_some_and(|(at, _)| now.since(*at) > Flow::BACK_MS) {
             self.0.pop_front();
@@ -190,11 +187,9 @@ impl Flow {
 /// A command that the person ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// The command.
     pub line: String,
     /// What it wrote, clean.
     pub output: String,
-    /// When it began.
     pub since: Millis,
     /// Whether it was asked to end.
     pub stopping: bool,
@@ -220,7 +215,6 @@ pub struct About {
     pub told: Vec<String>,
     /// What to know before anything else, such as that there is no workspace.
     pub warning: Option<String>,
-    /// Who answers.
     pub note: Note,
 }
 

@@ -15,7 +15,6 @@ use std::time::Duration;
 /// Where the mouse did something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mouse {
-    /// What it did.
     pub act: MouseAct,
     /// Column, from 0.
     pub column: u16,
@@ -38,14 +37,12 @@ pub enum MouseAct {
     Release,
 }
 
-/// What comes in.
+/// Everything that can change the model: the person, the runtime, the clock, answers of the shell.
 #[derive(Debug, Clone)]
 pub enum Msg {
-    /// A key.
     Key(Key),
     /// Text that was pasted.
     Paste(String),
-    /// The mouse.
     Mouse(Mouse),
     /// The screen has this many columns and rows.
     Resize(u16, u16),
@@ -61,7 +58,6 @@ pub enum Msg {
     FromEditor(Option<String>),
     /// Files whose names fit the query.
     Files {
-        /// The query.
         query: String,
         /// Paths, best first.
         paths: Vec<String>,
@@ -70,12 +66,10 @@ pub enum Msg {
     Attached(Result<(String, Part), String>),
     /// A picture was decoded, or could not be.
     Picture {
-        /// Which.
         framed: Framed,
         /// What came of it.
         decoded: Option<Decoded>,
     },
-    /// What to begin with.
     Begin(Begin),
     /// Earlier prompts, oldest first, read at the start.
     History(Vec<String>),
@@ -83,16 +77,13 @@ pub enum Msg {
     ShellSaid(String),
     /// A command that the person ran is over.
     Shell {
-        /// The command.
         line: String,
-        /// What it wrote.
         output: String,
         /// Its exit code; `None` when a signal ended it.
         code: Option<i32>,
     },
     /// Whether the screen is dark, when the terminal told.
     Background {
-        /// Whether it is.
         dark: bool,
     },
     /// A line more for the first screen.
@@ -121,7 +112,6 @@ pub enum Fx {
     OpenEditor(String),
     /// Sets the window's title.
     Title(String),
-    /// Rings the bell.
     Bell,
     /// Shows a notification on the desktop.
     Notify(String),
@@ -129,7 +119,6 @@ pub enum Fx {
     Wake(Duration),
     /// Reads a picture: the file, or what is on the clipboard.
     Attach(Option<String>),
-    /// Looks for files.
     FindFiles(String),
     /// Keeps a prompt for later sessions.
     SaveHistory(String),
@@ -139,9 +128,7 @@ pub enum Fx {
     StopShell,
     /// Writes a text to a file.
     Write {
-        /// Where.
         path: String,
-        /// What.
         text: String,
     },
     /// Gives a picture to the terminal.
@@ -153,9 +140,7 @@ pub enum Fx {
     },
     /// Keeps what the person has set.
     Keep {
-        /// Which setting.
         setting: Setting,
-        /// Its value.
         value: &'static str,
     },
     /// Switches the mouse on or off.
@@ -175,8 +160,6 @@ pub enum Fx {
 pub struct Outgoing {
     /// Its receipt or refusal will carry this.
     pub ticket: Ticket,
-    /// For which session.
     pub target: Target,
-    /// What.
     pub command: Command,
 }

@@ -15,9 +15,7 @@ pub enum Overlay {
 /// What a pager shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// The keys.
     Keys,
-    /// The commands.
     Commands,
     /// Where the session stands.
     Status,
@@ -30,9 +28,7 @@ pub enum Content {
 /// A long text to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pager {
-    /// On top.
     pub title: String,
-    /// What it shows.
     pub content: Content,
     /// The first row shown.
     pub top: usize,

@@ -161,7 +161,6 @@ impl Pen {
         Pen { relative: true, x, row: Some(row), ..Pen::default() }
     }
 
-    /// Moves the cursor.
     fn go(&mut self, out: &mut String, x: u16, y: u16) {
         let to = i32::from(y);
         let down = self.row.map(|row| to - row);

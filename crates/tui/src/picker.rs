@@ -10,25 +10,18 @@ use domain::session::Policy;
 /// What a list is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// Sessions.
     Sessions,
     /// Messages of this session, with its branches.
     Tree,
-    /// Models.
     Models,
-    /// Policy modes.
     Policies,
-    /// Tools.
     Tools,
-    /// Skills.
     Skills,
     /// MCP servers.
     Servers,
     /// Earlier prompts.
     History,
-    /// What waits.
     Queue,
-    /// Colours.
     Themes,
     /// What the person has set.
     Settings,
@@ -37,38 +30,33 @@ pub enum Of {
 /// What a line stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stands {
-    /// A session.
     Session(SessionId),
     /// An entry of the tree.
     Entry(EntryId),
     /// A model: provider and name.
     Model(String, String),
-    /// A policy.
     Policy(Policy),
     /// A tool and whether it is on.
     Tool(String, bool),
     /// A text for the composer.
     Text(String),
-    /// Something that waits.
+    /// An input that waits in a queue.
     Queued(QueuedId),
-    /// A value of a setting.
     Value(Setting, &'static str),
     /// A setting: choosing it takes its next value.
     Setting(Setting),
-    /// A command.
     Command(&'static str),
     /// Only to be read.
     Nothing,
 }
 
-/// One line.
+/// One line of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// What is read first.
     pub label: String,
     /// What is read second.
     pub detail: String,
-    /// What it stands for.
     pub stands: Stands,
     /// A sign before it, such as the current one's.
     pub sign: &'static str,
@@ -76,16 +64,12 @@ pub struct Item {
     pub more: String,
 }
 
-/// The list.
+/// A list to choose from, with a filter that is typed.
 #[derive(Debug, Clone)]
 pub struct Picker {
-    /// What it is of.
     pub of: Of,
-    /// On top.
     pub title: String,
-    /// The filter.
     pub filter: Editor,
-    /// All lines.
     pub items: Vec<Item>,
     /// The line under the cursor, among those shown.
     pub cursor: usize,
@@ -103,7 +87,6 @@ pub struct Picker {
 /// What comes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picked {
-    /// Nothing to do.
     Nothing,
     /// The cursor stands elsewhere.
     Moved,

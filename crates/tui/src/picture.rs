@@ -62,20 +62,15 @@ pub enum Graphics {
 pub struct Framed {
     /// Its number: 24 bits, of its content and its size here.
     pub id: u32,
-    /// Columns.
     pub columns: u16,
-    /// Rows.
     pub rows: u16,
-    /// The picture.
     pub base64: Arc<str>,
 }
 
 /// A small copy of a picture, for half blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pixels {
-    /// Across.
     pub width: u32,
-    /// Down.
     pub height: u32,
     /// Red, green, blue of each, row by row.
     pub rgb: Arc<[u8]>,

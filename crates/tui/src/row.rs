@@ -13,9 +13,7 @@ use unicode_width::UnicodeWidthStr;
 pub struct Piece {
     /// Clean text without line breaks.
     pub text: String,
-    /// How it looks.
     pub style: Style,
-    /// Where it leads.
     pub link: Option<Arc<str>>,
 }
 
@@ -38,7 +36,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// An empty row.
+    /// A row without pieces, for distance.
     pub fn empty() -> Row {
         Row::default()
     }
@@ -53,7 +51,7 @@ impl Row {
         Row { pieces, ..Row::default() }
     }
 
-    /// Columns it takes.
+    /// Columns it takes on the screen, wide characters counted twice.
     pub fn width(&self) -> usize {
         self.pieces.iter().map(|piece| width(&piece.text)).sum()
     }

@@ -11,7 +11,7 @@ const MAX_FOUND: usize = 10_000;
 /// A search under way.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
-    /// The words.
+    /// What is searched for, as it is typed.
     pub editor: Editor,
     /// Cells that hold them, oldest first.
     pub found: Vec<CellKey>,

@@ -36,18 +36,14 @@ impl Default for Settings {
     }
 }
 
-/// One of them.
+/// One thing that the person can set and that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
-    /// Colours.
     Theme,
     /// Full screen or inline.
     Screen,
-    /// The mouse.
     Mouse,
-    /// What rings.
     Notify,
-    /// Pictures.
     Images,
 }
 
@@ -68,12 +64,12 @@ const NOTIFY: &[(&str, Notify)] = &[
 ];
 
 impl Setting {
-    /// The setting of this name.
+    /// Finds it by its word in the settings file.
     pub fn named(name: &str) -> Option<Setting> {
         SETTINGS.iter().find(|(_, known, _)| *known == name).map(|(setting, _, _)| *setting)
     }
 
-    /// Its name.
+    /// Its word in the settings file and in `/settings`.
     pub fn name(self) -> &'static str {
         SETTINGS.iter().find(|(setting, _, _)| *setting == self).map_or("", |(_, name, _)| name)
     }

@@ -67,14 +67,12 @@ pub struct Options {
     pub history: Option<PathBuf>,
     /// A folder of the person's own, for the file that their editor gets.
     pub drafts: Option<PathBuf>,
-    /// Which key does what.
     pub keys: Keymap,
     /// A line more for the first screen, told when it is known.
     pub note: Option<watch::Receiver<Note>>,
     /// What to say on the bare terminal when the person leaves, given the session they were in and its status fields; only where
     /// something was said.
     pub farewell: Option<Farewell>,
-    /// What to begin with.
     pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.
     pub cwd: PathBuf,

@@ -19,11 +19,9 @@ pub enum Role {
     Bad,
     /// Look out; high risk.
     Warn,
-    /// A heading.
     Heading,
     /// Code inside a line.
     Code,
-    /// A link.
     Link,
     /// What the person said.
     User,
@@ -57,7 +55,7 @@ pub enum Role {
     Call,
 }
 
-/// The themes there are.
+/// A choice of colours for all roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Theme {
     /// The terminal's own sixteen colours: fits what the person has chosen there.
@@ -83,12 +81,12 @@ pub const THEMES: &[(&str, Theme, &str)] = &[
 ];
 
 impl Theme {
-    /// The theme of this name.
+    /// Finds it by its word in the settings.
     pub fn named(name: &str) -> Option<Theme> {
         THEMES.iter().find(|(n, _, _)| *n == name).map(|(_, theme, _)| *theme)
     }
 
-    /// Its name.
+    /// Its word in the settings.
     pub fn name(self) -> &'static str {
         THEMES.iter().find(|(_, t, _)| *t == self).map_or("terminal", |(name, _, _)| name)
     }

@@ -22,20 +22,16 @@ pub enum CellKey {
     Prompt(EntryId),
     /// A part of the model's message.
     Part(EntryId, usize),
-    /// A tool run.
     Tool(ToolRunId),
-    /// A notice.
     Notice(EntryId),
     /// A summary in the place of older entries.
     Summary(EntryId),
-    /// How a run ended.
     End(RunId),
 }
 
 /// A cell and how often it changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
-    /// What it shows.
     pub key: CellKey,
     /// Rises with each change.
     pub revision: u64,

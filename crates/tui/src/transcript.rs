@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 /// Laid-out cells kept; past this, those that were not drawn lately go.
 const MAX_CACHED: usize = 512;
-/// Heights kept.
+/// Heights that are remembered at most.
 const MAX_HEIGHTS: usize = 4_096;
 
 /// Where the transcript stands.
@@ -32,12 +32,7 @@ pub enum Scroll {
     #[default]
     Tail,
     /// This line of this cell is on top.
-    At {
-        /// Which cell.
-        key: CellKey,
-        /// Which of its lines.
-        line: usize,
-    },
+    At { key: CellKey, line: usize },
 }
 
 /// Heights of cells at their revision and look.
@@ -82,7 +77,7 @@ impl Laid {
 }
 
 impl CellCache {
-    /// The rows of a cell.
+    /// Lays a cell out, or takes what was laid out for the same revision and look.
     pub(crate) fn rows(&mut self, model: &Model, cell: Cell, columns: usize) -> Laid {
         let look = look(model, cell.key, columns);
         let frame = self.frame;
@@ -129,6 +124,7 @@ impl CellCache {
     }
 }
 
+/// How a cell of the transcript is drawn now.
 pub(crate) fn look(model: &Model, key: CellKey, columns: usize) -> Look {
     let opens = model.screen.keymap.first(Action::Fold);
     Look {
@@ -354,7 +350,7 @@ pub fn text_between(model: &mut Model, area: Rect, from: Position, to: Position)
     text
 }
 
-/// Draws the transcript.
+/// Draws the conversation at its scroll position, with the selection and the found words.
 pub fn view(model: &Model, cache: &mut CellCache, area: Rect, buf: &mut Buffer, links: &mut Links) {
     cache.begin();
     let columns = columns(area);

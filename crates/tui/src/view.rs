@@ -45,12 +45,10 @@ impl Cache {
     }
 }
 
-/// Where things stand.
+/// How the screen is divided, from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Areas {
-    /// The conversation.
     pub(crate) transcript: Rect,
-    /// The question.
     pub(crate) ask: Rect,
     /// What goes on: the working line, the queue, widgets, toasts.
     pub(crate) middle: Rect,
@@ -58,7 +56,6 @@ pub(crate) struct Areas {
     pub(crate) composer: Rect,
     /// Widgets below it.
     pub(crate) below: Rect,
-    /// The status line.
     pub(crate) status: Rect,
 }
 
@@ -74,6 +71,7 @@ pub(crate) fn composer_columns(model: &Model) -> usize {
     usize::from(model.screen.size.0.saturating_sub(4)).max(2)
 }
 
+/// How things outside the transcript are drawn now.
 pub(crate) fn look(model: &Model) -> Look {
     let columns = usize::from(model.screen.size.0.saturating_sub(2)).max(1);
     Look {

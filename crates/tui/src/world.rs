@@ -14,7 +14,6 @@ pub const MAX_SEEN: usize = 16;
 /// One session as this UI sees it.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    /// Its state.
     pub state: State,
     /// The cells of its active path.
     pub thread: Thread,
@@ -33,7 +32,6 @@ pub struct Seen {
 /// Everything that came from the runtime.
 #[derive(Debug, Clone)]
 pub struct World {
-    /// The sessions seen.
     pub sessions: BTreeMap<SessionId, Seen>,
     /// The one on the screen.
     pub current: Option<SessionId>,

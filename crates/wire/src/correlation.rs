@@ -37,10 +37,7 @@ pub enum Refused {
     },
     /// The id is pending already.
     #[error("a request with id {id} is unanswered already; use a fresh id")]
-    Duplicate {
-        /// The id.
-        id: WireId,
-    },
+    Duplicate { id: WireId },
 }
 
 impl<P> Correlation<P> {

@@ -42,14 +42,12 @@ pub enum Message<'a> {
     Request {
         /// To be echoed in the answer.
         id: WireId,
-        /// What is asked.
         method: String,
         /// Raw text; `None` if absent, `Some("null")` if null.
         params: Option<&'a RawValue>,
     },
     /// Wants no answer.
     Notification {
-        /// What is told.
         method: String,
         /// Raw text; `None` if absent, `Some("null")` if null.
         params: Option<&'a RawValue>,
@@ -58,14 +56,11 @@ pub enum Message<'a> {
     Response {
         /// The id of the request.
         id: WireId,
-        /// The raw result, or the error.
         outcome: Result<&'a RawValue, RpcError>,
     },
-    /// None of these.
     Invalid {
         /// The id, where one could be read: an error can be sent for it, or a pending request settled.
         id: Option<WireId>,
-        /// What is wrong.
         why: Invalid,
     },
 }
@@ -74,7 +69,6 @@ pub enum Message<'a> {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Invalid {
-    /// Not JSON at all.
     #[error("not JSON: {0}; send one JSON object per line")]
     NotJson(String),
     /// JSON, but a bare string, number, boolean or null.
@@ -83,7 +77,6 @@ pub enum Invalid {
     /// An array.
     #[error("batches are not supported; send one message per line")]
     Batch,
-    /// Nested too deep.
     #[error(transparent)]
     TooDeep(#[from] TooDeep),
     /// A response nested too deep; its request is over.

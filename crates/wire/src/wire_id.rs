@@ -30,7 +30,6 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadId {
-    /// `null`
     #[error("the id is null; send a number or a string")]
     Null,
     /// A boolean, array or object.
@@ -48,12 +47,12 @@ pub enum BadId {
 }
 
 impl WireId {
-    /// A string id.
+    /// An id that is written as a string.
     pub fn text(text: impl Into<Box<str>>) -> Self {
         Self(Kind::Text(text.into()))
     }
 
-    /// A number id.
+    /// An id that is written as a number.
     pub fn number(value: impl Into<i128>) -> Self {
         let value = value.into();
         Self(Kind::Number { value, written: value.to_string().into() })
@@ -79,7 +78,7 @@ impl WireId {
         }
     }
 
-    /// The number, if it is one.
+    /// The value of an id that is a number, however it was written.
     pub fn as_number(&self) -> Option<i128> {
         match &self.0 {
             Kind::Number { value, .. } => Some(*value),

@@ -19,7 +19,6 @@ const PROJECT: &str = ".mcp.json";
 /// A server that is written down somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// What is written.
     pub entry: Entry,
     /// Whether the project brought it (else the person).
     pub from_project: bool,

@@ -93,7 +93,6 @@ pub(crate) struct Ground {
 /// Hears what a server says on its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ear {
-    /// The server's name.
     pub(crate) server: String,
     /// Its tools have changed.
     pub(crate) changed: Arc<Notify>,
@@ -187,7 +186,7 @@ impl Process {
 }
 
 impl Client {
-    /// Connects within [`CONNECT`].
+    /// Starts or reaches the server and shakes hands, within [`CONNECT`].
     pub(crate) async fn open(entry: &Entry, ground: &Ground, ear: Ear) -> Result<Client, Trouble> {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?;
@@ -426,7 +425,6 @@ fn short(text: &str) -> String {
 pub struct Tested {
     /// Its own name and version; may be empty.
     pub name: String,
-    /// Its tools.
     pub tools: Vec<String>,
 }
 

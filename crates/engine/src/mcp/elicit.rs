@@ -18,7 +18,6 @@ const MAX_WORDS: usize = 1_000;
 /// How a form ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Filled {
-    /// With these values.
     In(Map<String, Value>),
     /// The person said no.
     Declined,

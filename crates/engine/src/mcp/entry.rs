@@ -15,14 +15,12 @@ pub enum Way {
     Child {
         /// The program.
         command: String,
-        /// Its arguments.
         args: Vec<String>,
         /// Variables that it gets beside the harmless ones of ours.
         env: BTreeMap<String, String>,
     },
     /// A server behind a URL.
     Http {
-        /// Where.
         url: String,
         /// Headers that go with every request.
         headers: BTreeMap<String, String>,
@@ -32,7 +30,6 @@ pub enum Way {
 /// A server as a file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
     pub name: String,
     /// How it is reached; variables are not filled in yet.
     pub way: Way,

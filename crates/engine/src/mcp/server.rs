@@ -38,7 +38,7 @@ struct Inner {
     stop: CancellationToken,
 }
 
-/// Where servers run.
+/// The place in which a project's servers are started.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Site {
     /// Their working directory: the workspace, or where there is none the session's folder.
@@ -150,7 +150,7 @@ impl Servers {
         project.clone()
     }
 
-    /// Ends every server.
+    /// Ends the servers of all projects.
     pub(crate) fn stop(&self) {
         self.0.stop.cancel();
         self.0.projects.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -158,6 +158,7 @@ impl Servers {
 }
 
 impl Project {
+    /// Where its servers are started.
     pub(crate) fn site(&self) -> &Site {
         &self.site
     }

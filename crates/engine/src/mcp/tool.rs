@@ -55,6 +55,7 @@ impl Offered {
         })
     }
 
+    /// The name that its server gave it.
     pub(crate) fn into_name(self) -> String {
         self.name
     }
@@ -80,6 +81,7 @@ impl RemoteTool {
         RemoteTool { server: server.to_owned(), spec, own_name, says_destructive, client }
     }
 
+    /// The name under which the model sees it.
     pub(crate) fn name(&self) -> &str {
         &self.spec.name
     }

@@ -9,7 +9,7 @@ use tools::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, Workplace};
 
 const NAME: &str = "skill";
 
-/// Loads skills.
+/// The tool with which the model loads a skill's instructions.
 pub(crate) struct SkillTool(pub(crate) Arc<Skills>);
 
 impl SkillTool {

@@ -31,7 +31,6 @@ enum Planned {
 struct Open {
     ask: AskId,
     closing: oneshot::Receiver<Closing>,
-    /// What was shown.
     shown: ActionDigest,
     /// Why a yes cannot be written down, if the question says so.
     unwritten: Option<String>,

@@ -43,6 +43,7 @@ struct Streamed {
 }
 
 impl Turn {
+    /// Streams one response of the model and performs the tool calls in it.
     pub(super) async fn step(&self, model: &dyn Model, progress: &mut Progress) -> Stepped {
         let step = self.start_step(model).await;
         let mut streamed = self.stream(model, step, progress).await;

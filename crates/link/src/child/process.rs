@@ -19,7 +19,6 @@ use tokio::sync::watch;
 pub enum Exit {
     /// By itself, with this code.
     Code(i32),
-    /// By this signal.
     Signal(i32),
     /// The system would not tell.
     Unknown,
@@ -34,7 +33,6 @@ impl Exit {
 
 /// What a shell and a guard add to a signal to make it an exit code.
 const SIGNALLED: i32 = 128;
-/// The last signal there is.
 const LAST_SIGNAL: i32 = 64;
 
 impl Exit {
@@ -98,26 +96,30 @@ impl Process {
         Ok(process)
     }
 
+    /// The number of the process, which is its group's as well.
     pub(super) fn id(&self) -> u32 {
         self.group.id.as_raw_nonzero().get().unsigned_abs()
     }
 
+    /// How it ended, once it has.
     pub(super) fn exit(&self) -> Option<Exit> {
         *self.exit.borrow()
     }
 
-    /// Cancel-safe.
+    /// Waits for its end. Cancel-safe.
     pub(super) async fn wait(&mut self) -> Exit {
         // The thread always tells before it ends.
         self.exit.wait_for(Option::is_some).await.ok().and_then(|exit| *exit).unwrap_or(Exit::Unknown)
     }
 
+    /// Signals the program and everything it started in its group.
     pub(super) fn signal_group(&self, signal: Signal) {
         self.group.signal(signal);
     }
 }
 
 impl Process {
+    /// Ends the whole group; a guarded program is told so, and its guard kills what it guards.
     pub(super) fn end_at_once(&self) {
         self.group.signal(if self.guarded { Signal::INT } else { Signal::KILL });
     }

@@ -35,6 +35,7 @@ pub(super) struct SocketFile {
 }
 
 impl SocketFile {
+    /// Where the socket was bound.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -48,6 +49,7 @@ impl Drop for SocketFile {
     }
 }
 
+/// Binds a socket that only this user may connect to, and takes the place of one whose owner died.
 pub(super) async fn bind(path: &Path) -> Result<Listener, LinkError> {
     let failed = |source| LinkError::Listen { path: path.to_owned(), source };
     let address = SocketAddrUnix::new(path).map_err(|errno| match errno {

@@ -37,7 +37,7 @@ pub(super) struct Found {
     pub(super) output: Option<u32>,
 }
 
-/// Asks one provider.
+/// Asks one provider for its models; it may take `time` for that.
 pub(super) async fn ask(
     client: &reqwest::Client,
     target: &Target,

@@ -10,7 +10,7 @@ use crate::provider::{Login, Target, Wire};
 /// The environment as it was handed in.
 pub(super) type Environment = BTreeMap<String, String>;
 
-/// One provider.
+/// A provider that we know: where it is, how it is asked, and what its key is called.
 #[derive(Debug)]
 pub(super) struct Provider {
     /// The name before the slash.
@@ -28,6 +28,7 @@ pub(super) struct Provider {
     pub(super) offered: Offered,
 }
 
+/// The wire on which a provider is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaks {
     Anthropic,
@@ -38,6 +39,7 @@ pub(super) enum Speaks {
     Gemini,
 }
 
+/// When a provider's models are offered without being named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Offered {
     /// With a key, or with an address of its own (a gateway may ask for none).

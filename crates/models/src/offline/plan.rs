@@ -9,13 +9,9 @@ use crate::{ChatMessage, ErrorKind, Request, ToolCall};
 /// One thing to do in this response, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Planned {
-    /// Say a text.
     Say(String),
-    /// Think a text.
     Think(String),
-    /// Call a tool.
     Call {
-        /// Its name.
         tool: String,
         /// Its arguments, an object.
         args: Value,
@@ -27,11 +23,8 @@ pub enum Planned {
         /// With a pause between two.
         slowly: bool,
     },
-    /// Fail.
     Fail {
-        /// How.
         kind: ErrorKind,
-        /// With these words.
         text: String,
     },
 }
@@ -39,7 +32,7 @@ pub enum Planned {
 /// Characters of a prompt that are echoed.
 const MAX_ECHO: usize = 300;
 
-/// Plans one response.
+/// Decides what to do from the last prompt and the tool results after it.
 pub fn plan(request: &Request) -> Vec<Planned> {
     let Some(at) = request.messages.iter().rposition(|message| matches!(message, ChatMessage::User { .. }))
     else {

@@ -1,6 +1,5 @@
 //! The fixed texts of the offline model.
 
-/// What it understands.
 pub(super) const HELP: &str = "\
 I am the offline model: no key, no network, but every feature can be tried with me. I understand:
 
@@ -14,7 +13,6 @@ I am the offline model: no key, no network, but every feature can be tried with 
 
 For a real model set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, or start a local server.";
 
-/// A thought.
 pub(super) const THOUGHT: &str = "\
 The person wants me to think. I should look at the question from more than one side, \
 weigh what speaks for each answer, and then say something short.";

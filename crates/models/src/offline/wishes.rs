@@ -23,14 +23,19 @@ pub(super) enum Wish {
     /// Think aloud, then answer.
     Think,
     /// Fail, perhaps after a few words.
-    Fail { kind: ErrorKind, halfway: bool },
+    Fail {
+        kind: ErrorKind,
+        halfway: bool,
+    },
     /// Stream numbers.
-    Count { to: u32, slowly: bool },
+    Count {
+        to: u32,
+        slowly: bool,
+    },
     /// Show every sort of Markdown.
     Markdown,
     /// Say these words.
     Say(String),
-    /// Summarize the conversation.
     Summary,
     /// Say what is understood.
     Help,

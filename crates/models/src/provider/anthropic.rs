@@ -20,7 +20,7 @@ const DEFAULT_MAX_TOKENS: u32 = 8_192;
 const BUDGET_MODELS: [&str; 8] =
     ["claude-3", "opus-4-0", "sonnet-4-0", "opus-4-1", "opus-4-2", "sonnet-4-2", "4-5", "claude-2"];
 
-/// Writes the request.
+/// The request in this provider's JSON.
 pub(super) fn body(draft: &Draft<'_>) -> Value {
     let request = draft.request;
     let mut max_tokens = request.max_tokens.or(draft.info.max_output).unwrap_or(DEFAULT_MAX_TOKENS);
@@ -137,7 +137,7 @@ fn safe_id(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
 }
 
-/// Reads the events.
+/// Turns the stream of events into deltas.
 #[derive(Debug)]
 pub(super) struct Messages {
     blocks: Vec<(u64, Block)>,

@@ -55,7 +55,7 @@ impl Calls {
         self.open.last().map(|call| call.key.as_str())
     }
 
-    /// A call begins.
+    /// Notes a call whose arguments will follow in pieces.
     pub(super) fn start(
         &mut self,
         key: &str,
@@ -104,7 +104,7 @@ impl Calls {
         out.push(Delta::ToolCall(ToolCall { id: call.id, name: call.name, args }));
     }
 
-    /// Everything is complete.
+    /// Completes the calls that the provider did not end one by one.
     pub(super) fn close_all(&mut self, out: &mut Vec<Delta>) {
         for call in std::mem::take(&mut self.open) {
             let args = ToolArgs::read(&call.args);

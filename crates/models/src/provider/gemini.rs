@@ -19,7 +19,7 @@ const WIRE: &str = "gemini";
 /// What the provider documents for calls of a history that another model wrote and therefore nobody signed.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// Writes the request.
+/// The request in this provider's JSON.
 pub(super) fn body(draft: &Draft<'_>) -> Value {
     let request = draft.request;
     let mut body = Map::new();
@@ -123,7 +123,7 @@ fn pieces(content: &[Content]) -> Vec<Value> {
     parts.collect()
 }
 
-/// Reads the events.
+/// Turns the stream of events into deltas.
 #[derive(Debug)]
 pub(super) struct Candidates {
     calls: Calls,

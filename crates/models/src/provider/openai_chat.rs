@@ -47,6 +47,7 @@ pub(super) fn body(draft: &Draft<'_>, official: bool) -> Value {
     Value::Object(body)
 }
 
+/// The provider's word for how much to think; it has none for not at all.
 pub(super) fn effort(effort: Effort) -> &'static str {
     match effort {
         Effort::Off | Effort::Low => "low",
@@ -113,7 +114,7 @@ fn content_of(content: &[Content]) -> Value {
     parts.collect()
 }
 
-/// Reads the chunks.
+/// Turns the stream of chunks into deltas.
 #[derive(Debug)]
 pub(super) struct Chunks {
     calls: Calls,

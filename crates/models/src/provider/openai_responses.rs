@@ -15,7 +15,7 @@ use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, St
 
 const WIRE: &str = "openai-responses";
 
-/// Writes the request.
+/// The request in this provider's JSON.
 pub(super) fn body(draft: &Draft<'_>) -> Value {
     let request = draft.request;
     let mut body = Map::new();
@@ -88,7 +88,7 @@ fn parts(content: &[Content]) -> Value {
     parts.collect()
 }
 
-/// Reads the events.
+/// Turns the stream of events into deltas.
 #[derive(Debug)]
 pub(super) struct Items {
     calls: Calls,

@@ -28,7 +28,7 @@ pub(crate) fn carrier() -> Carrier<io::Stdout> {
 }
 
 impl Carrier<tokio::io::Stdout> {
-    /// For tasks.
+    /// For code that must not block.
     pub(crate) fn of_tasks() -> Carrier<tokio::io::Stdout> {
         Carrier::new(tokio::io::stdout())
     }

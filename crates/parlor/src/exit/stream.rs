@@ -71,6 +71,7 @@ pub(crate) fn unwritten() -> Option<&'static str> {
     MISSED.get().map(String::as_str)
 }
 
+/// The one way to the standard output that is not filtered, for what filters by itself.
 pub(super) fn stdout() -> io::Stdout {
     io::stdout()
 }

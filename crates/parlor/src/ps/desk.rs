@@ -48,6 +48,7 @@ pub(crate) struct Notice {
 }
 
 impl Notice {
+    /// Reads a notice file; nothing if it is gone or half written.
     pub(crate) fn read(path: &Path) -> Option<Notice> {
         let told: Value = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
         let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -59,10 +60,12 @@ impl Notice {
         })
     }
 
+    /// As it stands in the file, and in `ps --json`.
     pub(crate) fn to_json(&self) -> Value {
         json!({"pid": self.pid, "since": self.since, "cwd": self.cwd, "serving": self.serving})
     }
 
+    /// Whether a process of this number exists, whoever owns it.
     pub(crate) fn is_alive(&self) -> bool {
         let pid = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
         pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))

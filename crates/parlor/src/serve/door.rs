@@ -23,6 +23,7 @@ const MAX_CONNECTIONS: usize = 256;
 /// How long to wait after a failed accept, so that a lack of descriptors does not become a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// The sockets of a serving runtime, at which UIs come in.
 pub(super) struct Door {
     wire: Wire,
     main: Listener,
@@ -35,6 +36,7 @@ pub(super) struct Door {
 }
 
 impl Door {
+    /// Binds the sockets that this wire needs.
     pub(super) async fn open(wire: Wire, path: &Path, hub: Hub, host: Host) -> anyhow::Result<Door> {
         let shared = match wire {
             Wire::Known(dialect) => Some(dialect).filter(|dialect| dialect.has_event_lane()),

@@ -19,6 +19,7 @@ pub(crate) struct Sessions {
     pub(crate) act: Option<Act>,
 }
 
+/// What can be done with conversations; without a word, they are listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Act {
     /// The newest conversations of this project.
@@ -83,10 +84,10 @@ pub(crate) struct Report {
     pub(crate) json: bool,
 }
 
-/// The newest conversations.
+/// What `sessions list` takes.
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Of all projects.
+    /// Those of all projects.
     #[arg(long, short)]
     pub(crate) all: bool,
     /// How many at most.
@@ -96,10 +97,10 @@ pub(crate) struct List {
     pub(crate) report: Report,
 }
 
-/// One conversation.
+/// What `sessions show` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// Which.
+    /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
     /// How many of its last entries.
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -130,7 +131,7 @@ pub(crate) struct Search {
 /// One conversation by its id.
 #[derive(Debug, Args)]
 pub(crate) struct Id {
-    /// Which.
+    /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) report: Report,
@@ -151,7 +152,7 @@ pub(crate) enum Format {
 /// A conversation as a text.
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// Which.
+    /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
     pub(crate) id: Option<String>,
     /// How; without it, what the name of the file says, else Markdown.
     #[arg(long, short, value_enum)]
@@ -175,25 +176,25 @@ pub(crate) struct Import {
     pub(crate) report: Report,
 }
 
-/// Another title.
+/// What `sessions rename` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Rename {
-    /// Which.
+    /// The conversation, by its id or the beginning of it.
     pub(crate) id: String,
-    /// The title.
+    /// The new title; its words need no quotes.
     #[arg(required = true)]
     pub(crate) title: Vec<String>,
     #[command(flatten)]
     pub(crate) report: Report,
 }
 
-/// Gone for good.
+/// What `sessions rm` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
-    /// Which.
+    /// The conversations, by their ids or the beginnings of them.
     #[arg(required = true)]
     pub(crate) ids: Vec<String>,
-    /// Do not ask.
+    /// Do not ask whether it is meant.
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]

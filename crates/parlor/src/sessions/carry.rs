@@ -17,6 +17,7 @@ const BATCH: usize = 10_000;
 const TRIES: u64 = 16;
 
 impl Desk {
+    /// Writes one conversation as a file or to the standard output.
     pub(super) fn export(&self, export: &Export) -> anyhow::Result<Exit> {
         let id = self.named(export.id.as_deref())?;
         let format = export.format.or_else(|| by_name(export.output.as_deref()?)).unwrap_or(Format::Md);
@@ -53,6 +54,7 @@ impl Desk {
         Ok(if whole { events } else { export::events_of(state) })
     }
 
+    /// Reads an exported conversation into a new session; a file that cannot be read leaves none behind.
     pub(super) fn import(&mut self, import: &Import) -> anyhow::Result<Exit> {
         let text = read(&import.file)?;
         let place = Place { cwd: domain::path_text::write(&self.cwd), project: self.project.clone() };

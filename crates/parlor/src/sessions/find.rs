@@ -14,7 +14,7 @@ use store::{Listing, Store};
 const PREFIX: &str = "sess-";
 /// The shortest that an id is shortened to.
 const LEAST: usize = 4;
-/// How many there are to pick from.
+/// Conversations that are offered to pick from at most.
 const PICKS: usize = 20;
 /// How many are named when a short id fits several.
 const NAMED: usize = 5;

@@ -12,7 +12,7 @@ const GAPS: usize = 5;
 /// Free space in the file that is worth a word.
 const WORTH_A_WORD: u64 = 1024 * 1024;
 
-/// `sessions recover`.
+/// Does what `sessions recover` promises, and tells what is lost.
 pub(super) fn recover(data: &Path, recover: &Recover) -> anyhow::Result<Exit> {
     let json = recover.report.json;
     let Some(file) = &recover.file else { return of_store(data, json) };
@@ -195,7 +195,7 @@ fn in_json(rescued: &Rescued, store: &Path) -> String {
         .to_string()
 }
 
-/// `sessions backup`.
+/// Does what `sessions backup` promises.
 pub(super) fn back_up(data: &Path, backup: &Backup) -> anyhow::Result<Exit> {
     let copied = SqliteStore::back_up(data, &backup.file).map_err(|why| told(&why))?;
     let size = copied.bytes;

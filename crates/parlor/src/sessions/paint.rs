@@ -39,18 +39,22 @@ impl Paint {
         }
     }
 
+    /// For what may be overlooked.
     pub(crate) fn dim(self, text: &str) -> String {
         self.mark("2", text)
     }
 
+    /// For titles and names.
     pub(crate) fn strong(self, text: &str) -> String {
         self.mark("1", text)
     }
 
+    /// For ids and for who speaks.
     pub(crate) fn accent(self, text: &str) -> String {
         self.mark("36", text)
     }
 
+    /// For what was found, and for what goes on now.
     pub(crate) fn hit(self, text: &str) -> String {
         self.mark("1;33", text)
     }

@@ -14,7 +14,6 @@ use tui::settings::Settings;
 pub(crate) struct Ui {
     /// Colours, screen, mouse and so on.
     pub(crate) settings: Settings,
-    /// Which key does what.
     pub(crate) keys: Keymap,
     /// What is wrong with it, and what to do.
     pub(crate) told: Vec<String>,

@@ -50,7 +50,7 @@ pub fn consent() -> BoxedStrategy<Consent> {
         .boxed()
 }
 
-/// Questions.
+/// Every kind of question.
 pub fn ask_kind() -> BoxedStrategy<AskKind> {
     let choice = (text(), text(), maybe(text())).prop_map(|(id, label, detail)| Choice { id, label, detail });
     prop_oneof![
@@ -76,7 +76,7 @@ pub fn ask_kind() -> BoxedStrategy<AskKind> {
     .boxed()
 }
 
-/// Asks.
+/// Open asks of every kind.
 pub fn ask() -> BoxedStrategy<Ask> {
     (number(), maybe(number()), text(), ask_kind(), maybe(number()))
         .prop_map(|(id, run, title, kind, deadline)| Ask {

@@ -20,7 +20,7 @@ pub(super) fn export_format() -> BoxedStrategy<ExportFormat> {
     one_of(&[ExportFormat::Markdown, ExportFormat::Html, ExportFormat::Jsonl])
 }
 
-/// What UIs want.
+/// Commands of every group.
 pub fn command() -> BoxedStrategy<Command> {
     prop_oneof![2 => of_run(), 3 => of_session(), 2 => of_lists()].boxed()
 }

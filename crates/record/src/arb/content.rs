@@ -27,7 +27,7 @@ pub fn json() -> BoxedStrategy<Json> {
     .boxed()
 }
 
-/// Who speaks.
+/// Every speaker of a message.
 pub fn role() -> BoxedStrategy<Role> {
     one_of(&[Role::User, Role::Assistant, Role::System])
 }

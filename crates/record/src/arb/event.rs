@@ -13,7 +13,7 @@ use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepI
 use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
 
-/// Events.
+/// Numbered events of every kind.
 pub fn event() -> BoxedStrategy<Event> {
     (number(), number(), body())
         .prop_map(|(seq, at, body)| Event { seq: Seq(seq), at: Millis(at), body })
@@ -38,7 +38,7 @@ pub fn finish() -> BoxedStrategy<Finish> {
     one_of(&[Finish::Complete, Finish::Length, Finish::Interrupted, Finish::Failed])
 }
 
-/// Summaries.
+/// Summaries that take the place of older entries.
 pub fn compaction() -> BoxedStrategy<Compaction> {
     let trigger = one_of(&[Trigger::Manual, Trigger::Threshold, Trigger::Overflow]);
     (text(), maybe(number()), number(), trigger, usage())
@@ -71,7 +71,7 @@ fn decision() -> BoxedStrategy<Decision> {
         .boxed()
 }
 
-/// What happens.
+/// What an event may say, of every group.
 pub fn body() -> BoxedStrategy<Body> {
     prop_oneof![
         3 => of_session(),

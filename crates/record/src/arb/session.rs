@@ -8,32 +8,32 @@ use domain::session::{ModelRef, Policy, SessionSummary};
 use domain::signal::{Board, Level, Place, Signal, UiContext};
 use proptest::prelude::*;
 
-/// Session ids.
+/// Ids of sessions, as they are written.
 pub fn session_id() -> BoxedStrategy<SessionId> {
     number().prop_map(SessionId::from_number).boxed()
 }
 
-/// Models.
+/// Models by provider and name.
 pub fn model_ref() -> BoxedStrategy<ModelRef> {
     (text(), text()).prop_map(|(provider, name)| ModelRef { provider, name }).boxed()
 }
 
-/// Policy modes.
+/// Every policy there is.
 pub fn policy() -> BoxedStrategy<Policy> {
     one_of(&Policy::ALL)
 }
 
-/// Queues.
+/// Steer or follow-up.
 pub fn queue_kind() -> BoxedStrategy<QueueKind> {
     one_of(&[QueueKind::Steer, QueueKind::FollowUp])
 }
 
-/// Queue modes.
+/// One at a time, or all at once.
 pub fn mode() -> BoxedStrategy<Mode> {
     one_of(&[Mode::OneAtATime, Mode::All])
 }
 
-/// How loud.
+/// Every level of a notice.
 pub fn level() -> BoxedStrategy<Level> {
     one_of(&[Level::Info, Level::Success, Level::Warning, Level::Error])
 }
@@ -65,7 +65,7 @@ fn place() -> BoxedStrategy<Place> {
     one_of(&[Place::Above, Place::Below])
 }
 
-/// One-way words.
+/// Signals of every kind.
 pub fn signal() -> BoxedStrategy<Signal> {
     prop_oneof![
         (level(), text()).prop_map(|(level, text)| Signal::Notify { level, text }),

@@ -27,11 +27,9 @@ pub enum Look {
 /// How a store is.
 #[derive(Debug)]
 pub enum Health {
-    /// There is none.
     Missing,
     /// No damage was found.
     Whole {
-        /// How many sessions are in it.
         sessions: u64,
         /// How large it is.
         bytes: u64,
@@ -104,6 +102,7 @@ fn damaged(path: &Path, look: Look, first: String) -> Health {
     }
 }
 
+/// Whether a file is sound, as far as it was looked at.
 pub(super) enum Sound {
     Yes {
         sessions: u64,

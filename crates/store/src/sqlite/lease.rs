@@ -139,7 +139,7 @@ impl Held {
     }
 }
 
-/// The time.
+/// The time of day, which all processes of this machine agree on.
 pub(super) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(u64::try_from(since.as_millis()).unwrap_or(0))

@@ -24,7 +24,6 @@ const USUAL_SIZE: usize = 4096;
 pub(super) struct Header {
     /// Whose file it is.
     pub(super) application: u32,
-    /// Its format.
     pub(super) format: u32,
     first_free: u32,
 }

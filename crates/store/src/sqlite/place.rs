@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The file's name in the data directory.
 const FILE: &str = "sessions.db";
 
-/// Where the file is.
+/// The database of a data directory.
 pub(super) fn file(directory: &Path) -> PathBuf {
     directory.join(FILE)
 }
@@ -98,6 +98,7 @@ pub(super) fn keep_private(file: &Path) -> io::Result<()> {
     if mode != 0o600 { fs::set_permissions(file, fs::Permissions::from_mode(0o600)) } else { Ok(()) }
 }
 
+/// Elsewhere than on Unix the folder's owner decides: there is no mode to set.
 #[cfg(not(unix))]
 pub(super) fn keep_private(_file: &Path) -> io::Result<()> {
     Ok(())

@@ -42,7 +42,6 @@ pub struct Rescued {
 /// What became of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RescuedSession {
-    /// Which.
     pub session: SessionId,
     /// Its title; empty when it is lost.
     pub title: String,
@@ -68,7 +67,7 @@ pub enum Fate {
 }
 
 impl RescuedSession {
-    /// How many of its events are lost.
+    /// The sum of the gaps.
     pub fn lost_events(&self) -> u64 {
         self.lost.iter().map(|(first, last)| last.0 - first.0 + 1).sum()
     }

@@ -29,7 +29,7 @@ enum Form {
     Parted = 2,
 }
 
-/// One row.
+/// A row of the log or a snapshot as it stands in the file: bytes, and what proves them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     /// First event in it; for a snapshot the event it stands at.
@@ -40,9 +40,7 @@ pub(super) struct Row {
     pub(super) version: u32,
     /// How the bytes are stored.
     pub(super) form: u8,
-    /// Checksum.
     pub(super) crc: u32,
-    /// The bytes.
     pub(super) bytes: Vec<u8>,
 }
 

@@ -26,7 +26,6 @@ type Place = (u32, usize);
 /// What is known of a session besides its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Its name.
     pub(super) name: SessionId,
     /// Its last event; `None` when nobody knows.
     pub(super) last: Option<Seq>,
@@ -39,12 +38,10 @@ pub(super) struct Known {
 pub(super) struct Found {
     /// Rows of the log, in order, as they were written.
     pub(super) rows: Vec<Row>,
-    /// The snapshot.
     pub(super) snapshot: Option<Row>,
 }
 
 impl Found {
-    /// Whether nothing holds.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.snapshot.is_none()
     }
@@ -118,7 +115,7 @@ impl Salvage {
         self.sessions().into_iter().any(|(id, known)| !self.found(id, &known.name).is_empty())
     }
 
-    /// The pages themselves.
+    /// The pages that it reads, for whoever looks for more in them.
     pub(super) fn pages(&self) -> &Pages {
         &self.pages
     }

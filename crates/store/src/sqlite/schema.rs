@@ -122,7 +122,7 @@ pub(super) enum Tables {
 pub(super) type Made = BTreeMap<String, String>;
 
 impl Tables {
-    /// Which they are.
+    /// Compares them with those that our migrations make.
     pub(super) fn of(made: &Made) -> Tables {
         let Ok(ours) = Connection::open_in_memory().and_then(|connection| {
             for step in MIGRATIONS {

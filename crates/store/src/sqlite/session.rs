@@ -67,6 +67,7 @@ impl Writer {
         }
     }
 
+    /// Events that were taken and are in no row yet.
     pub(super) fn waiting(&self) -> &[Event] {
         &self.waiting
     }
@@ -76,11 +77,13 @@ impl Writer {
         self.waiting.last().map_or(self.last, |event| event.seq)
     }
 
+    /// Whether so many events came since the last snapshot that opening would be slow without another.
     pub(super) fn snapshot_due(&self) -> bool {
         let grown = self.end().0.saturating_sub(self.snapshot_at.0);
         grown >= SNAPSHOT_EVERY.max(self.snapshot_at.0 / SNAPSHOT_PART)
     }
 
+    /// Refuses events that do not follow the last one without a gap.
     pub(super) fn check_numbers(
         &self,
         session: &SessionId,
@@ -167,6 +170,7 @@ impl Writer {
         Ok(ours)
     }
 
+    /// Writes the state beside the log, so that opening need not fold everything; `false` if the session is another's by now.
     pub(super) fn snapshot(
         &mut self,
         connection: &mut Connection,
@@ -190,6 +194,7 @@ impl Writer {
         Ok(ours)
     }
 
+    /// Renews the lease in good time and writes what waits; `false` if the session is another's by now.
     pub(super) fn tend(
         &mut self,
         connection: &mut Connection,
@@ -245,6 +250,7 @@ impl Writer {
     }
 }
 
+/// Writes all or nothing, and as durably as `sync` says.
 pub(super) fn in_transaction<T>(
     connection: &mut Connection,
     sync: Sync,
@@ -345,7 +351,7 @@ pub(super) struct Hit {
     pub(super) events: (Seq, Seq),
 }
 
-/// The newest hits.
+/// The newest entries that hold a word for each word of the query.
 pub(super) fn hits(connection: &Connection, query: &str, limit: usize) -> Result<Vec<Hit>> {
     let mut statement = connection.prepare_cached(
         "SELECT s.name, s.id, s.summary, e.entry, e.at, e.first, e.last

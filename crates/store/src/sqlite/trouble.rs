@@ -34,6 +34,7 @@ pub(super) fn is_full(path: &Path) -> bool {
     rustix::fs::statvfs(folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < NO_ROOM)
 }
 
+/// Elsewhere than on Unix nobody is asked how much room is left.
 #[cfg(not(unix))]
 pub(super) fn is_full(_path: &Path) -> bool {
     false

@@ -27,6 +27,7 @@ pub(super) fn append(
     save_summary(connection, id, projection, last.seq.0)
 }
 
+/// Adds a row to the log. A row that is there already is an error: nothing is ever written over.
 pub(super) fn insert_row(connection: &Connection, id: i64, row: &Row) -> Result<()> {
     connection
         .prepare_cached("INSERT INTO log VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
@@ -82,6 +83,7 @@ fn save_text(
         .map(drop)
 }
 
+/// Writes what lists and searches show of the session, up to event `last`.
 pub(super) fn save_summary(
     connection: &Connection,
     id: i64,

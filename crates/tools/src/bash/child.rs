@@ -88,7 +88,7 @@ impl Drop for Group {
     }
 }
 
-/// A running command.
+/// A command that was started, with everything it starts; dropping it ends them all.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,

@@ -29,22 +29,17 @@ const END_WAIT: Duration = Duration::from_secs(5);
 /// Where a background command stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobState {
-    /// It runs.
     Running,
     /// It ended by itself; `None` when a signal ended it.
     Exited(Option<i32>),
-    /// It was stopped.
     Stopped,
 }
 
 /// What can be told about a background command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobReport {
-    /// Its number.
     pub id: u64,
-    /// The command line.
     pub line: String,
-    /// Where it stands.
     pub state: JobState,
     /// How long it ran so far, or in all.
     pub ran: Duration,

@@ -196,6 +196,7 @@ pub(crate) struct Live {
 const MAX_WAITING: usize = 64 * 1024;
 
 impl Live {
+    /// Adds bytes; past the bound the older half is dropped, since the newest are worth showing.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() > MAX_WAITING {

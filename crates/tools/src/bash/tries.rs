@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 /// Failed commands that are remembered; past it the oldest is forgotten.
 const MAX_TRIES: usize = 32;
-/// Lines of each.
 const LAST_LINES: usize = 6;
 
 /// Commands that failed inside the leash.

@@ -43,18 +43,22 @@ impl Target {
         Ok(Target { url, host, name, port })
     }
 
+    /// The address as it is fetched.
     pub(super) fn url(&self) -> &Url {
         &self.url
     }
 
+    /// The host as people and rules name it: with the port, if the URL names one.
     pub(super) fn host(&self) -> &str {
         &self.host
     }
 
+    /// The host as it is looked up.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
+    /// The port, also when the URL leaves it to the scheme.
     pub(super) fn port(&self) -> u16 {
         self.port
     }

@@ -34,9 +34,7 @@ pub enum Allowance {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no tool `{said}`: allow {known}, a tool of an MCP server as mcp__SERVER__TOOL, or all")]
 pub struct NotAllowable {
-    /// What was said.
     pub said: String,
-    /// What there is.
     pub known: String,
 }
 
@@ -105,7 +103,6 @@ pub(crate) const KEEPS_SECRETS: &str = "where people keep secrets";
 /// How the reason begins that is about a command which begins outside of the workspace.
 pub(crate) const RUNS_IN: &str = "runs in ";
 
-/// What stays inside.
 const INSIDE: &[Act] =
     &[Act::LookInside, Act::LookOutside, Act::Write, Act::Repository, Act::Command, Act::Server];
 

@@ -20,26 +20,13 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub enum RulesError {
     /// The file system said no.
     #[error("rules file {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What it said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// The file holds something else.
     #[error("rules file {} cannot be understood, so it allows nothing: correct it or remove it ({why})", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Malformed { path: PathBuf, why: String },
     /// There are too many.
     #[error("rules file {} is full: remove rules that are no longer needed", path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -42,7 +42,7 @@ impl Family {
         Family { head: Some(Pid::from_child(child)), ..self }
     }
 
-    /// Signals all of them.
+    /// Signals every member, also those that left the process group.
     pub(super) fn signal(&self, signal: Signal) {
         #[cfg(target_os = "linux")]
         if self.enclosed {

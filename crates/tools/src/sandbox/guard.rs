@@ -42,16 +42,10 @@ pub enum GuardError {
     ParentGone,
     /// The system said no.
     #[error("guard: cannot {what}: {source}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// What it said.
-        source: std::io::Error,
-    },
+    System { what: &'static str, source: std::io::Error },
     /// The command cannot be started.
     #[error("{}: {source}", program.display())]
     Spawn {
-        /// The command.
         program: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -68,6 +62,7 @@ impl GuardError {
     }
 }
 
+/// Makes an error of what the system said about this attempt.
 pub(super) fn system<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> GuardError {
     move |source| GuardError::System { what, source: source.into() }
 }

@@ -26,7 +26,6 @@ pub(super) enum Marked {
     No,
     /// Lower, but not as we mark: it may have been lowered further, or never have been ours.
     Perhaps,
-    /// As we mark.
     Yes,
 }
 

@@ -22,9 +22,7 @@ pub(super) enum Options {
 /// What its plain words are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reads {
-    /// Words.
     Words,
-    /// Files.
     Files,
     /// Files, and `@file` is a file full of further words.
     Lists,

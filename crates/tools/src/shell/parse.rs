@@ -17,7 +17,7 @@ const UNREAD: &[&str] = &["case", "esac", "select", "function", "coproc", "[[", 
 
 type Odd<T> = Result<T, String>;
 
-/// Reads a line.
+/// Reads a command line into its simple commands; what it does not understand becomes a doubt.
 pub(super) fn parse(line: &str) -> Script {
     let mut script = Script::default();
     if line.chars().any(|c| domain::harmless::is_harmful(c) && c != '\n' && c != '\t') {

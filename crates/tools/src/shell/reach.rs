@@ -67,6 +67,7 @@ impl<'a> Reach<'a> {
         Reach { place, bases: vec![place.workdir().to_owned()] }
     }
 
+    /// The folders in which the command may be when a relative path is read.
     pub(super) fn bases(&self) -> &[PathBuf] {
         &self.bases
     }

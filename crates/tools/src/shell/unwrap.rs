@@ -19,7 +19,6 @@ pub(super) struct Bare {
     pub(super) rights: bool,
     /// Whether it is a shell that runs what it is fed.
     pub(super) fed_shell: bool,
-    /// What surrounds it.
     pub(super) around: Around,
 }
 

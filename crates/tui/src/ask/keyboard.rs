@@ -24,7 +24,6 @@ pub const HELD_MS: u64 = 100;
 /// The last key that answered a question, while no other key came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
-    /// The key.
     pub key: Key,
     /// When it came last.
     pub at: Millis,
@@ -45,7 +44,7 @@ pub enum Waits {
     Left,
 }
 
-/// Who has the keyboard.
+/// Where the next key goes while there may be a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keyboard {
     /// No question wants it.
@@ -54,11 +53,10 @@ pub enum Keyboard {
     Soon(Option<Millis>),
     /// The composer, until the person moves to the question.
     Waits(Waits),
-    /// The question.
     Question,
 }
 
-/// Who has the keyboard now.
+/// Decides it from what is open, what was typed and how long the question has been in sight.
 pub fn keyboard(model: &Model) -> Keyboard {
     let screen = &model.screen;
     let Some(panel) = screen.ask.as_ref().filter(|panel| !panel.answered) else { return Keyboard::Composer };

@@ -9,9 +9,7 @@ use domain::ask::{Answer, Ask, AskKind, Consent, Scope};
 /// What comes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Nothing to tell.
     Nothing,
-    /// The person answers.
     Answer(Answer),
     /// All of it is to be shown.
     Full,

@@ -17,7 +17,6 @@ const SHORT_WORDS: usize = 14;
 pub struct Offer {
     /// The key, as it is written.
     pub key: &'static str,
-    /// What it does.
     pub words: String,
 }
 

@@ -30,7 +30,7 @@ pub struct Room {
     pub scarce: bool,
 }
 
-/// The panel, drawn.
+/// The panel of a question as rows, and what the rest of the screen must know about it.
 #[derive(Debug)]
 pub struct Drawn {
     /// Its rows; the last ones tell the keys.
@@ -44,13 +44,12 @@ pub struct Drawn {
 /// All of a question, for the page that shows it.
 #[derive(Debug)]
 pub struct Full {
-    /// Its rows.
     pub rows: Vec<Row>,
     /// Which of them spell out the rule that `s` and `a` would make.
     pub rule: Range<usize>,
 }
 
-/// Draws the panel.
+/// Lays the panel out in the room there is; what is asked comes before everything else.
 pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Look, on: Room) -> Drawn {
     let high = on.rows;
     let keyboard = keyboard(model);

@@ -16,6 +16,7 @@ const LONG_PROMPT: usize = 40;
 /// Rows of a folded thought.
 const THOUGHT_PREVIEW: usize = 1;
 
+/// The rows of what the person said.
 pub(super) fn prompt(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
     let Some(message) = state.message(MessageId(entry.0)) else { return Vec::new() };
     let mut rows = Vec::new();
@@ -40,6 +41,7 @@ pub(super) fn prompt(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
     rows
 }
 
+/// The rows of one part of an answer; a thought that nothing follows yet is shown as going on.
 pub(super) fn part(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<Row> {
     let Some(message) = state.message(MessageId(entry.0)) else { return Vec::new() };
     let mut rows = message.parts.get(at).map(|part| whole_part(part, look)).unwrap_or_default();
@@ -51,6 +53,7 @@ pub(super) fn part(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<
     rows
 }
 
+/// The text so far of a part that is drawn piece by piece as it comes.
 pub(super) fn streamed(state: &State, entry: EntryId, at: usize) -> Option<&str> {
     match state.message(MessageId(entry.0))?.parts.get(at)? {
         Part::Text(text) => Some(text),
@@ -70,6 +73,7 @@ pub(super) fn is_long(state: &State, entry: EntryId) -> bool {
     message.is_some_and(|message| message.text().lines().count() > LONG_PROMPT)
 }
 
+/// Whether the part is one of the model's thoughts, which are folded.
 pub(super) fn is_thought(state: &State, entry: EntryId, at: usize) -> bool {
     let part = state.message(MessageId(entry.0)).and_then(|message| message.parts.get(at));
     matches!(part, Some(Part::Thought { .. }))
@@ -141,6 +145,7 @@ fn thought(text: &str, thinking: bool, look: Look) -> Vec<Row> {
     rows
 }
 
+/// The rows of a compaction, with the reason for it.
 pub(super) fn summary(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
     let Some(EntryKind::Compaction(compaction)) = state.entries.get(&entry).map(|entry| &entry.kind) else {
         return Vec::new();
@@ -160,6 +165,7 @@ pub(super) fn summary(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
     rows
 }
 
+/// The text without any layout, for copying.
 pub(super) fn plain(state: &State, entry: EntryId, key: CellKey) -> String {
     let Some(message) = state.message(MessageId(entry.0)) else { return String::new() };
     let text = match key {

@@ -18,6 +18,7 @@ const MAX_OPEN: usize = 400;
 /// Bytes of output that are drawn at most.
 const MAX_PART: usize = 64 * 1024;
 
+/// One tool run: a headline, then as much of its output as is open.
 pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
     let mut rows = vec![first_row(tool, look)];
     let inner = inner(look);
@@ -226,6 +227,7 @@ pub fn summary(args: &str) -> String {
     }
 }
 
+/// Headline and output without any layout, for copying.
 pub(super) fn plain(tool: &ToolRun) -> String {
     let result = tool.result.as_ref().map(|result| result.text.as_str()).filter(|text| !text.is_empty());
     let said = clean(result.unwrap_or(&tool.output)).into_owned();

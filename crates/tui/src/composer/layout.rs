@@ -8,16 +8,14 @@ use unicode_segmentation::UnicodeSegmentation;
 pub struct Caret {
     /// Row of the laid-out text.
     pub row: usize,
-    /// Column.
     pub column: usize,
 }
 
-/// Text in rows.
+/// The composer's text broken into rows, and where the caret is in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Laid {
     /// Byte ranges of the rows.
     pub rows: Vec<(usize, usize)>,
-    /// The caret.
     pub caret: Caret,
 }
 

@@ -19,13 +19,9 @@ pub enum Action {
     Editor,
     /// Takes a picture from the clipboard.
     Picture,
-    /// To the start of the line.
     LineStart,
-    /// To the end of the line.
     LineEnd,
-    /// A word to the left.
     WordLeft,
-    /// A word to the right.
     WordRight,
     /// Cuts the word before the caret.
     CutWord,
@@ -37,19 +33,13 @@ pub enum Action {
     PutBack,
     /// Takes a change back.
     Undo,
-    /// Makes it again.
     Redo,
-    /// A page up.
     PageUp,
-    /// A page down.
     PageDown,
-    /// A line up.
     LineUp,
-    /// A line down.
     LineDown,
     /// To the first message.
     ToStart,
-    /// To the end.
     ToEnd,
     /// Opens or folds everything.
     Fold,
@@ -61,15 +51,12 @@ pub enum Action {
     PromptUp,
     /// Selects the prompt below.
     PromptDown,
-    /// Finds words.
     Search,
-    /// What waits.
     Queue,
     /// The list of sessions.
     Sessions,
     /// The next open session.
     NextSession,
-    /// The one before.
     PreviousSession,
     /// The page of keys.
     Keys,
@@ -103,7 +90,6 @@ impl Action {
 /// An action with its name, its default keys and what it does.
 #[derive(Debug)]
 pub struct Named {
-    /// The action.
     pub action: Action,
     /// Its name in the settings.
     pub name: &'static str,
@@ -130,7 +116,6 @@ pub const GROUPS: &[(&str, Action)] = &[
     ("Editing", Action::LineStart),
 ];
 
-/// All actions.
 pub const ACTIONS: &[Named] = &[
     named(Action::Send, "send", &["enter"], "sends; while a run is under way: waits for its end"),
     named(Action::Steer, "steer", &["ctrl-s"], "steers the run: heard as soon as the current step allows"),

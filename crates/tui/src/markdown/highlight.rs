@@ -149,6 +149,7 @@ impl Highlighter {
         Highlighter { language, diff: matches!(name.as_str(), "diff" | "patch"), open: None }
     }
 
+    /// Paints one line of the block; lines must come in order, for comments and strings that go on.
     pub(super) fn line(&mut self, line: &str, theme: Theme) -> Vec<Piece> {
         if self.diff {
             let role = match line.as_bytes().first() {

@@ -13,6 +13,7 @@ const MAX_LINK: usize = 2_048;
 /// Containers deeper than this are drawn as if at this depth.
 const MAX_DEPTH: usize = 16;
 
+/// Lays a whole text out.
 pub(super) fn rows(text: &str, look: Look) -> Vec<Row> {
     let mut walk = Walk::new(look);
     for event in Parser::new_ext(text, options()) {

@@ -29,16 +29,19 @@ impl Table {
         Table { aligns, rows: Vec::new() }
     }
 
+    /// Begins a row; the first is the heading.
     pub(super) fn row(&mut self) {
         self.rows.push(Vec::new());
     }
 
+    /// Adds a cell to the row that was begun last; cells past the bound are dropped.
     pub(super) fn cell(&mut self, pieces: Vec<Piece>) {
         if let Some(row) = self.rows.last_mut().filter(|row| row.len() < MAX_COLUMNS) {
             row.push(pieces);
         }
     }
 
+    /// Lays the table out in the columns there are, with `lead` before each line.
     pub(super) fn rows(&self, lead: &Piece, look: Look) -> Vec<Row> {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         if count == 0 {

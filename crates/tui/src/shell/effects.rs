@@ -20,6 +20,7 @@ const MAX_COPY: usize = 1024 * 1024;
 const MAX_HISTORY_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Shell {
+    /// Performs one effect; those that would block are started, and answer with a message later.
     pub(super) fn effect(&mut self, fx: Fx) {
         match fx {
             Fx::Send(outgoing) => {

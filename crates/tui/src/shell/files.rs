@@ -17,7 +17,6 @@ const FRESH: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Files(Arc<Mutex<Option<Walked>>>);
 
-/// When it was, and what was there.
 type Walked = (Instant, Vec<String>);
 
 impl Files {

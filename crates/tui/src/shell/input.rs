@@ -27,7 +27,6 @@ enum Gate {
     Open,
     /// The thread is to stop reading.
     Closing,
-    /// It has.
     Closed,
 }
 
@@ -52,6 +51,7 @@ pub(super) enum Input {
 }
 
 impl InputThread {
+    /// Starts the threads that read the terminal.
     pub(super) fn start() -> io::Result<InputThread> {
         let (send, events) = mpsc::channel(MAX_EVENTS);
         let gate = Arc::new((Mutex::new(Gate::Open), Condvar::new()));
@@ -90,7 +90,7 @@ impl InputThread {
         let _ = wait.await;
     }
 
-    /// Reads again.
+    /// Lets the thread read again after a pause.
     pub(super) fn resume(&self) {
         self.set(Gate::Open);
     }

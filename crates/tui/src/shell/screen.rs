@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io;
 
-/// Where frames go.
+/// Brings frames to the terminal, in either of its two ways.
 #[derive(Debug)]
 pub(super) struct Screen {
     painter: Painter,
@@ -43,7 +43,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Draws the model.
+    /// Draws the model, unless the terminal must say first where its cursor is.
     pub(super) fn draw(
         &mut self,
         model: &Model,

@@ -80,6 +80,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
+    /// Takes the terminal: raw mode, and the alternate screen if `full`. Dropping gives it back, and so does a panic.
     pub(super) fn enter(mouse: bool, full: bool) -> io::Result<Terminal> {
         if !io::stdin().is_terminal() || !stdout().is_terminal() {
             return Err(io::Error::other(
@@ -111,10 +112,12 @@ impl Terminal {
         Ok(terminal)
     }
 
+    /// What the terminal said about its abilities when it was taken.
     pub(super) fn facts(&self) -> Facts {
         self.facts
     }
 
+    /// Columns and rows; the usual 80 by 24 if nobody can say.
     pub(super) fn size(&self) -> (u16, u16) {
         size().unwrap_or((80, 24))
     }
@@ -154,6 +157,7 @@ impl Terminal {
         BELOW.store(rows, Ordering::SeqCst);
     }
 
+    /// Lets the terminal report the mouse, or select text by itself again.
     pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse = on;
         self.write(if on { MOUSE_ON } else { MOUSE_OFF })
@@ -164,6 +168,7 @@ impl Terminal {
         restore();
     }
 
+    /// Writes the bytes out at once.
     pub(super) fn write(&self, bytes: &str) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());

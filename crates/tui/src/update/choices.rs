@@ -12,6 +12,7 @@ fn sign(current: bool) -> &'static str {
     if current { "› " } else { "  " }
 }
 
+/// The list to choose from, the current one marked.
 pub(super) fn policies(current: Policy) -> Vec<Item> {
     [
         (Policy::ReadOnly, "nothing that changes anything"),
@@ -31,6 +32,7 @@ pub(super) fn policies(current: Policy) -> Vec<Item> {
     .collect()
 }
 
+/// The list to choose from, the current one marked.
 pub(super) fn themes(model: &Model) -> Vec<Item> {
     let current = model.screen.settings.value(Setting::Theme);
     let about = |name: &str| match THEMES.iter().find(|(known, _, _)| *known == name) {

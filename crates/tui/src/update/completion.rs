@@ -39,7 +39,7 @@ pub(super) fn refresh(model: &mut Model, fx: &mut Vec<Fx>) {
     };
 }
 
-/// Files came.
+/// Shows the files that were found, unless something else was typed meanwhile.
 pub(super) fn found(model: &mut Model, query: &str, paths: Vec<String>) {
     if let Some(completion) = &mut model.screen.completion
         && completion.kind == Kind::File

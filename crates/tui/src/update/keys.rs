@@ -25,6 +25,7 @@ enum For {
     Else,
 }
 
+/// Takes a key to where it belongs: the question, the overlay, the panel or the composer.
 pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
     if asks::is_held_down(model, key) {
         return;

@@ -20,6 +20,7 @@ use domain::state::State;
 /// Runs at least this long ring the bell when they end.
 const LONG_RUN_MS: u64 = 15_000;
 
+/// Takes up what the runtime told.
 pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
     match news {
         News::Attached { session, replay, board, abilities } => {

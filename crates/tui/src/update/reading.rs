@@ -83,6 +83,7 @@ fn fold(model: &mut Model, key: CellKey) {
     }
 }
 
+/// Opens or closes everything; what was opened or closed singly follows again.
 pub(super) fn fold_all(model: &mut Model) {
     model.screen.details = !model.screen.details;
     model.screen.flipped.clear();

@@ -329,7 +329,7 @@ fn gauge(left: u8) -> (String, Role) {
     (format!("context {}{} {left}% left", "▰".repeat(used), "▱".repeat(BARS - used)), role)
 }
 
-/// Money in dollars.
+/// Dollars, with as many digits as are of use.
 pub(super) fn money(micros: u64) -> String {
     if micros < 10_000 {
         format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
@@ -338,7 +338,7 @@ pub(super) fn money(micros: u64) -> String {
     }
 }
 
-/// The policy in a word.
+/// What the status line calls the policy, coloured by how much it lets through.
 pub(crate) fn policy_word(policy: Policy) -> (&'static str, Role) {
     match policy {
         Policy::ReadOnly => ("read-only", Role::Ok),

@@ -7,6 +7,7 @@ use crate::model::Model;
 use crate::row::{Row, wrap};
 use crate::theme::Role;
 
+/// The lines of the page about the session.
 pub(super) fn rows(model: &Model) -> Vec<Row> {
     let look = look(model);
     let seen = model.world.seen();

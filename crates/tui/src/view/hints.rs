@@ -13,6 +13,7 @@ const MAX_OFFERS: usize = 8;
 const MAX_OUTPUT: usize = 8;
 const SEARCH: &str = "find: ";
 
+/// The lines above the composer that are not widgets of the runtime.
 pub(super) fn rows(model: &Model) -> Vec<Row> {
     let look = look(model);
     let mut rows = ran(model);

@@ -49,9 +49,7 @@ pub(crate) struct InlineFrame {
     pub(crate) commit: Vec<Row>,
     /// The live part.
     pub(crate) live: Buffer,
-    /// Links in it.
     pub(crate) links: Links,
-    /// The caret in it.
     pub(crate) caret: Option<Position>,
 }
 
@@ -81,7 +79,7 @@ impl Inline {
         }
     }
 
-    /// The next frame.
+    /// Plans the next frame: which finished rows go to the scrollback, and what stays below them.
     pub(crate) fn frame(&mut self, model: &Model, cache: &mut Cache) -> InlineFrame {
         prepare(model, cache);
         let (width, high) = model.screen.size;

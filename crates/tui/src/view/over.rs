@@ -12,6 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use std::ops::Range;
 
+/// Draws the overlay over everything, and says where the caret is.
 pub(super) fn view(
     overlay: &Overlay,
     model: &Model,

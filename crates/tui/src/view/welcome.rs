@@ -11,6 +11,7 @@ use domain::port::LinkState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+/// Draws what an empty session shows.
 pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     paste_rows(&rows(model, usize::from(area.height)), area, buf, links);
 }

@@ -6,7 +6,6 @@ use std::fs::File;
 
 /// What a log begins with; its last bit says in which order the bytes of its checksums are.
 const MAGIC: u32 = 0x377f_0682;
-/// The one format there is.
 const FORMAT: u32 = 3_007_000;
 const HEADER: usize = 32;
 const FRAME: usize = 24;

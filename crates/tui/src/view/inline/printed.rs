@@ -19,7 +19,6 @@ pub(super) struct Printed {
     keys: HashSet<CellKey>,
     /// All cells before this one were.
     upto: usize,
-    /// The last of them.
     last: Option<CellKey>,
     /// The last of them that somebody said.
     said: Option<CellKey>,
