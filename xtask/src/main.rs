@@ -11,6 +11,7 @@
 )]
 
 mod claims;
+mod comments;
 mod docs;
 mod layers;
 mod links;
@@ -33,7 +34,7 @@ cargo xtask CHORE
   test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME)
   lint                     formatting, clippy, layers, tidy and docs --check; warnings are errors
   layers                   check which crate uses which
-  tidy                     check heads, lengths and names of source files
+  tidy                     check heads, lengths, names and comments of source files
   docs [--check]           write the generated pages (or check them), and check every relative link
   picture                  draw the README's picture again, from a real run
   accept [NAME...]         run the tests and write what they got into their inline expectations

@@ -4,9 +4,9 @@
 
 use anyhow::Result;
 
-use crate::judge;
 use crate::shell::Shell;
 use crate::tree::{self, Page};
+use crate::{comments, judge};
 
 /// The longest a source file may be.
 const MAX_LINES: usize = 700;
@@ -52,7 +52,10 @@ const SPEAK: &str = "text from elsewhere could command the terminal: use say, pu
 
 /// Reads every source file and judges it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    judge("tidy", &findings(&tree::pages(shell.root(), ".rs")?, LONG))
+    let pages = tree::pages(shell.root(), ".rs")?;
+    let mut found = findings(&pages, LONG);
+    found.extend(comments::findings(&pages));
+    judge("tidy", &found)
 }
 
 fn findings(pages: &[Page], long: &[(&str, usize)]) -> Vec<String> {
