@@ -24,7 +24,6 @@ use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
-use domain::state::State;
 use receipts::{Pending, What};
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
 use run_names::RunNames;
@@ -183,9 +182,9 @@ impl NousRuntime {
     }
 
     /// Tells what happened in a session's run.
-    fn tell(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, state: &State, at: Millis, body: &Body) {
+    fn tell(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, at: Millis, body: &Body) {
         let Some(telling) = self.tellings.get_mut(session) else { return };
-        let told = telling.hear(state, &mut self.minted, body);
+        let told = telling.hear(&mut self.minted, at, body);
         let (run, turn) = (telling.run, telling.turn());
         for (item, what) in telling.losses() {
             cx.loss(item, what);
@@ -216,11 +215,9 @@ impl NousRuntime {
             return;
         }
         self.begin(view.session, run);
-        let so_far = view.state.replay().into_iter();
-        let so_far = so_far
-            .skip_while(|(_, body)| !matches!(body, Body::Run(RunEvent::Started { run: r }) if *r == run));
-        for (at, body) in so_far.filter(|(_, body)| !matches!(body, Body::Run(RunEvent::Retrying { .. }))) {
-            self.tell(cx, view.session, view.state, at, &body);
+        let missed = self.tellings.get(view.session).map(|telling| telling.missed(view.state));
+        for (at, body) in missed.unwrap_or_default() {
+            self.tell(cx, view.session, at, &body);
         }
     }
 
@@ -397,7 +394,7 @@ impl RuntimeRole for NousRuntime {
             let queues = &view.state.queues;
             telling.waiting = (queues.steer.len() as u64, queues.follow_up.len() as u64);
         }
-        self.tell(cx, view.session, view.state, event.at, &event.body);
+        self.tell(cx, view.session, event.at, &event.body);
         if let Body::Run(RunEvent::Ended { run, outcome }) = &event.body {
             self.run_ended(cx, view.session, *run, outcome);
         }

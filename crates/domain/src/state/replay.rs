@@ -8,14 +8,14 @@ use crate::event::{
     AskEvent, Base, Body, ContextEvent, MessageEvent, NoteEvent, QueueEvent, RunEvent, SessionEvent,
     ToolEvent,
 };
-use crate::ids::{EntryId, Millis};
+use crate::ids::{EntryId, Millis, RunId};
 use crate::queue::{Mode, QueueKind};
 use crate::session::Policy;
 use crate::tool::{Progress, ToolPhase, ToolRun};
 
 /// A body and when it happened.
 type Told = (Millis, Body);
-type Entries<'a> = std::iter::Peekable<std::collections::btree_map::Values<'a, EntryId, Entry>>;
+type Entries<'a> = std::iter::Peekable<std::collections::btree_map::Range<'a, EntryId, Entry>>;
 
 impl State {
     /// Bodies that, applied to an empty state, give this one.
@@ -47,6 +47,15 @@ impl State {
         told
     }
 
+    /// Bodies of one run, from its beginning to where it stands; none for a run that is not there.
+    pub fn replay_run(&self, run: RunId) -> Vec<Told> {
+        let mut told = Vec::new();
+        if let Some(run) = self.run(run) {
+            self.tell_run(run, &mut self.entries.range(EntryId(run.id.0)..).peekable(), &mut told);
+        }
+        told
+    }
+
     fn tell_settings(&self, told: &mut Vec<Told>) {
         let at = self.created_at;
         let settings = &self.settings;
@@ -69,16 +78,20 @@ impl State {
 
     /// Entries in the order of their ids, and around them the runs, turns and steps in the order of theirs.
     fn tell_entries(&self, told: &mut Vec<Told>) {
-        let mut entries = self.entries.values().peekable();
+        let mut entries = self.entries.range(EntryId(0)..).peekable();
         for run in &self.runs {
             self.tell_until(run.id.0, &mut entries, told);
-            told.push((run.started_at, Body::Run(RunEvent::Started { run: run.id })));
-            self.tell_turns(run, &mut entries, told);
-            if let Some((at, outcome)) = &run.ended {
-                told.push((*at, Body::Run(RunEvent::Ended { run: run.id, outcome: outcome.clone() })));
-            }
+            self.tell_run(run, &mut entries, told);
         }
         self.tell_until(u64::MAX, &mut entries, told);
+    }
+
+    fn tell_run<'a>(&'a self, run: &Run, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
+        told.push((run.started_at, Body::Run(RunEvent::Started { run: run.id })));
+        self.tell_turns(run, entries, told);
+        if let Some((at, outcome)) = &run.ended {
+            told.push((*at, Body::Run(RunEvent::Ended { run: run.id, outcome: outcome.clone() })));
+        }
     }
 
     fn tell_turns<'a>(&'a self, run: &Run, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
@@ -116,7 +129,7 @@ impl State {
     }
 
     fn tell_until<'a>(&'a self, end: u64, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
-        while let Some(entry) = entries.next_if(|entry| entry.id.0 < end) {
+        while let Some((_, entry)) = entries.next_if(|(id, _)| id.0 < end) {
             self.tell_entry(entry, told);
         }
     }

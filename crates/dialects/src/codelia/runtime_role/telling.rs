@@ -1,8 +1,8 @@
 //! What one run says on this wire: canonical events in, `agent.event`, `run.status` and `run.context` out.
 //!
-//! This wire knows whole texts only, and the last one comes as `final`. So a finished text is held until it is known whether something
-//! of the run follows (then it is a `text`) or not (then it is the `final`). Used live and for replays alike, so that both number the
-//! same events the same way. Invariants: `seq` rises by one from 0; `final` comes at most once and only for a run that is done; a
+//! This wire knows whole texts only, and the last one comes as `final`: the [`Narrator`] holds a finished text until it is known whether
+//! something of the run follows (then it is a `text`) or not (then it is the `final`). Used live and for replays alike, so that both
+//! number the same events the same way. Invariants: `seq` rises by one from 0; `final` comes at most once and only for a run that is done; a
 //! terminal status comes exactly once, and nothing after it.
 
 use super::super::path_alias;
@@ -10,13 +10,13 @@ use super::super::wire::{
     AgentEvent, AgentEventNotify, CompactionComplete, CompactionStart, EventMeta, FileChange, LlmRetry,
     RunContextParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words, method,
 };
-use domain::content::{Json, Part, Role, TextKind};
-use domain::event::{Body, ContextEvent, MessageEvent, Outcome, RunEvent, ToolEvent};
+use crate::narrator::{self, Call, Came, Narrator, Whole};
+use domain::content::{Json, Part, TextKind};
+use domain::event::{Body, ContextEvent, Outcome, RunEvent};
 use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::state::{Run, State};
 use domain::tool::{self, ToolOutcome};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 use wire::jsonrpc;
 
 /// How a denied tool's result begins; the existing UI and model prompts know the phrase.
@@ -91,47 +91,17 @@ pub(super) struct Telling {
     pub(super) name: String,
     /// The UI asked to stop it.
     pub(super) stopping: bool,
+    narrator: Narrator,
     texts: Texts,
     prompted: Prompted,
     seq: i64,
-    messages: BTreeMap<MessageId, Heard>,
-    held: Option<Held>,
     last_text: String,
     /// The last tool was denied and the model said nothing since.
     denied: bool,
     calls: u64,
-    tools: BTreeMap<ToolRunId, Call>,
     percent: Option<u8>,
     provider: String,
     out: Vec<Told>,
-}
-
-/// A message under way; only its last piece can still grow.
-#[derive(Debug)]
-struct Heard {
-    role: Role,
-    piece: Option<Piece>,
-}
-
-#[derive(Debug, Clone)]
-struct Piece {
-    kind: TextKind,
-    text: String,
-    /// Told already, piece by piece.
-    told: bool,
-}
-
-/// The text of a finished message, of which it is not yet known what it is.
-#[derive(Debug)]
-struct Held {
-    text: String,
-    told: bool,
-}
-
-#[derive(Debug)]
-struct Call {
-    name: String,
-    since: Millis,
 }
 
 impl Telling {
@@ -141,15 +111,13 @@ impl Telling {
             run,
             name,
             stopping: false,
+            narrator: Narrator::new(run),
             texts,
             prompted,
             seq: 0,
-            messages: BTreeMap::new(),
-            held: None,
             last_text: String::new(),
             denied: false,
             calls: 0,
-            tools: BTreeMap::new(),
             percent: None,
             provider: String::new(),
             out: Vec::new(),
@@ -158,49 +126,16 @@ impl Telling {
 
     /// A run that is under way: what is open in it goes on here, what is over belongs to the history.
     pub(super) fn amid(run: &Run, name: String, texts: Texts, state: &State) -> Telling {
-        let mut telling = Telling::new(run.id, name, texts, Prompted::Elsewhere);
-        for id in state.open_messages() {
-            let Some(message) = state.message(id) else { continue };
-            let last = message.parts.last().and_then(Part::streamed);
-            let piece = last.map(|(kind, text)| Piece { kind, text: text.to_owned(), told: false });
-            telling.messages.insert(id, Heard { role: message.role, piece });
-        }
-        for tool in state.open_tools().into_iter().filter_map(|id| state.tool(id)) {
-            telling.tools.insert(tool.id, Call { name: tool.name.clone(), since: tool.proposed_at });
-        }
-        telling
+        let narrator = Narrator::amid(run.id, state);
+        Telling { narrator, ..Telling::new(run.id, name, texts, Prompted::Elsewhere) }
     }
 
     /// Takes what happened; gives what to say.
     pub(super) fn hear(&mut self, at: Millis, body: &Body) -> Vec<Told> {
+        for told in self.narrator.hear(at, body) {
+            self.tell(at, told);
+        }
         match body {
-            Body::Run(RunEvent::Started { .. }) => self.out.push(Told::Status(Status::Running, None)),
-            Body::Run(RunEvent::Ended { outcome, .. }) => self.ended(at, outcome),
-            Body::Run(RunEvent::TurnStarted { .. }) => self.flush(at),
-            Body::Run(RunEvent::StepStarted { model, .. }) => {
-                self.flush(at);
-                self.calls = 0;
-                if let Some(model) = model {
-                    self.provider.clone_from(&model.provider);
-                }
-            }
-            Body::Message(MessageEvent::Started { message, role, .. }) => {
-                if *role == Role::Assistant {
-                    self.flush(at);
-                }
-                self.messages.insert(*message, Heard { role: *role, piece: None });
-            }
-            Body::Message(MessageEvent::Delta { message, kind, text }) => {
-                self.delta(at, *message, *kind, text);
-            }
-            Body::Message(MessageEvent::PartAdded { message, part }) => self.part(at, *message, part),
-            Body::Message(MessageEvent::Ended { message, .. }) => self.message_ended(at, *message),
-            Body::Tool(ToolEvent::Proposed { tool, message, name, args }) => {
-                self.proposed(at, *tool, *message, name, args);
-            }
-            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                self.tool_ended(at, *tool, outcome, result);
-            }
             Body::Context(ContextEvent::Measured { used, window }) => self.context(*used, *window),
             Body::Context(ContextEvent::Compacted { .. }) => {
                 let timestamp = Some(at.0);
@@ -219,16 +154,51 @@ impl Telling {
                 }));
             }
             Body::Session(_)
-            | Body::Run(RunEvent::TurnEnded { .. } | RunEvent::StepEnded { .. })
-            | Body::Tool(
-                ToolEvent::Decided { .. } | ToolEvent::Started { .. } | ToolEvent::Progress { .. },
-            )
+            | Body::Run(_)
+            | Body::Message(_)
+            | Body::Tool(_)
             | Body::Ask(_)
             | Body::Queue(_)
             | Body::Note(_)
             | Body::Rebased(_) => {}
         }
         std::mem::take(&mut self.out)
+    }
+
+    fn tell(&mut self, at: Millis, told: narrator::Told<'_>) {
+        use narrator::Told as Narrated;
+        match told {
+            Narrated::RunStarted => self.out.push(Told::Status(Status::Running, None)),
+            Narrated::RunEnded { outcome, last } => self.ended(at, outcome, last),
+            Narrated::StepStarted { model, .. } => {
+                self.calls = 0;
+                if let Some(model) = model {
+                    self.provider.clone_from(&model.provider);
+                }
+            }
+            Narrated::Prompt { parts, .. } => self.prompt(at, &parts),
+            Narrated::Text { message, text, came: Came::InPieces, .. } => {
+                self.piece(at, message, TextKind::Text, text);
+            }
+            Narrated::Thought { message, text, came: Came::InPieces } => {
+                self.piece(at, message, TextKind::Thought, text);
+            }
+            Narrated::Whole(whole) => self.whole(at, &whole),
+            Narrated::Call { tool, name, args, .. } => self.call(tool, name, args),
+            Narrated::CallResult { tool, call, outcome, result } => {
+                self.call_result(at, tool, call, outcome, result);
+            }
+            Narrated::TurnStarted
+            | Narrated::TurnEnded
+            | Narrated::StepEnded { .. }
+            | Narrated::MessageStarted { .. }
+            | Narrated::MessageEnded { .. }
+            | Narrated::Text { came: Came::AtOnce(_), .. }
+            | Narrated::Thought { came: Came::AtOnce(_), .. }
+            | Narrated::Block { .. }
+            | Narrated::CallStarted { .. }
+            | Narrated::CallProgress { .. } => {}
+        }
     }
 
     /// Numbers events that are not told by what happened but by the desk, such as `permission.ready`.
@@ -248,104 +218,48 @@ impl Telling {
         self.seq += 1;
     }
 
-    fn delta(&mut self, at: Millis, message: MessageId, kind: TextKind, text: &str) {
-        let heard = self.messages.entry(message).or_insert(Heard { role: Role::Assistant, piece: None });
-        let pieces = self.texts == Texts::Pieces && heard.role == Role::Assistant;
-        match &mut heard.piece {
-            Some(piece) if piece.kind == kind => piece.text.push_str(text),
-            open => {
-                let whole = open.replace(Piece { kind, text: text.to_owned(), told: pieces });
-                self.finished(at, whole);
-            }
-        }
-        if pieces {
+    fn piece(&mut self, at: Millis, message: MessageId, kind: TextKind, text: &str) {
+        if self.texts == Texts::Pieces {
             let meta = EventMeta { delta: true, message: Some(message.to_string()) };
             self.event_with(words(kind, text.to_owned(), at), Some(meta));
         }
     }
 
-    fn part(&mut self, at: Millis, message: MessageId, part: &Part) {
-        let heard = self.messages.entry(message).or_insert(Heard { role: Role::Assistant, piece: None });
-        match part {
-            Part::Text(text) | Part::Thought { text, .. } => {
-                let kind = if matches!(part, Part::Text(_)) { TextKind::Text } else { TextKind::Thought };
-                let whole = heard.piece.replace(Piece { kind, text: text.clone(), told: false });
-                if heard.role == Role::User {
-                    join_into(&mut heard.piece, whole);
-                } else {
-                    self.finished(at, whole);
-                }
+    /// What was not told in pieces of something that is whole now.
+    fn unsaid(&mut self, whole: &Whole) -> Vec<String> {
+        let pieces = self.texts == Texts::Pieces;
+        let mut unsaid = Vec::new();
+        for parts in whole.parts.chunk_by(|(_, one), (_, other)| !pieces || one == other) {
+            let content = joined(parts.iter().map(|(part, _)| part));
+            if content.is_empty() {
+                continue;
             }
-            Part::Code { language, text, .. } => {
-                let fence = format!("```{}\n{text}\n```", language.as_deref().unwrap_or_default());
-                self.beside(at, message, fence);
+            if whole.kind == TextKind::Text {
+                self.last_text.clone_from(&content);
             }
-            Part::Diff { text, .. } => self.beside(at, message, format!("```diff\n{text}\n```")),
-            Part::Image { .. } => self.beside(at, message, "[image]".to_owned()),
-            Part::Tool(_) | Part::Opaque { .. } => {}
+            if !(pieces && parts.iter().all(|(_, streamed)| *streamed)) {
+                unsaid.push(content);
+            }
+        }
+        unsaid
+    }
+
+    fn whole(&mut self, at: Millis, whole: &Whole) {
+        for content in self.unsaid(whole) {
+            self.event(words(whole.kind, content, at));
         }
     }
 
-    /// Something that stands under the text as one block of it.
-    fn beside(&mut self, at: Millis, message: MessageId, block: String) {
-        let Some(heard) = self.messages.get_mut(&message) else { return };
-        match &mut heard.piece {
-            Some(piece) if piece.kind == TextKind::Text && !piece.told => {
-                if !piece.text.is_empty() {
-                    piece.text.push_str("\n\n");
-                }
-                piece.text.push_str(&block);
-            }
-            open => {
-                let whole = open.replace(Piece { kind: TextKind::Text, text: block, told: false });
-                self.finished(at, whole);
-            }
+    /// The UI that started the run shows its prompt by itself.
+    fn prompt(&mut self, at: Millis, parts: &[Part]) {
+        if std::mem::replace(&mut self.prompted, Prompted::Elsewhere) == Prompted::Elsewhere {
+            let words = Words { content: joined(parts), timestamp: Some(at.0) };
+            let event = Box::new(AgentEvent::HiddenUserMessage(words));
+            self.out.push(Told::Event { seq: OUTSIDE, event, meta: None });
         }
     }
 
-    /// A piece that something follows.
-    fn finished(&mut self, at: Millis, piece: Option<Piece>) {
-        let Some(piece) = piece.filter(|piece| !piece.text.is_empty()) else { return };
-        if piece.kind == TextKind::Text {
-            self.last_text.clone_from(&piece.text);
-        }
-        if !piece.told {
-            self.event(words(piece.kind, piece.text, at));
-        }
-    }
-
-    /// Something follows the last finished message, so its text was not the final one.
-    fn flush(&mut self, at: Millis) {
-        if let Some(Held { text, told }) = self.held.take() {
-            self.finished(at, Some(Piece { kind: TextKind::Text, text, told }));
-        }
-    }
-
-    fn message_ended(&mut self, at: Millis, message: MessageId) {
-        let Some(heard) = self.messages.remove(&message) else { return };
-        match (heard.role, heard.piece) {
-            (Role::User, piece) => {
-                // The UI that started the run shows its prompt by itself.
-                if std::mem::replace(&mut self.prompted, Prompted::Elsewhere) == Prompted::Elsewhere {
-                    let content = piece.map(|piece| piece.text).unwrap_or_default();
-                    let event = AgentEvent::HiddenUserMessage(Words { content, timestamp: Some(at.0) });
-                    self.out.push(Told::Event { seq: OUTSIDE, event: Box::new(event), meta: None });
-                }
-            }
-            (Role::Assistant, Some(Piece { kind: TextKind::Text, text, told })) => {
-                if !text.is_empty() {
-                    self.flush(at);
-                    self.held = Some(Held { text, told });
-                }
-            }
-            (Role::Assistant, thought) => self.finished(at, thought),
-            (Role::System, _) => {}
-        }
-    }
-
-    fn proposed(&mut self, at: Millis, tool: ToolRunId, message: MessageId, name: &str, args: &Json) {
-        let before = self.messages.get_mut(&message).and_then(|heard| heard.piece.take());
-        self.finished(at, before);
+    fn call(&mut self, tool: ToolRunId, name: &str, args: &Json) {
         self.calls += 1;
         let id = tool.to_string();
         let start = StepStart { step_id: id.clone(), title: name.to_owned(), step_number: Some(self.calls) };
@@ -357,23 +271,27 @@ impl Telling {
             tool_call_id: id,
             display_name: None,
         }));
-        self.tools.insert(tool, Call { name: name.to_owned(), since: at });
     }
 
-    fn tool_ended(&mut self, at: Millis, tool: ToolRunId, outcome: &ToolOutcome, result: &tool::ToolResult) {
-        let call = self.tools.remove(&tool);
-        let (name, since) = call.map_or((String::new(), at), |call| (call.name, call.since));
+    fn call_result(
+        &mut self,
+        at: Millis,
+        tool: ToolRunId,
+        call: Call,
+        outcome: &ToolOutcome,
+        result: &tool::ToolResult,
+    ) {
         let id = tool.to_string();
         let is_error = *outcome != ToolOutcome::Done;
         self.denied = *outcome == ToolOutcome::Denied;
         self.event(AgentEvent::ToolResult(ToolResult {
-            result: Some(raw_text(&result_text(&name, outcome, result))),
-            tool: name,
+            result: Some(raw_text(&result_text(&call.name, outcome, result))),
+            tool: call.name,
             tool_call_id: id.clone(),
             is_error,
         }));
         let status = if is_error { "error" } else { "completed" };
-        let duration_ms = Some(at.since(since));
+        let duration_ms = Some(at.since(call.proposed_at));
         self.event(AgentEvent::StepComplete(StepComplete {
             step_id: id,
             status: status.to_owned(),
@@ -392,11 +310,11 @@ impl Telling {
         }
     }
 
-    fn ended(&mut self, at: Millis, outcome: &Outcome) {
+    fn ended(&mut self, at: Millis, outcome: &Outcome, last: Option<Whole>) {
+        let unsaid = last.as_ref().map(|last| self.unsaid(last)).unwrap_or_default();
         let (status, message) = match outcome {
             Outcome::Done => {
-                let mut content =
-                    self.held.take().map_or_else(|| std::mem::take(&mut self.last_text), |held| held.text);
+                let mut content = std::mem::take(&mut self.last_text);
                 if content.is_empty() && self.denied {
                     STOPPED.clone_into(&mut content);
                 }
@@ -415,16 +333,25 @@ impl Telling {
                 (Status::Error, Some("the runtime behind this one went away; start it again".to_owned()))
             }
         };
-        self.flush(at);
+        if *outcome != Outcome::Done {
+            unsaid.into_iter().for_each(|content| self.event(words(TextKind::Text, content, at)));
+        }
         self.out.push(Told::Status(status, message));
     }
 }
 
-/// Several texts of the person's message are one to the UI.
-fn join_into(now: &mut Option<Piece>, before: Option<Piece>) {
-    if let (Some(now), Some(before)) = (now, before) {
-        now.text = format!("{}\n\n{}", before.text, now.text);
-    }
+/// Several parts as one text.
+fn joined<'a>(parts: impl IntoIterator<Item = &'a Part>) -> String {
+    let texts = parts.into_iter().filter_map(|part| match part {
+        Part::Text(text) | Part::Thought { text, .. } => Some(text.clone()),
+        Part::Code { language, text, .. } => {
+            Some(format!("```{}\n{text}\n```", language.as_deref().unwrap_or_default()))
+        }
+        Part::Diff { text, .. } => Some(format!("```diff\n{text}\n```")),
+        Part::Image { .. } => Some("[image]".to_owned()),
+        Part::Tool(_) | Part::Opaque { .. } => None,
+    });
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 fn words(kind: TextKind, content: String, at: Millis) -> AgentEvent {

@@ -3,18 +3,15 @@
 //! Invariants: what began is ended on every path, children first, since our own stream keeps that law. A turn has one
 //! assistant message, whatever number of steps it takes; tools stand inside it.
 
+use crate::narrator::{self, Call, Narrator, Opens};
 use crate::nous::wire::Payload;
-use domain::content::{Part, Role, TextKind, Usage};
-use domain::event::{
-    Body, ContextEvent, Failure, Finish, Leaving, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent,
-    ToolEvent,
-};
-use domain::ids::{MessageId, RunId, ToolRunId};
+use domain::content::{Part, Role, Usage};
+use domain::event::{Body, ContextEvent, Failure, Finish, Leaving, NoteEvent, Outcome, QueueEvent, RunEvent};
+use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::signal::Level;
 use domain::state::State;
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use roles::Item;
-use std::collections::BTreeMap;
 
 /// What stands before the text of a tool that did not do what it was asked.
 pub(in crate::nous) const TOOL_ERROR: &str = "tool_error: ";
@@ -36,27 +33,16 @@ pub(super) struct Telling {
     pub(super) waiting: (u64, u64),
     /// Somebody asked to stop it.
     pub(super) aborting: bool,
-    begun: bool,
+    narrator: Narrator,
     turn: u32,
-    steps: u32,
     user: Option<(MessageId, String)>,
-    assistant: Option<Assistant>,
-    /// Tools that were started on the wire, and how many bytes of output were told.
-    tools: BTreeMap<ToolRunId, usize>,
-    step_used_tools: bool,
+    /// The name of the turn's one message of the model.
+    assistant: Option<String>,
     told_error: bool,
     told_abort: bool,
     lost_thought: bool,
     out: Vec<Told>,
     losses: Vec<(Item, &'static str)>,
-}
-
-#[derive(Debug)]
-struct Assistant {
-    id: String,
-    texted: bool,
-    /// The next text belongs to another message of ours.
-    parted: bool,
 }
 
 impl Telling {
@@ -66,13 +52,10 @@ impl Telling {
             name,
             waiting: (0, 0),
             aborting: false,
-            begun: false,
+            narrator: Narrator::new(run),
             turn: 0,
-            steps: 0,
             user: None,
             assistant: None,
-            tools: BTreeMap::new(),
-            step_used_tools: false,
             told_error: false,
             told_abort: false,
             lost_thought: false,
@@ -91,40 +74,17 @@ impl Telling {
         std::mem::take(&mut self.losses)
     }
 
+    /// What the session knows of the run and was not told.
+    pub(super) fn missed(&self, state: &State) -> Vec<(Millis, Body)> {
+        self.narrator.missed(state)
+    }
+
     /// Takes what happened; gives what to tell. `minted` numbers the messages of the wire.
-    pub(super) fn hear(&mut self, state: &State, minted: &mut u64, body: &Body) -> Vec<Told> {
+    pub(super) fn hear(&mut self, minted: &mut u64, at: Millis, body: &Body) -> Vec<Told> {
+        for told in self.narrator.hear(at, body) {
+            self.tell(minted, told);
+        }
         match body {
-            Body::Run(RunEvent::Started { run }) if *run == self.run && !self.begun => {
-                self.begun = true;
-                self.push("agent_start", Payload::default());
-            }
-            Body::Run(RunEvent::Ended { run, outcome }) if *run == self.run => self.run_ended(outcome),
-            Body::Run(RunEvent::TurnStarted { .. }) => {
-                self.turn += 1;
-                self.steps = 0;
-                self.push("turn_start", Payload::default());
-            }
-            Body::Run(RunEvent::TurnEnded { .. }) => self.turn_ended(),
-            Body::Run(RunEvent::StepStarted { .. }) => self.step_started(minted),
-            Body::Run(RunEvent::StepEnded { usage, .. }) => self.step_ended(*usage),
-            Body::Message(MessageEvent::Started { message, role, .. }) => {
-                self.message_started(minted, *message, *role);
-            }
-            Body::Message(MessageEvent::Delta { message, kind, text }) => {
-                self.text(state, minted, *message, *kind, text);
-            }
-            Body::Message(MessageEvent::PartAdded { message, part }) => {
-                self.part(state, minted, *message, part);
-            }
-            Body::Message(MessageEvent::Ended { message, finish }) => self.message_ended(*message, finish),
-            Body::Tool(ToolEvent::Proposed { .. }) => self.step_used_tools = true,
-            Body::Tool(ToolEvent::Started { tool }) => self.tool_started(state, minted, *tool),
-            Body::Tool(ToolEvent::Progress { tool, progress }) => {
-                self.tool_progress(state, minted, *tool, progress);
-            }
-            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                self.tool_ended(state, minted, *tool, outcome, result);
-            }
             Body::Queue(QueueEvent::Left { leaving: Leaving::Cleared, .. }) => {
                 self.warn("queue_cleared", "a queued input was dropped with its run");
             }
@@ -137,14 +97,50 @@ impl Telling {
             Body::Note(NoteEvent::Noticed { level, code, text, .. }) => self.noticed(*level, code, text),
             Body::Note(NoteEvent::PlanChanged { .. }) => self.losses.push((Item::Plan, "the agent's plan")),
             Body::Session(_)
-            | Body::Run(RunEvent::Started { .. } | RunEvent::Ended { .. })
-            | Body::Tool(ToolEvent::Decided { .. })
+            | Body::Run(_)
+            | Body::Message(_)
+            | Body::Tool(_)
             | Body::Ask(_)
             | Body::Queue(_)
             | Body::Context(ContextEvent::Measured { .. })
             | Body::Rebased(_) => {}
         }
         std::mem::take(&mut self.out)
+    }
+
+    fn tell(&mut self, minted: &mut u64, told: narrator::Told<'_>) {
+        use narrator::Told;
+        match told {
+            Told::RunStarted => self.push("agent_start", Payload::default()),
+            Told::RunEnded { outcome, .. } => self.run_ended(outcome),
+            Told::TurnStarted => {
+                self.turn += 1;
+                self.push("turn_start", Payload::default());
+            }
+            Told::TurnEnded => self.turn_ended(),
+            Told::StepStarted { again, .. } => {
+                if again {
+                    self.status("await_next: continue_with_tool_results".to_owned());
+                }
+                self.assistant(minted);
+            }
+            Told::StepEnded { usage, called, .. } => self.step_ended(usage, called),
+            Told::MessageStarted { message, role } => self.message_started(minted, message, role),
+            Told::MessageEnded { message, finish, .. } => self.message_ended(message, finish),
+            Told::Text { text, opens, .. } => self.text(minted, text, opens),
+            Told::Thought { .. } => {
+                if !std::mem::replace(&mut self.lost_thought, true) {
+                    self.losses.push((Item::Thought, "the model's thinking"));
+                }
+            }
+            Told::Block { part, opens, .. } => self.block(minted, part, opens),
+            Told::CallStarted { tool } => self.tool_started(minted, tool),
+            Told::CallProgress { tool, progress, told } => self.tool_progress(tool, progress, told),
+            Told::CallResult { tool, call, outcome, result } => {
+                self.tool_ended(minted, tool, &call, outcome, result);
+            }
+            Told::Prompt { .. } | Told::Whole(_) | Told::Call { .. } => {}
+        }
     }
 
     fn push(&mut self, kind: &'static str, payload: Payload) {
@@ -198,23 +194,14 @@ impl Telling {
         if self.aborting && !self.told_abort {
             self.told_aborted();
         }
-        if let Some(assistant) = self.assistant.take() {
-            self.push("message_end", Payload { message_id: Some(assistant.id), ..Payload::default() });
+        if let Some(message_id) = self.assistant.take() {
+            self.push("message_end", Payload { message_id: Some(message_id), ..Payload::default() });
         }
         self.push("turn_end", Payload::default());
     }
 
-    fn step_started(&mut self, minted: &mut u64) {
-        if self.steps > 0 {
-            self.status("await_next: continue_with_tool_results".to_owned());
-        }
-        self.steps += 1;
-        self.step_used_tools = false;
-        self.open_assistant(minted);
-    }
-
-    fn step_ended(&mut self, usage: Usage) {
-        if self.step_used_tools {
+    fn step_ended(&mut self, usage: Usage, called: bool) {
+        if called {
             self.status("provider_stop_reason: tool_use".to_owned());
         }
         if usage.total() > 0 {
@@ -223,19 +210,16 @@ impl Telling {
         }
     }
 
-    fn open_assistant(&mut self, minted: &mut u64) -> &mut Assistant {
-        if self.assistant.is_none() {
-            *minted += 1;
-            let message_id = Some(format!("assistant-{minted}"));
-            let role = Some("assistant".to_owned());
-            self.push("message_start", Payload { message_id, role, ..Payload::default() });
+    /// The name of the turn's message, which begins if it has not.
+    fn assistant(&mut self, minted: &mut u64) -> String {
+        if let Some(open) = &self.assistant {
+            return open.clone();
         }
-        let number = *minted;
-        self.assistant.get_or_insert_with(|| Assistant {
-            id: format!("assistant-{number}"),
-            texted: false,
-            parted: false,
-        })
+        *minted += 1;
+        let id = format!("assistant-{minted}");
+        let (message_id, role) = (Some(id.clone()), Some("assistant".to_owned()));
+        self.push("message_start", Payload { message_id, role, ..Payload::default() });
+        self.assistant.insert(id).clone()
     }
 
     fn message_started(&mut self, minted: &mut u64, message: MessageId, role: Role) {
@@ -248,45 +232,29 @@ impl Telling {
                 self.push("message_start", Payload { message_id, role, ..Payload::default() });
             }
             Role::Assistant => {
-                let assistant = self.open_assistant(minted);
-                assistant.parted = assistant.texted;
+                self.assistant(minted);
             }
             Role::System => {}
         }
     }
 
-    fn text(&mut self, state: &State, minted: &mut u64, message: MessageId, kind: TextKind, text: &str) {
-        if kind == TextKind::Thought {
-            if !std::mem::replace(&mut self.lost_thought, true) {
-                self.losses.push((Item::Thought, "the model's thinking"));
-            }
-            return;
-        }
-        let of_model = state.message(message).is_none_or(|message| message.role == Role::Assistant);
-        if !of_model || text.is_empty() {
-            return;
-        }
-        let assistant = self.open_assistant(minted);
-        assistant.texted = true;
-        let parted = std::mem::take(&mut assistant.parted);
-        let message_id = Some(assistant.id.clone());
-        let delta = if parted { format!("{BETWEEN_STEPS}{text}") } else { text.to_owned() };
+    fn text(&mut self, minted: &mut u64, text: &str, opens: Opens) {
+        let message_id = Some(self.assistant(minted));
+        let delta = if opens == Opens::Message { format!("{BETWEEN_STEPS}{text}") } else { text.to_owned() };
         self.push("message_update", Payload { message_id, delta: Some(delta), ..Payload::default() });
     }
 
-    fn part(&mut self, state: &State, minted: &mut u64, message: MessageId, part: &Part) {
+    fn block(&mut self, minted: &mut u64, part: &Part, opens: Opens) {
         match part {
-            Part::Text(text) => self.text(state, minted, message, TextKind::Text, text),
-            Part::Thought { text, .. } => self.text(state, minted, message, TextKind::Thought, text),
             Part::Code { language, text, .. } => {
                 let fenced = format!("\n```{}\n{text}\n```\n", language.as_deref().unwrap_or_default());
-                self.text(state, minted, message, TextKind::Text, &fenced);
+                self.text(minted, &fenced, opens);
             }
             Part::Diff { text, .. } => {
-                self.text(state, minted, message, TextKind::Text, &format!("\n```diff\n{text}\n```\n"));
+                self.text(minted, &format!("\n```diff\n{text}\n```\n"), opens);
             }
             Part::Image { .. } => self.losses.push((Item::Image, "a picture in a message")),
-            Part::Tool(_) | Part::Opaque { .. } => {}
+            Part::Text(_) | Part::Thought { .. } | Part::Tool(_) | Part::Opaque { .. } => {}
         }
     }
 
@@ -298,23 +266,21 @@ impl Telling {
         }
     }
 
-    fn tool(&mut self, kind: &'static str, state: &State, tool: ToolRunId, delta: Option<String>) {
-        let name = state.tool(tool).map_or_else(|| "tool".to_owned(), |tool| tool.name.clone());
-        let (tool_call_id, tool_name) = (Some(tool.to_string()), Some(name));
+    fn tool(&mut self, kind: &'static str, tool: ToolRunId, name: &str, delta: Option<String>) {
+        let (tool_call_id, tool_name) = (Some(tool.to_string()), Some(name.to_owned()));
         self.push(kind, Payload { tool_call_id, tool_name, delta, ..Payload::default() });
     }
 
-    fn tool_started(&mut self, state: &State, minted: &mut u64, tool: ToolRunId) {
-        if !self.tools.contains_key(&tool) {
-            self.open_assistant(minted);
-            self.tools.insert(tool, 0);
-            self.tool("tool_execution_start", state, tool, None);
-        }
+    fn name(&self, tool: ToolRunId) -> String {
+        self.narrator.call(tool).map(|call| call.name.clone()).unwrap_or_default()
     }
 
-    fn tool_progress(&mut self, state: &State, minted: &mut u64, tool: ToolRunId, progress: &Progress) {
-        self.tool_started(state, minted, tool);
-        let told = self.tools.get(&tool).copied().unwrap_or_default();
+    fn tool_started(&mut self, minted: &mut u64, tool: ToolRunId) {
+        self.assistant(minted);
+        self.tool("tool_execution_start", tool, &self.name(tool), None);
+    }
+
+    fn tool_progress(&mut self, tool: ToolRunId, progress: &Progress, told: usize) {
         let more = match progress {
             Progress::Output(text) => text.clone(),
             // The whole again: only what is new can be said.
@@ -322,21 +288,23 @@ impl Telling {
             Progress::Status { message, .. } => return self.status(format!("tool_progress: {message}")),
         };
         if !more.is_empty() {
-            self.tools.insert(tool, told + more.len());
-            self.tool("tool_execution_update", state, tool, Some(more));
+            self.tool("tool_execution_update", tool, &self.name(tool), Some(more));
         }
     }
 
     fn tool_ended(
         &mut self,
-        state: &State,
         minted: &mut u64,
         tool: ToolRunId,
+        call: &Call,
         outcome: &ToolOutcome,
         result: &ToolResult,
     ) {
-        self.tool_started(state, minted, tool);
-        let told = self.tools.remove(&tool).unwrap_or_default();
+        if call.started_at.is_none() {
+            // A tool that never ran has both ends here.
+            self.assistant(minted);
+            self.tool("tool_execution_start", tool, &call.name, None);
+        }
         let code = match outcome {
             ToolOutcome::Done => None,
             ToolOutcome::Failed | ToolOutcome::Unknown => Some("tool_execution_error"),
@@ -344,8 +312,8 @@ impl Telling {
             ToolOutcome::Skipped | ToolOutcome::Cancelled => Some("tool_execution_skipped"),
         };
         match code {
-            None if told == 0 && !result.text.is_empty() => {
-                self.tool("tool_execution_update", state, tool, Some(result.text.clone()));
+            None if call.output == 0 && !result.text.is_empty() => {
+                self.tool("tool_execution_update", tool, &call.name, Some(result.text.clone()));
             }
             None => {}
             Some(code) => {
@@ -355,10 +323,10 @@ impl Telling {
                     warning.tool_call_id = Some(tool.to_string());
                 }
                 let delta = Some(format!("{TOOL_ERROR}{}", result.text));
-                self.tool("tool_execution_update", state, tool, delta);
+                self.tool("tool_execution_update", tool, &call.name, delta);
             }
         }
-        self.tool("tool_execution_end", state, tool, None);
+        self.tool("tool_execution_end", tool, &call.name, None);
     }
 
     fn noticed(&mut self, level: Level, code: &str, text: &str) {
