@@ -10,9 +10,9 @@ pub mod schema;
 pub mod wire;
 
 mod path_alias;
+mod retry_kind;
 mod run_name;
 mod runtime_role;
-mod stamp;
 mod ui_role;
 
 #[cfg(test)]

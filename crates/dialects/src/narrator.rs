@@ -18,7 +18,7 @@ use domain::event::{Body, ContextEvent, Finish, MessageEvent, NoteEvent, Outcome
 use domain::ids::{EntryId, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
 use domain::session::ModelRef;
 use domain::state::State;
-use domain::tool::{Progress, ToolOutcome, ToolResult};
+use domain::tool::{Decision, Progress, ToolOutcome, ToolResult};
 use heard::Heard;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -146,12 +146,27 @@ pub struct Call {
     pub started_at: Option<Millis>,
     /// Bytes of its output that were told.
     pub output: usize,
+    /// Whether it may run, once that is decided.
+    pub decision: Option<Decision>,
     status: Option<(Option<u8>, String)>,
 }
 
 impl Call {
     fn new(name: &str, args: Json, proposed_at: Millis) -> Call {
-        Call { name: name.to_owned(), args, proposed_at, started_at: None, output: 0, status: None }
+        Call {
+            name: name.to_owned(),
+            args,
+            proposed_at,
+            started_at: None,
+            output: 0,
+            decision: None,
+            status: None,
+        }
+    }
+
+    /// It was denied, and nobody said why.
+    pub fn denied_without_reason(&self) -> bool {
+        self.decision.as_ref().is_some_and(|decision| !decision.allowed && decision.reason.is_none())
     }
 }
 
@@ -423,7 +438,11 @@ impl Narrator {
                 self.calls.insert(*tool, Call::new(name, args.clone(), at));
                 told.push(Told::Call { tool: *tool, message: *message, name, args });
             }
-            ToolEvent::Decided { .. } => {}
+            ToolEvent::Decided { tool, decision } => {
+                if let Some(call) = self.open_call(at, *tool) {
+                    call.decision = Some(decision.clone());
+                }
+            }
             ToolEvent::Started { tool } => self.call_started(at, *tool, told),
             ToolEvent::Progress { tool, progress } => {
                 let Some(call) = self.open_call(at, *tool) else { return };

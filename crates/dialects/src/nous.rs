@@ -9,7 +9,6 @@ pub mod fidelity;
 pub mod quirks;
 mod runtime_role;
 mod schema;
-mod stamp;
 pub mod tables;
 #[cfg(test)]
 mod tests;

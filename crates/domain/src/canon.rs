@@ -258,8 +258,8 @@ impl Canon {
                 self.leaf = Some(entry);
             }
             Said::Plan(items) => self.out.push(Body::Note(NoteEvent::PlanChanged { items })),
-            Said::Retrying { attempt, max, delay_ms, reason } => {
-                self.out.push(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason }));
+            Said::Retrying { attempt, max, delay_ms, reason, kind } => {
+                self.out.push(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, kind }));
             }
             Said::Notice { level, code, text } => {
                 let (entry, parent, run) = (EntryId(self.ids.next()), self.leaf, self.run());

@@ -84,6 +84,21 @@ pub enum Finish {
     Failed,
 }
 
+/// What kind of failure makes the model be asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RetryKind {
+    /// Too many requests or tokens.
+    RateLimit,
+    /// The provider has trouble of its own.
+    Overloaded,
+    /// The provider was silent for too long.
+    Timeout,
+    /// No connection, or it broke.
+    Network,
+    /// Anything else that the provider did.
+    Provider,
+}
+
 /// Why a waiting input left the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Leaving {

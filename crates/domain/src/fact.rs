@@ -2,7 +2,7 @@
 
 use crate::ask::{AskKind, Assessment, Preview};
 use crate::content::{Json, Part, Role, TextKind, Usage};
-use crate::event::{Cause, Compaction, Finish, Outcome, PlanItem};
+use crate::event::{Cause, Compaction, Finish, Outcome, PlanItem, RetryKind};
 use crate::ids::Millis;
 use crate::queue::{Mode, QueueKind};
 use crate::session::ModelRef;
@@ -159,6 +159,8 @@ pub enum Said {
         delay_ms: u64,
         /// What went wrong.
         reason: String,
+        /// Of what kind that is, where the wire tells.
+        kind: Option<RetryKind>,
     },
     /// A word for the person.
     Notice {

@@ -10,7 +10,7 @@ mod replay;
 
 use crate::ask::Ask;
 use crate::content::{Part, Role, Usage};
-use crate::event::{Cause, Compaction, Event, Finish, Outcome, PlanItem};
+use crate::event::{Cause, Compaction, Event, Finish, Outcome, PlanItem, RetryKind};
 use crate::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
 use crate::queue::Queues;
 use crate::session::{ModelRef, Policy, Stats};
@@ -188,6 +188,8 @@ pub struct Retry {
     pub delay_ms: u64,
     /// What went wrong.
     pub reason: String,
+    /// Of what kind that is, where it is known.
+    pub kind: Option<RetryKind>,
     /// When it was announced.
     pub at: Millis,
 }

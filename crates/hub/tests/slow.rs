@@ -281,7 +281,7 @@ async fn a_ui_that_never_reads_is_let_go_before_it_costs_memory_and_goes_on_wher
         // Two kinds in turn, of which the session keeps the newest only: nothing can be merged, and nothing else grows.
         let text = format!("{number}{}", " ".repeat(PIECE));
         let body = if number % 2 == 0 {
-            Body::Run(RunEvent::Retrying { attempt: 1, max: 2, delay_ms: 3, reason: text })
+            Body::Run(RunEvent::Retrying { attempt: 1, max: 2, delay_ms: 3, reason: text, kind: None })
         } else {
             Body::Note(NoteEvent::PlanChanged { items: vec![PlanItem { text, state: PlanState::Active }] })
         };

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::{Kept, ToolCall};
+use crate::{ErrorKind, Kept, ToolCall};
 
 /// One item of a response.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,8 @@ pub enum Delta {
         /// The wait before it.
         delay_ms: u64,
         reason: String,
+        /// Why, where it is known.
+        kind: Option<ErrorKind>,
         /// The HTTP status, if there was one.
         status: Option<u16>,
         /// Which model, `provider/name`.

@@ -187,6 +187,7 @@ impl Remote {
                 max: self.limits.attempts,
                 delay_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
                 reason: error.to_string(),
+                kind: Some(error.kind),
                 status: error.status,
                 source: self.name.to_string(),
             };

@@ -220,7 +220,8 @@ async fn play(response: Vec<Cue>, source: &str, emit: &Emit) -> Result<(), Halt>
             Cue::Retry { attempt, max, delay, reason } => {
                 let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
                 let source = source.to_owned();
-                emit.send(Delta::Retrying { attempt, max, delay_ms, reason, status: None, source }).await?;
+                let (kind, status) = (None, None);
+                emit.send(Delta::Retrying { attempt, max, delay_ms, reason, kind, status, source }).await?;
                 emit.pause(delay).await?;
             }
             Cue::Pause(Some(time)) => emit.pause(time).await?,

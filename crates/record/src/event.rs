@@ -6,7 +6,8 @@ use domain::ask::{Ask, Closing};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{
     AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Failure, Finish, Leaving, MessageEvent,
-    NoteEvent, Outcome, PlanItem, PlanState, QueueEvent, RunEvent, SessionEvent, ToolEvent, Trigger,
+    NoteEvent, Outcome, PlanItem, PlanState, QueueEvent, RetryKind, RunEvent, SessionEvent, ToolEvent,
+    Trigger,
 };
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use domain::queue::{Mode, QueueKind};
@@ -61,6 +62,16 @@ enum FinishMirror {
     Length,
     Interrupted,
     Failed,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "RetryKind", rename_all = "snake_case")]
+enum RetryKindMirror {
+    RateLimit,
+    Overloaded,
+    Timeout,
+    Network,
+    Provider,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -206,7 +217,14 @@ enum RunEventMirror {
         usage: Usage,
     },
     #[serde(rename = "retrying")]
-    Retrying { attempt: u32, max: u32, delay_ms: u64, reason: String },
+    Retrying {
+        attempt: u32,
+        max: u32,
+        delay_ms: u64,
+        reason: String,
+        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        kind: Option<RetryKind>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -388,6 +406,7 @@ mirrored!(
     Failure => FailureMirror,
     Cause => CauseMirror,
     Finish => FinishMirror,
+    RetryKind => RetryKindMirror,
     Leaving => LeavingMirror,
     Trigger => TriggerMirror,
     Compaction => CompactionMirror,

@@ -10,6 +10,7 @@ pub mod fidelity;
 mod item;
 mod line;
 mod runtime_role;
+mod tickets;
 mod ui_role;
 
 pub use context::{Cx, RuntimeCx, UiCx};
@@ -18,4 +19,5 @@ pub use effect::{Drift, LinkEffect, Loss, Reason, RoleEffect, RuntimeEffect, Tim
 pub use item::Item;
 pub use line::{Lane, Line};
 pub use runtime_role::{Answers, Greeting, RuntimeRole, View};
+pub use tickets::Tickets;
 pub use ui_role::{HANDSHAKE_TIMEOUT, Hello, START_TIMEOUT, Seen, UiRole};

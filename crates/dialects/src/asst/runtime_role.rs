@@ -10,6 +10,7 @@ mod settling;
 
 pub use lift::{MAX_ATTACHMENTS, MAX_IMAGE_BYTES};
 
+use crate::narrator::Narrator;
 use domain::command::{
     Command, LibraryCommand, PromptOptions, Receipt, Refusal, RunCommand, SessionCommand, Target, WhenBusy,
 };
@@ -20,7 +21,7 @@ use domain::port::Ticket;
 use domain::signal::Signal;
 use lift::Wanted;
 use lower::Telling;
-use roles::{Answers, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
+use roles::{Answers, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -44,8 +45,7 @@ pub struct AsstRuntime {
     repeated: u32,
     rate: Rate,
     current: Option<SessionId>,
-    pending: BTreeMap<Ticket, Pending>,
-    last_ticket: u64,
+    pending: Tickets<Pending>,
     sessions: BTreeMap<SessionId, Desk>,
 }
 
@@ -128,10 +128,7 @@ impl AsstRuntime {
         id: Value,
         what: Request,
     ) {
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.pending.insert(ticket, Pending { id, what });
-        cx.command(ticket, target, command);
+        self.pending.command(cx, target, command, Pending { id, what });
     }
 
     fn busy(&self) -> usize {
@@ -209,7 +206,7 @@ impl AsstRuntime {
         Self::end(cx, std::mem::take(&mut desk.ended), None);
         let mut ids = std::mem::take(&mut desk.taken);
         ids.extend(desk.starting.take_if(|(starting, _)| *starting == run).map(|(_, id)| id));
-        desk.telling = (!ids.is_empty()).then(|| Telling::new(ids));
+        desk.telling = (!ids.is_empty()).then(|| Telling::new(ids, Narrator::new(run)));
     }
 
     fn run_ended(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, run: RunId, outcome: &Outcome) {
@@ -329,7 +326,7 @@ impl RuntimeRole for AsstRuntime {
             body => {
                 let telling = self.sessions.get_mut(view.session).and_then(|desk| desk.telling.as_mut());
                 let Some(telling) = telling else { return };
-                for line in telling.hear(event.at, view.state, body) {
+                for line in telling.hear(event.at, body) {
                     cx.send(line);
                 }
                 if std::mem::take(&mut telling.lost_thought) {
@@ -358,9 +355,8 @@ impl RuntimeRole for AsstRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        match self.pending.remove(&ticket) {
-            Some(pending) => self.settle(cx, view, pending, with),
-            None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
+        if let Some(pending) = self.pending.settled(cx, ticket) {
+            self.settle(cx, view, pending, with);
         }
     }
 

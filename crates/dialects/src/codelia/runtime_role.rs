@@ -25,7 +25,7 @@ use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::Ticket;
 use domain::signal::{Level, Signal};
 use receipts::Pending;
-use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use telling::{Prompted, Telling, Texts, Told};
@@ -43,8 +43,7 @@ pub struct CodeliaRuntime {
     greeting: Greeting,
     ui: UiCapabilities,
     rate: Rate,
-    pending: BTreeMap<Ticket, Pending>,
-    last_ticket: u64,
+    pending: Tickets<Pending>,
     current: Option<SessionId>,
     tellings: BTreeMap<SessionId, Telling>,
     /// Runs that this UI started and that have not begun.
@@ -67,11 +66,14 @@ impl CodeliaRuntime {
     }
 
     /// Hands a command to the hub and notes who wants to know.
-    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: Pending) {
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.pending.insert(ticket, pending);
-        cx.command(ticket, target, command);
+    fn ask_hub(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        target: Target,
+        command: Command,
+        pending: Pending,
+    ) -> Ticket {
+        self.pending.command(cx, target, command, pending)
     }
 
     fn response(
@@ -247,9 +249,8 @@ impl RuntimeRole for CodeliaRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        match self.pending.remove(&ticket) {
-            Some(pending) => self.answer(cx, view, pending, with),
-            None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
+        if let Some(pending) = self.pending.settled(cx, ticket) {
+            self.answer(cx, view, pending, with);
         }
     }
 

@@ -27,7 +27,7 @@ use domain::port::Ticket;
 use domain::session::ModelRef;
 use domain::signal::{Board, Level, Place, Signal};
 use receipts::Pending;
-use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use telling::Telling;
@@ -68,8 +68,7 @@ pub struct LemonRuntime {
     ready: bool,
     quitting: bool,
     rate: Rate,
-    pending: BTreeMap<Ticket, Pending>,
-    last_ticket: u64,
+    pending: Tickets<Pending>,
     open: BTreeMap<SessionId, Open>,
     /// The session that commands without an id are for, and that signals are shown of.
     front: Option<SessionId>,
@@ -90,10 +89,7 @@ impl LemonRuntime {
         if self.pending.len() >= MAX_PENDING {
             return self.error(cx, "too many commands are under way: wait for their answers", None);
         }
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.pending.insert(ticket, pending);
-        cx.command(ticket, target, command);
+        self.pending.command(cx, target, command, pending);
     }
 
     fn error(&self, cx: &mut RuntimeCx<'_>, message: &str, session: Option<&SessionId>) {
@@ -340,7 +336,7 @@ impl RuntimeRole for LemonRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        if let Some(pending) = self.pending.remove(&ticket) {
+        if let Some(pending) = self.pending.take(ticket) {
             self.answered(cx, view, pending, with);
             self.leave_if_due(cx);
         }

@@ -108,7 +108,7 @@ impl Narrator {
         let call = self.calls.get(&tool);
         match event {
             ToolEvent::Proposed { .. } => call.is_none().then_some(event),
-            ToolEvent::Decided { .. } => None,
+            ToolEvent::Decided { .. } => call.is_none_or(|call| call.decision.is_none()).then_some(event),
             ToolEvent::Started { .. } => call.is_none_or(|call| call.started_at.is_none()).then_some(event),
             ToolEvent::Progress { progress: Progress::Output(whole) | Progress::Replace(whole), .. } => {
                 let told = call.map_or(0, |call| call.output);

@@ -15,8 +15,7 @@ use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::Signal;
 use domain::state::State;
-use roles::{Answers, Drift, Greeting, Item, Lane, Line, Reason, RuntimeCx, RuntimeRole, View};
-use std::collections::BTreeMap;
+use roles::{Answers, Drift, Greeting, Item, Lane, Line, Reason, RuntimeCx, RuntimeRole, Tickets, View};
 use wire::lines::MAX_LINE;
 
 /// The runtime's end of a native link.
@@ -24,8 +23,7 @@ use wire::lines::MAX_LINE;
 pub struct NativeRuntime {
     version: String,
     peer: Option<Peer>,
-    pending: BTreeMap<Ticket, Origin>,
-    last_ticket: u64,
+    pending: Tickets<Origin>,
     rate: wire::Rate,
     /// What the runtime behind us can do, where we were told.
     behind: Option<Abilities>,
@@ -58,13 +56,6 @@ impl NativeRuntime {
         NativeRuntime::default()
     }
 
-    fn ticket(&mut self, origin: Origin) -> Ticket {
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.pending.insert(ticket, origin);
-        ticket
-    }
-
     fn hello(&mut self, cx: &mut RuntimeCx<'_>, hello: Hello) {
         if self.peer.is_some() {
             complain(cx, About::Line, None, "hello was said already", None);
@@ -90,8 +81,8 @@ impl NativeRuntime {
         let wanted = hello.session.or_else(|| hello.cursor.as_ref().map(|cursor| cursor.session.clone()));
         self.peer = Some(Peer { capabilities: hello.capabilities, cursor: hello.cursor });
         if let Some(session) = wanted {
-            let ticket = self.ticket(Origin::Hello);
-            cx.command(ticket, Target::Current, Command::Library(LibraryCommand::Open { session }));
+            let command = Command::Library(LibraryCommand::Open { session });
+            self.pending.command(cx, Target::Current, command, Origin::Hello);
         }
     }
 
@@ -114,8 +105,7 @@ impl NativeRuntime {
             send(cx, &FromRuntime::Settled(Settled { ticket, with: Err(refusal) }));
             return;
         }
-        let ours = self.ticket(Origin::Peer(ticket));
-        cx.command(ours, target, what);
+        self.pending.command(cx, target, what, Origin::Peer(ticket));
     }
 
     fn unreadable(&mut self, cx: &mut RuntimeCx<'_>, text: &str, why: &str) {
@@ -219,7 +209,7 @@ impl RuntimeRole for NativeRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        match (self.pending.remove(&ticket), with) {
+        match (self.pending.take(ticket), with) {
             (Some(Origin::Peer(ticket)), with) => send(cx, &FromRuntime::Settled(Settled { ticket, with })),
             (Some(Origin::Hello), Err(refusal)) => {
                 complain(cx, About::Session, None, &refusal.message, refusal.hint.as_deref());
@@ -230,7 +220,7 @@ impl RuntimeRole for NativeRuntime {
     }
 
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {
-        self.pending.clear();
+        drop(self.pending.drain());
     }
 
     fn can_answer(&self) -> Answers {

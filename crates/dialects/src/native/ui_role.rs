@@ -13,8 +13,7 @@ use super::{
 use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::port::{Abilities, News, Ticket};
-use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
-use std::collections::BTreeMap;
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, Tickets, TimerKey, UiCx, UiRole};
 use std::sync::Arc;
 use wire::lines::MAX_LINE;
 
@@ -26,8 +25,7 @@ pub struct NativeUi {
     abilities: Option<Abilities>,
     session: Option<SessionId>,
     /// The tickets on the wire, and our side's for which they stand; `None` for a command of this role itself.
-    pending: BTreeMap<Ticket, Option<Ticket>>,
-    last_ticket: u64,
+    pending: Tickets<Option<Ticket>>,
     coming: Option<Attached>,
     coming_bytes: usize,
     /// What the state must hash to once it stands there.
@@ -86,7 +84,7 @@ impl NativeUi {
     }
 
     fn settled(&mut self, cx: &mut UiCx<'_>, settled: Settled) {
-        match (self.pending.remove(&settled.ticket), settled.with) {
+        match (self.pending.take(settled.ticket), settled.with) {
             (Some(Some(ticket)), with) => cx.settle(ticket, with),
             (Some(None), Ok(_)) => {}
             (Some(None), Err(refusal)) => cx.log(format!("runtime: {refusal}")),
@@ -98,18 +96,18 @@ impl NativeUi {
     }
 
     fn want(&mut self, cx: &mut UiCx<'_>, ours: Option<Ticket>, target: Target, what: Command) {
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
+        let full = self.pending.len() >= MAX_PENDING;
+        let ticket = self.pending.issue(ours);
         let line = say(&FromUi::Command(Wanted { ticket, target, what }));
-        let refusal = if self.pending.len() >= MAX_PENDING {
+        let refusal = if full {
             Refusal::new(RefusalKind::TooMany, "too many commands are under way")
                 .hint("wait until the runtime answers")
         } else if line.len() >= MAX_LINE {
             Refusal::new(RefusalKind::TooMany, "this is too large for one line").hint("attach smaller files")
         } else {
-            self.pending.insert(ticket, ours);
             return cx.send(line);
         };
+        self.pending.take(ticket);
         if let Some(ours) = ours {
             cx.settle(ours, Err(refusal));
         }
@@ -118,7 +116,7 @@ impl NativeUi {
     fn complaint(&mut self, cx: &mut UiCx<'_>, complaint: Complaint) {
         let Complaint { about, ticket, message, hint } = complaint;
         let words = hint.as_ref().map_or_else(|| message.clone(), |hint| format!("{message}: {hint}"));
-        match (about, ticket.and_then(|ticket| self.pending.remove(&ticket)).flatten()) {
+        match (about, ticket.and_then(|ticket| self.pending.take(ticket)).flatten()) {
             (_, Some(ticket)) => {
                 let refusal = Refusal { kind: RefusalKind::Invalid, message, hint };
                 cx.settle(ticket, Err(refusal));
@@ -234,7 +232,7 @@ impl UiRole for NativeUi {
     }
 
     fn closed(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
-        for ticket in std::mem::take(&mut self.pending).into_values().flatten() {
+        for ticket in self.pending.drain().flatten() {
             let refusal = Refusal::new(RefusalKind::Lost, "the runtime went away before it answered");
             cx.settle(ticket, Err(refusal.hint("look whether it was done before you try again")));
         }

@@ -15,8 +15,8 @@ mod waiting;
 
 pub(in crate::nous) use telling::TOOL_ERROR;
 
+use super::VERSION;
 use super::wire::{Event as WireEvent, FlatEvent, Payload};
-use super::{VERSION, stamp};
 use answers::why;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, SessionCommand, Target};
 use domain::event::{Body, Event, QueueEvent, RunEvent};
@@ -25,13 +25,13 @@ use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
 use receipts::{Pending, What};
-use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, TimerKey, View};
+use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use run_names::RunNames;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use telling::{Telling, Told};
 use waiting::Waiting;
-use wire::Rate;
+use wire::{Rate, time};
 
 /// How long the events of a new run are kept for who subscribes after the answer, as existing clients do.
 pub const HOLD: Duration = Duration::from_millis(300);
@@ -54,8 +54,7 @@ pub struct NousRuntime {
     connections: BTreeMap<Lane, Connection>,
     /// Who hears events, and since when; no longer told once it has heard a run to its end.
     subscribers: BTreeMap<Lane, Option<Millis>>,
-    pending: BTreeMap<Ticket, Pending>,
-    last_ticket: u64,
+    pending: Tickets<Pending>,
     active: Option<SessionId>,
     modes: Modes,
     /// What `set_active_tools` chose, for sessions to come.
@@ -138,18 +137,13 @@ impl NousRuntime {
         if let Some(connection) = self.connections.get_mut(&lane) {
             connection.busy = true;
         }
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.pending.insert(ticket, Pending { from: Some((lane, id)), what });
-        cx.command(ticket, target, command);
+        self.pending.command(cx, target, command, Pending { from: Some((lane, id)), what });
     }
 
     /// Hands a command to the hub that nobody waits for.
     fn tell_hub(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, command: Command) {
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.pending.insert(ticket, Pending { from: None, what: What::Silent });
-        cx.command(ticket, Target::Session(session.clone()), command);
+        let target = Target::Session(session.clone());
+        self.pending.command(cx, target, command, Pending { from: None, what: What::Silent });
     }
 
     /// The run that this server does, whatever session is active: at most one matters on this wire.
@@ -166,7 +160,7 @@ impl NousRuntime {
             id: format!("evt-{}", self.events),
             kind: kind.to_owned(),
             payload,
-            ts: stamp::write(at),
+            ts: time::write(at.0),
         };
         let line = serde_json::to_string(&event).unwrap_or_default();
         if let Some(fresh) = &mut self.fresh {
@@ -193,7 +187,7 @@ impl NousRuntime {
             if let Some(waiting) = self.waiting.get_mut(&(session.clone(), run)) {
                 let turn = payload.turn_id.is_some().then_some(turn);
                 let payload = Payload { turn_id: None, ..payload.clone() };
-                waiting.note(FlatEvent { kind, payload, turn, ts: stamp::write(at) });
+                waiting.note(FlatEvent { kind, payload, turn, ts: time::write(at.0) });
             }
             self.broadcast(cx, at, (kind, payload));
         }
@@ -428,9 +422,8 @@ impl RuntimeRole for NousRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        match self.pending.remove(&ticket) {
-            Some(pending) => self.settle(cx, view, pending, with),
-            None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
+        if let Some(pending) = self.pending.settled(cx, ticket) {
+            self.settle(cx, view, pending, with);
         }
     }
 

@@ -24,7 +24,7 @@ use domain::port::Ticket;
 use domain::signal::Signal;
 use queries::Query;
 use receipts::Pending;
-use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, View};
+use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, View};
 use std::collections::BTreeMap;
 use telling::Counters;
 use wire::jsonrpc::{self, Message, RpcError};
@@ -41,8 +41,7 @@ pub struct OpenagentRuntime {
     greeting: Greeting,
     client: Client,
     rate: Rate,
-    pending: BTreeMap<Ticket, Pending>,
-    last_ticket: u64,
+    pending: Tickets<Pending>,
     /// Where the client works.
     home: Option<SessionId>,
     /// Branches that were asked for: what is attached next may be one of them, and is no home.
@@ -66,10 +65,7 @@ impl OpenagentRuntime {
 
     /// Hands a command to the hub and notes who wants to know.
     fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: Pending) {
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.pending.insert(ticket, pending);
-        cx.command(ticket, target, command);
+        self.pending.command(cx, target, command, pending);
     }
 
     /// The client's session. Named as such, so that the hub comes back to it after a look at a side session.
@@ -234,9 +230,8 @@ impl RuntimeRole for OpenagentRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        match self.pending.remove(&ticket) {
-            Some(pending) => self.answer(cx, view, pending, with),
-            None => cx.log(format!("ignored: a receipt for ticket {}, which nobody waits for", ticket.0)),
+        if let Some(pending) = self.pending.settled(cx, ticket) {
+            self.answer(cx, view, pending, with);
         }
         self.advance(cx);
     }

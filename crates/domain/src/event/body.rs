@@ -3,7 +3,7 @@
 //! Who is interested in one group matches that group and passes over the others by name, so that a new event in it is noticed there and
 //! nowhere else. The written form is flat and does not follow these groups: it is in `record`, and frozen.
 
-use super::{Base, Cause, Compaction, Finish, Leaving, Outcome, PlanItem};
+use super::{Base, Cause, Compaction, Finish, Leaving, Outcome, PlanItem, RetryKind};
 use crate::ask::{Ask, Closing};
 use crate::content::{Input, Json, Part, Role, TextKind, Usage};
 use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, StepId, ToolRunId, TurnId};
@@ -129,6 +129,8 @@ pub enum RunEvent {
         delay_ms: u64,
         /// What went wrong.
         reason: String,
+        /// Of what kind that is, where it is known.
+        kind: Option<RetryKind>,
     },
 }
 

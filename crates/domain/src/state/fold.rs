@@ -121,9 +121,9 @@ impl State {
                 self.open_step_mut(*step)?.usage = Some(*usage);
                 self.usage = self.usage.plus(*usage);
             }
-            RunEvent::Retrying { attempt, max, delay_ms, reason } => {
-                let (attempt, max, delay_ms) = (*attempt, *max, *delay_ms);
-                self.retry = Some(Retry { attempt, max, delay_ms, reason: reason.clone(), at });
+            RunEvent::Retrying { attempt, max, delay_ms, reason, kind } => {
+                let (attempt, max, delay_ms, kind) = (*attempt, *max, *delay_ms, *kind);
+                self.retry = Some(Retry { attempt, max, delay_ms, reason: reason.clone(), kind, at });
             }
         }
         Ok(())

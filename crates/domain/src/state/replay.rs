@@ -31,9 +31,9 @@ impl State {
             told.push((self.updated_at, Body::Note(NoteEvent::PlanChanged { items: self.plan.clone() })));
         }
         if let Some(retry) = &self.retry {
-            let (attempt, max, delay_ms, reason) =
-                (retry.attempt, retry.max, retry.delay_ms, retry.reason.clone());
-            told.push((retry.at, Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason })));
+            let (attempt, max, delay_ms, reason, kind) =
+                (retry.attempt, retry.max, retry.delay_ms, retry.reason.clone(), retry.kind);
+            told.push((retry.at, Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, kind })));
         }
         told.push((self.updated_at, Body::Session(SessionEvent::LeafMoved { leaf: self.leaf })));
         let base = Base {

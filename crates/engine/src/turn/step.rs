@@ -5,7 +5,7 @@ use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, ContextEvent, Failure, Finish, MessageEvent, RunEvent, ToolEvent};
+use domain::event::{Body, ContextEvent, Failure, Finish, MessageEvent, RetryKind, RunEvent, ToolEvent};
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{OpenConsent, Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
@@ -200,9 +200,10 @@ impl Turn {
                     self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
                 }
             }
-            Delta::Retrying { attempt, max, delay_ms, reason, .. } => {
+            Delta::Retrying { attempt, max, delay_ms, reason, kind, .. } => {
                 let (attempt, max, delay_ms, reason) = (*attempt, *max, *delay_ms, reason.clone());
-                self.port.emit(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason })).await;
+                let kind = kind.map(retry_kind);
+                self.port.emit(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, kind })).await;
             }
             Delta::ToolCallStart { .. }
             | Delta::ToolCallArgs { .. }
@@ -250,6 +251,17 @@ fn tool_message(call: &ToolCall, outcome: &Outcome) -> ChatMessage {
         _ => None,
     }));
     ChatMessage::Tool { call_id: call.id.clone(), name: call.name.clone(), content, is_error: failed }
+}
+
+/// Why the model is asked again, as the record has it.
+fn retry_kind(kind: ErrorKind) -> RetryKind {
+    match kind {
+        ErrorKind::RateLimited => RetryKind::RateLimit,
+        ErrorKind::Overloaded => RetryKind::Overloaded,
+        ErrorKind::Timeout { .. } => RetryKind::Timeout,
+        ErrorKind::Network => RetryKind::Network,
+        _ => RetryKind::Provider,
+    }
 }
 
 /// What the person is told when the model could not answer.

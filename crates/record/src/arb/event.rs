@@ -7,7 +7,8 @@ use super::{
 };
 use domain::event::{
     AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Failure, Finish, Leaving, MessageEvent,
-    NoteEvent, Outcome, PlanItem, PlanState, QueueEvent, RunEvent, SessionEvent, ToolEvent, Trigger,
+    NoteEvent, Outcome, PlanItem, PlanState, QueueEvent, RetryKind, RunEvent, SessionEvent, ToolEvent,
+    Trigger,
 };
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
@@ -36,6 +37,16 @@ pub fn outcome() -> BoxedStrategy<Outcome> {
 /// How a message ends.
 pub fn finish() -> BoxedStrategy<Finish> {
     one_of(&[Finish::Complete, Finish::Length, Finish::Interrupted, Finish::Failed])
+}
+
+fn retry_kind() -> BoxedStrategy<RetryKind> {
+    one_of(&[
+        RetryKind::RateLimit,
+        RetryKind::Overloaded,
+        RetryKind::Timeout,
+        RetryKind::Network,
+        RetryKind::Provider,
+    ])
 }
 
 /// Summaries that take the place of older entries.
@@ -139,9 +150,15 @@ fn of_run() -> BoxedStrategy<Body> {
         )),
         (number(), usage())
             .prop_map(|(step, usage)| Body::Run(RunEvent::StepEnded { step: StepId(step), usage })),
-        (any::<u32>(), any::<u32>(), number(), text()).prop_map(|(attempt, max, delay_ms, reason)| {
-            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason })
-        }),
+        (any::<u32>(), any::<u32>(), number(), text(), maybe(retry_kind())).prop_map(
+            |(attempt, max, delay_ms, reason, kind)| Body::Run(RunEvent::Retrying {
+                attempt,
+                max,
+                delay_ms,
+                reason,
+                kind
+            })
+        ),
     ]
     .boxed()
 }

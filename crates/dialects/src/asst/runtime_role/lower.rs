@@ -2,10 +2,10 @@
 
 use crate::asst::wire::{Response, ToolData};
 use crate::asst::{CAPABILITIES, VERSION};
-use domain::content::{Json, Part, Role, TextKind};
-use domain::event::{Body, MessageEvent, Outcome, ToolEvent};
-use domain::ids::{MessageId, Millis, ToolRunId};
-use domain::state::State;
+use crate::narrator::{Narrator, Opens, Told};
+use domain::content::{Json, Part};
+use domain::event::{Body, Outcome};
+use domain::ids::{Millis, ToolRunId};
 use domain::tool::{ToolOutcome, ToolResult};
 use serde_json::{Value, json};
 
@@ -68,85 +68,81 @@ pub(super) fn why(outcome: &Outcome) -> Option<String> {
 pub(super) struct Telling {
     /// The requests it answers; usually one.
     pub(super) ids: Vec<Value>,
+    narrator: Narrator,
     texted: bool,
-    parted: bool,
     pub(super) lost_thought: bool,
 }
 
 impl Telling {
-    pub(super) fn new(ids: Vec<Value>) -> Telling {
-        Telling { ids, texted: false, parted: false, lost_thought: false }
+    pub(super) fn new(ids: Vec<Value>, narrator: Narrator) -> Telling {
+        Telling { ids, narrator, texted: false, lost_thought: false }
     }
 
     /// Takes what happened; gives the lines to send.
-    pub(super) fn hear(&mut self, now: Millis, state: &State, body: &Body) -> Vec<String> {
-        match body {
-            Body::Message(MessageEvent::Started { role: Role::Assistant, .. }) => {
-                self.parted = self.texted;
-                Vec::new()
-            }
-            Body::Message(MessageEvent::Delta { message, kind: TextKind::Text, text }) => {
-                self.text(now, state, *message, text)
-            }
-            Body::Message(MessageEvent::Delta { kind: TextKind::Thought, .. }) => {
+    pub(super) fn hear(&mut self, at: Millis, body: &Body) -> Vec<String> {
+        let told = self.narrator.hear(at, body);
+        told.into_iter().flat_map(|told| self.tell(at, told)).collect()
+    }
+
+    fn tell(&mut self, now: Millis, told: Told<'_>) -> Vec<String> {
+        match told {
+            Told::Text { text, opens, .. } => self.text(now, text, opens),
+            Told::Thought { .. } => {
                 self.lost_thought = true;
                 Vec::new()
             }
-            Body::Message(MessageEvent::PartAdded { message, part }) => self.part(now, state, *message, part),
-            Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {
+            Told::Block { part: Part::Code { language, text, .. }, opens, .. } => {
+                let fenced = format!("\n```{}\n{text}\n```\n", language.as_deref().unwrap_or_default());
+                self.text(now, &fenced, opens)
+            }
+            Told::Block { part: Part::Diff { text, .. }, opens, .. } => {
+                self.text(now, &format!("\n```diff\n{text}\n```\n"), opens)
+            }
+            Told::Call { tool, name, args, .. } => {
                 let input: Value = serde_json::from_str(args.as_str()).unwrap_or_default();
                 let data = |id: String| ToolData {
                     input: Some(input.clone()),
                     tool_input: Some(input.clone()),
                     ..named(id, name)
                 };
-                self.tool(now, "tool_use", *tool, data)
+                self.tool(now, "tool_use", tool, data)
             }
-            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                let name = state.tool(*tool).map_or("tool", |tool| tool.name.as_str());
+            Told::CallResult { tool, call, outcome, result } => {
                 let failed = *outcome != ToolOutcome::Done;
                 let error = failed.then(|| Value::String(result.text.clone()));
                 let result = if failed { json!({ "error": result.text }) } else { result_value(result) };
                 let data = |id: String| ToolData {
                     result: Some(result.clone()),
                     error: error.clone(),
-                    ..named(id, name)
+                    ..named(id, &call.name)
                 };
-                self.tool(now, "tool_result", *tool, data)
+                self.tool(now, "tool_result", tool, data)
             }
-            _ => Vec::new(),
+            Told::RunStarted
+            | Told::RunEnded { .. }
+            | Told::TurnStarted
+            | Told::TurnEnded
+            | Told::StepStarted { .. }
+            | Told::StepEnded { .. }
+            | Told::MessageStarted { .. }
+            | Told::MessageEnded { .. }
+            | Told::Prompt { .. }
+            | Told::Whole(_)
+            | Told::Block { .. }
+            | Told::CallStarted { .. }
+            | Told::CallProgress { .. } => Vec::new(),
         }
     }
 
-    fn text(&mut self, now: Millis, state: &State, message: MessageId, text: &str) -> Vec<String> {
-        let of_model = state.message(message).is_none_or(|message| message.role == Role::Assistant);
-        if !of_model || text.is_empty() {
-            return Vec::new();
-        }
-        let parted = std::mem::take(&mut self.parted);
-        self.texted = true;
+    fn text(&mut self, now: Millis, text: &str, opens: Opens) -> Vec<String> {
+        // What was said before somebody asked is none of theirs.
+        let parted = std::mem::replace(&mut self.texted, true) && opens == Opens::Message;
         let token = if parted { format!("{BETWEEN_MESSAGES}{text}") } else { text.to_owned() };
         let tokens = self.ids.iter().map(|id| {
             let (kind, token) = ("token".to_owned(), Some(token.clone()));
             line(Response { kind, id: id.clone(), token, timestamp: now.0, ..Response::default() })
         });
         tokens.collect()
-    }
-
-    fn part(&mut self, now: Millis, state: &State, message: MessageId, part: &Part) -> Vec<String> {
-        match part {
-            Part::Text(text) => self.text(now, state, message, text),
-            Part::Code { language, text, .. } => {
-                let fenced = format!("\n```{}\n{text}\n```\n", language.as_deref().unwrap_or_default());
-                self.text(now, state, message, &fenced)
-            }
-            Part::Diff { text, .. } => self.text(now, state, message, &format!("\n```diff\n{text}\n```\n")),
-            Part::Thought { .. } => {
-                self.lost_thought = true;
-                Vec::new()
-            }
-            Part::Image { .. } | Part::Tool(_) | Part::Opaque { .. } => Vec::new(),
-        }
     }
 
     fn tool(

@@ -1,6 +1,7 @@
 //! What the hub made of a request.
 
 use super::{AsstRuntime, Pending, Request, lower};
+use crate::narrator::Narrator;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::state::{EntryKind, State};
@@ -84,19 +85,19 @@ impl AsstRuntime {
         session: Option<SessionId>,
     ) {
         let shown = view.filter(|view| session.as_ref().is_none_or(|session| session == view.session));
-        let Some((session, run)) =
-            shown.and_then(|view| Some((view.session.clone(), view.state.runs.last()?)))
-        else {
+        let Some((shown, run)) = shown.and_then(|view| Some((view, view.state.runs.last()?))) else {
             let why = "Failed to process request: the runtime took the message and began nothing";
             return cx.send(lower::error(cx.now, &id, why));
         };
-        let desk = self.sessions.entry(session).or_default();
+        let desk = self.sessions.entry(shown.session.clone()).or_default();
         match &run.ended {
             Some((_, outcome)) => {
                 let why = lower::why(outcome);
                 Self::end(cx, vec![id], why.as_deref());
             }
-            None if run.open_turn().is_some() => desk.telling = Some(lower::Telling::new(vec![id])),
+            None if run.open_turn().is_some() => {
+                desk.telling = Some(lower::Telling::new(vec![id], Narrator::amid(run.id, shown.state)));
+            }
             None => desk.starting = Some((run.id, id)),
         }
     }

@@ -28,9 +28,10 @@ impl CodeliaRuntime {
 
     /// It was not refused so far: it goes on.
     pub(super) fn compaction_goes_on(&mut self, cx: &mut RuntimeCx<'_>, ticket: Ticket) {
-        let Some(Pending::Compact { id, told: None, .. }) = self.pending.get(&ticket) else { return };
-        let begun = self.begin_compaction(cx, &id.clone());
-        if let Some(Pending::Compact { told, .. }) = self.pending.get_mut(&ticket) {
+        let Some(Pending::Compact { id, told: None, .. }) = self.pending.get_mut(ticket) else { return };
+        let id = id.clone();
+        let begun = self.begin_compaction(cx, &id);
+        if let Some(Pending::Compact { told, .. }) = self.pending.get_mut(ticket) {
             *told = Some(begun);
         }
     }

@@ -1,10 +1,10 @@
 //! From receipts and refusals to what the UI gets for its request.
 
+use super::super::run_name;
 use super::super::wire::{
     McpListResult, McpServer, ModelDetails, ModelListResult, ModelSetResult, RunCancelResult, RunStartResult,
     SessionItem, SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
 };
-use super::super::{run_name, stamp};
 use super::telling::Telling;
 use super::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
 use domain::command::{Receipt, Refusal, RefusalKind, Target};
@@ -16,8 +16,8 @@ use domain::session::{
 use roles::{Lane, LinkEffect, RuntimeCx, RuntimeEffect, View};
 use serde_json::json;
 use std::path::Path;
-use wire::WireId;
 use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
+use wire::{WireId, time};
 
 /// Who waits for a receipt, and what it is needed for.
 #[derive(Debug)]
@@ -241,7 +241,7 @@ fn lower_cancel(outcome: Option<&Outcome>) -> RunCancelResult {
 
 fn lower_session(session: SessionSummary) -> SessionItem {
     SessionItem {
-        updated_at: stamp::write(session.updated_at),
+        updated_at: time::write(session.updated_at.0),
         run_id: session.last_run.map(|run| run_name::write(&session.id, run)),
         message_count: Some(session.messages),
         last_user_message: session.last_prompt,
@@ -281,7 +281,7 @@ fn lower_server(server: ServerEntry) -> McpServer {
         state: state.to_owned(),
         tools: server.tools,
         last_error,
-        last_connected_at: server.connected_at.map(stamp::write),
+        last_connected_at: server.connected_at.map(|at| time::write(at.0)),
     }
 }
 

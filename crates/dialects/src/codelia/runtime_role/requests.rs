@@ -13,7 +13,6 @@ use domain::command::{
 };
 use domain::content::{Input, Part};
 use domain::ids::SessionId;
-use domain::port::Ticket;
 use domain::signal::UiContext;
 use roles::{Item, RuntimeCx};
 use serde::Deserialize;
@@ -70,9 +69,9 @@ impl CodeliaRuntime {
         match wish {
             Ok(Wish::Hub(target, command, pending)) => {
                 let compaction = matches!(pending, Pending::Compact { .. });
-                self.ask_hub(cx, target, command, pending);
+                let ticket = self.ask_hub(cx, target, command, pending);
                 if compaction {
-                    Self::await_compaction(cx, Ticket(self.last_ticket));
+                    Self::await_compaction(cx, ticket);
                 }
             }
             Ok(Wish::Line(line)) => cx.send(line),

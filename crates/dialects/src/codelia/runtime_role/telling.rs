@@ -5,11 +5,11 @@
 //! number the same events the same way. Invariants: `seq` rises by one from 0; `final` comes at most once and only for a run that is done; a
 //! terminal status comes exactly once, and nothing after it.
 
-use super::super::path_alias;
 use super::super::wire::{
     AgentEvent, AgentEventNotify, CompactionComplete, CompactionStart, EventMeta, FileChange, LlmRetry,
     RunContextParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words, method,
 };
+use super::super::{path_alias, retry_kind};
 use crate::narrator::{self, Call, Came, Narrator, Whole};
 use domain::content::{Json, Part, TextKind};
 use domain::event::{Body, ContextEvent, Outcome, RunEvent};
@@ -21,8 +21,8 @@ use wire::jsonrpc;
 
 /// How a denied tool's result begins; the existing UI and model prompts know the phrase.
 pub(in super::super) const DENIED: &str = "Permission denied: ";
-/// How our engine says that the person gave no reason, and what stands for it on this wire.
-const NO_REASON: (&str, &str) = ("Permission denied.", "permission denied");
+/// What stands for the reason of a denial that has none.
+const NO_REASON: &str = "permission denied";
 /// The last word of a run that was stopped by a no, where the model said nothing itself.
 pub(in super::super) const STOPPED: &str = "Stopped, because permission was denied.";
 /// Tools that the existing UI shows by their file, and what their argument is called there.
@@ -142,10 +142,10 @@ impl Telling {
                 self.event(AgentEvent::CompactionStart(CompactionStart { timestamp }));
                 self.event(AgentEvent::CompactionComplete(CompactionComplete { timestamp, compacted: true }));
             }
-            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason }) => {
+            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, kind }) => {
                 self.event(AgentEvent::LlmRetry(LlmRetry {
                     provider: self.provider.clone(),
-                    failure_kind: failure_kind(reason).to_owned(),
+                    failure_kind: retry_kind::write(*kind).to_owned(),
                     next_attempt: *attempt,
                     max_attempts: *max,
                     delay_ms: *delay_ms,
@@ -285,7 +285,7 @@ impl Telling {
         let is_error = *outcome != ToolOutcome::Done;
         self.denied = *outcome == ToolOutcome::Denied;
         self.event(AgentEvent::ToolResult(ToolResult {
-            result: Some(raw_text(&result_text(&call.name, outcome, result))),
+            result: Some(raw_text(&result_text(&call, outcome, result))),
             tool: call.name,
             tool_call_id: id.clone(),
             is_error,
@@ -381,35 +381,18 @@ fn raw_text(text: &str) -> Box<RawValue> {
     serde_json::value::to_raw_value(text).unwrap_or_default()
 }
 
-fn result_text(name: &str, outcome: &ToolOutcome, result: &tool::ToolResult) -> String {
+fn result_text(call: &Call, outcome: &ToolOutcome, result: &tool::ToolResult) -> String {
     let diff = result.parts.iter().find_map(|part| match part {
         Part::Diff { path, text } => Some((path.clone(), text.clone())),
         _ => None,
     });
     match (outcome, diff) {
-        (ToolOutcome::Denied, _) if result.text == NO_REASON.0 => format!("{DENIED}{}", NO_REASON.1),
+        (ToolOutcome::Denied, _) if call.denied_without_reason() => format!("{DENIED}{NO_REASON}"),
         (ToolOutcome::Denied, _) if !result.text.starts_with(DENIED) => format!("{DENIED}{}", result.text),
-        (ToolOutcome::Done, Some((file_path, diff))) if FILE_TOOLS.contains(&name) => {
+        (ToolOutcome::Done, Some((file_path, diff))) if FILE_TOOLS.contains(&call.name.as_str()) => {
             let change = FileChange { summary: result.text.clone(), diff, file_path };
             serde_json::to_string(&change).unwrap_or_else(|_| result.text.clone())
         }
         _ => result.text.clone(),
-    }
-}
-
-/// The existing UI knows five kinds; ours come as words.
-fn failure_kind(reason: &str) -> &'static str {
-    let reason = reason.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| reason.contains(word));
-    if has(&["rate", "429"]) {
-        "rate_limit"
-    } else if has(&["overload", "529"]) {
-        "overloaded"
-    } else if has(&["timeout", "timed out", "stall"]) {
-        "timeout"
-    } else if has(&["network", "connect", "dns"]) {
-        "network"
-    } else {
-        "provider"
     }
 }

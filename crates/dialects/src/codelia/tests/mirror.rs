@@ -6,7 +6,7 @@ use super::bench::{RuntimeBench, UiBench, session, told};
 use domain::ask::{Answer, Closing, Scope};
 use domain::command::{Command, ListCommand, PromptOptions, Receipt, RunCommand};
 use domain::content::{Input, Role, TextKind, Usage};
-use domain::event::{AskEvent, Body, Failure, Finish, MessageEvent, Outcome, RunEvent};
+use domain::event::{AskEvent, Body, Failure, Finish, MessageEvent, Outcome, RetryKind, RunEvent};
 use domain::ids::RunId;
 use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
@@ -233,4 +233,31 @@ fn a_cancel_while_a_consent_is_open_leaves_nothing_behind() {
             .iter()
             .any(|effect| matches!(effect, RuntimeEffect::Command { command: Command::Answer { .. }, .. }))
     );
+}
+
+#[test]
+fn why_the_model_is_asked_again_is_a_kind_and_not_a_guess() {
+    let kinds = [
+        RetryKind::RateLimit,
+        RetryKind::Overloaded,
+        RetryKind::Timeout,
+        RetryKind::Network,
+        RetryKind::Provider,
+    ];
+    for kind in kinds {
+        let mut mirror = Mirror::new(true);
+        mirror.prompt("go");
+        // Words of another kind: nobody reads them.
+        let reason = "a 429 that timed out on the network".to_owned();
+        let kind = Some(kind);
+        mirror.runtime.happen(Body::Run(RunEvent::Retrying {
+            attempt: 2,
+            max: 3,
+            delay_ms: 5,
+            reason,
+            kind,
+        }));
+        mirror.pump();
+        assert_eq!(mirror.ui.state.retry.as_ref().and_then(|retry| retry.kind), kind);
+    }
 }

@@ -1,7 +1,7 @@
 //! One test per quirk, under its name.
 
 use super::bench::{RuntimeBench, UiBench, session};
-use domain::ask::{Answer, Closing};
+use domain::ask::{Answer, Closing, Scope};
 use domain::command::{
     Command, ListCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, Target,
 };
@@ -9,7 +9,7 @@ use domain::content::{Input, Role, TextKind};
 use domain::event::{AskEvent, Body, Outcome, ToolEvent};
 use domain::ids::RunId;
 use domain::session::RunSummary;
-use domain::tool::{ToolOutcome, ToolResult};
+use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use roles::{Item, LinkEffect, RuntimeEffect, UiEffect};
 
 fn prompt(text: &str) -> Command {
@@ -224,7 +224,11 @@ fn a_no_has_a_last_word() {
     let step = bench.step();
     let message = bench.message(Role::Assistant, None, Some(step));
     let tool = bench.propose(message, "bash", "{}");
-    let result = ToolResult::text("Permission denied.");
+    // Told by what was decided, whatever the words of the result.
+    let (by, scope) = (Decider::Person(None), Scope::Once);
+    let decision = Decision { allowed: false, by, scope, reason: None, digest: None };
+    bench.happen(Body::Tool(ToolEvent::Decided { tool, decision }));
+    let result = ToolResult::text("Non.");
     bench.happen(Body::Tool(ToolEvent::Ended { tool, outcome: ToolOutcome::Denied, result }));
     bench.end_run(Outcome::Done);
     let sent = bench.sent();

@@ -4,12 +4,12 @@
 //! says something again. Invariants: a `final` that repeats the last text adds nothing; a tool of which nobody asks is told as running
 //! only after a question about it would have come, because a question about a running tool makes no sense to us.
 
-use super::super::path_alias;
 use super::super::runtime_role::{DENIED, STOPPED};
 use super::super::wire::{
     AgentEvent, EventMeta, FileChange, LlmRetry, PermissionPreview, ShellOutcome, StepComplete, StepStart,
     ToolCall, ToolResult,
 };
+use super::super::{path_alias, retry_kind};
 use domain::ask::Preview;
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{Compaction, Finish, Trigger};
@@ -400,6 +400,7 @@ fn shell_words(outcome: &ShellOutcome) -> String {
 
 fn lift_retry(retry: LlmRetry) -> Said {
     Said::Retrying {
+        kind: retry_kind::read(&retry.failure_kind),
         attempt: retry.next_attempt,
         max: retry.max_attempts,
         delay_ms: retry.delay_ms,

@@ -1,6 +1,5 @@
 //! What the runtime answers to our requests, understood by what was asked.
 
-use super::super::stamp;
 use super::super::wire::{
     InitializeResult, McpListResult, McpServer, ModelListResult, ModelSetResult, RunCancelResult,
     RunStartResult, SessionHistoryResult, SessionItem, SessionListResult, Skill, SkillsListResult, Status,
@@ -18,8 +17,8 @@ use domain::session::{
 use roles::{Drift, Seen, UiCx, UiEffect};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use wire::WireId;
 use wire::jsonrpc::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
+use wire::{WireId, time};
 
 /// What was asked.
 #[derive(Debug)]
@@ -304,7 +303,7 @@ fn outcome_of(status: Status) -> Option<Outcome> {
 
 fn lift_session(item: SessionItem) -> Result<SessionSummary, String> {
     let Some(id) = SessionId::parse(&item.session_id) else { return Err(item.session_id) };
-    let at = stamp::read(&item.updated_at).unwrap_or_default();
+    let at = time::read(&item.updated_at).map(Millis).unwrap_or_default();
     let root = item.workspace_root.unwrap_or_default();
     let title = item.last_user_message.as_deref().and_then(|text| text.lines().next()).unwrap_or(id.as_str());
     Ok(SessionSummary {
@@ -355,7 +354,7 @@ fn lift_server(server: McpServer) -> ServerEntry {
         from_project: server.source.as_deref() == Some("project"),
         state,
         tools: server.tools,
-        connected_at: server.last_connected_at.as_deref().and_then(stamp::read),
+        connected_at: server.last_connected_at.as_deref().and_then(time::read).map(Millis),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is being written: messages and tool outputs so far, and when to say them again.
+//! What is being written: the model's messages and tool outputs so far, and when to say them again.
 //!
 //! This wire repeats the whole message with every change. Said at every token, an answer of n tokens would cost n² bytes; so changes are
 //! gathered, at least [`PACE`] apart and the longer the message the rarer, which keeps one stream below about a megabyte a second
@@ -6,7 +6,7 @@
 
 use super::super::lower;
 use super::super::wire::frame::{AssistantMessage, Block, Element, ToolResult, of};
-use domain::content::{Json, Part, Role, TextKind, Usage};
+use domain::content::{Json, Part, TextKind, Usage};
 use domain::event::Finish;
 use domain::ids::{Millis, ToolRunId};
 use domain::session::ModelRef;
@@ -45,7 +45,6 @@ impl Pacer {
 /// A message that has begun.
 #[derive(Debug)]
 pub(super) struct Draft {
-    pub(super) role: Role,
     pub(super) at: Millis,
     pub(super) model: Option<ModelRef>,
     pub(super) parts: Vec<Part>,
@@ -58,9 +57,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn new(role: Role, at: Millis, model: Option<ModelRef>) -> Draft {
+    pub(super) fn new(at: Millis, model: Option<ModelRef>) -> Draft {
         Draft {
-            role,
             at,
             model,
             parts: Vec::new(),
@@ -70,13 +68,6 @@ impl Draft {
             piece: String::new(),
             pacer: Pacer::default(),
         }
-    }
-
-    /// Begins anew: everything is told again, as after a gap.
-    pub(super) fn rewind(&mut self) {
-        (self.bytes, self.tail_open) = (0, false);
-        self.parts.clear();
-        self.piece.clear();
     }
 
     pub(super) fn text(&mut self, kind: TextKind, text: &str) {
@@ -115,13 +106,18 @@ impl Draft {
         self.bytes += args.as_str().len();
     }
 
+    /// After a gap the message is repeated, whether or not it has grown.
+    pub(super) fn say_again(&mut self) {
+        self.pacer.dirty |= !self.parts.is_empty();
+    }
+
     pub(super) fn has_tools(&self) -> bool {
         !self.tools.is_empty()
     }
 
-    /// When the next repetition is due; `None` when nothing changed or it is not of the model.
+    /// When the next repetition is due; `None` when nothing changed.
     pub(super) fn due(&self) -> Option<Millis> {
-        self.pacer.due(self.bytes).filter(|_| self.role == Role::Assistant)
+        self.pacer.due(self.bytes)
     }
 
     pub(super) fn said(&mut self, now: Millis) {
@@ -172,18 +168,11 @@ impl Output {
         Output { name, args, tail: String::new(), cut: false, status: None, pacer: Pacer::default() }
     }
 
-    /// Begins anew: everything is told again, as after a gap.
-    pub(super) fn rewind(&mut self) {
-        self.tail.clear();
-        self.cut = false;
-    }
-
     pub(super) fn take(&mut self, progress: &Progress) {
         match progress {
             Progress::Output(text) => self.tail.push_str(text),
             Progress::Replace(text) => {
-                self.rewind();
-                self.tail.push_str(text);
+                (self.tail, self.cut) = (text.clone(), false);
             }
             Progress::Status { percent, message } => self.status = Some((*percent, message.clone())),
         }

@@ -1,19 +1,20 @@
 //! One session as its UI hears it: events of the domain become events of the wire, numbered from 0.
 //!
 //! What lemon calls a turn is a step here. The wire's turn opens with our turn, before the person's message, and then with each further
-//! step. Told twice, an event is said once: after a gap the whole run is told again and only what was missing is said.
+//! step. After a gap only what was missed is said.
 
 use super::super::lower;
 use super::super::wire::frame::{Compaction, Element, Event, Frame, Message};
 use super::stream::{Draft, Output};
-use domain::content::{Part, Role, Usage};
-use domain::event::{Body, ContextEvent, Finish, MessageEvent, Outcome, RunEvent, ToolEvent};
-use domain::ids::{EntryId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
+use crate::narrator::{Came, Narrator, Told};
+use domain::content::{Json, Part, Role, TextKind, Usage};
+use domain::event::{Body, ContextEvent, Finish, Outcome, RunEvent};
+use domain::ids::{EntryId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId};
 use domain::session::ModelRef;
 use domain::state::{EntryKind, State};
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::{Item, RuntimeCx};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Most text of messages that `agent_end` and `turn_end` repeat; the oldest are left out. Clients know them already.
 const MAX_REPEATED: usize = 40_000;
@@ -23,18 +24,13 @@ const MAX_REPEATED: usize = 40_000;
 pub(super) struct Telling {
     session: SessionId,
     next_seq: u64,
-    run: Option<RunId>,
+    /// The run under way.
+    narrator: Option<Narrator>,
     last_run: Option<RunId>,
-    last_turn: Option<TurnId>,
-    last_step: Option<StepId>,
-    step: Option<StepId>,
     model: Option<ModelRef>,
     /// Whether the wire's turn is open.
     turn_open: bool,
     drafts: BTreeMap<MessageId, Draft>,
-    /// Messages of this run that were said whole.
-    ended: BTreeSet<MessageId>,
-    ended_tools: BTreeSet<ToolRunId>,
     running: BTreeMap<ToolRunId, Output>,
     last_entry: Option<EntryId>,
     /// A finished message that waits for what its step used.
@@ -50,16 +46,11 @@ impl Telling {
         Telling {
             session,
             next_seq: 0,
-            run: None,
+            narrator: None,
             last_run: None,
-            last_turn: None,
-            last_step: None,
-            step: None,
             model: None,
             turn_open: false,
             drafts: BTreeMap::new(),
-            ended: BTreeSet::new(),
-            ended_tools: BTreeSet::new(),
             running: BTreeMap::new(),
             last_entry: None,
             held: None,
@@ -75,7 +66,7 @@ impl Telling {
 
     /// Whether a run is under way, as far as the UI was told.
     pub(super) fn is_running(&self) -> bool {
-        self.run.is_some()
+        self.narrator.is_some()
     }
 
     /// The name of a tool that runs.
@@ -85,16 +76,20 @@ impl Telling {
 
     /// Tells what the UI has missed of the run that it was being told, and of those that began since.
     pub(super) fn catch_up(&mut self, cx: &mut RuntimeCx<'_>, state: &State) {
-        let from = self.run.or_else(|| match self.last_run {
+        let from = self.narrator.as_ref().map(Narrator::run).or_else(|| match self.last_run {
             Some(last) => state.runs.iter().map(|run| run.id).find(|run| *run > last),
             None => state.open_run().map(|run| run.id),
         });
         let Some(from) = from else { return };
-        let replay = state.replay();
-        let begins = replay.iter().position(|(_, body)| *body == Body::Run(RunEvent::Started { run: from }));
-        for (at, body) in replay.iter().skip(begins.unwrap_or(replay.len())) {
-            self.hear(cx, state, *at, body);
+        self.drafts.values_mut().for_each(Draft::say_again);
+        for run in state.runs.iter().map(|run| run.id).filter(|run| *run >= from) {
+            let told = self.narrator.as_ref().filter(|narrator| narrator.run() == run);
+            let missed = told.map_or_else(|| Narrator::new(run).missed(state), |told| told.missed(state));
+            for (at, body) in missed {
+                self.hear(cx, state, at, &body);
+            }
         }
+        self.release(cx, None);
     }
 
     /// The session was there before: what it holds counts as told.
@@ -112,54 +107,10 @@ impl Telling {
             self.release(cx, None);
         }
         match body {
-            Body::Run(RunEvent::Started { run }) => self.run_started(cx, *run),
-            Body::Run(RunEvent::Ended { run, outcome }) => self.run_ended(cx, state, *run, outcome),
-            Body::Run(RunEvent::TurnStarted { turn, .. })
-                if self.last_turn.is_none_or(|last| last < *turn) =>
-            {
-                self.last_turn = Some(*turn);
-                self.open_turn(cx);
-            }
-            Body::Run(RunEvent::StepStarted { step, model, .. })
-                if self.last_step.is_none_or(|last| last < *step) =>
-            {
-                (self.last_step, self.step) = (Some(*step), Some(*step));
-                self.model = model.clone().or_else(|| state.settings.model.clone());
-                self.open_turn(cx);
-            }
-            Body::Run(RunEvent::StepEnded { step, usage }) => self.step_ended(cx, state, *step, *usage),
-            Body::Run(RunEvent::TurnEnded { turn }) if self.last_turn == Some(*turn) => {
-                self.close_turn(cx, None, Vec::new());
-            }
-            Body::Message(MessageEvent::Started { message, role, .. }) => {
-                self.message_started(cx, *message, *role, at);
-            }
-            Body::Message(MessageEvent::Delta { message, kind, text }) => {
-                if let Some(draft) = self.drafts.get_mut(message) {
-                    draft.text(*kind, text);
+            Body::Run(RunEvent::Started { run }) => {
+                if self.narrator.is_none() && self.last_run.is_none_or(|last| *run > last) {
+                    self.narrator = Some(Narrator::new(*run));
                 }
-            }
-            Body::Message(MessageEvent::PartAdded { message, part }) => {
-                if let Some(draft) = self.drafts.get_mut(message) {
-                    draft.part(part);
-                }
-            }
-            Body::Tool(ToolEvent::Proposed { tool, message, name, args }) => {
-                if let Some(draft) = self.drafts.get_mut(message) {
-                    draft.tool(*tool, name, args);
-                }
-            }
-            Body::Message(MessageEvent::Ended { message, finish }) => {
-                self.message_ended(cx, *message, finish);
-            }
-            Body::Tool(ToolEvent::Started { tool }) => self.tool_started(cx, state, *tool),
-            Body::Tool(ToolEvent::Progress { tool, progress }) => {
-                if let Some(output) = self.running.get_mut(tool) {
-                    output.take(progress);
-                }
-            }
-            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                self.tool_ended(cx, state, *tool, outcome, result);
             }
             Body::Context(ContextEvent::Compacted { entry, compaction, .. })
                 if self.last_entry.is_none_or(|last| last < *entry) =>
@@ -174,7 +125,78 @@ impl Telling {
             }
             _ => {}
         }
+        let told = self.narrator.as_mut().map(|narrator| narrator.hear(at, body));
+        for told in told.into_iter().flatten() {
+            self.tell(cx, state, at, told);
+        }
         self.flush(cx);
+    }
+
+    fn tell(&mut self, cx: &mut RuntimeCx<'_>, state: &State, at: Millis, told: Told<'_>) {
+        match told {
+            Told::RunStarted => self.say(cx, "agent_start", Vec::new()),
+            Told::RunEnded { outcome, .. } => self.run_ended(cx, state, outcome),
+            Told::TurnStarted => self.open_turn(cx),
+            Told::TurnEnded => self.close_turn(cx, None, Vec::new()),
+            Told::StepStarted { model, .. } => {
+                self.model = model.cloned().or_else(|| state.settings.model.clone());
+                self.open_turn(cx);
+            }
+            Told::StepEnded { step, usage, .. } => self.step_ended(cx, state, step, usage),
+            Told::MessageStarted { message, role: Role::Assistant } => self.message_started(cx, message, at),
+            Told::Prompt { parts, began } => {
+                // The person's message is whole before the model is asked, so it is said whole.
+                for kind in ["message_start", "message_end"] {
+                    let message = lower::user_message(&parts, began);
+                    self.say(cx, kind, vec![Element::Message(Box::new(message))]);
+                }
+            }
+            Told::Text { message, text, came, .. } => self.text(message, TextKind::Text, text, came),
+            Told::Thought { message, text, came } => self.text(message, TextKind::Thought, text, came),
+            Told::Block { message, part, .. } => {
+                if let Some(draft) = self.drafts.get_mut(&message) {
+                    draft.part(part);
+                }
+            }
+            Told::Call { tool, message, name, args } => {
+                if let Some(draft) = self.drafts.get_mut(&message) {
+                    draft.tool(tool, name, args);
+                }
+            }
+            Told::MessageEnded { message, role: Role::Assistant, finish } => {
+                self.message_ended(cx, message, finish);
+            }
+            Told::MessageEnded { role: Role::System, .. } => {
+                cx.loss(Item::MessageText, "a message of the program itself");
+            }
+            Told::CallStarted { tool } => {
+                let call = self.narrator.as_ref().and_then(|narrator| narrator.call(tool));
+                if let Some((name, args)) = call.map(|call| (call.name.clone(), call.args.clone())) {
+                    self.tool_started(cx, tool, name, args);
+                }
+            }
+            Told::CallProgress { tool, progress, .. } => {
+                if let Some(output) = self.running.get_mut(&tool) {
+                    output.take(progress);
+                }
+            }
+            Told::CallResult { tool, call, outcome, result } => {
+                if call.started_at.is_none() {
+                    // A tool that never ran still has both ends here: clients know tools only by their start.
+                    self.tool_started(cx, tool, call.name, call.args);
+                }
+                self.tool_ended(cx, state, tool, outcome, result);
+            }
+            Told::MessageStarted { .. } | Told::MessageEnded { role: Role::User, .. } | Told::Whole(_) => {}
+        }
+    }
+
+    fn text(&mut self, message: MessageId, kind: TextKind, text: &str, came: Came<'_>) {
+        let Some(draft) = self.drafts.get_mut(&message) else { return };
+        match came {
+            Came::InPieces => draft.text(kind, text),
+            Came::AtOnce(part) => draft.part(part),
+        }
     }
 
     /// Says what is due of what is being written; gives the time of the next.
@@ -216,16 +238,8 @@ impl Telling {
         self.next_seq += 1;
     }
 
-    fn run_started(&mut self, cx: &mut RuntimeCx<'_>, run: RunId) {
-        if self.run == Some(run) || self.last_run.is_some_and(|last| run <= last) {
-            return;
-        }
-        self.run = Some(run);
-        self.say(cx, "agent_start", Vec::new());
-    }
-
     fn open_turn(&mut self, cx: &mut RuntimeCx<'_>) {
-        if self.run.is_some() && !std::mem::replace(&mut self.turn_open, true) {
+        if !std::mem::replace(&mut self.turn_open, true) {
             self.say(cx, "turn_start", Vec::new());
         }
     }
@@ -248,17 +262,14 @@ impl Telling {
     }
 
     fn step_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, step: StepId, usage: Usage) {
-        if self.step != Some(step) {
-            return;
-        }
-        self.step = None;
         if self.is_holding() {
             self.release(cx, Some(usage));
         } else {
             self.owed = self.owed.plus(usage);
         }
-        let said = self.ended.iter().rev().filter_map(|id| state.message(*id));
-        let message = said.into_iter().find(|message| message.step == Some(step));
+        let newest = state.entries.values().rev().filter_map(|entry| state.message(MessageId(entry.id.0)));
+        let mut of_run = newest.take_while(|message| message.run.is_none_or(|run| Some(run) >= self.run()));
+        let message = of_run.find(|message| message.step == Some(step));
         let results = message.into_iter().flat_map(|message| message.tools());
         let results =
             results.filter_map(|id| state.tool(id)).filter_map(lower::tool_message).map(Message::Tool);
@@ -267,18 +278,14 @@ impl Telling {
         self.close_turn(cx, message, results);
     }
 
-    fn message_started(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId, role: Role, at: Millis) {
-        if self.ended.contains(&id) || self.run.is_none() {
-            return;
-        }
-        if let Some(draft) = self.drafts.get_mut(&id) {
-            return draft.rewind();
-        }
-        let draft = Draft::new(role, at, self.model.clone());
-        if role == Role::Assistant {
-            let message = Message::Assistant(draft.message(None, None));
-            self.say(cx, "message_start", vec![Element::Message(Box::new(message))]);
-        }
+    fn run(&self) -> Option<RunId> {
+        self.narrator.as_ref().map(Narrator::run)
+    }
+
+    fn message_started(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId, at: Millis) {
+        let draft = Draft::new(at, self.model.clone());
+        let message = Message::Assistant(draft.message(None, None));
+        self.say(cx, "message_start", vec![Element::Message(Box::new(message))]);
         self.drafts.insert(id, draft);
     }
 
@@ -299,35 +306,15 @@ impl Telling {
             self.update(cx, id);
         }
         let Some(draft) = self.drafts.remove(&id) else { return };
-        self.ended.insert(id);
-        match draft.role {
-            Role::User => {
-                // The person's message is whole before the model is asked, so it is said whole.
-                for kind in ["message_start", "message_end"] {
-                    let message = lower::user_message(&draft.parts, draft.at);
-                    self.say(cx, kind, vec![Element::Message(Box::new(message))]);
-                }
-            }
-            Role::Assistant => {
-                let waits = !draft.has_tools();
-                self.held = Some((draft, finish.clone()));
-                if !waits {
-                    self.release(cx, None);
-                }
-            }
-            Role::System => cx.loss(Item::MessageText, "a message of the program itself"),
+        let waits = !draft.has_tools();
+        self.held = Some((draft, finish.clone()));
+        if !waits {
+            self.release(cx, None);
         }
     }
 
-    fn tool_started(&mut self, cx: &mut RuntimeCx<'_>, state: &State, id: ToolRunId) {
-        if let Some(output) = self.running.get_mut(&id) {
-            return output.rewind();
-        }
-        if self.run.is_none() || self.ended_tools.contains(&id) {
-            return;
-        }
-        let Some(tool) = state.tool(id) else { return };
-        let output = Output::new(tool.name.clone(), tool.args.clone());
+    fn tool_started(&mut self, cx: &mut RuntimeCx<'_>, id: ToolRunId, name: String, args: Json) {
+        let output = Output::new(name, args);
         let args = lower::arguments(&output.args);
         let data = vec![
             Element::Text(id.to_string().into()),
@@ -361,13 +348,7 @@ impl Telling {
         outcome: &ToolOutcome,
         result: &ToolResult,
     ) {
-        if self.run.is_none() || self.ended_tools.contains(&id) {
-            return;
-        }
-        // A tool that never ran (denied, skipped) still has both ends here: clients know tools only by their start.
-        self.tool_started(cx, state, id);
         let Some(output) = self.running.remove(&id) else { return };
-        self.ended_tools.insert(id);
         let (id_text, name) = (id.to_string().into(), output.name.as_str().into());
         let flag = Element::Flag(lower::is_error(outcome));
         let data = vec![
@@ -385,10 +366,8 @@ impl Telling {
         }
     }
 
-    fn run_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, run: RunId, outcome: &Outcome) {
-        if self.run != Some(run) {
-            return;
-        }
+    fn run_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, outcome: &Outcome) {
+        let Some(run) = self.narrator.take().map(|narrator| narrator.run()) else { return };
         self.close_turn(cx, None, Vec::new());
         let stop_word = self.stop_word.take();
         match outcome {
@@ -411,12 +390,10 @@ impl Telling {
         }
         // Always, also after an abort and after an error: without it no client takes another prompt.
         self.say(cx, "agent_end", vec![Element::Messages(newest(run_messages(state, run), lower::MAX_LINE))]);
-        (self.run, self.last_run, self.step, self.owed) = (None, Some(run), None, Usage::default());
+        (self.last_run, self.owed) = (Some(run), Usage::default());
         self.last_entry = state.entries.keys().next_back().copied();
         self.drafts.clear();
         self.running.clear();
-        self.ended.clear();
-        self.ended_tools.clear();
     }
 }
 

@@ -2,14 +2,15 @@
 
 use super::MAX_ANSWER_BYTES;
 use super::run_names::RunNames;
+use crate::nous::entry_name;
 use crate::nous::wire::{MessageEntry, Node, ToolEntry};
-use crate::nous::{entry_name, stamp};
 use domain::content::Role;
 use domain::event::{Cause, Finish};
 use domain::ids::{EntryId, SessionId};
 use domain::state::{Entry, EntryKind, Message, State};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use serde_json::{Value, json};
+use wire::time;
 
 /// Longest text of a node.
 const SNIPPET_BYTES: usize = 80;
@@ -72,7 +73,7 @@ fn message(session: &SessionId, state: &State, entry: &Entry, runs: &RunNames) -
         kind: "message".to_owned(),
         id: entry_name::write(entry)?,
         parent_id: parent(state, entry),
-        created_at: stamp::write(entry.at),
+        created_at: time::write(entry.at.0),
         ..MessageEntry::default()
     };
     match &entry.kind {

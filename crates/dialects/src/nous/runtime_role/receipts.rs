@@ -8,7 +8,6 @@ use crate::nous::entry_name;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::event::Trigger;
 use domain::ids::{EntryId, RunId, SessionId};
-use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::state::State;
 use roles::{Lane, RuntimeCx, View};
@@ -270,11 +269,10 @@ impl NousRuntime {
                 let error = why("internal_error", "the session could not be read; try again");
                 return self.answer(cx, lane, answers::error(&id, error));
             }
-            self.last_ticket += 1;
-            let ticket = Ticket(self.last_ticket);
             let what = What::Look { session: session.clone(), look, tries: tries + 1 };
-            self.pending.insert(ticket, Pending { from: Some((lane, id)), what });
-            return cx.command(ticket, Target::Session(session), Command::Session(SessionCommand::Stats));
+            let (target, command) = (Target::Session(session), Command::Session(SessionCommand::Stats));
+            self.pending.command(cx, target, command, Pending { from: Some((lane, id)), what });
+            return;
         };
         let line = match look {
             Look::Messages { leaf: Some(leaf) } if !view.state.entries.contains_key(&leaf) => {

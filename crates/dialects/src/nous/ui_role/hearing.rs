@@ -300,7 +300,7 @@ impl Hearing {
             }
             None if code == "provider_aborted" => self.cancelled = true,
             None if code == "provider_retry" => {
-                self.fact(cx, Said::Retrying { attempt: 1, max: 1, delay_ms: 0, reason: text });
+                self.fact(cx, Said::Retrying { attempt: 1, max: 1, delay_ms: 0, reason: text, kind: None });
             }
             None => self.fact(cx, Said::Notice { level: Level::Warning, code, text }),
         }

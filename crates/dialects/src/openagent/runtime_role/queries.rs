@@ -357,17 +357,16 @@ impl OpenagentRuntime {
         if let Body::Run(RunEvent::Started { run }) = &event.body {
             self.bind(cx, view.session, *run);
         }
-        let found =
-            self.queries.iter_mut().find(|(_, query)| query.runs_in(view.session) && query.run.is_some());
-        let Some((number, query)) = found else {
+        let mut running = self.queries.iter_mut().filter(|(_, query)| query.runs_in(view.session));
+        let found = running.find_map(|(number, query)| Some((*number, query.run?, query)));
+        let Some((number, run, query)) = found else {
             if matches!(event.body, Body::Note(NoteEvent::Noticed { .. })) {
                 cx.loss(Item::Notice, "a word outside of a query");
             }
             return;
         };
-        let number = *number;
         let behind = view.state.seq > event.seq;
-        let lines = query.telling.hear(&mut self.counters, event.at, &event.body, behind);
+        let lines = query.telling.hear(&mut self.counters, run, event.at, &event.body, behind);
         query.say(cx, lines);
         match &event.body {
             Body::Ask(AskEvent::Opened(ask)) => self.ask_person(cx, view.session, number, ask),

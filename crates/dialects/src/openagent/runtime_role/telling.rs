@@ -3,7 +3,6 @@
 //! Invariants: `index` rises by one; lines keep the order of events; `stream.complete` comes exactly once and nothing after it; each tool
 //! run gets at most one `tool.complete`. When the link lags, pieces of text are gathered and go out together.
 
-mod caught_up;
 mod ends;
 mod tools;
 
@@ -14,12 +13,12 @@ use super::super::wire::notify::{
     Block, BlockMetadata, BlockParams, Piece as WirePiece, Thinking, Token, TokenMetadata, Tokens,
 };
 use super::client::Style;
-use domain::content::{Part, Role, TextKind, Usage};
-use domain::event::{
-    AskEvent, Body, ContextEvent, Failure, MessageEvent, NoteEvent, Outcome, PlanState, RunEvent, ToolEvent,
-};
-use domain::ids::{MessageId, Millis, RunId, ToolRunId};
+use crate::narrator::{Narrator, Opens, Told};
+use domain::content::{Part, Role, Usage};
+use domain::event::{AskEvent, Body, ContextEvent, Failure, NoteEvent, Outcome, PlanState, RunEvent};
+use domain::ids::{Millis, RunId, ToolRunId};
 use domain::signal::Level;
+use domain::state::State;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tools::Execution;
@@ -57,9 +56,10 @@ pub(super) struct Telling {
     whole: String,
     fences: Fences,
     plain: Plain,
-    messages: BTreeMap<MessageId, Heard>,
-    /// Text of an earlier message was told, and more may follow.
-    break_due: bool,
+    /// The run, once it is known.
+    narrator: Option<Narrator>,
+    /// The model has begun to answer.
+    answers: bool,
     tools: BTreeMap<ToolRunId, Execution>,
     tools_executed: Vec<String>,
     usage: Usage,
@@ -68,16 +68,6 @@ pub(super) struct Telling {
     error_told: bool,
     over: bool,
     lines: Vec<String>,
-}
-
-/// What was told of a message.
-#[derive(Debug, Default)]
-struct Heard {
-    speaks: bool,
-    text: usize,
-    thought: usize,
-    parts: usize,
-    ended: bool,
 }
 
 impl Telling {
@@ -92,8 +82,8 @@ impl Telling {
             whole: String::new(),
             fences: Fences::default(),
             plain: Plain::default(),
-            messages: BTreeMap::new(),
-            break_due: false,
+            narrator: None,
+            answers: false,
             tools: BTreeMap::new(),
             tools_executed: Vec::new(),
             usage: Usage::default(),
@@ -105,10 +95,11 @@ impl Telling {
         }
     }
 
-    /// Takes what happened; gives what to say. `behind` means that more is already known than told: text may wait for it.
+    /// Takes what happened in `run`; gives what to say. `behind` means that more is already known than told: text may wait for it.
     pub(super) fn hear(
         &mut self,
         counters: &mut Counters,
+        run: RunId,
         at: Millis,
         body: &Body,
         behind: bool,
@@ -116,47 +107,79 @@ impl Telling {
         if self.over {
             return Vec::new();
         }
-        self.happened(counters, at, body);
+        let narrator = self.narrator.get_or_insert_with(|| Narrator::new(run));
+        for told in narrator.hear(at, body) {
+            self.tell(counters, at, told);
+        }
+        self.happened(counters, body);
         if !behind || self.gathered.len() >= MAX_BATCH {
             self.flush();
         }
         std::mem::take(&mut self.lines)
     }
 
-    fn happened(&mut self, counters: &mut Counters, at: Millis, body: &Body) {
-        match body {
-            Body::Run(RunEvent::Started { .. }) => {
+    /// Tells what `state` knows of `run` beyond what was told.
+    pub(super) fn catch_up(&mut self, counters: &mut Counters, state: &State, run: RunId) -> Vec<String> {
+        let narrator = self.narrator.get_or_insert_with(|| Narrator::new(run));
+        let missed = narrator.missed(state);
+        let mut lines = Vec::new();
+        for (at, body) in missed {
+            match &body {
+                // What was going on then is not going on now.
+                Body::Run(event) if !matches!(event, RunEvent::Ended { .. }) => {
+                    self.narrator.as_mut().map(|narrator| narrator.hear(at, &body).len());
+                }
+                Body::Context(_) | Body::Note(_) => {}
+                _ => lines.extend(self.hear(counters, run, at, &body, false)),
+            }
+        }
+        lines
+    }
+
+    fn tell(&mut self, counters: &mut Counters, at: Millis, told: Told<'_>) {
+        match told {
+            Told::RunStarted => {
                 self.began = at;
                 self.thinking("analyzing", "Reading your question".to_owned());
             }
-            Body::Run(RunEvent::Ended { outcome, .. }) => self.ended(counters, at, outcome),
-            Body::Run(RunEvent::StepStarted { model, .. }) => {
+            Told::RunEnded { outcome, .. } => self.ended(counters, at, outcome),
+            Told::StepStarted { model, .. } => {
                 if let Some(model) = model {
                     self.model = model.to_string();
                 }
-                if !self.tools.is_empty() || !self.messages.values().all(|m| !m.speaks) {
+                if !self.tools.is_empty() || self.answers {
                     self.thinking("generating", "Writing the answer".to_owned());
                 }
             }
-            Body::Run(RunEvent::StepEnded { usage, .. }) => self.usage = self.usage.plus(*usage),
-            Body::Message(MessageEvent::Started { message, role, .. }) => {
-                let speaks = *role == Role::Assistant;
-                self.messages.entry(*message).or_insert(Heard { speaks, ..Heard::default() });
+            Told::StepEnded { usage, .. } => self.usage = self.usage.plus(usage),
+            Told::MessageStarted { role, .. } => self.answers |= role == Role::Assistant,
+            Told::Text { text, opens, .. } => {
+                self.part_from_before(opens);
+                self.text(counters, text);
             }
-            Body::Message(MessageEvent::Delta { message, kind, text }) => {
-                self.delta(counters, *message, *kind, text);
+            Told::Thought { text, .. } => self.thought(text),
+            Told::Block { part, opens, .. } => {
+                self.part_from_before(opens);
+                self.part(counters, part);
             }
-            Body::Message(MessageEvent::PartAdded { message, part }) => self.part(counters, *message, part),
-            Body::Message(MessageEvent::Ended { message, .. }) => self.message_ended(counters, *message),
-            Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {
-                self.proposed(counters, *tool, name, args);
+            Told::MessageEnded { role: Role::Assistant, .. } => self.end_text(counters),
+            Told::Call { tool, name, .. } => self.proposed(counters, tool, name),
+            Told::CallStarted { tool } => self.started(tool),
+            Told::CallProgress { tool, progress, .. } => self.progress(tool, progress),
+            Told::CallResult { tool, call, outcome, result } => {
+                self.tool_ended(counters, at, tool, call, outcome, result);
             }
-            Body::Tool(ToolEvent::Decided { .. }) => {}
-            Body::Tool(ToolEvent::Started { tool }) => self.started(*tool, at),
-            Body::Tool(ToolEvent::Progress { tool, progress }) => self.progress(*tool, progress),
-            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                self.tool_ended(counters, *tool, at, outcome, result);
-            }
+            Told::TurnStarted
+            | Told::TurnEnded
+            | Told::Prompt { .. }
+            | Told::Whole(_)
+            | Told::MessageEnded { .. } => {}
+        }
+    }
+
+    /// What is no part of the run's story.
+    fn happened(&mut self, counters: &mut Counters, body: &Body) {
+        match body {
             Body::Ask(AskEvent::Closed { ask, closing }) => self.ask_closed(*ask, closing),
             Body::Context(ContextEvent::Compacted { .. }) => {
                 self.thinking("analyzing", "Older messages were summed up to make room".to_owned());
@@ -168,7 +191,7 @@ impl Telling {
                     self.thinking("planning", format!("{done} of {} done: {}", items.len(), item.text));
                 }
             }
-            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason }) => {
+            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, .. }) => {
                 let seconds = delay_ms.div_ceil(1000);
                 self.thinking(
                     "generating",
@@ -179,7 +202,9 @@ impl Telling {
                 self.notice(counters, *level, code, text);
             }
             Body::Session(_)
-            | Body::Run(RunEvent::TurnStarted { .. } | RunEvent::TurnEnded { .. })
+            | Body::Run(_)
+            | Body::Message(_)
+            | Body::Tool(_)
             | Body::Ask(AskEvent::Opened(_))
             | Body::Queue(_)
             | Body::Context(ContextEvent::Measured { .. })
@@ -201,46 +226,22 @@ impl Telling {
 
     /// The end of a query that never became a run.
     pub(super) fn failed(&mut self, counters: &mut Counters, now: Millis, failure: Failure) -> Vec<String> {
-        let body = Body::Run(RunEvent::Ended { run: RunId(0), outcome: Outcome::Failed(failure) });
-        self.hear(counters, now, &body, false)
+        self.never_ran(counters, now, &Outcome::Failed(failure))
     }
 
     /// The end of a query that was stopped before it became a run.
     pub(super) fn cancelled(&mut self, counters: &mut Counters, now: Millis) -> Vec<String> {
-        let body = Body::Run(RunEvent::Ended { run: RunId(0), outcome: Outcome::Cancelled });
-        self.hear(counters, now, &body, false)
+        self.never_ran(counters, now, &Outcome::Cancelled)
     }
 
-    fn delta(&mut self, counters: &mut Counters, message: MessageId, kind: TextKind, text: &str) {
-        let heard = self.messages.entry(message).or_insert(Heard { speaks: true, ..Heard::default() });
-        match kind {
-            TextKind::Text => heard.text += text.len(),
-            TextKind::Thought => heard.thought += text.len(),
+    fn never_ran(&mut self, counters: &mut Counters, now: Millis, outcome: &Outcome) -> Vec<String> {
+        if !self.over {
+            self.ended(counters, now, outcome);
         }
-        if !heard.speaks {
-            return;
-        }
-        match kind {
-            TextKind::Text => self.text(counters, text),
-            TextKind::Thought => self.thought(text),
-        }
+        std::mem::take(&mut self.lines)
     }
 
-    fn part(&mut self, counters: &mut Counters, message: MessageId, part: &Part) {
-        match part {
-            Part::Text(text) => return self.delta(counters, message, TextKind::Text, text),
-            Part::Thought { text, .. } => return self.delta(counters, message, TextKind::Thought, text),
-            Part::Code { .. }
-            | Part::Diff { .. }
-            | Part::Image { .. }
-            | Part::Tool(_)
-            | Part::Opaque { .. } => {}
-        }
-        let heard = self.messages.entry(message).or_insert(Heard { speaks: true, ..Heard::default() });
-        heard.parts += 1;
-        if !heard.speaks {
-            return;
-        }
+    fn part(&mut self, counters: &mut Counters, part: &Part) {
         self.end_text(counters);
         match part {
             Part::Code { language, text, path } => {
@@ -262,20 +263,14 @@ impl Telling {
         }
     }
 
-    fn message_ended(&mut self, counters: &mut Counters, message: MessageId) {
-        let Some(heard) = self.messages.get_mut(&message) else { return };
-        heard.ended = true;
-        if heard.speaks {
-            let spoke = heard.text > 0;
-            self.end_text(counters);
-            self.break_due |= spoke;
+    /// Parts what is said from what an earlier message said.
+    fn part_from_before(&mut self, opens: Opens) {
+        if matches!(opens, Opens::Turn | Opens::Message) {
+            self.separate();
         }
     }
 
     fn text(&mut self, counters: &mut Counters, text: &str) {
-        if std::mem::take(&mut self.break_due) {
-            self.separate();
-        }
         let text = self.plain.clean(text);
         if !self.style.blocks {
             return self.token(text);

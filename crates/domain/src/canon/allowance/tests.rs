@@ -107,7 +107,9 @@ fn floods() -> Vec<(&'static str, Round)> {
         ("turns", |_| vec![Said::TurnStarted(None), Said::TurnEnded]),
         ("steps", |_| vec![Said::StepStarted]),
         ("titles", |n| vec![Said::Title(large(n, 100_000))]),
-        ("retries", |n| vec![Said::Retrying { attempt: 1, max: 2, delay_ms: 3, reason: large(n, 100_000) }]),
+        ("retries", |n| {
+            vec![Said::Retrying { attempt: 1, max: 2, delay_ms: 3, reason: large(n, 100_000), kind: None }]
+        }),
     ]
 }
 

@@ -7,6 +7,7 @@ use super::super::super::wire::notify::{
 };
 use super::super::approval;
 use super::{Counters, Telling, last_line};
+use crate::narrator::Call;
 use domain::ask::{Ask, AskKind, Closing, Consent};
 use domain::content::{Json, Part};
 use domain::ids::{AskId, Millis, ToolRunId};
@@ -22,14 +23,9 @@ const MAX_ARGS: usize = 100;
 pub(in super::super) struct Execution {
     /// Its name on the wire.
     pub(in super::super) id: String,
-    name: String,
-    args: Json,
     /// The question about it.
     pub(in super::super) ask: Option<Asked>,
-    since: Millis,
     percent: u8,
-    started: bool,
-    ended: bool,
 }
 
 /// A request for approval.
@@ -63,7 +59,7 @@ impl Telling {
 
     /// Notes a question without asking it; `false` when it was known.
     pub(in super::super) fn asked(&mut self, counters: &mut Counters, ask: &Ask, consent: &Consent) -> bool {
-        self.register(counters, consent.tool, &consent.name, &consent.args);
+        self.register(counters, consent.tool);
         let Some(execution) = self.tools.get_mut(&consent.tool) else { return false };
         if execution.ask.as_ref().is_some_and(|asked| asked.ask == ask.id) {
             return false;
@@ -77,37 +73,26 @@ impl Telling {
         self.tools.values().find(|execution| execution.id == id)
     }
 
-    fn register(&mut self, counters: &mut Counters, tool: ToolRunId, name: &str, args: &Json) {
+    fn register(&mut self, counters: &mut Counters, tool: ToolRunId) {
         self.tools.entry(tool).or_insert_with(|| {
             counters.executions += 1;
-            Execution {
-                id: format!("exec-{}", counters.executions),
-                name: name.to_owned(),
-                args: args.clone(),
-                ask: None,
-                since: Millis(0),
-                percent: 0,
-                started: false,
-                ended: false,
-            }
+            Execution { id: format!("exec-{}", counters.executions), ask: None, percent: 0 }
         });
     }
 
-    pub(super) fn proposed(&mut self, counters: &mut Counters, tool: ToolRunId, name: &str, args: &Json) {
+    pub(super) fn proposed(&mut self, counters: &mut Counters, tool: ToolRunId, name: &str) {
         if self.tools.contains_key(&tool) {
             return;
         }
         self.end_text(counters);
-        self.register(counters, tool, name, args);
+        self.register(counters, tool);
         self.thinking("planning", format!("Wants to use {name}"));
     }
 
-    pub(super) fn started(&mut self, tool: ToolRunId, at: Millis) {
-        let Some(execution) = self.tools.get_mut(&tool).filter(|execution| !execution.started) else {
-            return;
-        };
-        (execution.started, execution.since) = (true, at);
-        let words = doing(&execution.name, &execution.args);
+    pub(super) fn started(&mut self, tool: ToolRunId) {
+        let call = self.narrator.as_ref().and_then(|narrator| narrator.call(tool)).cloned();
+        let (Some(execution), Some(call)) = (self.tools.get(&tool), call) else { return };
+        let words = doing(&call.name, &call.args);
         let params = WireProgress {
             execution_id: execution.id.clone(),
             progress: ProgressState {
@@ -117,16 +102,16 @@ impl Telling {
                 ..ProgressState::default()
             },
             query_id: Some(self.query_id.clone()),
-            tool: Some(approval::tool(&execution.name, words.clone())),
-            arguments: Some(approval::object(&execution.args)),
+            tool: Some(approval::tool(&call.name, words.clone())),
+            arguments: Some(approval::object(&call.args)),
         };
-        self.tools_executed.push(execution.name.clone());
+        self.tools_executed.push(call.name);
         self.thinking("executing", words);
         self.say(method::PROGRESS, &params);
     }
 
     pub(super) fn progress(&mut self, tool: ToolRunId, progress: &Progress) {
-        let Some(execution) = self.tools.get_mut(&tool).filter(|execution| !execution.ended) else { return };
+        let Some(execution) = self.tools.get_mut(&tool) else { return };
         let mut state = ProgressState { status: "processing".to_owned(), ..ProgressState::default() };
         match progress {
             Progress::Output(text) => {
@@ -151,13 +136,13 @@ impl Telling {
     pub(super) fn tool_ended(
         &mut self,
         counters: &mut Counters,
-        tool: ToolRunId,
         at: Millis,
+        tool: ToolRunId,
+        call: Call,
         outcome: &ToolOutcome,
         result: &ToolResult,
     ) {
-        let Some(execution) = self.tools.get_mut(&tool).filter(|execution| !execution.ended) else { return };
-        execution.ended = true;
+        let Some(execution) = self.tools.get(&tool) else { return };
         let expired = matches!(execution.ask, Some(Asked { closing: Some(Closing::Expired), .. }));
         let status = match outcome {
             ToolOutcome::Done => "success",
@@ -168,8 +153,8 @@ impl Telling {
             ToolOutcome::Cancelled => "cancelled",
             ToolOutcome::Unknown => "unknown",
         };
-        let (id, started) = (execution.id.clone(), execution.started);
-        let duration_ms = if started { at.since(execution.since) } else { 0 };
+        let (id, started) = (execution.id.clone(), call.started_at.is_some());
+        let duration_ms = call.started_at.map_or(0, |since| at.since(since));
         let files: Vec<String> = result.parts.iter().filter_map(changed_file).collect();
         let params = ToolComplete {
             execution_id: id.clone(),
@@ -181,7 +166,7 @@ impl Telling {
                 truncated: result.truncated,
             },
             query_id: Some(self.query_id.clone()),
-            tool_name: Some(execution.name.clone()),
+            tool_name: Some(call.name),
         };
         if started {
             self.show_diffs(counters, &id, result);
@@ -221,11 +206,6 @@ impl Telling {
         for asked in asked.filter(|asked| asked.ask == ask) {
             asked.closing = Some(closing.clone());
         }
-    }
-
-    /// What is known of a tool run: started, ended.
-    pub(super) fn stands(&self, tool: ToolRunId) -> Option<(bool, bool)> {
-        self.tools.get(&tool).map(|execution| (execution.started, execution.ended))
     }
 }
 
