@@ -8,6 +8,7 @@ pub mod asst;
 pub mod codelia;
 mod first_line;
 pub mod lemon;
+pub mod listener;
 pub mod narrator;
 pub mod native;
 pub mod nous;

@@ -210,9 +210,7 @@ impl CodeliaUi {
         }
         let Some(run) = &mut self.run else { return };
         let meta = params.meta.filter(|meta| meta.delta);
-        for said in run.hear(event, meta) {
-            cx.fact(Fact::of(key.clone(), said));
-        }
+        run.hear(cx, event, meta);
         for signal in run.signals() {
             cx.signal(signal);
         }
@@ -223,7 +221,7 @@ impl CodeliaUi {
 
     /// Makes the named run the one that is heard; false when it has ended.
     fn hear_run(&mut self, cx: &mut UiCx<'_>, key: &Key) -> bool {
-        if self.run.as_ref().is_some_and(|run| run.key == *key) {
+        if self.run.as_ref().is_some_and(|run| run.key() == key) {
             return true;
         }
         if self.ended.contains(key) && !self.replaying {
@@ -248,20 +246,20 @@ impl CodeliaUi {
         let input = starting.and_then(|starting| starting.input.as_ref());
         let compaction = starting.is_some_and(|starting| starting.input.is_none());
         let mut run = Hearing::new(key.clone(), self.replaying, compaction);
-        for said in input.into_iter().flat_map(|input| run.prompt(input)) {
-            cx.fact(Fact::of(key.clone(), said));
+        if let Some(input) = input {
+            run.prompt(cx, input);
         }
         self.run = Some(run);
     }
 
     fn end_run(&mut self, cx: &mut UiCx<'_>, outcome: Outcome) {
         let Some(run) = self.run.take() else { return };
-        cx.fact(Fact::of(run.key.clone(), Said::RunEnded(outcome)));
+        run.say(cx, Said::RunEnded(outcome));
         if !run.replayed {
             // The canon withdraws what is open; the runtime must not be left waiting for it.
             self.deny_all(cx);
         }
-        self.ended.push_back(run.key);
+        self.ended.push_back(run.key().clone());
         if self.ended.len() > MAX_ENDED {
             self.ended.pop_front();
         }
@@ -277,10 +275,7 @@ impl CodeliaUi {
                 let Some(run) = self.run.as_mut().filter(|_| params.status == Status::Running) else {
                     return;
                 };
-                for said in run.goes_on() {
-                    cx.fact(Fact::of(key.clone(), said));
-                }
-                return;
+                return run.goes_on(cx);
             }
             Status::Completed => Outcome::Done,
             Status::Error => {
@@ -390,9 +385,8 @@ impl UiRole for CodeliaUi {
                 self.unusable(cx, why);
             }
             TOOL_RUNS => {
-                let Some(run) = &mut self.run else { return };
-                for said in run.quiet_tools_run() {
-                    cx.fact(Fact::of(run.key.clone(), said));
+                if let Some(run) = &mut self.run {
+                    run.quiet_tools_run(cx);
                 }
             }
             TRY_AGAIN => self.start(cx),

@@ -137,7 +137,8 @@ impl OpenagentUi {
 
     /// Makes the named query the one that is heard. `None` when it is over, or when another one is heard.
     fn heard(&mut self, cx: &mut UiCx<'_>, query_id: &str) -> Option<&mut Hearing> {
-        let other = self.query.as_ref().is_some_and(|query| !query_id.is_empty() && *query.key != *query_id);
+        let other =
+            self.query.as_ref().is_some_and(|query| !query_id.is_empty() && **query.key() != *query_id);
         if other || self.over.iter().any(|over| over == query_id) {
             return None;
         }
@@ -171,7 +172,7 @@ impl OpenagentUi {
             return;
         }
         if let Some(query) = self.query.take() {
-            self.forget(query.key.to_string());
+            self.forget(query.key().to_string());
             query.end(cx);
         }
     }

@@ -1,9 +1,9 @@
 //! Responses to one message become facts. Both sets of names in `data` are understood.
 
 use crate::asst::wire::ToolData;
-use domain::content::{Input, Json, Role, TextKind};
-use domain::event::Finish;
-use domain::fact::{Fact, Key, Said};
+use crate::listener::Listener;
+use domain::content::{Input, Json, TextKind};
+use domain::fact::{Key, Said};
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::{Drift, UiCx};
 use serde_json::Value;
@@ -13,44 +13,32 @@ use serde_json::Value;
 pub(super) struct Hearing {
     /// Its id.
     pub(super) id: String,
-    /// A tool has answered: what comes next is another step of the model.
-    after_tools: bool,
+    listener: Listener<()>,
 }
 
 impl Hearing {
     pub(super) fn new(id: &str) -> Hearing {
-        Hearing { id: id.to_owned(), after_tools: false }
+        Hearing { id: id.to_owned(), listener: Listener::new(id.into()) }
     }
 
     pub(super) fn fact(&self, cx: &mut UiCx<'_>, said: Said) {
-        cx.fact(Fact::of(Key::from(self.id.as_str()), said));
+        self.listener.say(cx, said);
     }
 
     /// What the person said; the wire does not repeat it.
     pub(super) fn user(&self, cx: &mut UiCx<'_>, input: &Input) {
-        let message = Some(Key::from(format!("{}:user", self.id)));
-        self.fact(cx, Said::MessageStarted { message: message.clone(), role: Role::User });
-        for part in input.parts() {
-            self.fact(cx, Said::Part { message: message.clone(), part });
-        }
-        self.fact(cx, Said::MessageEnded { message, finish: Finish::Complete });
-    }
-
-    /// The model speaks again after its tools.
-    fn next_step(&mut self, cx: &mut UiCx<'_>) {
-        if std::mem::take(&mut self.after_tools) {
-            self.fact(cx, Said::StepStarted);
-        }
+        self.listener.prompt(cx, Some(Key::from(format!("{}:user", self.id))), input.parts());
     }
 
     pub(super) fn token(&mut self, cx: &mut UiCx<'_>, text: String) {
-        self.next_step(cx);
+        self.listener.model_speaks(cx);
         self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
     }
 
     pub(super) fn tool_use(&mut self, cx: &mut UiCx<'_>, data: Option<Value>, line: &str) {
         let Some((tool, name, data)) = read(cx, data, line) else { return };
-        self.next_step(cx);
+        self.listener.model_speaks(cx);
+        self.listener.note(&tool, || ());
         let input = data.input.or(data.tool_input).filter(|input| !input.is_null());
         let args = input.map_or_else(Json::empty, |input| Json::verbatim(input.to_string()));
         self.fact(cx, Said::ToolProposed { tool: tool.clone(), name, args });
@@ -59,7 +47,6 @@ impl Hearing {
 
     pub(super) fn tool_result(&mut self, cx: &mut UiCx<'_>, data: Option<Value>, line: &str) {
         let Some((tool, _, data)) = read(cx, data, line) else { return };
-        self.after_tools = true;
         let failed = data.error.filter(|error| !error.is_null());
         let (outcome, result) = match (failed, data.result) {
             (Some(error), _) => (ToolOutcome::Failed, ToolResult::text(words(&error))),
@@ -71,7 +58,7 @@ impl Hearing {
                 (ToolOutcome::Done, ToolResult { json, ..ToolResult::text(text) })
             }
         };
-        self.fact(cx, Said::ToolEnded { tool, outcome, result });
+        self.listener.result(cx, &tool, outcome, result);
     }
 }
 

@@ -42,7 +42,7 @@ impl CodeliaUi {
         let announces = self.capabilities().supports_permission_preflight_events;
         let of_run = |key: &Key| params.run_id.as_deref().is_none_or(|run| *run == **key);
         let about =
-            self.run.as_mut().filter(|run| of_run(&run.key)).and_then(|run| run.asked_about(announces));
+            self.run.as_mut().filter(|run| of_run(run.key())).and_then(|run| run.asked_about(announces));
         let (kind, tool) = match about {
             Some((key, tool)) => (lift_consent(&params, key.clone(), tool), Some(key)),
             None => (FactAsk::Other(lift_confirm(&params)), None),

@@ -180,7 +180,7 @@ impl CodeliaUi {
             return cx.settle(ticket, Ok(Receipt::Cancelling { run }));
         }
         let run = run.or_else(|| seen.state.open_run().map(|run| run.id));
-        let name = run.and_then(|run| seen.names.run(run)).or_else(|| self.run.as_ref().map(|run| &run.key));
+        let name = run.and_then(|run| seen.names.run(run)).or_else(|| self.run.as_ref().map(|run| run.key()));
         match (name.cloned(), &mut self.starting) {
             (Some(name), _) => self.stop(cx, ticket, run, &name, reason),
             (None, Some(Starting { stop: stop @ None, .. })) => *stop = Some(ticket),

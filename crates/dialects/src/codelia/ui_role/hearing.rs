@@ -10,17 +10,17 @@ use super::super::wire::{
     ToolCall, ToolResult,
 };
 use super::super::{path_alias, retry_kind};
+use crate::listener::Listener;
 use domain::ask::Preview;
-use domain::content::{Input, Json, Part, Role, TextKind, Usage};
+use domain::content::{Input, Json, Part, TextKind, Usage};
 use domain::event::{Compaction, Finish, Trigger};
 use domain::fact::{Key, Said};
 use domain::signal::{Level, Signal};
 use domain::tool::{self, ToolOutcome};
-use std::collections::BTreeMap;
+use roles::UiCx;
 
-/// Most tool calls of a run that are remembered while open; past it the oldest is forgotten and ends without its name.
-const MAX_TOOLS: usize = 1024;
-/// Most bytes of them; the newest is remembered whatever its size.
+/// Most bytes of open tool calls that are remembered; past it the oldest is forgotten and ends without its name. The newest is
+/// remembered whatever its size.
 const MAX_TOOL_BYTES: usize = 4 * 1024 * 1024;
 /// The longest text that is remembered, to know when `final` repeats it. A longer one is not compared: it is taken as repeated.
 const MAX_LAST_TEXT: usize = 1024 * 1024;
@@ -28,8 +28,7 @@ const MAX_LAST_TEXT: usize = 1024 * 1024;
 /// A run under way, or told again.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    /// Its name on the wire.
-    pub(super) key: Key,
+    listener: Listener<Tool>,
     /// It is told again, not under way.
     pub(super) replayed: bool,
     compaction: bool,
@@ -38,13 +37,9 @@ pub(super) struct Hearing {
     last_text: String,
     /// The message whose pieces come.
     streaming: Option<Key>,
-    tools: BTreeMap<Key, Tool>,
-    order: Vec<Key>,
     ready: Option<Key>,
     last_number: u64,
-    after_tools: bool,
     fresh_tool: bool,
-    said: Vec<Said>,
     signals: Vec<Signal>,
 }
 
@@ -80,72 +75,81 @@ enum Phase {
 impl Hearing {
     pub(super) fn new(key: Key, replayed: bool, compaction: bool) -> Hearing {
         Hearing {
-            key,
+            listener: Listener::new(key),
             replayed,
             compaction,
             prompt: None,
             last_text: String::new(),
             streaming: None,
-            tools: BTreeMap::new(),
-            order: Vec::new(),
             ready: None,
             last_number: 0,
-            after_tools: false,
             fresh_tool: false,
-            said: Vec::new(),
             signals: Vec::new(),
         }
     }
 
-    /// What the person said: this wire does not say it again.
-    pub(super) fn prompt(&mut self, input: &Input) -> Vec<Said> {
-        self.prompt = Some(input.text.clone());
-        user_message(input.parts())
+    /// Its name on the wire.
+    pub(super) fn key(&self) -> &Key {
+        self.listener.run()
     }
 
-    /// Takes an event; gives what it says.
-    pub(super) fn hear(&mut self, event: AgentEvent, delta: Option<EventMeta>) -> Vec<Said> {
+    pub(super) fn say(&self, cx: &mut UiCx<'_>, said: Said) {
+        self.listener.say(cx, said);
+    }
+
+    /// What the person said: this wire does not say it again.
+    pub(super) fn prompt(&mut self, cx: &mut UiCx<'_>, input: &Input) {
+        self.prompt = Some(input.text.clone());
+        self.listener.input(cx, input);
+    }
+
+    /// Takes an event; says what it says.
+    pub(super) fn hear(&mut self, cx: &mut UiCx<'_>, event: AgentEvent, delta: Option<EventMeta>) {
         match (event, delta) {
-            (AgentEvent::Text(words), Some(meta)) => self.piece(meta, TextKind::Text, words.content),
-            (AgentEvent::Reasoning(words), Some(meta)) => self.piece(meta, TextKind::Thought, words.content),
-            (AgentEvent::Text(words), None) => self.text(words.content),
+            (AgentEvent::Text(words), Some(meta)) => self.piece(cx, meta, TextKind::Text, words.content),
+            (AgentEvent::Reasoning(words), Some(meta)) => {
+                self.piece(cx, meta, TextKind::Thought, words.content)
+            }
+            (AgentEvent::Text(words), None) => self.text(cx, words.content),
             (AgentEvent::Reasoning(words), None) => {
-                self.model_speaks();
-                self.said.push(Said::Part {
-                    message: None,
-                    part: Part::Thought { text: words.content, signature: None },
-                });
+                self.model_speaks(cx);
+                self.say(
+                    cx,
+                    Said::Part {
+                        message: None,
+                        part: Part::Thought { text: words.content, signature: None },
+                    },
+                );
             }
             (AgentEvent::Final(words), _) => {
                 // The runtime's own words for what the result has told already.
                 let repeats = words.content.trim() == self.last_text.trim()
                     || self.last_text.len() > MAX_LAST_TEXT && words.content.len() > MAX_LAST_TEXT;
                 if !repeats && words.content != STOPPED {
-                    self.text(words.content);
+                    self.text(cx, words.content);
                 }
-                self.message_over();
+                self.message_over(cx);
             }
             (AgentEvent::HiddenUserMessage(words), _) => {
                 if self.prompt.take().is_none_or(|prompt| prompt != words.content) {
-                    self.message_over();
-                    self.said.extend(user_message(vec![Part::Text(words.content)]));
+                    self.message_over(cx);
+                    self.listener.prompt(cx, None, vec![Part::Text(words.content)]);
                 }
             }
-            (AgentEvent::StepStart(start), _) => self.step_start(&start),
-            (AgentEvent::ToolCall(call), _) => self.tool_call(call),
-            (AgentEvent::ToolResult(result), _) => self.tool_result(result),
-            (AgentEvent::StepComplete(complete), _) => self.step_complete(&complete),
+            (AgentEvent::StepStart(start), _) => self.step_start(cx, &start),
+            (AgentEvent::ToolCall(call), _) => self.tool_call(cx, call),
+            (AgentEvent::ToolResult(result), _) => self.tool_result(cx, result),
+            (AgentEvent::StepComplete(complete), _) => self.step_complete(cx, &complete),
             (AgentEvent::CompactionStart(_), _) => {
                 self.signals.push(Signal::Working(Some("compacting the conversation".to_owned())));
             }
-            (AgentEvent::CompactionComplete(complete), _) => self.compacted(complete.compacted),
+            (AgentEvent::CompactionComplete(complete), _) => self.compacted(cx, complete.compacted),
             (AgentEvent::PermissionPreview(preview), _) => self.preview(preview),
             (AgentEvent::PermissionReady(ready), _) => {
                 self.ready = self.find(ready.tool_call_id.as_deref(), &ready.tool);
             }
-            (AgentEvent::LlmRetry(retry), _) => self.said.push(lift_retry(retry)),
+            (AgentEvent::LlmRetry(retry), _) => self.say(cx, lift_retry(retry)),
         }
-        std::mem::take(&mut self.said)
     }
 
     /// One-way words that came with the last event.
@@ -159,78 +163,74 @@ impl Hearing {
     }
 
     /// No question came: the tools that were proposed run.
-    pub(super) fn quiet_tools_run(&mut self) -> Vec<Said> {
-        self.advance(Phase::Proposed)
+    pub(super) fn quiet_tools_run(&mut self, cx: &mut UiCx<'_>) {
+        self.advance(cx, Phase::Proposed);
     }
 
     /// The runtime goes on after a question: what was allowed runs.
-    pub(super) fn goes_on(&mut self) -> Vec<Said> {
-        self.advance(Phase::Allowed)
+    pub(super) fn goes_on(&mut self, cx: &mut UiCx<'_>) {
+        self.advance(cx, Phase::Allowed);
     }
 
-    fn advance(&mut self, from: Phase) -> Vec<Said> {
-        let ready = self.ready.clone();
-        let due =
-            self.tools.iter_mut().filter(|(key, tool)| tool.phase == from && ready.as_ref() != Some(*key));
+    fn advance(&mut self, cx: &mut UiCx<'_>, from: Phase) {
+        let ready = self.ready.as_ref();
+        let due = self.listener.open_mut().filter(|(key, tool)| tool.phase == from && ready != Some(*key));
         let started = due.map(|(key, tool)| {
             tool.phase = Phase::Running;
             Said::ToolStarted { tool: key.clone(), name: None, args: None }
         });
-        started.collect()
+        for said in started.collect::<Vec<_>>() {
+            self.listener.say(cx, said);
+        }
     }
 
     /// The tool that a question is about: the one announced, or the only one that could be meant when the runtime does not announce.
     pub(super) fn asked_about(&mut self, announces: bool) -> Option<(Key, Tool)> {
         let waiting = || {
-            let mut open = self.tools.iter().filter(|(_, tool)| tool.phase == Phase::Proposed);
+            let mut open = self.listener.open().filter(|(_, tool)| tool.phase == Phase::Proposed);
             open.next_back().map(|(key, _)| key.clone()).filter(|_| !announces)
         };
         let key = self.ready.take().or_else(waiting)?;
-        let tool = self.tools.get_mut(&key).filter(|tool| tool.phase == Phase::Proposed)?;
+        let tool = self.listener.noted(&key).filter(|tool| tool.phase == Phase::Proposed)?;
         tool.phase = Phase::Asked;
         Some((key, tool.clone()))
     }
 
     /// The person allowed a tool.
     pub(super) fn allowed(&mut self, key: &Key) {
-        if let Some(tool) = self.tools.get_mut(key).filter(|tool| tool.phase == Phase::Asked) {
+        if let Some(tool) = self.listener.noted(key).filter(|tool| tool.phase == Phase::Asked) {
             tool.phase = Phase::Allowed;
         }
     }
 
     /// Ends the step if the model speaks after its tools.
-    fn model_speaks(&mut self) {
-        if self.after_tools && self.tools.is_empty() {
-            self.end_step();
+    fn model_speaks(&mut self, cx: &mut UiCx<'_>) {
+        if self.listener.model_speaks(cx) {
+            (self.last_number, self.streaming) = (0, None);
         }
     }
 
-    fn end_step(&mut self) {
-        self.said.push(Said::StepEnded(Usage::default()));
-        (self.after_tools, self.last_number, self.streaming) = (false, 0, None);
-    }
-
-    fn message_over(&mut self) {
+    fn message_over(&mut self, cx: &mut UiCx<'_>) {
         self.streaming = None;
-        self.said.push(Said::MessageEnded { message: None, finish: Finish::Complete });
+        self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
     }
 
-    fn text(&mut self, content: String) {
+    fn text(&mut self, cx: &mut UiCx<'_>, content: String) {
         if content.is_empty() {
             return;
         }
-        self.model_speaks();
+        self.model_speaks(cx);
         self.last_text.clone_from(&content);
-        self.said.push(Said::Part { message: None, part: Part::Text(content) });
+        self.say(cx, Said::Part { message: None, part: Part::Text(content) });
     }
 
     /// A piece of a message that comes piece by piece.
-    fn piece(&mut self, meta: EventMeta, kind: TextKind, text: String) {
+    fn piece(&mut self, cx: &mut UiCx<'_>, meta: EventMeta, kind: TextKind, text: String) {
         let message: Option<Key> = meta.message.map(Key::from);
         if self.streaming.is_none() || self.streaming != message {
-            self.model_speaks();
+            self.model_speaks(cx);
             if self.streaming.is_some() {
-                self.message_over();
+                self.message_over(cx);
             }
             self.streaming.clone_from(&message);
             self.last_text.clear();
@@ -238,50 +238,44 @@ impl Hearing {
         if kind == TextKind::Text && self.last_text.len() <= MAX_LAST_TEXT {
             self.last_text.push_str(&text);
         }
-        self.said.push(Said::Text { message, kind, text });
+        self.say(cx, Said::Text { message, kind, text });
     }
 
-    fn step_start(&mut self, start: &StepStart) {
+    fn step_start(&mut self, cx: &mut UiCx<'_>, start: &StepStart) {
         let number = start.step_number.unwrap_or(self.last_number + 1);
         // Counting begins again with every answer of the model.
-        if number <= self.last_number && self.tools.is_empty() {
-            self.end_step();
+        if number <= self.last_number && self.listener.open().next().is_none() {
+            self.listener.step_over(cx, Usage::default());
+            self.streaming = None;
         }
         self.last_number = number;
     }
 
-    fn tool_call(&mut self, call: ToolCall) {
+    fn tool_call(&mut self, cx: &mut UiCx<'_>, call: ToolCall) {
         let key = Key::from(call.tool_call_id);
         let args = call.args.map_or_else(Json::empty, |raw| {
             path_alias::remove(raw.get()).map_or_else(|| Json::verbatim(raw.get()), Json::verbatim)
         });
-        self.said.push(Said::ToolProposed { tool: key.clone(), name: call.tool.clone(), args: args.clone() });
+        self.say(cx, Said::ToolProposed { tool: key.clone(), name: call.tool.clone(), args: args.clone() });
         let tool = Tool { name: call.tool, args, preview: None, phase: Phase::Proposed };
-        if self.tools.insert(key.clone(), tool).is_none() {
-            self.order.push(key);
+        if let Some(noted) = self.listener.note(&key, || tool.clone()) {
+            *noted = tool;
         }
         self.forget_oldest();
         self.fresh_tool = true;
     }
 
     fn forget_oldest(&mut self) {
-        let mut bytes: usize = self.tools.iter().map(|(key, tool)| key.len() + tool.bytes()).sum();
-        while self.order.len() > MAX_TOOLS || bytes > MAX_TOOL_BYTES && self.order.len() > 1 {
-            let oldest = self.order.remove(0);
-            bytes -= self.tools.remove(&oldest).map_or(0, |tool| oldest.len() + tool.bytes());
+        let mut bytes: usize = self.listener.open().map(|(_, tool)| tool.bytes()).sum();
+        while bytes > MAX_TOOL_BYTES && self.listener.open().nth(1).is_some() {
+            bytes -= self.listener.forget_oldest().map_or(0, |tool| tool.bytes());
         }
     }
 
-    fn end_tool(&mut self, key: &Key) -> Option<Tool> {
-        self.order.retain(|open| open != key);
-        self.ready.take_if(|ready| ready == key);
-        self.after_tools = true;
-        self.tools.remove(key)
-    }
-
-    fn tool_result(&mut self, event: ToolResult) {
+    fn tool_result(&mut self, cx: &mut UiCx<'_>, event: ToolResult) {
         let tool = Key::from(event.tool_call_id);
-        let known = self.end_tool(&tool);
+        let Ok(known) = self.listener.end_call(&tool) else { return };
+        self.ready.take_if(|ready| *ready == tool);
         let (text, json) = match event.result.as_deref().map(|raw| raw.get()) {
             None | Some("null") => (String::new(), None),
             Some(raw) => match serde_json::from_str::<String>(raw) {
@@ -300,42 +294,46 @@ impl Hearing {
         if outcome != ToolOutcome::Denied && known.as_ref().is_none_or(|known| known.phase != Phase::Running)
         {
             let name = Some(event.tool).filter(|name| known.is_none() && !name.is_empty());
-            self.said.push(Said::ToolStarted { tool: tool.clone(), name, args: None });
+            self.say(cx, Said::ToolStarted { tool: tool.clone(), name, args: None });
         }
-        self.said.push(Said::ToolEnded { tool, outcome, result });
+        self.say(cx, Said::ToolEnded { tool, outcome, result });
     }
 
     /// Says nothing new, unless the result never came.
-    fn step_complete(&mut self, complete: &StepComplete) {
+    fn step_complete(&mut self, cx: &mut UiCx<'_>, complete: &StepComplete) {
         let tool = Key::from(complete.step_id.as_str());
-        if self.end_tool(&tool).is_some() {
+        if self.listener.noted(&tool).is_some() {
+            self.ready.take_if(|ready| *ready == tool);
             let outcome = if complete.status == "error" { ToolOutcome::Failed } else { ToolOutcome::Done };
-            self.said.push(Said::ToolStarted { tool: tool.clone(), name: None, args: None });
-            self.said.push(Said::ToolEnded { tool, outcome, result: tool::ToolResult::default() });
+            self.say(cx, Said::ToolStarted { tool: tool.clone(), name: None, args: None });
+            self.listener.result(cx, &tool, outcome, tool::ToolResult::default());
         }
     }
 
-    fn compacted(&mut self, compacted: bool) {
+    fn compacted(&mut self, cx: &mut UiCx<'_>, compacted: bool) {
         self.signals.push(Signal::Working(None));
         let trigger = if self.compaction { Trigger::Manual } else { Trigger::Threshold };
-        self.said.push(if compacted {
-            let summary = String::new();
-            Said::Compacted(Compaction {
-                summary,
-                first_kept: None,
-                tokens_before: 0,
-                trigger,
-                usage: Usage::default(),
-            })
-        } else {
-            let text = "there was nothing to compact".to_owned();
-            Said::Notice { level: Level::Info, code: "nothing_to_compact".to_owned(), text }
-        });
+        self.say(
+            cx,
+            if compacted {
+                let summary = String::new();
+                Said::Compacted(Compaction {
+                    summary,
+                    first_kept: None,
+                    tokens_before: 0,
+                    trigger,
+                    usage: Usage::default(),
+                })
+            } else {
+                let text = "there was nothing to compact".to_owned();
+                Said::Notice { level: Level::Info, code: "nothing_to_compact".to_owned(), text }
+            },
+        );
     }
 
     fn preview(&mut self, preview: PermissionPreview) {
         let Some(key) = self.find(preview.tool_call_id.as_deref(), &preview.tool) else { return };
-        let Some(tool) = self.tools.get_mut(&key) else { return };
+        let Some(tool) = self.listener.noted(&key) else { return };
         tool.preview = match (preview.diff, preview.summary) {
             (Some(text), _) => Some(Preview::Diff { path: preview.file_path.unwrap_or_default(), text }),
             (None, Some(summary)) => Some(Preview::Text(summary)),
@@ -347,20 +345,10 @@ impl Hearing {
     /// An open tool call by id, or the newest of that name where a runtime leaves the id out.
     fn find(&self, id: Option<&str>, name: &str) -> Option<Key> {
         match id {
-            Some(id) => self.tools.get_key_value(id).map(|(key, _)| key.clone()),
-            None => {
-                let named = |key: &&Key| self.tools.get(*key).is_some_and(|tool| tool.name == name);
-                self.order.iter().rev().find(named).cloned()
-            }
+            Some(id) => self.listener.open().find(|(key, _)| &***key == id).map(|(key, _)| key.clone()),
+            None => self.listener.newest(|tool| tool.name == name).cloned(),
         }
     }
-}
-
-fn user_message(parts: Vec<Part>) -> Vec<Said> {
-    let mut said = vec![Said::MessageStarted { message: None, role: Role::User }];
-    said.extend(parts.into_iter().map(|part| Said::Part { message: None, part }));
-    said.push(Said::MessageEnded { message: None, finish: Finish::Complete });
-    said
 }
 
 /// Tools that change files write what they changed into their result, and those of the shell how it went.

@@ -183,7 +183,8 @@ impl CodeliaUi {
                     self.session = Some(session);
                 }
                 let key = Key::from(result.run_id);
-                let known = self.run.as_ref().is_some_and(|run| run.key == key) || self.ended.contains(&key);
+                let known =
+                    self.run.as_ref().is_some_and(|run| *run.key() == key) || self.ended.contains(&key);
                 if !known {
                     self.begin(cx, &key, Some(&starting));
                 }

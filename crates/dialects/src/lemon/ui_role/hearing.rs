@@ -4,6 +4,7 @@
 
 use super::super::lift;
 use super::super::wire::heard::{Compaction, Event, Message, ToolResult};
+use crate::listener::Listener;
 use domain::content::{Json, Role, Usage};
 use domain::event::{Failure, Outcome, Trigger};
 use domain::fact::{Fact, Key, Said};
@@ -11,30 +12,43 @@ use domain::signal::Level;
 use domain::tool::{Progress, ToolOutcome};
 use roles::{Drift, UiCx};
 use serde_json::value::RawValue;
-use std::collections::BTreeSet;
-
-/// Most tools of one run that are remembered as ended.
-const MAX_ENDED: usize = 10_000;
-/// Longest id of a tool; a longer one names nothing.
-const MAX_ID: usize = 1024;
 
 /// What was heard of the run under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Hearing {
     /// Runs have no names here; a number tells what comes late from what is new.
     run: u64,
+    listener: Listener<()>,
     running: bool,
     /// It has ended: what still comes of it is too late.
     over: bool,
     open: Option<Role>,
-    ended_tools: BTreeSet<String>,
     usage: Option<Usage>,
     /// How the last message of the model ended, and what it said went wrong.
     stop_reason: Option<String>,
     error_message: Option<String>,
 }
 
+impl Default for Hearing {
+    fn default() -> Hearing {
+        Hearing::of(0)
+    }
+}
+
 impl Hearing {
+    fn of(run: u64) -> Hearing {
+        Hearing {
+            run,
+            listener: Listener::new(run.to_string().into()),
+            running: false,
+            over: false,
+            open: None,
+            usage: None,
+            stop_reason: None,
+            error_message: None,
+        }
+    }
+
     pub(super) fn hear(&mut self, cx: &mut UiCx<'_>, event: &Event, line: &str) {
         let data: Vec<&RawValue> = event.data.iter().map(AsRef::as_ref).collect();
         let item = |at: usize| data.get(at).copied();
@@ -48,7 +62,7 @@ impl Hearing {
         }
         match event.kind.as_str() {
             "agent_start" => {
-                *self = Hearing { run: self.run + 1, running: true, ..Hearing::default() };
+                *self = Hearing { running: true, ..Hearing::of(self.run + 1) };
                 self.say(cx, Said::RunStarted);
             }
             "agent_end" => self.ended(cx),
@@ -157,19 +171,13 @@ impl Hearing {
         content: Option<&RawValue>,
         details: Option<&RawValue>,
     ) {
-        if self.ended_tools.len() >= MAX_ENDED
-            || tool.len() > MAX_ID
-            || !self.ended_tools.insert(tool.to_string())
-        {
-            return;
-        }
         let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Done };
         let result = lift::tool_result(content, details);
-        self.say(cx, Said::ToolEnded { tool: tool.clone(), outcome, result });
+        self.listener.result(cx, tool, outcome, result);
     }
 
     fn progress(&self, cx: &mut UiCx<'_>, tool: &Key, progress: Progress) {
-        if !self.ended_tools.contains(&**tool) {
+        if !self.listener.has_ended(tool) {
             self.say(cx, Said::ToolProgress { tool: tool.clone(), progress });
         }
     }
@@ -201,19 +209,19 @@ impl Hearing {
 
     /// Of the run under way.
     fn say(&self, cx: &mut UiCx<'_>, said: Said) {
-        cx.fact(Fact::of(self.run.to_string(), said));
+        self.listener.say(cx, said);
     }
 
     /// The runtime went elsewhere; what comes next is of another run.
     pub(super) fn forget(&mut self) {
-        *self = Hearing { run: self.run + 1, ..Hearing::default() };
+        *self = Hearing::of(self.run + 1);
     }
 
     fn end(&mut self, cx: &mut UiCx<'_>, outcome: Outcome) {
         // Whatever comes second (an end after an error, after a cancel) is of no run.
-        let ended = std::mem::replace(self, Hearing { run: self.run, over: true, ..Hearing::default() });
+        let ended = std::mem::replace(self, Hearing { over: true, ..Hearing::of(self.run) });
         if ended.running {
-            self.say(cx, Said::RunEnded(outcome));
+            ended.listener.end(cx, outcome);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! echo is not told twice.
 
 use super::commands::Sent;
+use crate::listener::Listener;
 use crate::nous::runtime_role::TOOL_ERROR;
 use crate::nous::wire::{Event, MessageEntry, Payload, State};
 use domain::content::{Role, TextKind, Usage};
@@ -14,21 +15,18 @@ use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use roles::{Drift, UiCx};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Most texts of each kind that wait for their turn.
 const MAX_TEXTS: usize = 256;
-/// Most tools that are followed at once.
-const MAX_TOOLS: usize = 1024;
 /// Bound of the text that is kept for the results of all tools under way.
 const MAX_RESULTS: usize = 4 * 1024 * 1024;
-/// Longest id of a tool; a longer one names nothing.
-const MAX_ID: usize = 1024;
 
 /// What is being heard.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
-    run: Option<String>,
+    /// The run under way.
+    run: Option<Listener<Tool>>,
     /// Prompts that were sent and whose turn has not begun.
     prompts: VecDeque<String>,
     steers: VecDeque<String>,
@@ -39,7 +37,6 @@ pub(super) struct Hearing {
     cancelled: bool,
     failure: Option<Failure>,
     cut: bool,
-    tools: BTreeMap<Key, Tool>,
     echo: Option<Echo>,
 }
 
@@ -121,9 +118,9 @@ impl Hearing {
         let payload = event.payload;
         if event.kind != "agent_end"
             && let Some(run) = &payload.run_id
-            && self.run.as_ref() != Some(run)
+            && self.run.as_ref().is_none_or(|heard| **heard.run() != **run)
         {
-            self.begin(run.clone());
+            self.begin(run);
         }
         if self.run.is_none() && !matches!(event.kind.as_str(), "status" | "warning" | "error" | "agent_end")
         {
@@ -153,18 +150,20 @@ impl Hearing {
         }
     }
 
-    fn begin(&mut self, run: String) {
-        self.run = Some(run);
+    fn begin(&mut self, run: &str) {
+        self.run = Some(Listener::new(run.into()));
         self.turns = 0;
         self.cancelled = false;
         self.failure = None;
         self.cut = false;
-        self.tools.clear();
         self.echo = None;
     }
 
     fn fact(&self, cx: &mut UiCx<'_>, said: Said) {
-        cx.fact(Fact { run: self.run.as_deref().map(Key::from), said });
+        match &self.run {
+            Some(listener) => listener.say(cx, said),
+            None => cx.fact(Fact::new(said)),
+        }
     }
 
     fn ended(&mut self, cx: &mut UiCx<'_>, run: Option<String>) {
@@ -173,8 +172,8 @@ impl Hearing {
             Some(failure) => Outcome::Failed(failure),
             None => Outcome::Done,
         };
-        cx.fact(Fact { run: run.or_else(|| self.run.clone()).map(Key::from), said: Said::RunEnded(outcome) });
-        self.run = None;
+        let heard = self.run.take().map(|listener| listener.run().clone());
+        cx.fact(Fact { run: run.map(Key::from).or(heard), said: Said::RunEnded(outcome) });
         self.cancelled = false;
         self.steers.clear();
         self.follow_ups.clear();
@@ -232,19 +231,19 @@ impl Hearing {
     fn tool_started(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let Some(tool) = payload.tool_call_id.map(Key::from) else { return };
         self.echo = None;
-        if self.tools.len() < MAX_TOOLS && tool.len() <= MAX_ID {
-            self.tools.insert(tool.clone(), Tool::default());
+        if let Some(noted) = self.run.as_mut().and_then(|listener| listener.note(&tool, Tool::default)) {
+            *noted = Tool::default();
         }
         self.fact(cx, Said::ToolStarted { tool, name: payload.tool_name, args: None });
     }
 
     fn tool_updated(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let (Some(tool), Some(text)) = (payload.tool_call_id.map(Key::from), payload.delta) else { return };
-        let kept: usize = self.tools.values().map(|tool| tool.text.len()).sum();
-        if let Some(known) = self.tools.get_mut(&tool)
-            && kept + text.len() <= MAX_RESULTS
-        {
-            known.text.push_str(&text);
+        if let Some(listener) = &mut self.run {
+            let kept: usize = listener.open().map(|(_, tool)| tool.text.len()).sum();
+            if let Some(known) = listener.noted(&tool).filter(|_| kept + text.len() <= MAX_RESULTS) {
+                known.text.push_str(&text);
+            }
         }
         if !text.starts_with(TOOL_ERROR) {
             self.fact(cx, Said::ToolProgress { tool, progress: Progress::Output(text) });
@@ -253,7 +252,8 @@ impl Hearing {
 
     fn tool_ended(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let Some(tool) = payload.tool_call_id.map(Key::from) else { return };
-        let known = self.tools.remove(&tool).unwrap_or_default();
+        let Some(Ok(known)) = self.run.as_mut().map(|listener| listener.end_call(&tool)) else { return };
+        let known = known.unwrap_or_default();
         let (outcome, warned) = known.outcome.unwrap_or((ToolOutcome::Done, String::new()));
         let failed = outcome != ToolOutcome::Done;
         self.echo = Some(Echo { text: known.text.clone(), failed });
@@ -288,13 +288,11 @@ impl Hearing {
         };
         match outcome {
             Some(outcome) => {
-                let named = payload.tool_call_id.and_then(|id| self.tools.get_mut(id.as_str()));
+                let Some(listener) = &mut self.run else { return };
+                let named = payload.tool_call_id.map(Key::from).filter(|id| listener.noted(id).is_some());
                 // The existing core does not say which, but runs tools one after the other.
-                let tool = match named {
-                    Some(tool) => Some(tool),
-                    None => self.tools.values_mut().next_back(),
-                };
-                if let Some(tool) = tool {
+                let tool = named.or_else(|| listener.newest(|_| true).cloned());
+                if let Some(tool) = tool.and_then(|tool| listener.noted(&tool)) {
                     tool.outcome = Some((outcome, text));
                 }
             }

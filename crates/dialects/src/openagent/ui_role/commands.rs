@@ -141,7 +141,7 @@ impl OpenagentUi {
         }
         let run = open.unwrap_or(RunId(0));
         if let Some(query) = &self.query {
-            let params = CancelParams { query_id: query.key.to_string() };
+            let params = CancelParams { query_id: query.key().to_string() };
             let query_id = params.query_id.clone();
             return self.ask_backend(
                 cx,
@@ -216,9 +216,9 @@ impl OpenagentUi {
 
     /// Ends the query here, whatever the backend does; what it still says is not heard.
     pub(super) fn stop_here(&mut self, cx: &mut UiCx<'_>, query_id: &str) {
-        let Some(query) = self.query.as_mut().filter(|query| *query.key == *query_id) else { return };
+        let Some(query) = self.query.as_mut().filter(|query| **query.key() == *query_id) else { return };
         for execution_id in query.stop() {
-            self.deny(cx, execution_id);
+            self.deny(cx, execution_id.to_string());
         }
         self.end_if_over(cx);
     }

@@ -9,9 +9,9 @@ use super::super::wire::notify::{
     StreamFault, Thinking, Token, Tokens, ToolComplete, ToolResult as WireToolResult,
 };
 use super::super::wire::{ApproveResult, code};
-use super::fact;
+use crate::listener::Listener;
 use domain::ask::{Assessment, Preview, Risk};
-use domain::content::{Input, Json, Part, Role, TextKind, Usage};
+use domain::content::{Input, Json, Part, TextKind, Usage};
 use domain::event::{Failure, Finish, Outcome};
 use domain::fact::{FactAsk, Key, Said};
 use domain::ids::Millis;
@@ -19,12 +19,7 @@ use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use roles::{Drift, UiCx};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
-/// Most tool runs of one query that are kept apart.
-const MAX_TOOLS: usize = 4096;
-/// Longest id of a tool run; a longer one names nothing.
-const MAX_ID: usize = 1024;
 /// Most bytes of diffs that wait for the results they belong to; one more stands in the message instead.
 const MAX_DIFFS: usize = 4 * 1024 * 1024;
 
@@ -39,7 +34,6 @@ enum Stands {
     Free,
     /// The backend took the no.
     Rejected,
-    Ended,
 }
 
 #[derive(Debug)]
@@ -53,11 +47,9 @@ struct Tool {
 /// A query under way.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    /// Its name on the wire.
-    pub(super) key: Key,
+    listener: Listener<Tool>,
     /// The existing backend says it.
     existing: bool,
-    tools: BTreeMap<String, Tool>,
     failure: Option<Failure>,
     outcome: Option<Outcome>,
     usage: Usage,
@@ -67,27 +59,29 @@ pub(super) struct Hearing {
 impl Hearing {
     pub(super) fn new(key: Key, existing: bool) -> Hearing {
         let usage = Usage::default();
-        Hearing { key, existing, tools: BTreeMap::new(), failure: None, outcome: None, usage, working: false }
+        let listener = Listener::new(key);
+        Hearing { listener, existing, failure: None, outcome: None, usage, working: false }
+    }
+
+    /// Its name on the wire.
+    pub(super) fn key(&self) -> &Key {
+        self.listener.run()
     }
 
     pub(super) fn say(&self, cx: &mut UiCx<'_>, said: Said) {
-        cx.fact(fact(&self.key, said));
+        self.listener.say(cx, said);
     }
 
     /// What the person asked.
     pub(super) fn prompt(&self, cx: &mut UiCx<'_>, input: &Input) {
-        self.say(cx, Said::MessageStarted { message: None, role: Role::User });
-        for part in input.parts() {
-            self.say(cx, Said::Part { message: None, part });
-        }
-        self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
+        self.listener.input(cx, input);
     }
 
     /// Whether it ended, and nothing that it asked is open.
     pub(super) fn is_over(&self) -> bool {
         let open = |tool: &Tool| matches!(tool.stands, Stands::Asked | Stands::Answered);
         match &self.outcome {
-            Some(Outcome::Done) => !self.tools.values().any(open),
+            Some(Outcome::Done) => !self.listener.open().any(|(_, tool)| open(tool)),
             Some(_) => true,
             None => false,
         }
@@ -99,25 +93,25 @@ impl Hearing {
         if self.working {
             cx.signal(Signal::Working(None));
         }
-        let rejected: Vec<String> = self
-            .tools
-            .iter()
-            .filter(|(_, t)| t.stands == Stands::Rejected)
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in rejected {
+        for id in self.standing(Stands::Rejected) {
             self.tool_ended(cx, &id, ToolOutcome::Denied, ToolResult::text("The person said no."));
         }
         if self.usage != Usage::default() {
             self.say(cx, Said::StepEnded(self.usage));
         }
-        self.say(cx, Said::RunEnded(outcome));
+        self.listener.end(cx, outcome);
+    }
+
+    /// The tool runs that stand so.
+    fn standing(&self, stands: Stands) -> Vec<Key> {
+        let open = self.listener.open().filter(|(_, tool)| tool.stands == stands);
+        open.map(|(id, _)| id.clone()).collect()
     }
 
     /// Stops it from our side, whatever the backend does.
-    pub(super) fn stop(&mut self) -> Vec<String> {
+    pub(super) fn stop(&mut self) -> Vec<Key> {
         self.outcome = Some(Outcome::Cancelled);
-        self.tools.iter().filter(|(_, t)| t.stands == Stands::Asked).map(|(id, _)| id.clone()).collect()
+        self.standing(Stands::Asked)
     }
 
     pub(super) fn token(&mut self, cx: &mut UiCx<'_>, token: Token) {
@@ -160,10 +154,10 @@ impl Hearing {
             "code" => Part::Code { language: block.language, text: block.content, path: metadata.file },
             "diff" => {
                 let part = Part::Diff { path: metadata.file, text: block.content };
-                let waiting: usize = self.tools.values().flat_map(|tool| &tool.diffs).map(Part::weight).sum();
-                let tool = metadata.execution_id.and_then(|id| self.tools.get_mut(&id));
-                match tool.filter(|tool| tool.stands != Stands::Ended && waiting + part.weight() <= MAX_DIFFS)
-                {
+                let diffs = self.listener.open().flat_map(|(_, tool)| &tool.diffs);
+                let waiting: usize = diffs.map(Part::weight).sum();
+                let tool = metadata.execution_id.and_then(|id| self.listener.noted(&id));
+                match tool.filter(|_| waiting + part.weight() <= MAX_DIFFS) {
                     Some(tool) => return tool.diffs.push(part),
                     None => part,
                 }
@@ -219,17 +213,16 @@ impl Hearing {
     }
 
     fn tool(&mut self, id: &str) -> Option<&mut Tool> {
-        if id.len() > MAX_ID || self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(id) {
+        if self.listener.has_ended(id) {
             return None;
         }
         let fresh = || Tool { stands: Stands::Free, takes_reason: false, diffs: Vec::new() };
-        Some(self.tools.entry(id.to_owned()).or_insert_with(fresh))
-            .filter(|tool| tool.stands != Stands::Ended)
+        self.listener.note(&Key::from(id), fresh)
     }
 
     pub(super) fn approval(&mut self, cx: &mut UiCx<'_>, request: RequestApproval, now: Millis) {
         let id = request.execution_id;
-        if self.tools.contains_key(&id) {
+        if self.knows(&id) {
             return cx.drift(Drift::new("tool.request_approval", "asked twice", &id));
         }
         let (by_the_book, ours) = (request.tool.is_some(), request.takes_reason.is_some());
@@ -267,7 +260,7 @@ impl Hearing {
 
     /// The person answered: whether a reason may go along. `None` when the question is not open.
     pub(super) fn answered(&mut self, id: &str) -> Option<bool> {
-        let tool = self.tools.get_mut(id).filter(|tool| tool.stands == Stands::Asked)?;
+        let tool = self.listener.noted(id).filter(|tool| tool.stands == Stands::Asked)?;
         tool.stands = Stands::Answered;
         Some(tool.takes_reason)
     }
@@ -280,7 +273,7 @@ impl Hearing {
         allowed: bool,
         said: Result<ApproveResult, String>,
     ) {
-        let Some(tool) = self.tools.get_mut(id).filter(|tool| tool.stands == Stands::Answered) else {
+        let Some(tool) = self.listener.noted(id).filter(|tool| tool.stands == Stands::Answered) else {
             return;
         };
         let result = match said {
@@ -336,7 +329,7 @@ impl Hearing {
 
     pub(super) fn tool_complete(&mut self, cx: &mut UiCx<'_>, complete: ToolComplete) {
         let id = complete.execution_id;
-        let known = self.tools.contains_key(&id);
+        let known = self.knows(&id);
         if self.tool(&id).is_none() {
             return;
         }
@@ -370,10 +363,14 @@ impl Hearing {
     }
 
     fn tool_ended(&mut self, cx: &mut UiCx<'_>, id: &str, outcome: ToolOutcome, mut result: ToolResult) {
-        let Some(tool) = self.tool(id) else { return };
-        tool.stands = Stands::Ended;
-        result.parts = std::mem::take(&mut tool.diffs);
-        self.say(cx, Said::ToolEnded { tool: Key::from(id), outcome, result });
+        if let Some(tool) = self.listener.noted(id) {
+            result.parts = std::mem::take(&mut tool.diffs);
+        }
+        self.listener.result(cx, &Key::from(id), outcome, result);
+    }
+
+    fn knows(&mut self, id: &str) -> bool {
+        self.listener.has_ended(id) || self.listener.noted(id).is_some()
     }
 }
 

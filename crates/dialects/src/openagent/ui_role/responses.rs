@@ -152,7 +152,7 @@ impl OpenagentUi {
         };
         match asking.ticket {
             Some(ticket) => self.begin(cx, &query_id, Some(asking.input), Some(ticket)),
-            None if self.query.as_ref().is_none_or(|query| *query.key != *query_id)
+            None if self.query.as_ref().is_none_or(|query| **query.key() != *query_id)
                 && !self.over.contains(&query_id) =>
             {
                 cx.drift(Drift::new(method::QUERY, "the stream had another name than the answer", &query_id));
