@@ -239,11 +239,6 @@ impl Narrator {
         self.calls.get(&tool)
     }
 
-    /// The calls that run, oldest first.
-    pub fn running(&self) -> impl DoubleEndedIterator<Item = &Call> {
-        self.calls.values().filter(|call| call.started_at.is_some())
-    }
-
     /// Takes what happened; gives what to tell.
     pub fn hear<'a>(&mut self, at: Millis, body: &'a Body) -> Vec<Told<'a>> {
         let mut told = Vec::new();

@@ -70,25 +70,25 @@ impl Narrator {
             MessageEvent::PartAdded { message, part } => {
                 let told = self.told_of_part(message, parts);
                 match (told, part.streamed()) {
-                    (Told::Nothing, _) => Some(MessageEvent::PartAdded { message, part }),
+                    (Share::Nothing, _) => Some(MessageEvent::PartAdded { message, part }),
                     (told, Some((kind, text))) => {
                         let text = rest(text, told)?.to_owned();
                         Some(MessageEvent::Delta { message, kind, text })
                     }
-                    (Told::Bytes(_) | Told::Everything, None) => None,
+                    (Share::Bytes(_) | Share::Everything, None) => None,
                 }
             }
         }
     }
 
     /// How much was told of the next part of a message.
-    fn told_of_part(&self, message: MessageId, parts: &mut Parts) -> Told {
+    fn told_of_part(&self, message: MessageId, parts: &mut Parts) -> Share {
         let part = parts.entry(message).or_default();
         *part += 1;
         match self.messages.get(&message) {
-            Some(heard) if *part < heard.parts => Told::Everything,
-            Some(heard) if *part == heard.parts => Told::Bytes(heard.last_bytes),
-            _ => Told::Nothing,
+            Some(heard) if *part < heard.parts => Share::Everything,
+            Some(heard) if *part == heard.parts => Share::Bytes(heard.last_bytes),
+            _ => Share::Nothing,
         }
     }
 
@@ -133,17 +133,17 @@ impl Narrator {
 
 /// How much of a part was told.
 #[derive(Clone, Copy)]
-enum Told {
+enum Share {
     Nothing,
     Bytes(usize),
     Everything,
 }
 
 /// What was not told of a text. Pieces were told whole, so the rest begins at a character.
-fn rest(text: &str, told: Told) -> Option<&str> {
+fn rest(text: &str, told: Share) -> Option<&str> {
     match told {
-        Told::Nothing => Some(text),
-        Told::Bytes(bytes) => text.get(bytes..).filter(|rest| !rest.is_empty()),
-        Told::Everything => None,
+        Share::Nothing => Some(text),
+        Share::Bytes(bytes) => text.get(bytes..).filter(|rest| !rest.is_empty()),
+        Share::Everything => None,
     }
 }

@@ -357,6 +357,38 @@ fn a_block_stands_under_its_text_and_what_the_person_said_is_one() {
 }
 
 #[test]
+fn a_finished_text_is_told_before_the_step_that_follows_it() {
+    let story = story(vec![text("a"), ended(), Said::StepStarted], Outcome::Done);
+    let told = all_told(&story);
+    let whole = told.iter().position(|told| matches!(told, Told::Whole(_)));
+    let step = told.iter().rposition(|told| matches!(told, Told::StepStarted { .. }));
+    assert!(whole.is_some() && whole < step, "{told:?}");
+}
+
+#[test]
+fn who_joins_has_not_heard_the_pieces_before() {
+    let story = story(vec![text("a"), text("b"), ended()], Outcome::Done);
+    let begun = story.texts().keys().next().copied();
+    let at = story.states.iter().position(|state| begun.is_some_and(|id| !texts_of(state, id).is_empty()));
+    let at = at.unwrap();
+    let told = story.told(&mut Narrator::amid(story.run, &story.states[at]), at);
+    let last = told.iter().find_map(|told| match told {
+        Told::RunEnded { last: Some(last), .. } => Some(last.parts.clone()),
+        _ => None,
+    });
+    assert_eq!(last, Some(vec![(Part::Text("ab".to_owned()), false)]), "{told:?}");
+    let told = all_told(&story);
+    assert!(
+        matches!(told.last(), Some(Told::RunEnded { last: Some(last), .. }) if last.parts[0].1),
+        "{told:?}"
+    );
+}
+
+fn texts_of(state: &State, message: MessageId) -> String {
+    state.message(message).map(|message| message.text()).unwrap_or_default()
+}
+
+#[test]
 fn a_result_without_its_call_has_a_name_and_comes_once() {
     let end = Body::Tool(domain::event::ToolEvent::Ended {
         tool: ToolRunId(9),
