@@ -390,6 +390,7 @@ pub(super) async fn retry(scene: &mut Scene, with: bool) -> Found {
         max: 5,
         delay_ms: 1_500,
         reason: "the model is overloaded".to_owned(),
+        kind: Some(domain::event::RetryKind::Overloaded),
     });
     let mut doing = scene.begins("go").await;
     doing.begin_step(scene).await;
