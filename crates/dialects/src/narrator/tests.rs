@@ -96,7 +96,7 @@ impl Gathered {
             match told {
                 Told::Text { message, text, .. } => self.texts.entry(*message).or_default().0.push_str(text),
                 Told::Thought { message, text, .. } => {
-                    self.texts.entry(*message).or_default().1.push_str(text)
+                    self.texts.entry(*message).or_default().1.push_str(text);
                 }
                 Told::Whole(whole) => self.whole(whole),
                 Told::RunEnded { last, .. } => {

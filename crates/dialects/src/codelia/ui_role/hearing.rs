@@ -108,7 +108,7 @@ impl Hearing {
         match (event, delta) {
             (AgentEvent::Text(words), Some(meta)) => self.piece(cx, meta, TextKind::Text, words.content),
             (AgentEvent::Reasoning(words), Some(meta)) => {
-                self.piece(cx, meta, TextKind::Thought, words.content)
+                self.piece(cx, meta, TextKind::Thought, words.content);
             }
             (AgentEvent::Text(words), None) => self.text(cx, words.content),
             (AgentEvent::Reasoning(words), None) => {

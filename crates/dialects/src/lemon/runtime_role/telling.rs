@@ -107,10 +107,10 @@ impl Telling {
             self.release(cx, None);
         }
         match body {
-            Body::Run(RunEvent::Started { run }) => {
-                if self.narrator.is_none() && self.last_run.is_none_or(|last| *run > last) {
-                    self.narrator = Some(Narrator::new(*run));
-                }
+            Body::Run(RunEvent::Started { run })
+                if self.narrator.is_none() && self.last_run.is_none_or(|last| *run > last) =>
+            {
+                self.narrator = Some(Narrator::new(*run));
             }
             Body::Context(ContextEvent::Compacted { entry, compaction, .. })
                 if self.last_entry.is_none_or(|last| last < *entry) =>
