@@ -137,6 +137,8 @@ impl Verdicts {
 pub struct Sources {
     /// What was written about each item.
     pub words: &'static [Words],
+    /// What is said of items without words of their own, where they are not exact; empty where each must have its own.
+    pub rest: &'static str,
     /// What was computed.
     pub verdicts: Verdicts,
     /// What is exact on this wire and on another, and yet not over a bridge between them: why.
@@ -151,7 +153,13 @@ impl Sources {
             let (_, verdict) = verdicts.iter().find(|(item, _)| *item == words.item)?;
             Some(Row { item: words.item, wire: words.wire, verdict: *verdict, why: words.why })
         };
-        self.words.iter().filter_map(row).collect()
+        let unsaid = |(item, _): &&(Item, Verdict)| !self.words.iter().any(|words| words.item == *item);
+        let rest = verdicts.iter().filter(unsaid).filter(|_| !self.rest.is_empty());
+        let rest = rest.map(|(item, verdict)| {
+            let why = if *verdict == Verdict::Exact { "" } else { self.rest };
+            Row { item: *item, wire: "", verdict: *verdict, why }
+        });
+        self.words.iter().filter_map(row).chain(rest).collect()
     }
 
     /// What becomes of each item between a UI of this wire and a runtime of another: the verdict is the computed one of the pair, the

@@ -14,7 +14,7 @@ const NO_PLACE: &str = "no place for it";
 
 /// What this wire's table is made of.
 pub const SOURCES: Sources =
-    Sources { words: WORDS, verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
+    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
 
 /// What there is to say about each item.
 const WORDS: &[Words] = &[

@@ -5,7 +5,7 @@ use roles::fidelity::{Sources, Verdicts, Words};
 
 /// What this wire's table is made of.
 pub const SOURCES: Sources =
-    Sources { words: &WORDS, verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
+    Sources { words: &WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
 
 /// There is one thing to say, and it holds for each item.
 const WORDS: [Words; Item::ALL.len()] = {

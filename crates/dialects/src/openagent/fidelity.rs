@@ -10,7 +10,7 @@ const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
 
 /// What this wire's table is made of.
 pub const SOURCES: Sources =
-    Sources { words: WORDS, verdicts: Verdicts(include_str!("verdicts.txt")), across: ACROSS };
+    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: ACROSS };
 
 /// What there is to say about each item.
 const WORDS: &[Words] = &[

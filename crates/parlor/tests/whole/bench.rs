@@ -89,7 +89,7 @@ pub(crate) fn guest(dialect: Dialect, place: &Path, options: Vec<(String, String
 
 /// How many lanes a wire has.
 pub(crate) fn lanes(dialect: Dialect) -> Vec<Lane> {
-    if dialect.name() == "nous" { vec![Lane::MAIN, Lane::EVENTS] } else { vec![Lane::MAIN] }
+    if dialect.has_event_lane() { vec![Lane::MAIN, Lane::EVENTS] } else { vec![Lane::MAIN] }
 }
 
 /// Serves a UI of the hub over pipes in memory; gives the UI's ends, one per lane.

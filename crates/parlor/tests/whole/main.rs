@@ -19,6 +19,8 @@ mod many;
 #[cfg(test)]
 mod partial;
 #[cfg(test)]
+mod postcard;
+#[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod sessions;
