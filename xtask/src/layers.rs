@@ -105,8 +105,8 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "tui",
-        why: "pure update and view with a thin terminal shell",
-        uses: &["domain"],
+        why: "pure update and view with a thin terminal shell; reads code as the page does, with export's lexer",
+        uses: &["domain", "export"],
         outside: Outside::Any,
     },
     Layer {

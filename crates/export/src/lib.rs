@@ -6,6 +6,7 @@
 //! Invariants: what [`jsonl`] or [`saved`] wrote, [`read`] takes back with an equal conversation; what [`read`] gives is
 //! grammatical, has nothing open, and grants nothing: a file can choose neither its policy nor where tools work.
 
+pub mod code;
 mod html;
 mod markdown;
 mod reading;

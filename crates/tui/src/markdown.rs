@@ -13,6 +13,7 @@ use crate::cell::Look;
 use crate::clean::clean;
 use crate::row::{Piece, Row, wrap};
 use crate::theme::Role;
+use export::code::Lexer;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -30,9 +31,11 @@ pub fn code_block(text: &str, language: &str, look: Look) -> Vec<Row> {
 
 fn code_rows(text: &str, language: &str, lead: &Piece, look: Look) -> Vec<Row> {
     let lead = Piece::new(format!("{}│ ", lead.text), look.theme.style(Role::Dim));
-    let mut highlighter = highlight::Highlighter::new(language);
+    let mut lexer = Lexer::new(language);
     let lines = text.trim_end_matches('\n').split('\n');
-    lines.flat_map(|line| wrap(&highlighter.line(line, look.theme), look.columns, &lead, &lead)).collect()
+    lines
+        .flat_map(|line| wrap(&highlight::pieces(&mut lexer, line, look.theme), look.columns, &lead, &lead))
+        .collect()
 }
 
 /// The last block of code in a text.
