@@ -26,7 +26,7 @@ pub use view::{Drawn, Full, Room, draw, full};
 
 /// What the person is doing with the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Stage {
+pub enum PanelMode {
     /// Deciding.
     #[default]
     Menu,
@@ -71,7 +71,7 @@ pub struct AskPanel {
     /// An answer that waits a moment.
     pub held: Option<Held>,
     /// What the person is doing with it.
-    pub stage: Stage,
+    pub mode: PanelMode,
     /// The text being written: an answer, a reason, a filter.
     pub editor: Editor,
     /// The line of the list under the cursor.
@@ -99,7 +99,7 @@ impl AskPanel {
             focus: if stays { Focus::Question } else { Focus::Auto },
             answered: false,
             held: None,
-            stage: Stage::Menu,
+            mode: PanelMode::Menu,
             editor: Editor::with(text),
             cursor: 0,
             taken: BTreeSet::new(),
@@ -122,7 +122,7 @@ impl AskPanel {
     /// Whether there is a field on the screen in which the person writes.
     pub fn has_field(&self, ask: &Ask) -> bool {
         match &ask.kind {
-            AskKind::Consent(_) => self.stage == Stage::Reason,
+            AskKind::Consent(_) => self.mode == PanelMode::Reason,
             AskKind::Confirm { .. } => false,
             AskKind::Choose { choices, .. } => self.has_filter(choices.len()),
             AskKind::Text { .. } | AskKind::Edit { .. } => true,

@@ -19,7 +19,7 @@ pub use tool::{headline, summary};
 
 /// What a cell is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Look {
+pub struct Appearance {
     pub columns: usize,
     pub theme: Theme,
     /// Whether it is unfolded.
@@ -30,7 +30,7 @@ pub struct Look {
     pub pictures: bool,
 }
 
-impl Look {
+impl Appearance {
     /// What to press to see more, in words.
     pub(crate) fn how_to_open(self) -> String {
         self.opens.map_or(String::new(), |key| format!(" ({key} opens)"))
@@ -43,7 +43,7 @@ impl Look {
 }
 
 /// The rows of a cell.
-pub fn rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
+pub fn rows(state: &State, key: CellKey, look: Appearance) -> Vec<Row> {
     match key {
         CellKey::Prompt(entry) => message::prompt(state, entry, look),
         CellKey::Part(entry, part) => message::part(state, entry, part, look),
@@ -58,7 +58,7 @@ pub fn rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
 }
 
 /// The pictures in a cell, as they stand there.
-pub(crate) fn pictures(state: &State, key: CellKey, look: Look) -> Vec<Framed> {
+pub(crate) fn pictures(state: &State, key: CellKey, look: Appearance) -> Vec<Framed> {
     if !look.pictures {
         return Vec::new();
     }
@@ -107,7 +107,7 @@ pub(crate) fn is_final(state: &State, key: CellKey) -> bool {
 }
 
 /// Rows that say that a streamed cell was cut, when it was.
-pub(crate) fn cut_rows(state: &State, key: CellKey, look: Look) -> Vec<Row> {
+pub(crate) fn cut_rows(state: &State, key: CellKey, look: Appearance) -> Vec<Row> {
     match key {
         CellKey::Part(entry, at) => message::cut_rows(state, entry, at, look),
         CellKey::Prompt(_)
@@ -161,7 +161,7 @@ pub fn level_role(level: Level) -> Role {
     }
 }
 
-fn notice(level: Level, text: &str, look: Look) -> Vec<Row> {
+fn notice(level: Level, text: &str, look: Appearance) -> Vec<Row> {
     let mark = match level {
         Level::Info => "· ",
         Level::Success => "✓ ",
@@ -174,7 +174,7 @@ fn notice(level: Level, text: &str, look: Look) -> Vec<Row> {
     text.split('\n').flat_map(|line| wrap(&[look.piece(line, role)], look.columns, &first, &rest)).collect()
 }
 
-fn end(state: &State, run: RunId, look: Look) -> Vec<Row> {
+fn end(state: &State, run: RunId, look: Appearance) -> Vec<Row> {
     let Some(run) = state.run(run) else { return Vec::new() };
     let Some((at, outcome)) = &run.ended else { return Vec::new() };
     let took = duration(at.since(run.started_at));

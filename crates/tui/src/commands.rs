@@ -4,7 +4,7 @@ use domain::port::Abilities;
 
 /// What a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Does {
+pub enum SlashAction {
     /// Lists all commands.
     Help,
     /// Shows the keys.
@@ -75,49 +75,57 @@ pub struct Slash {
     pub takes: &'static str,
     /// What it does, in a line.
     pub help: &'static str,
-    pub does: Does,
+    pub does: SlashAction,
     /// Whether the runtime can.
     pub can: fn(&Abilities) -> bool,
 }
 
 const ALWAYS: fn(&Abilities) -> bool = |_| true;
 
-const fn slash(name: &'static str, takes: &'static str, help: &'static str, does: Does) -> Slash {
+const fn slash(name: &'static str, takes: &'static str, help: &'static str, does: SlashAction) -> Slash {
     Slash { name, takes, help, does, can: ALWAYS }
 }
 
 pub const COMMANDS: &[Slash] = &[
-    slash("help", "", "all commands", Does::Help),
-    slash("keys", "", "all keys", Does::Keys),
-    Slash { can: |a| a.sessions, ..slash("new", "[title]", "begin a new session", Does::New) },
-    Slash { can: |a| a.sessions, ..slash("sessions", "", "go to another session", Does::Sessions) },
-    slash("tree", "", "see every branch and go back to any message", Does::Tree),
-    Slash { can: |a| a.branch, ..slash("branch", "", "make a session of its own from here", Does::Branch) },
-    slash("rename", "TITLE", "give this session a title", Does::Rename),
-    slash("clear", "", "begin anew; nothing is destroyed", Does::Clear),
-    slash("compact", "[what to keep]", "summarise older messages", Does::Compact),
-    Slash { can: |a| a.models, ..slash("model", "[name]", "take another model", Does::Model) },
-    slash("policy", "[mode]", "what may run without asking", Does::Policy),
-    slash("tools", "", "see tools and switch them on or off", Does::Tools),
-    Slash { can: |a| a.skills, ..slash("skills", "", "see the skills there are", Does::Skills) },
-    Slash { can: |a| a.servers, ..slash("mcp", "", "see the MCP servers", Does::Servers) },
-    slash("status", "", "context, tokens, cost and where you are", Does::Status),
-    slash("context", "", "how full the context is, and what it cost", Does::Status),
-    slash("notices", "", "what was said in passing", Does::Notices),
-    slash("queue", "", "see, edit or drop what waits", Does::Queue),
-    slash("mode", "steer|follow-up one|all", "how many waiting texts a turn takes", Does::Mode),
-    slash("copy", "[code]", "copy the last answer, or its last code", Does::Copy),
-    slash("export", "[md|html|jsonl] [file]", "write the session to a file", Does::Export),
-    slash("search", "[words]", "find words in the conversation", Does::Search),
-    slash("history", "", "earlier prompts", Does::History),
-    slash("fold", "", "open or fold all tools and thoughts", Does::Fold),
-    slash("print", "", "inline: write the conversation once more, as it looks now", Does::Print),
-    slash("theme", "[name]", "take other colours", Does::Theme),
-    slash("settings", "", "see and change settings: colours, screen, mouse, notifications", Does::Settings),
-    slash("mouse", "", "switch the mouse on or off", Does::Mouse),
-    slash("edit", "", "write in your own editor", Does::Edit),
-    slash("stop", "", "stop the run", Does::Stop),
-    slash("quit", "", "leave", Does::Quit),
+    slash("help", "", "all commands", SlashAction::Help),
+    slash("keys", "", "all keys", SlashAction::Keys),
+    Slash { can: |a| a.sessions, ..slash("new", "[title]", "begin a new session", SlashAction::New) },
+    Slash { can: |a| a.sessions, ..slash("sessions", "", "go to another session", SlashAction::Sessions) },
+    slash("tree", "", "see every branch and go back to any message", SlashAction::Tree),
+    Slash {
+        can: |a| a.branch,
+        ..slash("branch", "", "make a session of its own from here", SlashAction::Branch)
+    },
+    slash("rename", "TITLE", "give this session a title", SlashAction::Rename),
+    slash("clear", "", "begin anew; nothing is destroyed", SlashAction::Clear),
+    slash("compact", "[what to keep]", "summarise older messages", SlashAction::Compact),
+    Slash { can: |a| a.models, ..slash("model", "[name]", "take another model", SlashAction::Model) },
+    slash("policy", "[mode]", "what may run without asking", SlashAction::Policy),
+    slash("tools", "", "see tools and switch them on or off", SlashAction::Tools),
+    Slash { can: |a| a.skills, ..slash("skills", "", "see the skills there are", SlashAction::Skills) },
+    Slash { can: |a| a.servers, ..slash("mcp", "", "see the MCP servers", SlashAction::Servers) },
+    slash("status", "", "context, tokens, cost and where you are", SlashAction::Status),
+    slash("context", "", "how full the context is, and what it cost", SlashAction::Status),
+    slash("notices", "", "what was said in passing", SlashAction::Notices),
+    slash("queue", "", "see, edit or drop what waits", SlashAction::Queue),
+    slash("mode", "steer|follow-up one|all", "how many waiting texts a turn takes", SlashAction::Mode),
+    slash("copy", "[code]", "copy the last answer, or its last code", SlashAction::Copy),
+    slash("export", "[md|html|jsonl] [file]", "write the session to a file", SlashAction::Export),
+    slash("search", "[words]", "find words in the conversation", SlashAction::Search),
+    slash("history", "", "earlier prompts", SlashAction::History),
+    slash("fold", "", "open or fold all tools and thoughts", SlashAction::Fold),
+    slash("print", "", "inline: write the conversation once more, as it looks now", SlashAction::Print),
+    slash("theme", "[name]", "take other colours", SlashAction::Theme),
+    slash(
+        "settings",
+        "",
+        "see and change settings: colours, screen, mouse, notifications",
+        SlashAction::Settings,
+    ),
+    slash("mouse", "", "switch the mouse on or off", SlashAction::Mouse),
+    slash("edit", "", "write in your own editor", SlashAction::Edit),
+    slash("stop", "", "stop the run", SlashAction::Stop),
+    slash("quit", "", "leave", SlashAction::Quit),
 ];
 
 /// What a line that begins with a slash means.
@@ -153,7 +161,9 @@ mod tests {
 
     #[test]
     fn lines_are_commands_or_prompts() {
-        assert!(matches!(parse("/model gpt"), Some(Parsed::Command(c, "gpt")) if c.does == Does::Model));
+        assert!(
+            matches!(parse("/model gpt"), Some(Parsed::Command(c, "gpt")) if c.does == SlashAction::Model)
+        );
         assert!(matches!(parse("/mdl"), Some(Parsed::Unknown("mdl", Some("model")))));
         assert!(parse("/etc/hosts is what?").is_none());
         assert!(parse("what is /etc").is_none());

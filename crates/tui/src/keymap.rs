@@ -78,7 +78,7 @@ impl Keymap {
                 // Nothing of it can be used: what it had stays.
                 continue;
             }
-            keymap.free(does);
+            keymap.unbind(does);
             for key in taken {
                 chosen.insert(key, name);
                 keymap.bound.insert(key, does);
@@ -90,7 +90,7 @@ impl Keymap {
     }
 
     /// Takes all keys from what is done.
-    fn free(&mut self, does: Does) {
+    fn unbind(&mut self, does: Does) {
         let keys: Vec<Key> = self.keys_of(does).collect();
         for key in keys {
             self.bound.remove(&key);

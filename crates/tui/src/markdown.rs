@@ -9,7 +9,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::cell::Look;
+use crate::cell::Appearance;
 use crate::clean::clean;
 use crate::row::{Piece, Row, wrap};
 use crate::theme::Role;
@@ -19,17 +19,17 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 /// The rows of a text.
-pub fn rows(text: &str, look: Look) -> Vec<Row> {
+pub fn rows(text: &str, look: Appearance) -> Vec<Row> {
     render::rows(clean(text).trim_end(), look)
 }
 
 /// The rows of a block of code.
-pub fn code_block(text: &str, language: &str, look: Look) -> Vec<Row> {
+pub fn code_block(text: &str, language: &str, look: Appearance) -> Vec<Row> {
     let none = Piece::default();
     code_rows(clean(text).trim_end(), language, &none, look)
 }
 
-fn code_rows(text: &str, language: &str, lead: &Piece, look: Look) -> Vec<Row> {
+fn code_rows(text: &str, language: &str, lead: &Piece, look: Appearance) -> Vec<Row> {
     let lead = Piece::new(format!("{}│ ", lead.text), look.theme.style(Role::Dim));
     let mut lexer = Lexer::new(language);
     let lines = text.trim_end_matches('\n').split('\n');
@@ -72,7 +72,7 @@ impl Stream {
     }
 
     /// The rows of `text`, which begins with the text of the last call: those that stay, and those that may change.
-    pub fn rows(&mut self, text: &str, look: Look) -> (Rc<Vec<Row>>, Vec<Row>) {
+    pub fn rows(&mut self, text: &str, look: Appearance) -> (Rc<Vec<Row>>, Vec<Row>) {
         let rest = text.get(self.head_bytes..).unwrap_or("");
         let clean = clean(rest);
         let mut tail = clean.trim_end();

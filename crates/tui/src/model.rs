@@ -6,7 +6,7 @@ use crate::composer::{Editor, History};
 use crate::keymap::Keymap;
 use crate::msg::{Fx, Outgoing};
 use crate::overlay::Overlay;
-use crate::picker::{Of, Stands};
+use crate::picker::{Choice, ListKind};
 use crate::picture::{Graphics, Pictures};
 use crate::search::Search;
 use crate::settings::{Setting, Settings};
@@ -65,13 +65,13 @@ pub enum Want {
     /// That an answer is taken; the question is open again if it is refused.
     Answer,
     /// A list for the picker on the screen.
-    List(Of),
+    List(ListKind),
     /// A text to write to a file.
     Export(String),
     /// A word when it worked.
     Word(&'static str),
     /// That what this line stands for is gone; it stays in its list until then.
-    Gone(Stands),
+    Gone(Choice),
     /// The skills, for completion.
     Skills,
 }

@@ -64,7 +64,7 @@ impl Painter {
         });
         pen.finish(&mut out);
         if let Some(caret) = caret.filter(|caret| !out.is_empty() || Some(*caret) != self.caret) {
-            pen.go(&mut out, caret.x, caret.y);
+            pen.move_to(&mut out, caret.x, caret.y);
         }
         let frame = framed(out, self.synchronized, self.caret.is_some(), caret.is_some());
         self.shown = next;
@@ -161,7 +161,7 @@ impl Pen {
         Pen { relative: true, x, row: Some(row), ..Pen::default() }
     }
 
-    fn go(&mut self, out: &mut String, x: u16, y: u16) {
+    fn move_to(&mut self, out: &mut String, x: u16, y: u16) {
         let to = i32::from(y);
         let down = self.row.map(|row| to - row);
         let _ = match down {
@@ -187,7 +187,7 @@ impl Pen {
     }
 
     fn put(&mut self, out: &mut String, x: u16, y: u16, cell: &Cell, link: Option<&Arc<str>>, right: u16) {
-        self.go(out, x, y);
+        self.move_to(out, x, y);
         if self.link.as_ref() != link {
             let _ = write!(out, "\x1b]8;;{}\x1b\\", link.map_or("", |link| link));
             self.link = link.cloned();

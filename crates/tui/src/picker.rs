@@ -9,7 +9,7 @@ use domain::session::Policy;
 
 /// What a list is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum ListKind {
     Sessions,
     /// Messages of this session, with its branches.
     Tree,
@@ -29,7 +29,7 @@ pub enum Of {
 
 /// What a line stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stands {
+pub enum Choice {
     Session(SessionId),
     /// An entry of the tree.
     Entry(EntryId),
@@ -57,7 +57,7 @@ pub struct Item {
     pub label: String,
     /// What is read second.
     pub detail: String,
-    pub stands: Stands,
+    pub choice: Choice,
     /// A sign before it, such as the current one's.
     pub sign: &'static str,
     /// All of it, clean, shown below the list while the cursor stands on it; nothing when the line tells everything.
@@ -67,7 +67,7 @@ pub struct Item {
 /// A list to choose from, with a filter that is typed.
 #[derive(Debug, Clone)]
 pub struct Picker {
-    pub of: Of,
+    pub kind: ListKind,
     pub title: String,
     pub filter: Editor,
     pub items: Vec<Item>,
@@ -91,9 +91,9 @@ pub enum Picked {
     /// The cursor stands elsewhere.
     Moved,
     /// This line was chosen.
-    Chosen(Stands),
+    Chosen(Choice),
     /// This line is to be taken away.
-    Drop(Stands),
+    Drop(Choice),
     /// Nothing fits: these words are to be looked for elsewhere.
     Search(String),
     /// The list is closed.
@@ -102,9 +102,9 @@ pub enum Picked {
 
 impl Picker {
     /// A list that has yet to be filled.
-    pub fn new(of: Of, title: &str, hint: &'static str) -> Picker {
+    pub fn new(kind: ListKind, title: &str, hint: &'static str) -> Picker {
         Picker {
-            of,
+            kind,
             title: title.to_owned(),
             filter: Editor::default(),
             items: Vec::new(),
@@ -133,7 +133,7 @@ impl Picker {
     /// Whether nothing fits and Enter looks further.
     pub fn searches(&self) -> bool {
         let words = self.filter.text().trim();
-        self.of == Of::Sessions
+        self.kind == ListKind::Sessions
             && self.shown.is_empty()
             && !words.is_empty()
             && self.found.as_deref() != Some(words)
@@ -164,7 +164,7 @@ impl Picker {
             return Picked::Nothing;
         }
         if at == self.cursor {
-            return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.stands.clone()));
+            return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.choice.clone()));
         }
         (self.cursor, self.doomed) = (at, None);
         Picked::Moved
@@ -191,12 +191,12 @@ impl Picker {
                 return Picked::Search(self.filter.text().trim().to_owned());
             }
             (Code::Enter, _) => {
-                return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.stands.clone()));
+                return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.choice.clone()));
             }
             (Code::Delete, _) | (Code::Char('x'), true) => {
                 let at = self.shown.get(self.cursor).copied();
                 if at.is_some() && doomed == at {
-                    return self.under().map_or(Picked::Nothing, |item| Picked::Drop(item.stands.clone()));
+                    return self.under().map_or(Picked::Nothing, |item| Picked::Drop(item.choice.clone()));
                 }
                 self.doomed = at;
             }
@@ -220,18 +220,18 @@ mod tests {
         let item = |label: &&str| Item {
             label: (*label).to_owned(),
             detail: String::new(),
-            stands: Stands::Text((*label).to_owned()),
+            choice: Choice::Text((*label).to_owned()),
             sign: "  ",
             more: String::new(),
         };
-        let mut picker = Picker::new(Of::History, "Things", "");
+        let mut picker = Picker::new(ListKind::History, "Things", "");
         picker.fill(labels.iter().map(item).collect(), 1, "none");
         picker
     }
 
     #[test]
     fn keys_move_choose_filter_and_close() {
-        let text = |text: &str| Stands::Text(text.to_owned());
+        let text = |text: &str| Choice::Text(text.to_owned());
         for (keys, picked, cursor) in [
             (&["up"][..], Picked::Moved, 0),
             (&["down"], Picked::Moved, 2),

@@ -10,7 +10,7 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::cell::Look;
+use crate::cell::Appearance;
 use crate::row::{Piece, Row};
 use crate::theme::direct;
 use base64::Engine;
@@ -148,7 +148,7 @@ pub fn rows(framed: &Framed) -> Vec<Row> {
 }
 
 /// The name of a picture and, where pictures are shown, its rows.
-pub(crate) fn part(mime: &str, base64: &Arc<str>, look: Look) -> Vec<Row> {
+pub(crate) fn part(mime: &str, base64: &Arc<str>, look: Appearance) -> Vec<Row> {
     let kilobytes = base64.len() / 4 * 3 / 1024;
     let framed = framed(base64, look.columns).filter(|_| look.pictures);
     let pixels = size(base64).map_or(String::new(), |(width, height)| format!(", {width}×{height}"));

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::cell::{self, Look, gap};
+use crate::cell::{self, Appearance, gap};
 use crate::keymap::Action;
 use crate::markdown::Stream;
 use crate::model::Model;
@@ -37,7 +37,7 @@ pub enum Scroll {
 
 /// Heights of cells at their revision and look.
 #[derive(Debug, Default)]
-pub struct Heights(pub(crate) HashMap<CellKey, (u64, Look, usize)>);
+pub struct Heights(pub(crate) HashMap<CellKey, (u64, Appearance, usize)>);
 
 /// Rows of cells, so that a frame lays out only what changed.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ pub struct CellCache {
 #[derive(Debug)]
 struct Cached {
     revision: u64,
-    look: Look,
+    look: Appearance,
     rows: Laid,
     stream: Stream,
     frame: u64,
@@ -79,7 +79,7 @@ impl Laid {
 impl CellCache {
     /// Lays a cell out, or takes what was laid out for the same revision and look.
     pub(crate) fn rows(&mut self, model: &Model, cell: Cell, columns: usize) -> Laid {
-        let look = look(model, cell.key, columns);
+        let look = appearance(model, cell.key, columns);
         let frame = self.frame;
         let state = model.world.state();
         if let Some(cached) = self.cells.get_mut(&cell.key)
@@ -125,9 +125,9 @@ impl CellCache {
 }
 
 /// How a cell of the transcript is drawn now.
-pub(crate) fn look(model: &Model, key: CellKey, columns: usize) -> Look {
+pub(crate) fn appearance(model: &Model, key: CellKey, columns: usize) -> Appearance {
     let opens = model.screen.keymap.first(Action::Fold);
-    Look {
+    Appearance {
         columns,
         theme: model.screen.theme,
         open: model.is_open(key),
@@ -138,7 +138,7 @@ pub(crate) fn look(model: &Model, key: CellKey, columns: usize) -> Look {
 
 /// A place: which cell, which line of it (a gap before the cell counts as its first line).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct CellLine {
     cell: usize,
     line: usize,
 }
@@ -160,21 +160,21 @@ pub(crate) fn lead(model: &Model, at: usize) -> usize {
 }
 
 /// The place from which `rows` lines reach the end.
-fn tail(count: usize, rows: usize, mut height: impl FnMut(usize) -> usize) -> Place {
+fn tail(count: usize, rows: usize, mut height: impl FnMut(usize) -> usize) -> CellLine {
     let mut left = rows;
     for cell in (0..count).rev() {
         let high = height(cell);
         if high >= left {
-            return Place { cell, line: high - left };
+            return CellLine { cell, line: high - left };
         }
         left -= high;
     }
-    Place { cell: 0, line: 0 }
+    CellLine { cell: 0, line: 0 }
 }
 
 fn measure(model: &mut Model, at: usize, columns: usize) -> usize {
     let Some(cell) = model.world.seen().thread.cells().get(at).copied() else { return 0 };
-    let look = look(model, cell.key, columns);
+    let look = appearance(model, cell.key, columns);
     let known = model.screen.heights.0.get(&cell.key).filter(|(r, l, _)| *r == cell.revision && *l == look);
     let high = match known {
         Some((_, _, high)) => *high,
@@ -201,7 +201,7 @@ pub fn scroll_by(model: &mut Model, area: Rect, lines: i64) {
     let mut place = match model.screen.scroll {
         Scroll::Tail => bottom,
         Scroll::At { key, line } => match model.world.seen().thread.position(key) {
-            Some(cell) => Place { cell, line },
+            Some(cell) => CellLine { cell, line },
             None => bottom,
         },
     };
@@ -226,14 +226,14 @@ pub fn scroll_by(model: &mut Model, area: Rect, lines: i64) {
                 break;
             }
             left -= high - place.line.min(high);
-            place = Place { cell: place.cell + 1, line: 0 };
+            place = CellLine { cell: place.cell + 1, line: 0 };
         }
     }
     let at_the_end = (place.cell, place.line) >= (bottom.cell, bottom.line);
     settle(model, if at_the_end { None } else { Some(place) });
 }
 
-fn settle(model: &mut Model, place: Option<Place>) {
+fn settle(model: &mut Model, place: Option<CellLine>) {
     let cell = place.and_then(|place| model.world.seen().thread.cells().get(place.cell).copied());
     model.screen.scroll = match (place, cell) {
         (Some(place), Some(cell)) => Scroll::At { key: cell.key, line: place.line },
@@ -243,14 +243,14 @@ fn settle(model: &mut Model, place: Option<Place>) {
 
 /// Scrolls so that the first line of a cell that holds `words` is seen.
 pub fn show_words(model: &mut Model, area: Rect, key: CellKey, words: &str) {
-    let rows = cell::rows(model.world.state(), key, look(model, key, columns(area)));
+    let rows = cell::rows(model.world.state(), key, appearance(model, key, columns(area)));
     let found = rows.iter().position(|row| !search::columns(&row.text(), words).is_empty());
     let high = usize::from(area.height);
     match (found, model.world.seen().thread.position(key)) {
         // Near its beginning the cell is shown from there.
         (Some(line), Some(cell)) if line + 2 > high => {
             let line = lead(model, cell) + line - high / 2;
-            settle(model, Some(Place { cell, line }));
+            settle(model, Some(CellLine { cell, line }));
         }
         _ => show(model, area, key),
     }
@@ -265,7 +265,7 @@ pub fn show(model: &mut Model, area: Rect, key: CellKey) {
     let top = match model.screen.scroll {
         Scroll::Tail => bottom,
         Scroll::At { key, line } => {
-            model.world.seen().thread.position(key).map_or(bottom, |cell| Place { cell, line })
+            model.world.seen().thread.position(key).map_or(bottom, |cell| CellLine { cell, line })
         }
     };
     let mut above = 0usize;
@@ -282,7 +282,7 @@ pub fn show(model: &mut Model, area: Rect, key: CellKey) {
     }
     let line = lead(model, cell);
     let at_the_end = (cell, line) >= (bottom.cell, bottom.line);
-    settle(model, if at_the_end { None } else { Some(Place { cell, line }) });
+    settle(model, if at_the_end { None } else { Some(CellLine { cell, line }) });
 }
 
 /// The cell that stands on a row of the screen.
@@ -291,7 +291,9 @@ pub fn cell_at(model: &mut Model, area: Rect, row: u16) -> Option<CellKey> {
     let (columns, rows) = (columns(area), usize::from(area.height));
     let count = model.world.seen().thread.cells().len();
     let top = match model.screen.scroll {
-        Scroll::At { key, line } => model.world.seen().thread.position(key).map(|cell| Place { cell, line }),
+        Scroll::At { key, line } => {
+            model.world.seen().thread.position(key).map(|cell| CellLine { cell, line })
+        }
         Scroll::Tail => None,
     };
     let top = top.unwrap_or_else(|| tail(count, rows, |at| measure(model, at, columns)));
@@ -311,7 +313,9 @@ fn on_screen(model: &mut Model, area: Rect) -> Vec<Row> {
     let (columns, high) = (columns(area), usize::from(area.height));
     let count = model.world.seen().thread.cells().len();
     let top = match model.screen.scroll {
-        Scroll::At { key, line } => model.world.seen().thread.position(key).map(|cell| Place { cell, line }),
+        Scroll::At { key, line } => {
+            model.world.seen().thread.position(key).map(|cell| CellLine { cell, line })
+        }
         Scroll::Tail => None,
     };
     let top = top.unwrap_or_else(|| tail(count, high, |at| measure(model, at, columns)));
@@ -320,7 +324,7 @@ fn on_screen(model: &mut Model, area: Rect) -> Vec<Row> {
     for at in top.cell..count {
         let Some(cell) = model.world.seen().thread.cells().get(at).copied() else { break };
         rows.extend((0..lead(model, at)).map(|_| Row::empty()));
-        rows.extend(cell::rows(model.world.state(), cell.key, look(model, cell.key, columns)));
+        rows.extend(cell::rows(model.world.state(), cell.key, appearance(model, cell.key, columns)));
         let cut = skip.min(rows.len());
         rows.drain(..cut);
         skip -= cut;
@@ -357,7 +361,9 @@ pub fn view(model: &Model, cache: &mut CellCache, area: Rect, buf: &mut Buffer, 
     let cells = model.world.seen().thread.cells();
     let rows = usize::from(area.height);
     let place = match model.screen.scroll {
-        Scroll::At { key, line } => model.world.seen().thread.position(key).map(|cell| Place { cell, line }),
+        Scroll::At { key, line } => {
+            model.world.seen().thread.position(key).map(|cell| CellLine { cell, line })
+        }
         Scroll::Tail => None,
     };
     let place = place.unwrap_or_else(|| {
@@ -410,7 +416,7 @@ pub(crate) fn pictures(model: &Model, cache: &mut CellCache, area: Rect) -> Vec<
         if used > rows {
             break;
         }
-        shown.extend(cell::pictures(model.world.state(), cell.key, look(model, cell.key, columns)));
+        shown.extend(cell::pictures(model.world.state(), cell.key, appearance(model, cell.key, columns)));
         used += if at == first { 0 } else { high(at) };
     }
     shown

@@ -15,7 +15,7 @@ pub(crate) use inline::{Inline, InlineFrame};
 pub(crate) use over::{list_area, page_offers, page_size};
 
 use crate::ask::{Keyboard, Offer, Room, keyboard};
-use crate::cell::Look;
+use crate::cell::Appearance;
 use crate::composer::lay_out;
 use crate::keymap::Action;
 use crate::model::Model;
@@ -72,9 +72,9 @@ pub(crate) fn composer_columns(model: &Model) -> usize {
 }
 
 /// How things outside the transcript are drawn now.
-pub(crate) fn look(model: &Model) -> Look {
+pub(crate) fn appearance(model: &Model) -> Appearance {
     let columns = usize::from(model.screen.size.0.saturating_sub(2)).max(1);
-    Look {
+    Appearance {
         columns,
         theme: model.screen.theme,
         open: true,
@@ -121,7 +121,7 @@ fn ask_height(model: &Model, left: u16) -> u16 {
     // On a small screen the question may take all of it: nobody should answer what they cannot see.
     let most = if left <= SMALL { left } else { left.saturating_sub(LEAST_TRANSCRIPT) };
     let most = usize::from(most).saturating_sub(1);
-    let drawn = crate::ask::draw(model, panel, ask, look(model), room(model, most));
+    let drawn = crate::ask::draw(model, panel, ask, appearance(model), room(model, most));
     u16::try_from(drawn.rows.len() + 1).unwrap_or(u16::MAX).min(left)
 }
 
@@ -129,7 +129,7 @@ fn ask_height(model: &Model, left: u16) -> u16 {
 pub(crate) fn offered(model: &Model) -> Vec<Offer> {
     let Some((panel, ask)) = shown_ask(model) else { return Vec::new() };
     let high = usize::from(areas(model).ask.height.saturating_sub(1));
-    crate::ask::draw(model, panel, ask, look(model), room(model, high)).offers
+    crate::ask::draw(model, panel, ask, appearance(model), room(model, high)).offers
 }
 
 fn room(model: &Model, rows: usize) -> Room {
@@ -182,7 +182,7 @@ fn chrome(model: &Model, cache: &mut Cache, areas: Areas, buf: &mut Buffer) -> O
         let inner = Rect { y: areas.ask.y + 1, height: areas.ask.height.saturating_sub(1), ..areas.ask };
         bottom::rule("question", model, areas.ask, buf, &mut cache.links);
         let high = usize::from(inner.height);
-        let drawn = crate::ask::draw(model, panel, ask, look(model), room(model, high));
+        let drawn = crate::ask::draw(model, panel, ask, appearance(model), room(model, high));
         paste_rows(&drawn.rows, inner, buf, &mut cache.links);
         if keyboard(model) == Keyboard::Question {
             caret = drawn.caret.map(|(row, column)| {

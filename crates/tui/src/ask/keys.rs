@@ -1,7 +1,7 @@
 //! What a key means to the question on the screen. A letter means something only while it stands in the line of keys.
 
 use super::offers::takes;
-use super::{AskPanel, Offer, Stage};
+use super::{AskPanel, Offer, PanelMode};
 use crate::composer::Editor;
 use crate::key::{Code, Key};
 use domain::ask::{Answer, Ask, AskKind, Consent, Scope};
@@ -26,9 +26,9 @@ pub enum Reply {
 impl AskPanel {
     /// Does what the key means, given the keys that are on the screen.
     pub fn key(&mut self, ask: &Ask, key: Key, offers: &[Offer]) -> Reply {
-        match (&ask.kind, self.stage) {
-            (AskKind::Consent(_), Stage::Reason) => self.reason_key(key),
-            (AskKind::Consent(consent), Stage::Menu) => self.consent_key(ask, consent, key, offers),
+        match (&ask.kind, self.mode) {
+            (AskKind::Consent(_), PanelMode::Reason) => self.reason_key(key),
+            (AskKind::Consent(consent), PanelMode::Menu) => self.consent_key(ask, consent, key, offers),
             (AskKind::Confirm { .. }, _) => confirm_key(key, offers),
             (AskKind::Choose { many, .. }, _) => self.choose_key(ask, *many, key),
             (AskKind::Text { multiline, secret, .. }, _) => self.text_key(*multiline, *secret, key),
@@ -49,7 +49,7 @@ impl AskPanel {
             Some('a') if takes(offers, key) => allow(Scope::Always),
             Some('n') if takes(offers, key) => Reply::Answer(Answer::Deny { reason: None }),
             Some('r') if takes(offers, key) => {
-                self.stage = Stage::Reason;
+                self.mode = PanelMode::Reason;
                 self.editor = Editor::default();
                 Reply::Nothing
             }
@@ -68,7 +68,7 @@ impl AskPanel {
     fn reason_key(&mut self, key: Key) -> Reply {
         match key.code {
             Code::Esc => {
-                self.stage = Stage::Menu;
+                self.mode = PanelMode::Menu;
                 Reply::Nothing
             }
             Code::Enter if self.editor.text().trim().is_empty() => {

@@ -1,8 +1,8 @@
 //! The keys of a question: each stands in its line of keys, and a letter that does not stand there answers nothing.
 
 use super::keyboard::{Keyboard, Waits};
-use super::{AskPanel, Stage};
-use crate::cell::Look;
+use super::{AskPanel, PanelMode};
+use crate::cell::Appearance;
 use crate::clean::clean_line;
 use crate::key::Key;
 use crate::row::{Piece, Row, wrap};
@@ -42,9 +42,9 @@ pub(super) fn takes(offers: &[Offer], key: Key) -> bool {
 /// The keys of a question that has the keyboard.
 pub(super) fn of_question(panel: &AskPanel, ask: &Ask, sees: Sees, draft: bool) -> Vec<Offer> {
     let mut list = List(Vec::new());
-    match (&ask.kind, panel.stage) {
-        (AskKind::Consent(consent), Stage::Menu) => list.consent(ask, consent, sees),
-        (AskKind::Consent(_), Stage::Reason) => {
+    match (&ask.kind, panel.mode) {
+        (AskKind::Consent(consent), PanelMode::Menu) => list.consent(ask, consent, sees),
+        (AskKind::Consent(_), PanelMode::Reason) => {
             list.say("Enter", "deny; the model goes on with this reason");
             list.say("Esc", "back");
         }
@@ -163,7 +163,7 @@ impl List {
 }
 
 /// The line of keys.
-pub fn row(offers: &[Offer], look: Look, short: bool) -> Vec<Row> {
+pub fn row(offers: &[Offer], look: Appearance, short: bool) -> Vec<Row> {
     let mut pieces = Vec::new();
     for (at, Offer { key, words }) in offers.iter().enumerate() {
         let space = match (at + 1 == offers.len(), short) {

@@ -118,7 +118,7 @@ fn no_key_answers_that_is_not_in_the_line_of_keys() {
                 let listed = offers.iter().any(|offer| key.to_string() == offer.key);
                 let reply = panel.key(&ask, key, &offers);
                 let does = matches!(reply, Reply::Answer(_) | Reply::Stop | Reply::Full)
-                    || panel.stage == Stage::Reason;
+                    || panel.mode == PanelMode::Reason;
                 assert!(
                     listed || key.code == Code::Esc || !does,
                     "{key} does something: {reply:?} to {offers:?}"

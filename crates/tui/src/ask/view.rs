@@ -1,8 +1,8 @@
 //! The question as rows: what is asked, what would happen, how dangerous it is, and the keys that answer.
 
 use super::offers::{self, Offer, Sees};
-use super::{AskPanel, Keyboard, Stage, keyboard};
-use crate::cell::{Look, summary};
+use super::{AskPanel, Keyboard, PanelMode, keyboard};
+use crate::cell::{Appearance, summary};
 use crate::clean::{clean, clean_line};
 use crate::diff;
 use crate::model::Model;
@@ -50,11 +50,11 @@ pub struct Full {
 }
 
 /// Lays the panel out in the room there is; what is asked comes before everything else.
-pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Look, on: Room) -> Drawn {
+pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Appearance, on: Room) -> Drawn {
     let high = on.rows;
     let keyboard = keyboard(model);
     let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
-    let told = drawing.told(ask);
+    let told = drawing.rows_of(ask);
     drawing.title(ask, model.screen.now);
     let draft = !model.screen.composer.is_empty();
     let list = |sees: Sees| offers::of_question(panel, ask, sees, draft);
@@ -66,7 +66,7 @@ pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Look, on: Room) ->
     }
     let title = drawing.rows.len();
     let rule = drawing.rule(ask).filter(|rule| {
-        panel.stage == Stage::Menu && title + told.least() + rule.len() + keys(all).len() <= high
+        panel.mode == PanelMode::Menu && title + told.least() + rule.len() + keys(all).len() <= high
     });
     let mut sees = Sees { rule: rule.is_some(), ..all };
     sees.cut = title + told.body.len() + keys(sees).len() > high;
@@ -92,7 +92,7 @@ pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Look, on: Room) ->
 }
 
 /// Everything about the question, for the full view.
-pub fn full(ask: &Ask, look: Look) -> Full {
+pub fn full(ask: &Ask, look: Appearance) -> Full {
     let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
     let mut rule = 0..0;
     match &ask.kind {
@@ -102,7 +102,7 @@ pub fn full(ask: &Ask, look: Look) -> Full {
             let words = drawing.rule(ask).unwrap_or_default();
             rule = drawing.rows.len()..drawing.rows.len() + words.len();
             drawing.rows.extend(words);
-            let told = drawing.told(ask);
+            let told = drawing.rows_of(ask);
             drawing.consent(told, usize::MAX);
             drawing.rows.push(Row::empty());
             drawing.rows.push(Row::of("arguments", look.theme.style(Role::Accent)));
@@ -111,7 +111,7 @@ pub fn full(ask: &Ask, look: Look) -> Full {
                 .unwrap_or_else(|_| consent.args.as_str().to_owned());
             drawing.rows.extend(wrap_text(&clean(&pretty), look.columns, look.theme.style(Role::Dim)));
         }
-        AskKind::Confirm { .. } => drawing.rows = drawing.told(ask).body,
+        AskKind::Confirm { .. } => drawing.rows = drawing.rows_of(ask).body,
         AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {}
     }
     Full { rows: drawing.rows, rule }
@@ -142,12 +142,12 @@ enum Shown {
 
 /// What a question is about, as rows: what would happen, and why that is dangerous.
 #[derive(Default)]
-struct Told {
+struct AskRows {
     body: Vec<Row>,
     grounds: Vec<Row>,
 }
 
-impl Told {
+impl AskRows {
     /// Rows that must be in sight beside the rule.
     fn least(&self) -> usize {
         self.body.len().min(MIN_TOLD) + self.grounds.len().min(MIN_TOLD)
@@ -155,7 +155,7 @@ impl Told {
 }
 
 struct Drawing<'a> {
-    look: Look,
+    look: Appearance,
     /// What stands on top; a message that only repeats it is not shown.
     title: &'a str,
     rows: Vec<Row>,
@@ -195,11 +195,11 @@ impl Drawing<'_> {
     }
 
     /// What stands between the title and the keys.
-    fn body(&mut self, panel: &AskPanel, ask: &Ask, told: Told, room: usize) {
+    fn body(&mut self, panel: &AskPanel, ask: &Ask, told: AskRows, room: usize) {
         let end = self.rows.len() + room;
-        match (&ask.kind, panel.stage) {
-            (AskKind::Consent(_), Stage::Menu) => self.consent(told, room),
-            (AskKind::Consent(_), Stage::Reason) => {
+        match (&ask.kind, panel.mode) {
+            (AskKind::Consent(_), PanelMode::Menu) => self.consent(told, room),
+            (AskKind::Consent(_), PanelMode::Reason) => {
                 if room > 2 {
                     self.consent(told, room - 1);
                 }
@@ -240,18 +240,18 @@ impl Drawing<'_> {
     }
 
     /// What a consent or a confirm is about.
-    fn told(&self, ask: &Ask) -> Told {
+    fn rows_of(&self, ask: &Ask) -> AskRows {
         match &ask.kind {
-            AskKind::Consent(consent) => self.consent_told(consent),
+            AskKind::Consent(consent) => self.consent_rows(consent),
             AskKind::Confirm { message, .. } if message.trim().is_empty() || message.trim() == self.title => {
-                Told::default()
+                AskRows::default()
             }
             AskKind::Confirm { message, danger, .. } => {
                 let style = self.look.theme.style(if *danger { Role::Warn } else { Role::Text });
                 let body = wrap_text(clean(message).trim_end(), self.look.columns, style);
-                Told { body, grounds: Vec::new() }
+                AskRows { body, grounds: Vec::new() }
             }
-            AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => Told::default(),
+            AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => AskRows::default(),
         }
     }
 
@@ -275,7 +275,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn consent_told(&self, consent: &Consent) -> Told {
+    fn consent_rows(&self, consent: &Consent) -> AskRows {
         let mut body = Vec::new();
         let columns = self.look.columns;
         match &consent.preview {
@@ -306,11 +306,11 @@ impl Drawing<'_> {
         for reason in &consent.assessment.reasons {
             grounds.extend(wrap(&[self.look.piece(clean_line(reason), Role::Dim)], columns, &first, &rest));
         }
-        Told { body, grounds }
+        AskRows { body, grounds }
     }
 
-    fn consent(&mut self, told: Told, room: usize) {
-        let Told { body, mut grounds } = told;
+    fn consent(&mut self, told: AskRows, room: usize) {
+        let AskRows { body, mut grounds } = told;
         // The preview gives way before the grounds do: why it is dangerous must never be scrolled out of sight.
         grounds.truncate(room.saturating_sub(1).max(1));
         self.cut(body, room.saturating_sub(grounds.len()));

@@ -1,6 +1,6 @@
 //! Messages as rows: what the person said, and each part of what the model said.
 
-use super::Look;
+use super::Appearance;
 use crate::clean::{clean, clean_line};
 use crate::row::{Row, fit, wrap, wrap_text};
 use crate::theme::Role;
@@ -17,7 +17,7 @@ const LONG_PROMPT: usize = 40;
 const THOUGHT_PREVIEW: usize = 1;
 
 /// The rows of what the person said.
-pub(super) fn prompt(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
+pub(super) fn prompt(state: &State, entry: EntryId, look: Appearance) -> Vec<Row> {
     let Some(message) = state.message(MessageId(entry.0)) else { return Vec::new() };
     let mut rows = Vec::new();
     let (first, rest) = (look.piece("> ", Role::User), look.piece("  ", Role::User));
@@ -42,7 +42,7 @@ pub(super) fn prompt(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
 }
 
 /// The rows of one part of an answer; a thought that nothing follows yet is shown as going on.
-pub(super) fn part(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<Row> {
+pub(super) fn part(state: &State, entry: EntryId, at: usize, look: Appearance) -> Vec<Row> {
     let Some(message) = state.message(MessageId(entry.0)) else { return Vec::new() };
     let mut rows = message.parts.get(at).map(|part| whole_part(part, look)).unwrap_or_default();
     if let (Some(Part::Thought { text, .. }), true) = (message.parts.get(at), is_last(message, at)) {
@@ -62,7 +62,7 @@ pub(super) fn streamed(state: &State, entry: EntryId, at: usize) -> Option<&str>
 }
 
 /// Rows that say that the message was cut, when it was; they stand below its last part.
-pub(super) fn cut_rows(state: &State, entry: EntryId, at: usize, look: Look) -> Vec<Row> {
+pub(super) fn cut_rows(state: &State, entry: EntryId, at: usize, look: Appearance) -> Vec<Row> {
     let message = state.message(MessageId(entry.0)).filter(|message| is_last(message, at));
     message.map(|message| cut(message, look)).unwrap_or_default()
 }
@@ -83,7 +83,7 @@ fn is_last(message: &Message, at: usize) -> bool {
     at + 1 == message.parts.len()
 }
 
-fn cut(message: &Message, look: Look) -> Vec<Row> {
+fn cut(message: &Message, look: Appearance) -> Vec<Row> {
     let text = match message.finish {
         Some(Finish::Length) => {
             "… cut: the answer reached the model's length limit. Say \"go on\" to continue."
@@ -95,7 +95,7 @@ fn cut(message: &Message, look: Look) -> Vec<Row> {
     wrap_text(text, look.columns, look.theme.style(Role::Warn))
 }
 
-fn whole_part(part: &Part, look: Look) -> Vec<Row> {
+fn whole_part(part: &Part, look: Appearance) -> Vec<Row> {
     match part {
         Part::Text(text) => markdown::rows(text, look),
         Part::Thought { text, .. } => thought(text, false, look),
@@ -124,7 +124,7 @@ fn whole_part(part: &Part, look: Look) -> Vec<Row> {
     }
 }
 
-fn thought(text: &str, thinking: bool, look: Look) -> Vec<Row> {
+fn thought(text: &str, thinking: bool, look: Appearance) -> Vec<Row> {
     let text = clean(text);
     let text = text.trim();
     let style = look.theme.style(Role::Thought);
@@ -146,7 +146,7 @@ fn thought(text: &str, thinking: bool, look: Look) -> Vec<Row> {
 }
 
 /// The rows of a compaction, with the reason for it.
-pub(super) fn summary(state: &State, entry: EntryId, look: Look) -> Vec<Row> {
+pub(super) fn summary(state: &State, entry: EntryId, look: Appearance) -> Vec<Row> {
     let Some(EntryKind::Compaction(compaction)) = state.entries.get(&entry).map(|entry| &entry.kind) else {
         return Vec::new();
     };

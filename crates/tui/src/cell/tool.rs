@@ -1,6 +1,6 @@
 //! A tool run as rows: one line that opens to its arguments, its output (colours kept) and what it changed.
 
-use super::{Look, duration};
+use super::{Appearance, duration};
 use crate::clean::{clean, clean_line, colours};
 use crate::row::{Piece, Row, fit, width, wrap};
 use crate::theme::Role;
@@ -19,7 +19,7 @@ const MAX_OPEN: usize = 400;
 const MAX_PART: usize = 64 * 1024;
 
 /// One tool run: a headline, then as much of its output as is open.
-pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
+pub(super) fn rows(tool: &ToolRun, look: Appearance) -> Vec<Row> {
     let mut rows = vec![first_row(tool, look)];
     let inner = inner(look);
     let mut body = Vec::new();
@@ -55,8 +55,8 @@ pub(super) fn rows(tool: &ToolRun, look: Look) -> Vec<Row> {
 }
 
 /// The look of what stands right of the bar.
-pub(super) fn inner(look: Look) -> Look {
-    Look { columns: look.columns.saturating_sub(2), ..look }
+pub(super) fn inner(look: Appearance) -> Appearance {
+    Appearance { columns: look.columns.saturating_sub(2), ..look }
 }
 
 /// The line that stands for the tool run: mark, name, what it is about.
@@ -64,7 +64,7 @@ pub fn headline(tool: &ToolRun) -> String {
     format!("{} {}", clean_line(&tool.name), summary(tool.args.as_str()))
 }
 
-fn first_row(tool: &ToolRun, look: Look) -> Row {
+fn first_row(tool: &ToolRun, look: Appearance) -> Row {
     let (mark, role, word) = match &tool.phase {
         ToolPhase::Proposed => ("○", Role::Dim, String::new()),
         ToolPhase::Awaiting(_) => ("?", Role::Warn, "waits for you".to_owned()),
@@ -113,11 +113,11 @@ fn preview(tool: &ToolRun) -> usize {
     }
 }
 
-fn text(look: Look) -> ratatui::style::Style {
+fn text(look: Appearance) -> ratatui::style::Style {
     look.theme.style(Role::Dim)
 }
 
-fn arguments(tool: &ToolRun, look: Look) -> Vec<Row> {
+fn arguments(tool: &ToolRun, look: Appearance) -> Vec<Row> {
     let mut rows = Vec::new();
     let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(tool.args.as_str()) else {
         return rows;
@@ -138,7 +138,7 @@ fn arguments(tool: &ToolRun, look: Look) -> Vec<Row> {
 }
 
 /// What the tool said, as at most `limit` rows (and a few): the rest of a long output is counted, not drawn.
-fn output(tool: &ToolRun, limit: usize, keep: Keep, look: Look) -> Vec<Row> {
+fn output(tool: &ToolRun, limit: usize, keep: Keep, look: Appearance) -> Vec<Row> {
     let result = tool.result.as_ref().map(|result| result.text.as_str());
     let said = result.filter(|text| !text.is_empty()).unwrap_or(&tool.output).trim_end();
     if said.is_empty() || limit == 0 {
@@ -190,7 +190,7 @@ enum Keep {
 }
 
 /// Keeps `limit` rows and says how many more there are; `hidden` were left out before.
-fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, hidden: usize, look: Look) -> Vec<Row> {
+fn shorten(rows: Vec<Row>, limit: usize, keep: Keep, hidden: usize, look: Appearance) -> Vec<Row> {
     let over = rows.len().saturating_sub(limit);
     if over + hidden == 0 {
         return rows;

@@ -1,7 +1,7 @@
 //! One walk over the parsed Markdown: inline text is gathered with its looks, and each block is wrapped behind its leads.
 
 use super::{code_rows, options, table};
-use crate::cell::Look;
+use crate::cell::Appearance;
 use crate::row::{Piece, Row, wrap};
 use crate::theme::Role;
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
@@ -14,7 +14,7 @@ const MAX_LINK: usize = 2_048;
 const MAX_DEPTH: usize = 16;
 
 /// Lays a whole text out.
-pub(super) fn rows(text: &str, look: Look) -> Vec<Row> {
+pub(super) fn rows(text: &str, look: Appearance) -> Vec<Row> {
     let mut walk = Walk::new(look);
     for event in Parser::new_ext(text, options()) {
         walk.take(event);
@@ -31,7 +31,7 @@ enum Container {
 }
 
 struct Walk {
-    look: Look,
+    look: Appearance,
     rows: Vec<Row>,
     inline: Vec<Piece>,
     containers: Vec<Container>,
@@ -47,7 +47,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(look: Look) -> Walk {
+    fn new(look: Appearance) -> Walk {
         Walk {
             look,
             rows: Vec::new(),

@@ -1,6 +1,6 @@
 //! Tables: columns as wide as they need, narrowed together when the screen is too small.
 
-use crate::cell::Look;
+use crate::cell::Appearance;
 use crate::row::{Piece, Row, width, wrap};
 use crate::theme::Role;
 
@@ -42,7 +42,7 @@ impl Table {
     }
 
     /// Lays the table out in the columns there are, with `lead` before each line.
-    pub(super) fn rows(&self, lead: &Piece, look: Look) -> Vec<Row> {
+    pub(super) fn rows(&self, lead: &Piece, look: Appearance) -> Vec<Row> {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         if count == 0 {
             return Vec::new();
@@ -78,7 +78,14 @@ impl Table {
         widths
     }
 
-    fn lines(&self, row: &[Vec<Piece>], widths: &[usize], lead: &Piece, look: Look, head: bool) -> Vec<Row> {
+    fn lines(
+        &self,
+        row: &[Vec<Piece>],
+        widths: &[usize],
+        lead: &Piece,
+        look: Appearance,
+        head: bool,
+    ) -> Vec<Row> {
         let none = Piece::default();
         let dim = look.theme.style(Role::Dim);
         let cells: Vec<Vec<Row>> = widths

@@ -5,8 +5,8 @@ use crate::theme::Theme;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-fn look(columns: usize) -> Look {
-    Look { columns, theme: Theme::Terminal, open: true, opens: None, pictures: false }
+fn look(columns: usize) -> Appearance {
+    Appearance { columns, theme: Theme::Terminal, open: true, opens: None, pictures: false }
 }
 
 fn check(text: &str, columns: usize, expected: Expect) {

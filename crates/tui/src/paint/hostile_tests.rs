@@ -3,7 +3,7 @@
 use super::inline::InlinePainter;
 use super::*;
 use crate::msg::{Fx, Msg};
-use crate::update::tests::Stage;
+use crate::update::tests::AttachedUi;
 use crate::view::{Cache, Inline};
 use domain::ask::{Ask, AskKind, Choice};
 use domain::command::{Receipt, Refusal, RefusalKind};
@@ -20,25 +20,25 @@ use domain::signal::{Level, Place, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
 
-type Put = fn(&mut Stage, &str);
+type Put = fn(&mut AttachedUi, &str);
 
-fn signal(stage: &mut Stage, signal: Signal) {
+fn signal(stage: &mut AttachedUi, signal: Signal) {
     stage.ui.hear(News::Signal { session: SessionId::from_number(1), signal });
 }
 
-fn part(stage: &mut Stage, part: Part) {
+fn part(stage: &mut AttachedUi, part: Part) {
     stage.run("go");
     stage.happen(Body::Message(MessageEvent::PartAdded { message: MessageId(5), part }));
 }
 
-fn ask(stage: &mut Stage, title: &str, kind: AskKind) {
+fn ask(stage: &mut AttachedUi, title: &str, kind: AskKind) {
     stage.run("go");
     let ask = Ask { id: AskId(40), run: Some(RunId(1)), title: title.to_owned(), kind, deadline: None };
     stage.happen(Body::Ask(AskEvent::Opened(ask)));
     stage.ui.wait(500);
 }
 
-fn tool(stage: &mut Stage, name: &str, args: &str, output: &str) {
+fn tool(stage: &mut AttachedUi, name: &str, args: &str, output: &str) {
     stage.run("go");
     let (tool, message) = (ToolRunId(20), MessageId(5));
     let (name, args) = (name.to_owned(), Json::verbatim(args));
@@ -295,7 +295,7 @@ proptest! {
     #[test]
     fn nothing_of_others_reaches_the_terminal_raw(text in harm()) {
         for (name, put) in PLACES {
-            let mut stage = Stage::new(60, 24);
+            let mut stage = AttachedUi::new(60, 24);
             put(&mut stage, &text);
             let (buffer, caret) = stage.ui.draw();
             let mut cache = Cache::default();

@@ -165,9 +165,9 @@ impl InlinePainter {
         }
         pen.finish(&mut out);
         match frame.caret {
-            Some(caret) => pen.go(&mut out, caret.x, caret.y),
+            Some(caret) => pen.move_to(&mut out, caret.x, caret.y),
             // The cursor is not left in what was handed out.
-            None if pen.row.is_none_or(|row| row < 0) => pen.go(&mut out, 0, 0),
+            None if pen.row.is_none_or(|row| row < 0) => pen.move_to(&mut out, 0, 0),
             None => {}
         }
         let bytes = framed(out, self.synchronized, self.caret.is_some(), frame.caret.is_some());
@@ -181,7 +181,7 @@ impl InlinePainter {
     pub(crate) fn erase(&mut self) -> String {
         let mut out = String::new();
         let mut pen = Pen::relative(None, self.anew.unwrap_or(self.at).into());
-        pen.go(&mut out, 0, 0);
+        pen.move_to(&mut out, 0, 0);
         out.push_str(CLEAR);
         out.push_str("\x1b[?25h");
         *self = InlinePainter::new(self.synchronized);
@@ -191,7 +191,7 @@ impl InlinePainter {
 
     /// Everything from the top of the live part on is written.
     fn write_anew(&mut self, out: &mut String, pen: &mut Pen, frame: &InlineFrame) {
-        pen.go(out, 0, 0);
+        pen.move_to(out, 0, 0);
         out.push_str(CLEAR);
         let width = frame.live.area.width;
         let mut line = Buffer::empty(Rect::new(0, 0, width, 1));
@@ -243,11 +243,11 @@ impl InlinePainter {
         let mut shown: Vec<Option<usize>> = (0..old).map(Some).collect();
         if new > old {
             let more = new - old;
-            pen.go(out, 0, place(old - 1));
+            pen.move_to(out, 0, place(old - 1));
             (0..more).for_each(|_| out.push('\n'));
             pen.row = Some(place(old - 1 + more).into());
             if last > 0 {
-                pen.go(out, 0, place(old - last));
+                pen.move_to(out, 0, place(old - last));
                 let _ = write!(out, "\x1b[{more}L");
             }
             shown.splice(old - last..old - last, std::iter::repeat_n(None, more));
@@ -256,7 +256,7 @@ impl InlinePainter {
             return self.write_anew(out, pen, frame);
         } else if new < old {
             let fewer = old - new;
-            pen.go(out, 0, place(old - last - fewer));
+            pen.move_to(out, 0, place(old - last - fewer));
             let _ = write!(out, "\x1b[{fewer}M");
             shown.drain(old - last - fewer..old - last);
         }
@@ -271,7 +271,7 @@ impl InlinePainter {
             let anew = again.iter().any(|(row, ..)| *row == y);
             if anew {
                 pen.finish(out);
-                pen.go(out, 0, y);
+                pen.move_to(out, 0, y);
                 out.push_str("\x1b[2K");
             }
             write_row(out, pen, if anew { (&empty, 0) } else { before }, (&next, y), &links, y);
@@ -297,7 +297,7 @@ fn write_row(
     let none = Cell::default();
     if shorter {
         pen.finish(out);
-        pen.go(out, 0, y);
+        pen.move_to(out, 0, y);
         out.push_str("\x1b[2K");
     }
     let (mut covered, mut spoilt, mut written) = (0u16, 0u16, None);

@@ -3,7 +3,7 @@
 
 use super::inline::{InlinePainter, Resized};
 use crate::msg::Msg;
-use crate::update::tests::Stage;
+use crate::update::tests::AttachedUi;
 use crate::view::{Cache, Inline, InlineFrame};
 use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::Dimensions;
@@ -139,7 +139,7 @@ impl Emulator for Flowing {
 const EARLIER: &[&str] = &["$ ls", "one  two  three", "$ parlor --inline"];
 
 struct Storm<E> {
-    stage: Stage,
+    stage: AttachedUi,
     inline: Inline,
     painter: InlinePainter,
     cache: Cache,
@@ -167,7 +167,7 @@ enum Step {
 
 impl<E: Emulator> Storm<E> {
     fn new(columns: u16, rows: u16) -> Storm<E> {
-        let mut stage = Stage::new(columns, rows);
+        let mut stage = AttachedUi::new(columns, rows);
         stage.run("begin");
         let mut emulator = E::new(columns, rows);
         for line in EARLIER {

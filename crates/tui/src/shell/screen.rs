@@ -12,12 +12,12 @@ use std::io;
 #[derive(Debug)]
 pub(super) struct Screen {
     painter: Painter,
-    inline: Option<Place>,
+    inline: Option<InlineScreen>,
 }
 
 /// The end of the scrollback.
 #[derive(Debug)]
-struct Place {
+struct InlineScreen {
     plan: Inline,
     painter: InlinePainter,
     /// The size that the live part was drawn for.
@@ -37,8 +37,8 @@ impl Screen {
     pub(super) fn new(terminal: &Terminal, inline: bool) -> io::Result<Screen> {
         let synchronized = terminal.facts().synchronized;
         let painter = InlinePainter::new(synchronized);
-        let place = Place { plan: Inline::default(), painter, size: terminal.size() };
-        let screen = Screen { painter: Painter::new(synchronized), inline: inline.then_some(place) };
+        let live = InlineScreen { plan: Inline::default(), painter, size: terminal.size() };
+        let screen = Screen { painter: Painter::new(synchronized), inline: inline.then_some(live) };
         screen.begin(terminal, terminal.facts().cursor)?;
         Ok(screen)
     }
@@ -50,18 +50,18 @@ impl Screen {
         cache: &mut Cache,
         terminal: &Terminal,
     ) -> io::Result<Drawn> {
-        if let Some(place) = &mut self.inline {
+        if let Some(inline) = &mut self.inline {
             let full = Inline::wants_screen(model);
             terminal.alternate(full)?;
             if !full {
                 self.painter.forget();
                 // The size may have changed without a word yet.
-                if place.size != model.screen.size || terminal.size() != place.size {
+                if inline.size != model.screen.size || terminal.size() != inline.size {
                     return Ok(Drawn::Lost);
                 }
-                let frame = place.plan.frame(model, cache);
-                let bytes = place.painter.frame(model.screen.size.1, frame);
-                terminal.set_below(place.painter.below());
+                let frame = inline.plan.frame(model, cache);
+                let bytes = inline.painter.frame(model.screen.size.1, frame);
+                terminal.set_below(inline.painter.below());
                 return terminal.write(&bytes).map(|()| Drawn::Done);
             }
         }
@@ -74,52 +74,52 @@ impl Screen {
 
     /// The size changed: where the live part stands is not known until the cursor is found.
     pub(super) fn lose(&mut self) {
-        if let Some(place) = &mut self.inline {
-            place.size = (0, 0);
+        if let Some(inline) = &mut self.inline {
+            inline.size = (0, 0);
         }
     }
 
     /// The terminal told where its cursor is on a screen of `size`, or did not.
     pub(super) fn located(&mut self, size: (u16, u16), cursor: Option<(u16, u16)>, reflows: bool) {
-        if let Some(place) = &mut self.inline {
+        if let Some(inline) = &mut self.inline {
             let to = Resized { columns: size.0, rows: size.1, cursor, reflows };
-            let adopted = place.painter.resized(to, place.plan.adoptable());
-            place.plan.adopt(adopted);
-            place.size = size;
+            let adopted = inline.painter.resized(to, inline.plan.adoptable());
+            inline.plan.adopt(adopted);
+            inline.size = size;
         }
     }
 
     /// The next frame is written whole.
     pub(super) fn forget(&mut self) {
         self.painter.forget();
-        if let Some(place) = &mut self.inline {
-            place.painter.forget();
+        if let Some(inline) = &mut self.inline {
+            inline.painter.forget();
         }
     }
 
     /// The conversation is written to the scrollback once more.
     pub(super) fn print_again(&mut self) {
-        if let Some(place) = &mut self.inline {
-            place.plan.print_again();
+        if let Some(inline) = &mut self.inline {
+            inline.plan.print_again();
         }
     }
 
     /// Takes away what should not stay when someone else has the terminal.
     pub(super) fn leave(&mut self, terminal: &Terminal) -> io::Result<()> {
-        if let Some(place) = &mut self.inline {
+        if let Some(inline) = &mut self.inline {
             terminal.alternate(false)?;
             let size = terminal.size();
-            if place.size != size {
+            if inline.size != size {
                 let to = Resized {
                     columns: size.0,
                     rows: size.1,
                     cursor: None,
                     reflows: terminal.facts().reflows,
                 };
-                let adopted = place.painter.resized(to, place.plan.adoptable());
-                place.plan.adopt(adopted);
+                let adopted = inline.painter.resized(to, inline.plan.adoptable());
+                inline.plan.adopt(adopted);
             }
-            terminal.write(&place.painter.erase())?;
+            terminal.write(&inline.painter.erase())?;
             terminal.set_below(0);
         }
         Ok(())
@@ -128,11 +128,11 @@ impl Screen {
     /// The end: what the person saw stays, the rest goes.
     pub(super) fn finish(&mut self, model: &Model, cache: &mut Cache, terminal: &Terminal) -> io::Result<()> {
         self.leave(terminal)?;
-        if let Some(place) = &mut self.inline {
-            let commit = place.plan.last(model, cache);
+        if let Some(inline) = &mut self.inline {
+            let commit = inline.plan.last(model, cache);
             let live = Buffer::empty(Rect::new(0, 0, model.screen.size.0, 0));
             let frame = InlineFrame { commit, live, links: Vec::new(), caret: None };
-            terminal.write(&place.painter.frame(model.screen.size.1, frame))?;
+            terminal.write(&inline.painter.frame(model.screen.size.1, frame))?;
         }
         Ok(())
     }
@@ -143,8 +143,8 @@ impl Screen {
         if self.inline.is_some() {
             self.begin(terminal, terminal.ask_cursor()?)?;
         }
-        if let Some(place) = &mut self.inline {
-            place.size = terminal.size();
+        if let Some(inline) = &mut self.inline {
+            inline.size = terminal.size();
         }
         Ok(())
     }

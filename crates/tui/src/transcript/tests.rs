@@ -1,13 +1,13 @@
 //! The transcript under random scrolling: the place is always a real one, and cost does not grow with the session.
 
-use crate::update::tests::Stage;
+use crate::update::tests::AttachedUi;
 use domain::content::{Part, Role};
 use domain::event::{Body, Finish, MessageEvent};
 use domain::ids::{EntryId, MessageId, TurnId};
 use proptest::prelude::*;
 
-fn long(entries: u64, columns: u16, rows: u16) -> Stage {
-    let mut stage = Stage::new(columns, rows);
+fn long(entries: u64, columns: u16, rows: u16) -> AttachedUi {
+    let mut stage = AttachedUi::new(columns, rows);
     stage.run("begin");
     for number in 0..entries {
         let message = MessageId(number + 10);

@@ -1,7 +1,7 @@
 //! Which question stands on the screen, who has the keyboard, and what comes of its answers.
 
 use crate::ask::{
-    self, Answered, AskPanel, Focus, HELD_MS, Held, Keyboard, Reply, SEEN_MS, Stage, Waits, keyboard,
+    self, Answered, AskPanel, Focus, HELD_MS, Held, Keyboard, PanelMode, Reply, SEEN_MS, Waits, keyboard,
 };
 use crate::key::{Code, Key};
 use crate::model::{Model, Want};
@@ -191,7 +191,7 @@ pub(super) fn page_key(model: &mut Model, key: Key, fx: &mut Vec<Fx>) {
     match panel.key(ask, key, &offers) {
         Reply::Writes | Reply::Full | Reply::Editor | Reply::Word(_) => {}
         reply => {
-            if reply != Reply::Nothing || panel.stage == Stage::Reason {
+            if reply != Reply::Nothing || panel.mode == PanelMode::Reason {
                 model.screen.overlay = None;
             }
             take(model, reply, key, false, fx);

@@ -2,7 +2,7 @@
 
 use crate::clean::clean_line;
 use crate::model::Model;
-use crate::picker::{Item, Stands};
+use crate::picker::{Choice, Item};
 use crate::settings::{SETTINGS, Setting};
 use crate::theme::{THEMES, Theme};
 use domain::session::Policy;
@@ -25,7 +25,7 @@ pub(super) fn policies(current: Policy) -> Vec<Item> {
     .map(|(policy, about)| Item {
         label: policy.name().to_owned(),
         detail: about.to_owned(),
-        stands: Stands::Policy(policy),
+        choice: Choice::Policy(policy),
         sign: sign(policy == current),
         more: String::new(),
     })
@@ -42,7 +42,7 @@ pub(super) fn themes(model: &Model) -> Vec<Item> {
     let item = |value: &'static str| Item {
         label: value.to_owned(),
         detail: about(value),
-        stands: Stands::Value(Setting::Theme, value),
+        choice: Choice::Value(Setting::Theme, value),
         sign: sign(value == current),
         more: String::new(),
     };
@@ -59,7 +59,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
         .map(|(setting, name, about)| Item {
             label: line(name, screen.settings.value(*setting)),
             detail: (*about).to_owned(),
-            stands: Stands::Setting(*setting),
+            choice: Choice::Setting(*setting),
             sign: "  ",
             more: format!("{about}\n{}", setting.values().join(", ")),
         })
@@ -73,18 +73,18 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
         ("policy", policy, "what may run without asking, in this session", "/policy"),
         ("tools", "", "of this session", "/tools"),
     ] {
-        let stands = Stands::Command(command);
+        let choice = Choice::Command(command);
         items.push(Item {
             label: line(name, value),
             detail: about.to_owned(),
-            stands,
+            choice,
             sign: "→ ",
             more: String::new(),
         });
     }
     let note = |label: String, sign| {
         let more = label.clone();
-        Item { label, detail: String::new(), stands: Stands::Nothing, sign, more }
+        Item { label, detail: String::new(), choice: Choice::Nothing, sign, more }
     };
     if !screen.about.settings.is_empty() {
         items.push(note(format!("kept in {}", clean_line(&screen.about.settings)), "  "));

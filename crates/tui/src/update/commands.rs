@@ -2,11 +2,11 @@
 
 use super::{lists, prompt, reading};
 use crate::cell;
-use crate::commands::{COMMANDS, Does, Parsed, parse};
+use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
-use crate::picker::Of;
+use crate::picker::ListKind;
 use crate::settings::Setting;
 use domain::command::{Command, ExportFormat, LibraryCommand, QueueCommand, RunCommand, SessionCommand};
 use domain::content::{Part, Role};
@@ -42,51 +42,51 @@ pub(super) fn press(model: &mut Model, at: usize, fx: &mut Vec<Fx>) {
     }
 }
 
-fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
+fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
     let given = (!argument.is_empty()).then(|| argument.to_owned());
     match does {
-        Does::Help => page(model, "Commands", Content::Commands),
-        Does::Keys => page(model, "Keys", Content::Keys),
-        Does::Status => page(model, "Status", Content::Status),
-        Does::Notices => page(model, "What was said in passing", Content::Notices),
-        Does::New => model.send(
+        SlashAction::Help => page(model, "Commands", Content::Commands),
+        SlashAction::Keys => page(model, "Keys", Content::Keys),
+        SlashAction::Status => page(model, "Status", Content::Status),
+        SlashAction::Notices => page(model, "What was said in passing", Content::Notices),
+        SlashAction::New => model.send(
             Want::Nothing,
             Command::Library(LibraryCommand::New { cwd: None, title: given, id: None }),
             fx,
         ),
-        Does::Sessions => lists::open(model, Of::Sessions, fx),
-        Does::Tree => lists::open(model, Of::Tree, fx),
-        Does::Tools => lists::open(model, Of::Tools, fx),
-        Does::Skills => lists::open(model, Of::Skills, fx),
-        Does::Servers => lists::open(model, Of::Servers, fx),
-        Does::Queue => lists::open(model, Of::Queue, fx),
-        Does::History => lists::open(model, Of::History, fx),
-        Does::Branch => {
+        SlashAction::Sessions => lists::open(model, ListKind::Sessions, fx),
+        SlashAction::Tree => lists::open(model, ListKind::Tree, fx),
+        SlashAction::Tools => lists::open(model, ListKind::Tools, fx),
+        SlashAction::Skills => lists::open(model, ListKind::Skills, fx),
+        SlashAction::Servers => lists::open(model, ListKind::Servers, fx),
+        SlashAction::Queue => lists::open(model, ListKind::Queue, fx),
+        SlashAction::History => lists::open(model, ListKind::History, fx),
+        SlashAction::Branch => {
             model.send(
                 Want::Word("branched"),
                 Command::Library(LibraryCommand::Branch { session: None, at: None }),
                 fx,
             );
         }
-        Does::Rename => match given {
+        SlashAction::Rename => match given {
             Some(title) => {
                 model.send(Want::Word("renamed"), Command::Session(SessionCommand::Rename { title }), fx);
             }
             None => model.toast(Level::Info, "write the title behind it: /rename TITLE"),
         },
-        Does::Clear => model.send(Want::Nothing, Command::Session(SessionCommand::Clear), fx),
-        Does::Compact => {
+        SlashAction::Clear => model.send(Want::Nothing, Command::Session(SessionCommand::Clear), fx),
+        SlashAction::Compact => {
             model.send(
                 Want::Word("summarised"),
                 Command::Run(RunCommand::Compact { instruction: given }),
                 fx,
             );
         }
-        Does::Model => match given {
+        SlashAction::Model => match given {
             Some(name) => set_model(model, &name, fx),
-            None => lists::open(model, Of::Models, fx),
+            None => lists::open(model, ListKind::Models, fx),
         },
-        Does::Policy => match given.as_deref().map(policy) {
+        SlashAction::Policy => match given.as_deref().map(policy) {
             Some(Some(policy)) => model.send(
                 Want::Word("policy set"),
                 Command::Session(SessionCommand::SetPolicy { policy }),
@@ -96,24 +96,24 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
                 let names = Policy::ALL.map(Policy::name).join(", ");
                 model.toast(Level::Info, format!("modes: {names}"));
             }
-            None => lists::open(model, Of::Policies, fx),
+            None => lists::open(model, ListKind::Policies, fx),
         },
-        Does::Mode => mode(model, argument, fx),
-        Does::Copy => copy(model, argument, fx),
-        Does::Export => export(model, argument, fx),
-        Does::Search => reading::search(model, argument),
-        Does::Fold => reading::fold_all(model),
-        Does::Print => fx.push(Fx::Print),
-        Does::Theme => match given.as_deref().map(theme) {
+        SlashAction::Mode => mode(model, argument, fx),
+        SlashAction::Copy => copy(model, argument, fx),
+        SlashAction::Export => export(model, argument, fx),
+        SlashAction::Search => reading::search(model, argument),
+        SlashAction::Fold => reading::fold_all(model),
+        SlashAction::Print => fx.push(Fx::Print),
+        SlashAction::Theme => match given.as_deref().map(theme) {
             Some(Some(name)) => model.set(Setting::Theme, name, fx),
             Some(None) => {
                 let names = Setting::Theme.values().join(", ");
                 model.toast(Level::Info, format!("themes: {names}"));
             }
-            None => lists::open(model, Of::Themes, fx),
+            None => lists::open(model, ListKind::Themes, fx),
         },
-        Does::Settings => lists::open(model, Of::Settings, fx),
-        Does::Mouse => {
+        SlashAction::Settings => lists::open(model, ListKind::Settings, fx),
+        SlashAction::Mouse => {
             let value = model.screen.settings.next(Setting::Mouse);
             model.set(Setting::Mouse, value, fx);
             let on = model.screen.settings.mouse;
@@ -122,10 +122,10 @@ fn run(model: &mut Model, does: Does, argument: &str, fx: &mut Vec<Fx>) {
                 if on { "the mouse scrolls and clicks" } else { "the mouse selects text" },
             );
         }
-        Does::Edit => fx.push(Fx::OpenEditor(String::new())),
-        Does::Stop if model.world.is_running() => prompt::stop(model, fx),
-        Does::Stop => model.toast(Level::Info, "nothing runs"),
-        Does::Quit => fx.push(Fx::Quit),
+        SlashAction::Edit => fx.push(Fx::OpenEditor(String::new())),
+        SlashAction::Stop if model.world.is_running() => prompt::stop(model, fx),
+        SlashAction::Stop => model.toast(Level::Info, "nothing runs"),
+        SlashAction::Quit => fx.push(Fx::Quit),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::keymap::{Action, Does};
 use crate::model::{Model, QUIT_MS, Ran, TWICE_MS};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
-use crate::picker::Of;
+use crate::picker::ListKind;
 use crate::transcript::{Scroll, scroll_by};
 use crate::view::{areas, composer_columns, page_size};
 use domain::ids::Millis;
@@ -194,12 +194,12 @@ fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
         Action::NewLine => model.screen.composer.insert("\n"),
         Action::Earlier => earlier(model),
         Action::Later => later(model),
-        Action::History => lists::open(model, Of::History, fx),
+        Action::History => lists::open(model, ListKind::History, fx),
         Action::Editor => fx.push(Fx::OpenEditor(model.screen.composer.unfolded())),
         Action::Picture => fx.push(Fx::Attach(None)),
         Action::Search => reading::search(model, ""),
-        Action::Queue => lists::open(model, Of::Queue, fx),
-        Action::Sessions => lists::open(model, Of::Sessions, fx),
+        Action::Queue => lists::open(model, ListKind::Queue, fx),
+        Action::Sessions => lists::open(model, ListKind::Sessions, fx),
         Action::NextSession => lists::next_session(model, false, fx),
         Action::PreviousSession => lists::next_session(model, true, fx),
         Action::Keys if empty => {

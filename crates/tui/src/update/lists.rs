@@ -7,7 +7,7 @@ use crate::keymap::Action;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::Overlay;
-use crate::picker::{Item, Of, Picked, Picker, Stands};
+use crate::picker::{Choice, Item, ListKind, Picked, Picker};
 use crate::row::fit;
 use crate::settings::Setting;
 use crate::theme::Theme;
@@ -28,60 +28,62 @@ const MAX_SESSIONS: u64 = 500;
 const MAX_MORE: usize = 2_000;
 
 /// Opens a list; what it holds may come later.
-pub(super) fn open(model: &mut Model, of: Of, fx: &mut Vec<Fx>) {
+pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
     let (title, hint) = match of {
-        Of::Sessions => ("Sessions", "Enter goes there · Ctrl-X twice deletes"),
-        Of::Tree => ("Messages and branches", "Enter goes back there: a prompt can be said differently"),
-        Of::Models => ("Models", "Enter takes it"),
-        Of::Policies => ("What may run without asking", "Enter takes it"),
-        Of::Tools => ("Tools", "Enter switches it on or off"),
-        Of::Skills => ("Skills", "Enter puts it into your prompt"),
-        Of::Servers => ("MCP servers", "only to be read"),
-        Of::History => ("Earlier prompts", "Enter puts it into the composer"),
-        Of::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
-        Of::Themes => ("Colours", "Enter takes and keeps it"),
-        Of::Settings => ("Settings", "Enter changes and keeps it"),
+        ListKind::Sessions => ("Sessions", "Enter goes there · Ctrl-X twice deletes"),
+        ListKind::Tree => {
+            ("Messages and branches", "Enter goes back there: a prompt can be said differently")
+        }
+        ListKind::Models => ("Models", "Enter takes it"),
+        ListKind::Policies => ("What may run without asking", "Enter takes it"),
+        ListKind::Tools => ("Tools", "Enter switches it on or off"),
+        ListKind::Skills => ("Skills", "Enter puts it into your prompt"),
+        ListKind::Servers => ("MCP servers", "only to be read"),
+        ListKind::History => ("Earlier prompts", "Enter puts it into the composer"),
+        ListKind::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
+        ListKind::Themes => ("Colours", "Enter takes and keeps it"),
+        ListKind::Settings => ("Settings", "Enter changes and keeps it"),
     };
     let mut picker = Picker::new(of, title, hint);
     let command = match of {
-        Of::Sessions => Some(Command::Library(LibraryCommand::List {
+        ListKind::Sessions => Some(Command::Library(LibraryCommand::List {
             scope: ListScope::All,
             limit: Some(MAX_SESSIONS),
             search: None,
         })),
-        Of::Models => Some(Command::List(ListCommand::Models { provider: None })),
-        Of::Tools => Some(Command::List(ListCommand::Tools)),
-        Of::Skills => Some(Command::List(ListCommand::Skills { cwd: None, reload: true })),
-        Of::Servers => Some(Command::List(ListCommand::Servers)),
-        Of::Tree => {
+        ListKind::Models => Some(Command::List(ListCommand::Models { provider: None })),
+        ListKind::Tools => Some(Command::List(ListCommand::Tools)),
+        ListKind::Skills => Some(Command::List(ListCommand::Skills { cwd: None, reload: true })),
+        ListKind::Servers => Some(Command::List(ListCommand::Servers)),
+        ListKind::Tree => {
             let items = tree(model.world.state());
             let last = items.iter().position(|item| item.sign == "› ").unwrap_or(items.len());
             picker.fill(items, last, "nothing was said yet");
             None
         }
-        Of::Policies => {
+        ListKind::Policies => {
             let items = choices::policies(model.world.state().settings.policy);
             let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
             picker.fill(items, at, "");
             None
         }
-        Of::History => {
+        ListKind::History => {
             let prompts = model.screen.history.newest_first();
             let items = prompts.into_iter().map(|prompt| text_item(prompt, "")).collect();
             picker.fill(items, 0, "nothing was said yet");
             None
         }
-        Of::Queue => {
+        ListKind::Queue => {
             picker.fill(queue(model.world.state()), 0, "nothing waits");
             None
         }
-        Of::Themes => {
+        ListKind::Themes => {
             let items = choices::themes(model);
             let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
             picker.fill(items, at, "");
             None
         }
-        Of::Settings => {
+        ListKind::Settings => {
             picker.fill(choices::settings(model), 0, "");
             None
         }
@@ -105,7 +107,7 @@ pub(super) fn next_session(model: &mut Model, back: bool, fx: &mut Vec<Fx>) {
 }
 
 /// What a list asked for is here.
-pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
+pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
     let now = model.screen.now;
     let current = model.world.current.clone();
     let unread =
@@ -139,7 +141,7 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
                 Item {
                     label: clean_line(&session.title),
                     detail,
-                    stands: Stands::Session(session.id.clone()),
+                    choice: Choice::Session(session.id.clone()),
                     sign,
                     more,
                 }
@@ -155,7 +157,7 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
                 label: clean_line(&tool.name),
                 detail: format!("{} · {}", clean_line(&tool.source), clean_line(&tool.description)),
                 more: beginning(&clean(&tool.description)),
-                stands: Stands::Tool(tool.name, tool.active),
+                choice: Choice::Tool(tool.name, tool.active),
                 sign: if tool.active { "☑ " } else { "☐ " },
             };
             (tools.into_iter().map(item).collect(), 0, "there are no tools")
@@ -170,7 +172,7 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
                 label: clean_line(&path),
                 detail: format!("could not be read: {}", clean_line(&why)),
                 more: format!("{}\n{}", clean_line(&path), clean(&why)),
-                stands: Stands::Nothing,
+                choice: Choice::Nothing,
                 sign: "✗ ",
             }));
             (items, 0, "no skills: put a SKILL.md into .parlor/skills/NAME/")
@@ -185,14 +187,14 @@ pub(super) fn fill(model: &mut Model, of: Of, receipt: Receipt) {
                     ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
                 };
                 let more = format!("{}\n{state}", clean_line(&server.id));
-                Item { label: clean_line(&server.id), detail: state, stands: Stands::Nothing, sign, more }
+                Item { label: clean_line(&server.id), detail: state, choice: Choice::Nothing, sign, more }
             };
             (servers.into_iter().map(item).collect(), 0, "no MCP servers are set up")
         }
         _ => return,
     };
     if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay
-        && picker.of == of
+        && picker.kind == of
     {
         picker.fill(items, at, empty);
     }
@@ -208,16 +210,16 @@ fn model_item(entry: &ModelEntry, current: Option<&ModelRef>) -> Item {
     Item {
         label: clean_line(&entry.model.to_string()),
         detail: detail.join(" · "),
-        stands: Stands::Model(entry.model.provider.clone(), entry.model.name.clone()),
+        choice: Choice::Model(entry.model.provider.clone(), entry.model.name.clone()),
         sign: if current == Some(&entry.model) { "› " } else { "  " },
         more: String::new(),
     }
 }
 
 fn text_item(text: &str, detail: &str) -> Item {
-    let stands = Stands::Text(text.to_owned());
+    let choice = Choice::Text(text.to_owned());
     let more = beginning(&clean(if detail.is_empty() { text } else { detail }));
-    Item { label: clean_line(text), detail: clean_line(detail), stands, sign: "  ", more }
+    Item { label: clean_line(text), detail: clean_line(detail), choice, sign: "  ", more }
 }
 
 fn queue(state: &State) -> Vec<Item> {
@@ -227,7 +229,7 @@ fn queue(state: &State) -> Vec<Item> {
             domain::queue::QueueKind::Steer => "steers next".to_owned(),
             domain::queue::QueueKind::FollowUp => "waits for the end of the turn".to_owned(),
         },
-        stands: Stands::Queued(waiting.id),
+        choice: Choice::Queued(waiting.id),
         sign: "↳ ",
         more: beginning(&clean(&waiting.input.text)),
     };
@@ -274,7 +276,7 @@ fn tree(state: &State) -> Vec<Item> {
             (false, false) => "  ",
         };
         let more = beginning(&clean(text.trim()));
-        items.push(Item { label, detail: String::new(), stands: Stands::Entry(id), sign, more });
+        items.push(Item { label, detail: String::new(), choice: Choice::Entry(id), sign, more });
     }
     items
 }
@@ -295,61 +297,61 @@ pub(super) fn picked(model: &mut Model, picked: Picked, fx: &mut Vec<Fx>) {
             }
             let (scope, limit) = (ListScope::All, Some(MAX_SESSIONS));
             model.send(
-                Want::List(Of::Sessions),
+                Want::List(ListKind::Sessions),
                 Command::Library(LibraryCommand::List { scope, limit, search: Some(words) }),
                 fx,
             );
         }
-        Picked::Chosen(stands) => {
-            if !matches!(stands, Stands::Tool(..) | Stands::Setting(_)) {
+        Picked::Chosen(choice) => {
+            if !matches!(choice, Choice::Tool(..) | Choice::Setting(_)) {
                 model.screen.overlay = None;
             }
-            choose(model, stands, fx);
+            choose(model, choice, fx);
         }
-        Picked::Drop(stands) => drop_line(model, stands, fx),
+        Picked::Drop(choice) => drop_line(model, choice, fx),
     }
 }
 
 /// Shows the colours under the cursor before they are taken.
 fn try_on(model: &mut Model) {
     if let Some(Overlay::Picker(picker)) = &model.screen.overlay
-        && let Some(Stands::Value(Setting::Theme, name)) = picker.under().map(|item| &item.stands)
+        && let Some(Choice::Value(Setting::Theme, name)) = picker.under().map(|item| &item.choice)
     {
         model.screen.theme = Theme::named(name).unwrap_or(model.screen.auto);
     }
 }
 
-fn choose(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
-    match stands {
-        Stands::Session(session) => {
+fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
+    match choice {
+        Choice::Session(session) => {
             if model.world.current.as_ref() != Some(&session) {
                 model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
             }
         }
-        Stands::Entry(entry) => reading::go_back_to(model, entry, fx),
-        Stands::Model(provider, name) => {
+        Choice::Entry(entry) => reading::go_back_to(model, entry, fx),
+        Choice::Model(provider, name) => {
             let command = Command::Session(SessionCommand::SetModel { provider: Some(provider), name });
             model.send(Want::Word("model set"), command, fx);
         }
-        Stands::Policy(policy) => {
+        Choice::Policy(policy) => {
             model.send(Want::Word("policy set"), Command::Session(SessionCommand::SetPolicy { policy }), fx);
         }
-        Stands::Tool(name, active) => switch_tool(model, &name, !active, fx),
-        Stands::Text(text) => {
+        Choice::Tool(name, active) => switch_tool(model, &name, !active, fx),
+        Choice::Text(text) => {
             if text.starts_with('$') {
                 model.screen.composer.insert(&text);
             } else {
                 model.screen.composer.set(text);
             }
         }
-        Stands::Queued(item) => {
+        Choice::Queued(item) => {
             let waiting = model.world.state().queues.all().find(|(_, waiting)| waiting.id == item);
             let text = waiting.map(|(_, waiting)| waiting.input.text.clone());
             model.send(Want::Nothing, Command::Queue(QueueCommand::Drop { item }), fx);
             text.into_iter().for_each(|text| prompt::give_back(model, &text));
         }
-        Stands::Value(setting, value) => model.set(setting, value, fx),
-        Stands::Setting(setting) => {
+        Choice::Value(setting, value) => model.set(setting, value, fx),
+        Choice::Setting(setting) => {
             let value = model.screen.settings.next(setting);
             model.set(setting, value, fx);
             if setting.later() {
@@ -361,10 +363,10 @@ fn choose(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
                 picker.fill(items, at, "");
             }
         }
-        Stands::Command(line) => {
+        Choice::Command(line) => {
             commands::execute(model, line, fx);
         }
-        Stands::Nothing => {}
+        Choice::Nothing => {}
     }
 }
 
@@ -372,7 +374,7 @@ fn switch_tool(model: &mut Model, name: &str, on: bool, fx: &mut Vec<Fx>) {
     let Some(Overlay::Picker(picker)) = &mut model.screen.overlay else { return };
     let mut active = Vec::new();
     for item in &mut picker.items {
-        if let Stands::Tool(tool, is_on) = &mut item.stands {
+        if let Choice::Tool(tool, is_on) = &mut item.choice {
             if tool == name {
                 *is_on = on;
                 item.sign = if on { "☑ " } else { "☐ " };
@@ -386,22 +388,22 @@ fn switch_tool(model: &mut Model, name: &str, on: bool, fx: &mut Vec<Fx>) {
     model.send(Want::Nothing, Command::Session(SessionCommand::SetTools { tools }), fx);
 }
 
-fn drop_line(model: &mut Model, stands: Stands, fx: &mut Vec<Fx>) {
-    let command = match &stands {
-        Stands::Session(session) if model.world.current.as_ref() == Some(session) => {
+fn drop_line(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
+    let command = match &choice {
+        Choice::Session(session) if model.world.current.as_ref() == Some(session) => {
             return model.toast(Level::Info, "this is the session you are in; go to another one first");
         }
-        Stands::Session(session) => Command::Library(LibraryCommand::Delete { session: session.clone() }),
-        Stands::Queued(item) => Command::Queue(QueueCommand::Drop { item: *item }),
+        Choice::Session(session) => Command::Library(LibraryCommand::Delete { session: session.clone() }),
+        Choice::Queued(item) => Command::Queue(QueueCommand::Drop { item: *item }),
         _ => return,
     };
-    model.send(Want::Gone(stands), command, fx);
+    model.send(Want::Gone(choice), command, fx);
 }
 
 /// What a line stood for is gone, and so is the line.
-pub(super) fn gone(model: &mut Model, stands: &Stands) {
+pub(super) fn gone(model: &mut Model, choice: &Choice) {
     if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay {
-        let items: Vec<Item> = picker.items.iter().filter(|item| item.stands != *stands).cloned().collect();
+        let items: Vec<Item> = picker.items.iter().filter(|item| item.choice != *choice).cloned().collect();
         let (at, empty) = (picker.cursor, picker.empty.clone());
         picker.fill(items, at, &empty);
     }

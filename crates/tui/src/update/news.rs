@@ -196,7 +196,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
     let Some(want) = model.screen.pending.remove(&ticket) else { return };
     match (with, want) {
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
-        (Ok(_), Want::Gone(stands)) => lists::gone(model, &stands),
+        (Ok(_), Want::Gone(choice)) => lists::gone(model, &choice),
         (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
         (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
         (Ok(Receipt::Skills(list)), Want::Skills) => {

@@ -4,7 +4,7 @@ use super::shell;
 use crate::ask::{Focus, Keyboard, keyboard};
 use crate::model::{Model, TWICE_MS, Want};
 use crate::msg::{Begin, Fx};
-use crate::picker::Of;
+use crate::picker::ListKind;
 use crate::transcript::Scroll;
 use domain::command::{Command, PromptOptions, QueueCommand, RunCommand, WhenBusy};
 use domain::content::{Input, Part};
@@ -70,7 +70,7 @@ pub(super) fn attach(model: &mut Model, name: String, part: Part) {
 /// What the UI was started with.
 pub(super) fn begin(model: &mut Model, begin: Begin, fx: &mut Vec<Fx>) {
     match begin {
-        Begin::Sessions => super::lists::open(model, Of::Sessions, fx),
+        Begin::Sessions => super::lists::open(model, ListKind::Sessions, fx),
         Begin::Prompt(text) => say(model, text, Manner::FollowUp, fx),
     }
 }

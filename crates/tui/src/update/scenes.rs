@@ -1,6 +1,6 @@
 //! Longer ways through the screen: commands, lists, selection, mouse, completion.
 
-use super::tests::Stage;
+use super::tests::AttachedUi;
 use crate::msg::{Fx, Mouse, MouseAct, Msg};
 use crate::settings::Setting;
 use crate::theme::Theme;
@@ -17,7 +17,7 @@ use domain::queue::{Mode, QueueKind};
 use domain::session::{ModelEntry, ModelRef, Policy, SessionSummary, ToolEntry};
 use domain::signal::{Board, Signal};
 
-fn settle(stage: &mut Stage, receipt: Receipt) {
+fn settle(stage: &mut AttachedUi, receipt: Receipt) {
     let ticket = Ticket(stage.ui.model.screen.next_ticket);
     stage.ui.hear(News::Settled { ticket, with: Ok(receipt) });
 }
@@ -47,7 +47,7 @@ fn commands_say_what_they_mean() {
         ("/clear", Command::Session(SessionCommand::Clear)),
         ("/mcp", Command::List(ListCommand::Servers)),
     ] {
-        let mut stage = Stage::new(80, 24);
+        let mut stage = AttachedUi::new(80, 24);
         stage.ui.keys(&format!("{line}<enter>"));
         assert_eq!(stage.commands(), [command], "{line}");
         assert!(stage.ui.model.screen.composer.is_empty());
@@ -56,18 +56,18 @@ fn commands_say_what_they_mean() {
 
 #[test]
 fn what_is_no_command_is_not_sent_as_one() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/modl<esc><enter>");
     assert_eq!(stage.commands(), []);
     assert!(stage.ui.screen().contains("did you mean /model?"));
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/etc/hosts, what is it?<enter>");
     assert!(matches!(&stage.commands()[..], [Command::Run(RunCommand::Prompt { .. })]));
 }
 
 #[test]
 fn an_export_is_written_where_it_was_asked_for() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/export md talk.md<enter>");
     settle(&mut stage, Receipt::Exported { format: ExportFormat::Markdown, text: "# Talk".into() });
     assert!(stage.ui.fx.contains(&Fx::Write { path: "talk.md".into(), text: "# Talk".into() }));
@@ -75,17 +75,17 @@ fn an_export_is_written_where_it_was_asked_for() {
 
 #[test]
 fn completion_takes_a_command_and_runs_it_when_it_needs_nothing() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/tre<enter>");
     assert!(stage.ui.screen().contains("Messages and branches"));
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/ren<tab>trip<enter>");
     assert_eq!(stage.commands(), [Command::Session(SessionCommand::Rename { title: "trip".into() })]);
 }
 
 #[test]
 fn files_are_asked_for_and_put_in_place() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("see @mai");
     assert!(stage.ui.fx.contains(&Fx::FindFiles("mai".into())));
     stage.ui.feed(Msg::Files { query: "ma".into(), paths: vec!["old.rs".into()] });
@@ -96,7 +96,7 @@ fn files_are_asked_for_and_put_in_place() {
 
 #[test]
 fn a_model_is_chosen_from_the_list() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/model<esc><enter>");
     let entry = |name: &str| ModelEntry {
         model: ModelRef { provider: "p".into(), name: name.into() },
@@ -116,7 +116,7 @@ fn a_model_is_chosen_from_the_list() {
 
 #[test]
 fn tools_are_switched_in_the_list() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/tools<enter>");
     let tool = |name: &str| ToolEntry {
         name: name.into(),
@@ -137,7 +137,7 @@ fn tools_are_switched_in_the_list() {
 
 #[test]
 fn going_back_to_a_prompt_brings_its_text() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("first try");
     stage.text("an answer");
     stage.ui.keys("<ctrl-up>b");
@@ -150,7 +150,7 @@ fn going_back_to_a_prompt_brings_its_text() {
 
 #[test]
 fn going_back_to_an_answer_makes_it_the_tip() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("first try");
     stage.text("an answer");
     stage.end(Outcome::Done);
@@ -160,7 +160,7 @@ fn going_back_to_an_answer_makes_it_the_tip() {
 
 #[test]
 fn the_selection_copies_and_typing_leaves_it() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("hello");
     stage.text("an *answer*");
     stage.ui.keys("<alt-up>c");
@@ -172,7 +172,7 @@ fn the_selection_copies_and_typing_leaves_it() {
 
 #[test]
 fn the_last_code_can_be_copied() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("hello");
     stage.text("see\n\n```sh\nls\n```\n\nand\n\n```sh\npwd\n```\n");
     stage.ui.keys("/copy code<enter>");
@@ -181,7 +181,7 @@ fn the_last_code_can_be_copied() {
 
 #[test]
 fn the_mouse_copies_what_it_is_drawn_over() {
-    let mut stage = Stage::new(40, 12);
+    let mut stage = AttachedUi::new(40, 12);
     stage.run("hello");
     stage.text("first line\n\nsecond line");
     let mouse = |act, column, row| Msg::Mouse(Mouse { act, column, row });
@@ -194,7 +194,7 @@ fn the_mouse_copies_what_it_is_drawn_over() {
 
 #[test]
 fn what_waits_can_be_taken_back() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
     stage.happen(Body::Queue(QueueEvent::Added {
@@ -210,7 +210,7 @@ fn what_waits_can_be_taken_back() {
 
 #[test]
 fn a_command_of_the_person_goes_along_with_the_prompt() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("!ls<enter>");
     assert!(stage.ui.fx.contains(&Fx::Shell("ls".into())));
     stage.ui.feed(Msg::Shell { line: "ls".into(), output: "a\u{1b}[2J\n".into(), code: Some(0) });
@@ -222,7 +222,7 @@ fn a_command_of_the_person_goes_along_with_the_prompt() {
 
 #[test]
 fn a_command_of_the_person_never_blocks_and_can_be_stopped() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("!make<enter>");
     stage.ui.feed(Msg::ShellSaid("building\u{1b}[2J".into()));
     stage.ui.wait(3_000);
@@ -248,7 +248,7 @@ fn a_command_of_the_person_never_blocks_and_can_be_stopped() {
 
 #[test]
 fn a_long_answer_can_be_written_in_the_own_editor() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("hi");
     let kind = AskKind::Edit { message: String::new(), prefill: "old".into() };
     let ask = Ask { id: AskId(9), run: Some(RunId(1)), title: "improve it".into(), kind, deadline: None };
@@ -267,7 +267,7 @@ fn a_long_answer_can_be_written_in_the_own_editor() {
 
 #[test]
 fn a_picture_goes_along_with_the_prompt() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.feed(Msg::Paste("'/tmp/my shot.png' ".into()));
     assert!(stage.ui.fx.contains(&Fx::Attach(Some("/tmp/my shot.png".into()))));
     let part = Part::Image { mime: "image/png".into(), base64: "AA==".into() };
@@ -280,7 +280,7 @@ fn a_picture_goes_along_with_the_prompt() {
 
 #[test]
 fn a_draft_stays_with_its_session() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("half a thought");
     let attach = |number| News::Attached {
         session: SessionId::from_number(number),
@@ -304,7 +304,7 @@ fn a_draft_stays_with_its_session() {
 
 #[test]
 fn signals_reach_their_places() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     let session = SessionId::from_number(1);
     let mut say = |signal| stage.ui.hear(News::Signal { session: session.clone(), signal });
     say(Signal::Suggestion {
@@ -323,7 +323,7 @@ fn signals_reach_their_places() {
 
 #[test]
 fn keys_can_stand_for_others_and_colours_can_be_chosen() {
-    let mut stage = Stage::new(120, 100);
+    let mut stage = AttachedUi::new(120, 100);
     let wanted = [("sessions", "ctrl-t"), ("/theme", "f2"), ("cut-word", "alt-w")];
     let wanted = wanted.map(|(name, key)| (name.to_owned(), vec![key.to_owned()]));
     let (keymap, told) = crate::keymap::Keymap::read(&wanted);
@@ -343,7 +343,7 @@ fn keys_can_stand_for_others_and_colours_can_be_chosen() {
 
 #[test]
 fn colours_are_tried_on_and_kept_when_taken() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/theme<enter><down><down>");
     assert_eq!(stage.ui.model.screen.theme, Theme::Dark);
     stage.ui.keys("<esc>");
@@ -361,7 +361,7 @@ fn colours_are_tried_on_and_kept_when_taken() {
 
 #[test]
 fn the_person_says_what_rings() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.model.screen.settings.set("notify", "off").unwrap();
     stage.run("hi");
     let confirm = |id: u64| {
@@ -376,7 +376,7 @@ fn the_person_says_what_rings() {
     };
     stage.happen(confirm(7));
     assert!(!stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Bell | Fx::Notify(_))));
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("hi");
     stage.happen(confirm(7));
     assert!(stage.ui.fx.contains(&Fx::Bell) && stage.ui.fx.contains(&Fx::Notify("go on?".into())));
@@ -385,7 +385,7 @@ fn the_person_says_what_rings() {
 #[test]
 fn a_session_that_could_not_be_deleted_is_not_shown_as_gone() {
     let list = || {
-        let mut stage = Stage::new(80, 24);
+        let mut stage = AttachedUi::new(80, 24);
         stage.ui.keys("<ctrl-x>");
         let asked = stage.ui.sent().pop().expect("the list is asked for");
         let kept = SessionSummary {
@@ -410,7 +410,7 @@ fn a_session_that_could_not_be_deleted_is_not_shown_as_gone() {
 
 #[test]
 fn sessions_that_no_title_fits_are_looked_for_in_what_was_said() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("<ctrl-x>");
     let Some(Fx::Send(asked)) = stage.ui.fx.iter().rev().find(|fx| matches!(fx, Fx::Send(_))).cloned() else {
         panic!("the list is asked for")
@@ -427,7 +427,7 @@ fn sessions_that_no_title_fits_are_looked_for_in_what_was_said() {
 
 #[test]
 fn nothing_that_was_written_is_lost_with_the_runtime() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("heard by nobody<enter>");
     assert!(stage.ui.model.screen.composer.is_empty());
     stage.ui.hear(News::Link(LinkState::Lost("it crashed".into())));
@@ -450,7 +450,7 @@ fn nothing_that_was_written_is_lost_with_the_runtime() {
 
 #[test]
 fn the_mouse_chooses_from_lists() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/theme<enter>");
     let press = |row| Msg::Mouse(Mouse { act: MouseAct::Press, column: 5, row });
     stage.ui.feed(press(4));
@@ -467,7 +467,7 @@ fn the_mouse_chooses_from_lists() {
 
 #[test]
 fn what_was_said_in_passing_can_be_read_again() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/nosuch<enter><ctrl-u>");
     stage.ui.wait(120_000);
     assert!(!stage.ui.screen().contains("there is no command"));
@@ -477,7 +477,7 @@ fn what_was_said_in_passing_can_be_read_again() {
 
 #[test]
 fn a_page_stands_still_at_its_end() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("?<end>");
     let end = stage.ui.screen();
     stage.ui.keys("<down><pagedown>");
@@ -488,7 +488,7 @@ fn a_page_stands_still_at_its_end() {
 
 #[test]
 fn a_gap_in_the_events_asks_for_the_whole_session() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.happen(Body::Tool(ToolEvent::Started { tool: domain::ids::ToolRunId(99) }));
     assert_eq!(
         stage.commands(),

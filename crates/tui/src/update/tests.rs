@@ -20,13 +20,13 @@ use domain::signal::Board;
 use std::sync::Arc;
 
 /// A screen attached to a session, and the number of the last event.
-pub(crate) struct Stage {
+pub(crate) struct AttachedUi {
     pub(crate) ui: Headless,
     seq: u64,
 }
 
-impl Stage {
-    pub(crate) fn new(columns: u16, rows: u16) -> Stage {
+impl AttachedUi {
+    pub(crate) fn new(columns: u16, rows: u16) -> AttachedUi {
         let mut ui = Headless::new(columns, rows);
         let opened = Body::Session(SessionEvent::Opened {
             cwd: "/w/shop".into(),
@@ -39,7 +39,7 @@ impl Stage {
             board: Board::default(),
             abilities: Abilities::all("test"),
         });
-        Stage { ui, seq: 0 }
+        AttachedUi { ui, seq: 0 }
     }
 
     pub(crate) fn happen(&mut self, body: Body) {
@@ -127,7 +127,7 @@ impl Stage {
 
 #[test]
 fn enter_prompts_when_idle_and_queues_while_a_run_is_under_way() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("hello<enter>");
     assert!(
         matches!(&stage.commands()[..], [Command::Run(RunCommand::Prompt { input, .. })] if input.text == "hello")
@@ -140,7 +140,7 @@ fn enter_prompts_when_idle_and_queues_while_a_run_is_under_way() {
 
 #[test]
 fn escape_stops_the_run_and_what_waited_comes_back() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
     stage.happen(Body::Queue(QueueEvent::Added {
@@ -157,7 +157,7 @@ fn escape_stops_the_run_and_what_waited_comes_back() {
 
 #[test]
 fn escape_twice_drops_what_waited_too_and_it_can_be_had_back() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
     stage.happen(Body::Queue(QueueEvent::Added {
@@ -175,7 +175,7 @@ fn escape_twice_drops_what_waited_too_and_it_can_be_had_back() {
 
 #[test]
 fn a_second_escape_that_comes_late_is_a_first_one() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     let item = QueuedId(9);
     stage.happen(Body::Queue(QueueEvent::Added {
@@ -193,7 +193,7 @@ fn a_second_escape_that_comes_late_is_a_first_one() {
 
 #[test]
 fn a_refused_prompt_comes_back_with_the_reason() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("hello<enter>");
     let refusal = Refusal::new(RefusalKind::TooMany, "too many runs").hint("wait a little");
     stage.ui.hear(News::Settled { ticket: Ticket(1), with: Err(refusal) });
@@ -207,7 +207,7 @@ fn no_run() -> Refusal {
 
 #[test]
 fn what_was_written_for_a_run_that_just_ended_is_said_as_a_prompt() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     stage.ui.keys("and then<enter>now<ctrl-s>");
     let tickets: Vec<Ticket> = stage.ui.sent().into_iter().map(|sent| sent.ticket).collect();
@@ -232,7 +232,7 @@ fn what_was_written_for_a_run_that_just_ended_is_said_as_a_prompt() {
 
 #[test]
 fn what_was_written_while_a_run_is_being_stopped_is_said_when_it_has_stopped() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     stage.ui.keys("<esc>do that instead<enter>");
     let ticket = stage.ui.sent().pop().unwrap().ticket;
@@ -247,7 +247,7 @@ fn what_was_written_while_a_run_is_being_stopped_is_said_when_it_has_stopped() {
 
 #[test]
 fn what_was_written_for_the_end_of_a_run_comes_back_when_the_runtime_is_gone() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     stage.ui.keys("<esc>one<enter>two<enter>");
     let sent = stage.ui.sent();
@@ -258,7 +258,7 @@ fn what_was_written_for_the_end_of_a_run_comes_back_when_the_runtime_is_gone() {
 
 #[test]
 fn a_question_that_is_over_vanishes_with_a_word() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     stage.ask(10);
     assert!(stage.ui.screen().contains("Question 10"));
@@ -269,7 +269,7 @@ fn a_question_that_is_over_vanishes_with_a_word() {
 
 #[test]
 fn who_stops_the_run_is_not_told_that_its_question_is_over() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     stage.consent(10, None);
     stage.ui.wait(SEEN_MS);
@@ -282,7 +282,7 @@ fn who_stops_the_run_is_not_told_that_its_question_is_over() {
 #[test]
 fn leaving_takes_ctrl_d_on_an_empty_line_or_ctrl_c_twice() {
     let quits = |keys: &str| {
-        let mut stage = Stage::new(80, 24);
+        let mut stage = AttachedUi::new(80, 24);
         stage.ui.keys(keys);
         stage.ui.fx.contains(&Fx::Quit)
     };
@@ -296,7 +296,7 @@ fn leaving_takes_ctrl_d_on_an_empty_line_or_ctrl_c_twice() {
     ] {
         assert_eq!(quits(keys), expected, "{keys}");
     }
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("<ctrl-c>");
     stage.ui.wait(2_500);
     stage.ui.keys("<ctrl-c>");
@@ -305,7 +305,7 @@ fn leaving_takes_ctrl_d_on_an_empty_line_or_ctrl_c_twice() {
 
 #[test]
 fn the_place_stays_while_text_streams_in_below() {
-    let mut stage = Stage::new(40, 12);
+    let mut stage = AttachedUi::new(40, 12);
     stage.run("go");
     for line in 0..60 {
         stage.text(&format!("line {line}\n\n"));
@@ -322,7 +322,7 @@ fn the_place_stays_while_text_streams_in_below() {
 
 #[test]
 fn nothing_wakes_an_idle_screen() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.fx.clear();
     stage.ui.wait(1_000);
     assert_eq!(stage.ui.fx, []);
@@ -338,7 +338,7 @@ fn nothing_wakes_an_idle_screen() {
 #[test]
 fn no_size_is_too_small() {
     for (columns, rows) in [(1, 1), (2, 3), (10, 4), (40, 10), (400, 100)] {
-        let mut stage = Stage::new(columns, rows);
+        let mut stage = AttachedUi::new(columns, rows);
         stage.run("a long prompt that wraps");
         stage.text("some **text** with `code`\n\n```rust\nfn main() {}\n```\n");
         stage.ask(10);

@@ -1,7 +1,7 @@
 //! What a person types while a question comes up, with the pauses of a person, on a clock that the tests turn: a word being typed
 //! answers nothing, nothing that was typed is lost, and who means to answer can.
 
-use super::tests::Stage;
+use super::tests::AttachedUi;
 use crate::ask::{HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits, keyboard};
 use crate::msg::{Fx, Mouse, MouseAct, Msg};
 use domain::ask::{Answer, AskKind, Choice, Scope};
@@ -15,7 +15,7 @@ const LETTER_MS: u64 = 120;
 /// Between two words.
 const WORD_MS: u64 = 350;
 
-fn answers(stage: &mut Stage) -> Vec<(AskId, Answer)> {
+fn answers(stage: &mut AttachedUi) -> Vec<(AskId, Answer)> {
     let commands = stage.commands().into_iter();
     commands
         .filter_map(|command| match command {
@@ -25,18 +25,18 @@ fn answers(stage: &mut Stage) -> Vec<(AskId, Answer)> {
         .collect()
 }
 
-fn running() -> Stage {
-    let mut stage = Stage::new(80, 24);
+fn running() -> AttachedUi {
+    let mut stage = AttachedUi::new(80, 24);
     stage.run("go");
     stage
 }
 
-fn composer(stage: &Stage) -> String {
+fn composer(stage: &AttachedUi) -> String {
     stage.ui.model.screen.composer.text().to_owned()
 }
 
 /// The screen, with every blank as a blank.
-fn screen(stage: &mut Stage) -> String {
+fn screen(stage: &mut AttachedUi) -> String {
     stage.ui.screen().replace('\u{a0}', " ")
 }
 
@@ -45,7 +45,7 @@ fn yes() -> Answer {
 }
 
 /// Types with the pauses of a person.
-fn types(stage: &mut Stage, text: &str, letter: u64, word: u64) {
+fn types(stage: &mut AttachedUi, text: &str, letter: u64, word: u64) {
     for c in text.chars() {
         stage.ui.wait(if c == ' ' { word - letter } else { letter });
         stage.ui.keys(&c.to_string());
@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-fn ask_of_kind(stage: &mut Stage, kind: usize) {
+fn ask_of_kind(stage: &mut AttachedUi, kind: usize) {
     let choice = |id: &str| Choice { id: id.into(), label: id.into(), detail: None };
     let text = |secret| AskKind::Text {
         message: "?".into(),
@@ -462,7 +462,7 @@ fn a_paste_goes_into_a_field_only_when_the_caret_is_there() {
 #[test]
 fn the_mouse_answers_nothing() {
     for (columns, rows) in [(80, 24), (30, 8)] {
-        let mut stage = Stage::new(columns, rows);
+        let mut stage = AttachedUi::new(columns, rows);
         stage.run("go");
         stage.consent(10, Some("rm"));
         stage.ui.wait(QUIET_MS);
@@ -496,7 +496,7 @@ fn a_look_around_keeps_the_keyboard_with_the_question() {
 }
 
 /// Whether all words of the rule are on the screen, in order.
-fn shows_rule(stage: &mut Stage, words: &str) -> bool {
+fn shows_rule(stage: &mut AttachedUi, words: &str) -> bool {
     let screen = screen(stage).replace('\n', " ");
     let shown: Vec<&str> = screen.split_whitespace().collect();
     let rule: Vec<&str> = words.split_whitespace().collect();
@@ -510,7 +510,7 @@ fn a_rule_is_made_only_while_its_words_are_on_the_screen_at_any_size() {
     for columns in [12, 20, 30, 40, 80] {
         for rows in (3..=18).chain([24]) {
             for letter in ["s", "a"] {
-                let mut stage = Stage::new(columns, rows);
+                let mut stage = AttachedUi::new(columns, rows);
                 stage.run("go");
                 stage.consent(10, Some(rule));
                 stage.ui.wait(QUIET_MS);
@@ -540,7 +540,7 @@ fn a_rule_is_made_only_while_its_words_are_on_the_screen_at_any_size() {
 
 #[test]
 fn a_rule_that_is_scrolled_away_cannot_be_made() {
-    let mut stage = Stage::new(30, 8);
+    let mut stage = AttachedUi::new(30, 8);
     stage.run("go");
     stage.consent(10, Some("rm in this project"));
     stage.ui.wait(QUIET_MS);
@@ -563,7 +563,7 @@ fn a_word_that_begins_with_a_letter_of_the_question_allows_nothing() {
     // On these screens the rule does not fit, so `s` and `a` are no keys of the question.
     for (columns, rows) in [(40, 8), (30, 10)] {
         for word in ["say", "ay", "vy"] {
-            let mut stage = Stage::new(columns, rows);
+            let mut stage = AttachedUi::new(columns, rows);
             stage.run("go");
             stage.consent(10, Some("rm in this project and everywhere below it, whatever it is called"));
             stage.ui.wait(QUIET_MS);
@@ -579,7 +579,7 @@ fn a_word_that_begins_with_a_letter_of_the_question_allows_nothing() {
 #[test]
 fn nobody_says_yes_to_what_does_not_fit_on_the_screen() {
     for (columns, rows) in [(1, 1), (10, 3), (20, 5), (80, 4)] {
-        let mut stage = Stage::new(columns, rows);
+        let mut stage = AttachedUi::new(columns, rows);
         stage.run("go");
         stage.consent(10, Some("rm"));
         stage.ui.wait(QUIET_MS);
@@ -590,7 +590,7 @@ fn nobody_says_yes_to_what_does_not_fit_on_the_screen() {
 
 #[test]
 fn nothing_wakes_a_question_that_waits_for_the_person() {
-    let mut stage = Stage::new(80, 24);
+    let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("draft");
     stage.happen(domain::event::Body::Ask(domain::event::AskEvent::Opened(domain::ask::Ask {
         id: AskId(10),

@@ -1,6 +1,6 @@
 //! Below the transcript: what goes on, the composer, the status line.
 
-use super::{composer_columns, hints, look};
+use super::{appearance, composer_columns, hints};
 use crate::ask::{Keyboard, keyboard};
 use crate::cell::{count, duration, level_role};
 use crate::clean::clean_line;
@@ -34,7 +34,7 @@ const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧
 
 /// What stands between transcript and composer.
 pub(super) fn middle(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let mut rows = Vec::new();
     if let LinkState::Lost(why) = &model.world.link {
         let text = format!("✗ the runtime is gone: {}", clean_line(why));
@@ -55,7 +55,7 @@ pub(super) fn below(model: &Model) -> Vec<Row> {
 }
 
 fn widgets(model: &Model, where_to: Place) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let of_place = model.world.seen().board.widgets.values().filter(|(place, _)| *place == where_to);
     let lines = of_place.flat_map(|(_, lines)| lines.iter().take(MAX_WIDGET));
     lines.map(|line| Row::of(fit(&clean_line(line), look.columns), look.theme.style(Role::Text))).collect()
@@ -82,7 +82,7 @@ pub(super) fn toasts(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Li
 }
 
 fn plan(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let items = &model.world.state().plan;
     if items.is_empty() || items.iter().all(|item| item.state == PlanState::Done) {
         return Vec::new();
@@ -106,7 +106,7 @@ fn plan(model: &Model) -> Vec<Row> {
 }
 
 fn working(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let state = model.world.state();
     let Some(run) = state.open_run() else { return Vec::new() };
     let now = model.screen.now;
@@ -174,7 +174,7 @@ fn about(number: u64) -> u64 {
 }
 
 fn queue(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let queues = &model.world.state().queues;
     let total = queues.all().count();
     let mut rows = Vec::new();

@@ -1,6 +1,6 @@
 //! The status page: where the session stands, in numbers.
 
-use super::{bottom, look};
+use super::{appearance, bottom};
 use crate::cell::count;
 use crate::clean::clean_line;
 use crate::model::Model;
@@ -9,7 +9,7 @@ use crate::theme::Role;
 
 /// The lines of the page about the session.
 pub(super) fn rows(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let seen = model.world.seen();
     let state = &seen.state;
     let stats = state.stats();

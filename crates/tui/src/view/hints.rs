@@ -1,6 +1,6 @@
 //! Right above the composer: what may be completed, the search, what the selection can do, a command the person ran.
 
-use super::look;
+use super::appearance;
 use crate::cell::duration;
 use crate::model::Model;
 use crate::row::{Piece, Row, fit, width, wrap};
@@ -15,7 +15,7 @@ const SEARCH: &str = "find: ";
 
 /// The lines above the composer that are not widgets of the runtime.
 pub(super) fn rows(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let mut rows = ran(model);
     if !model.screen.attached.is_empty() {
         let names: Vec<&str> = model.screen.attached.iter().map(|(name, _)| name.as_str()).collect();
@@ -58,7 +58,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
 const NARROW: usize = 60;
 
 fn ran(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let Some(ran) = &model.screen.ran else { return Vec::new() };
     let word = match &ran.end {
         Some(end) => format!("{end}; goes along with your next prompt, Esc drops it"),
@@ -88,7 +88,7 @@ fn ran(model: &Model) -> Vec<Row> {
 }
 
 fn offers(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let Some(completion) = &model.screen.completion else { return Vec::new() };
     let offers = &completion.offers;
     let most = usize::from(model.screen.size.1 / 4).clamp(1, MAX_OFFERS);

@@ -9,7 +9,7 @@ mod printed;
 #[cfg(test)]
 mod tests;
 
-use super::{Cache, areas, bottom, chrome, look, welcome};
+use super::{Cache, appearance, areas, bottom, chrome, welcome};
 use crate::model::Model;
 use crate::overlay::Overlay;
 use crate::row::{Links, Row, draw, fit};
@@ -83,7 +83,7 @@ impl Inline {
     pub(crate) fn frame(&mut self, model: &Model, cache: &mut Cache) -> InlineFrame {
         prepare(model, cache);
         let (width, high) = model.screen.size;
-        let columns = look(model).columns;
+        let columns = appearance(model).columns;
         let mut commit = Vec::new();
         self.enter(model, cache, &mut commit);
         let areas = areas(model);
@@ -121,7 +121,7 @@ impl Inline {
     /// What was not handed out yet, finished or not: the program ends, and what the person saw stays.
     pub(crate) fn last(&mut self, model: &Model, cache: &mut Cache) -> Vec<Row> {
         prepare(model, cache);
-        let columns = look(model).columns;
+        let columns = appearance(model).columns;
         let mut commit = Vec::new();
         self.enter(model, cache, &mut commit);
         let printed = self.printed.entry(self.session.clone()).or_default();
@@ -133,7 +133,7 @@ impl Inline {
 
     /// Says when the session is another one than before, and where its conversation begins here.
     fn enter(&mut self, model: &Model, cache: &mut Cache, commit: &mut Vec<Row>) {
-        let columns = look(model).columns;
+        let columns = appearance(model).columns;
         let session = model.world.current.clone();
         let again = std::mem::take(&mut self.again);
         let other = session != self.session;
@@ -175,7 +175,7 @@ fn prepare(model: &Model, cache: &mut Cache) {
 
 /// A row that says what follows.
 fn marker(model: &Model, word: &str) -> Row {
-    let look = look(model);
+    let look = appearance(model);
     Row::of(fit(&format!("── {word} ──"), look.columns), look.theme.style(Role::Dim))
 }
 

@@ -1,6 +1,6 @@
 //! The pages that `?` and `/help` show.
 
-use crate::cell::Look;
+use crate::cell::Appearance;
 use crate::commands::COMMANDS;
 use crate::key::Key;
 use crate::keymap::{ACTIONS, GROUPS, Keymap};
@@ -53,7 +53,7 @@ const WIDE: usize = 100;
 const NAME: usize = 18;
 
 /// All keys, as they are now.
-pub(super) fn rows(keymap: &Keymap, look: Look) -> Vec<Row> {
+pub(super) fn rows(keymap: &Keymap, look: Appearance) -> Vec<Row> {
     let mut page = Page { look, rows: Vec::new() };
     let (fixed, own): (Vec<_>, Vec<_>) =
         FIXED.iter().partition(|(group, _)| GROUPS.iter().all(|(name, _)| name != group));
@@ -87,7 +87,7 @@ pub(super) fn rows(keymap: &Keymap, look: Look) -> Vec<Row> {
 }
 
 struct Page {
-    look: Look,
+    look: Appearance,
     rows: Vec<Row>,
 }
 
@@ -124,7 +124,7 @@ impl Page {
 }
 
 /// The commands; what the runtime cannot do is dim.
-pub(super) fn commands(look: Look, abilities: &Abilities) -> Vec<Row> {
+pub(super) fn commands(look: Appearance, abilities: &Abilities) -> Vec<Row> {
     let column = if look.columns >= 70 { 34 } else { look.columns / 2 };
     let mut rows = Vec::new();
     for command in COMMANDS {

@@ -1,8 +1,8 @@
 //! What stands over everything, drawn: the pager and the picker.
 
-use super::{keys, look, paste_rows, shown_ask};
+use super::{appearance, keys, paste_rows, shown_ask};
 use crate::ask::{self, Full, Offer, Sees};
-use crate::cell::{Look, ago, level_role};
+use crate::cell::{Appearance, ago, level_role};
 use crate::model::Model;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::Picker;
@@ -45,7 +45,7 @@ struct Page {
 }
 
 fn page_of(content: &Content, model: &Model) -> Page {
-    let look = look(model);
+    let look = appearance(model);
     let plain = |rows| Page { rows, rule: 0..0, foot: 0 };
     match content {
         Content::Keys => plain(keys::rows(&model.screen.keymap, look)),
@@ -96,7 +96,7 @@ fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
         (false, _) => "any key closes".to_owned(),
     };
     if pager.content == Content::Ask {
-        let keys = ask::row(&page_offers(model), look(model), true);
+        let keys = ask::row(&page_offers(model), appearance(model), true);
         let under = Rect { y: inner.bottom(), height: below, ..area };
         paste_rows(&keys, under, buf, links);
     }
@@ -105,7 +105,7 @@ fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut 
 
 /// The words that came and went, the newest first.
 fn notices(model: &Model) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let rows = model.screen.notices.iter().rev().flat_map(|(at, level, text)| {
         let lead = look.piece(format!("{:<12}", ago(model.screen.now, *at)), Role::Dim);
         let rest = look.piece(" ".repeat(12), Role::Dim);
@@ -116,13 +116,16 @@ fn notices(model: &Model) -> Vec<Row> {
 }
 
 fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
-    let row =
-        Row::of(format!(" {} ", fit(title, look(model).columns)), model.screen.theme.style(Role::Heading));
+    let row = Row::of(
+        format!(" {} ", fit(title, appearance(model).columns)),
+        model.screen.theme.style(Role::Heading),
+    );
     draw(&row, Position::new(area.x, area.y), area.width, buf, links);
 }
 
 fn foot(text: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
-    let row = Row::of(format!(" {}", fit(text, look(model).columns)), model.screen.theme.style(Role::Dim));
+    let row =
+        Row::of(format!(" {}", fit(text, appearance(model).columns)), model.screen.theme.style(Role::Dim));
     draw(&row, Position::new(area.x, area.bottom().saturating_sub(1)), area.width, buf, links);
 }
 
@@ -140,7 +143,7 @@ fn shows_more(picker: &Picker, high: u16) -> bool {
 }
 
 /// All of the line under the cursor, below a rule.
-fn more(picker: &Picker, look: Look, high: u16) -> Vec<Row> {
+fn more(picker: &Picker, look: Appearance, high: u16) -> Vec<Row> {
     if !shows_more(picker, high) {
         return Vec::new();
     }
@@ -154,7 +157,7 @@ fn more(picker: &Picker, look: Look, high: u16) -> Vec<Row> {
 }
 
 fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) -> Option<Position> {
-    let look = look(model);
+    let look = appearance(model);
     head(&picker.title, model, area, buf, links);
     let mut filter = Row::of("> ", look.theme.style(Role::Accent));
     filter.pieces.push(look.piece(picker.filter.text(), Role::Text));

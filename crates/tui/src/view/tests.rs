@@ -4,7 +4,7 @@ mod keyboard;
 mod panels;
 
 use crate::msg::Msg;
-use crate::update::tests::Stage;
+use crate::update::tests::AttachedUi;
 use domain::ask::{ActionDigest, Ask, AskKind, Assessment, Choice, Consent, Preview, Risk};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Part, TextKind, Usage};
@@ -21,15 +21,15 @@ use domain::tool::{Progress, ToolOutcome, ToolResult};
 use expect_test::expect_file;
 
 /// Draws a scene at each width and holds it against its file.
-fn check(name: &str, rows: u16, scene: impl Fn(&mut Stage)) {
+fn check(name: &str, rows: u16, scene: impl Fn(&mut AttachedUi)) {
     check_at(name, &[(40, rows), (80, rows), (120, rows)], scene);
 }
 
 /// Draws a scene at each size and holds it against its file.
-fn check_at(name: &str, sizes: &[(u16, u16)], scene: impl Fn(&mut Stage)) {
+fn check_at(name: &str, sizes: &[(u16, u16)], scene: impl Fn(&mut AttachedUi)) {
     let mut all = String::new();
     for &(columns, rows) in sizes {
-        let mut stage = Stage::new(columns, rows);
+        let mut stage = AttachedUi::new(columns, rows);
         scene(&mut stage);
         let (_, caret) = stage.ui.draw();
         let caret = caret.map_or("none".to_owned(), |at| format!("{},{}", at.x, at.y));
@@ -39,14 +39,14 @@ fn check_at(name: &str, sizes: &[(u16, u16)], scene: impl Fn(&mut Stage)) {
     expect_file![path].assert_eq(&all);
 }
 
-fn tool(stage: &mut Stage, id: u64, name: &str, args: &str) -> ToolRunId {
+fn tool(stage: &mut AttachedUi, id: u64, name: &str, args: &str) -> ToolRunId {
     let tool = ToolRunId(id);
     let (name, args) = (name.to_owned(), Json::verbatim(args));
     stage.happen(Body::Tool(ToolEvent::Proposed { tool, message: MessageId(5), name, args }));
     tool
 }
 
-fn ended(stage: &mut Stage, tool: ToolRunId, outcome: ToolOutcome, text: &str, parts: Vec<Part>) {
+fn ended(stage: &mut AttachedUi, tool: ToolRunId, outcome: ToolOutcome, text: &str, parts: Vec<Part>) {
     stage.happen(Body::Tool(ToolEvent::Started { tool }));
     let result = ToolResult { text: text.to_owned(), parts, json: None, truncated: false };
     stage.happen(Body::Tool(ToolEvent::Ended { tool, outcome, result }));
@@ -54,7 +54,7 @@ fn ended(stage: &mut Stage, tool: ToolRunId, outcome: ToolOutcome, text: &str, p
 
 const DIFF: &str = "@@ -1,3 +1,4 @@\n use std::io;\n-fn answer() -> u32 { 41 }\n+fn answer() -> u32 { 42 }\n+fn extra() {}\n // end\n";
 
-fn ask(stage: &mut Stage, id: u64, title: &str, kind: AskKind) {
+fn ask(stage: &mut AttachedUi, id: u64, title: &str, kind: AskKind) {
     let ask = Ask { id: AskId(id), run: Some(RunId(1)), title: title.into(), kind, deadline: None };
     stage.happen(Body::Ask(AskEvent::Opened(ask)));
     stage.ui.wait(crate::ask::SEEN_MS);
@@ -82,7 +82,7 @@ fn pictures() {
     use crate::picture::{Graphics, Pixels};
     let base64 = crate::picture::tests::png(160, 96);
     let image = Part::Image { mime: "image/png".into(), base64: base64.clone() };
-    let told = |stage: &mut Stage| {
+    let told = |stage: &mut AttachedUi| {
         stage.run("look at this");
         stage.happen(Body::Message(MessageEvent::PartAdded { message: MessageId(5), part: image.clone() }));
     };

@@ -1,7 +1,7 @@
 //! The first screen: what this is, which model answers, what to try, how to leave.
 
-use super::{look, paste_rows};
-use crate::cell::Look;
+use super::{appearance, paste_rows};
+use crate::cell::Appearance;
 use crate::clean::clean_line;
 use crate::keymap::Action;
 use crate::model::Model;
@@ -19,7 +19,7 @@ pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Link
 /// The rows of the first screen, at most `high`. Where they are too many, the examples go first: who cannot leave or get help is
 /// lost, who sees one example has seen enough.
 pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
-    let look = look(model);
+    let look = appearance(model);
     let style = |role| look.theme.style(role);
     let about = &model.screen.about;
     let mut head = vec![Row::of(about.program.clone(), style(Role::Heading))];
@@ -73,7 +73,7 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     rows
 }
 
-fn facts(model: &Model, look: Look) -> Vec<Row> {
+fn facts(model: &Model, look: Appearance) -> Vec<Row> {
     let mut rows = Vec::new();
     let seen = model.world.seen();
     let (model_name, cwd) = (seen.state.settings.model.as_ref(), &seen.state.settings.cwd);
@@ -100,7 +100,7 @@ fn facts(model: &Model, look: Look) -> Vec<Row> {
     rows
 }
 
-fn keys(model: &Model, look: Look) -> Vec<Row> {
+fn keys(model: &Model, look: Appearance) -> Vec<Row> {
     let keymap = &model.screen.keymap;
     [
         (keymap.shown(Action::Send), "sends"),

@@ -4,7 +4,7 @@
 //! longer than it. They count as handed out as they were. What follows is found by counting letters and digits, which neither another
 //! width nor markup that is closed later changes.
 
-use crate::cell::Look;
+use crate::cell::Appearance;
 use crate::markdown::Stream;
 use crate::row::{Piece, Row};
 use crate::thread::CellKey;
@@ -19,7 +19,7 @@ pub(super) struct Growing {
     /// The rows that may change, without what was handed out.
     pub(super) open: Vec<Row>,
     revision: Option<u64>,
-    look: Look,
+    look: Appearance,
     stream: Stream,
     frozen: Frozen,
 }
@@ -33,13 +33,13 @@ struct Frozen {
 }
 
 impl Growing {
-    pub(super) fn new(key: CellKey, look: Look) -> Growing {
+    pub(super) fn new(key: CellKey, look: Appearance) -> Growing {
         let (stream, frozen) = (Stream::default(), Frozen::default());
         Growing { key, begun: false, open: Vec::new(), revision: None, look, stream, frozen }
     }
 
     /// The rows of `text` that are finished and were not handed out; those that may change are kept in `open`.
-    pub(super) fn advance(&mut self, text: &str, revision: u64, look: Look) -> Vec<Row> {
+    pub(super) fn advance(&mut self, text: &str, revision: u64, look: Appearance) -> Vec<Row> {
         if self.revision == Some(revision) && self.look == look {
             return Vec::new();
         }

@@ -7,7 +7,7 @@ use crate::clean::clean_line;
 use crate::model::Model;
 use crate::row::{Row, fit};
 use crate::thread::{Cell, CellKey};
-use crate::transcript::{CellCache, lead, look};
+use crate::transcript::{CellCache, appearance, lead};
 use std::collections::HashSet;
 
 /// Columns of a prompt that is quoted.
@@ -93,7 +93,7 @@ impl Printed {
             if !self.keys.contains(&cell.key) {
                 let whole = cell::is_final(state, cell.key);
                 if let Some(text) = cell::streamed(state, cell.key) {
-                    let look = look(model, cell.key, columns);
+                    let look = appearance(model, cell.key, columns);
                     let mut growing = self.take_growing(cell, model, columns);
                     let begun = growing.begun;
                     let mut rows = growing.advance(text, cell.revision, look);
@@ -125,7 +125,7 @@ impl Printed {
 
     fn take_growing(&mut self, cell: Cell, model: &Model, columns: usize) -> Growing {
         let known = self.growing.take_if(|growing| growing.key == cell.key);
-        known.unwrap_or_else(|| Growing::new(cell.key, look(model, cell.key, columns)))
+        known.unwrap_or_else(|| Growing::new(cell.key, appearance(model, cell.key, columns)))
     }
 
     /// The rows that follow, at most `most`, and how many of them may be frozen. Rows of a growing text that do not fit are handed out.

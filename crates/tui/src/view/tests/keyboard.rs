@@ -4,7 +4,7 @@ use super::*;
 
 const SIZES: &[(u16, u16)] = &[(30, 8), (40, 12), (80, 16), (120, 16)];
 
-fn asked(stage: &mut Stage) {
+fn asked(stage: &mut AttachedUi) {
     let id = tool(stage, 20, "bash", r#"{"command":"rm -rf build"}"#);
     let preview = Preview::Command { line: "rm -rf build".into(), inner: vec!["rm -rf build".into()] };
     ask(stage, 40, "Allow bash?", consent(id, preview, Risk::High));

@@ -8,7 +8,7 @@ use domain::queue::Mode;
 use domain::session::{ModelEntry, ModelRef, ServerEntry, ServerState, SkillEntry, SkillList, ToolEntry};
 
 /// Answers the last command that asked for a list.
-fn answer(stage: &mut Stage, receipt: Receipt) {
+fn answer(stage: &mut AttachedUi, receipt: Receipt) {
     let asked = stage.ui.fx.iter().rev().find_map(|fx| match fx {
         crate::Fx::Send(outgoing) => Some(outgoing.ticket),
         _ => None,
