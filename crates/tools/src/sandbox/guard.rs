@@ -162,12 +162,12 @@ impl Duty {
         };
         let asked = loop {
             tokio::select! {
-                _ = deaths.recv() => if let (true, _) = reap() { break Asked::AtOnce },
-                () = &mut gone => break Asked::Politely,
+                _ = deaths.recv() => if let (true, _) = reap() { break StopRequest::AtOnce },
+                () = &mut gone => break StopRequest::Politely,
                 asked = stop.asked() => break asked,
             }
         };
-        if asked == Asked::Politely {
+        if asked == StopRequest::Politely {
             family.signal(rustix::process::Signal::TERM);
             let over = Instant::now() + self.grace;
             while let (_, false) = reap() {
@@ -175,7 +175,7 @@ impl Duty {
                     () = sleep_until(over) => break,
                     // Looked at again now and then: a death may come between the look and the wait.
                     _ = timeout(POLL, deaths.recv()) => {}
-                    asked = stop.asked() => if asked == Asked::AtOnce { break },
+                    asked = stop.asked() => if asked == StopRequest::AtOnce { break },
                 }
             }
         }
@@ -223,7 +223,7 @@ fn let_go_of_pipes() -> std::io::Result<()> {
 
 /// How we are asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum StopRequest {
     /// The command may end by itself.
     Politely,
     AtOnce,
@@ -245,11 +245,11 @@ impl Stop {
         })
     }
 
-    async fn asked(&mut self) -> Asked {
+    async fn asked(&mut self) -> StopRequest {
         tokio::select! {
-            _ = self.term.recv() => Asked::Politely,
-            _ = self.hangup.recv() => Asked::Politely,
-            _ = self.interrupt.recv() => Asked::AtOnce,
+            _ = self.term.recv() => StopRequest::Politely,
+            _ = self.hangup.recv() => StopRequest::Politely,
+            _ = self.interrupt.recv() => StopRequest::AtOnce,
         }
     }
 }

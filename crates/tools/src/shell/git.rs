@@ -16,33 +16,33 @@ const MAX_INDEX: u64 = 64 * 1024 * 1024;
 const REPOSITORY: [u8; 4] = 0o160_000_u32.to_be_bytes();
 
 /// A command that only looks, with the letters it may have: those that stand alone, and those whose value follows.
-pub(super) struct Look {
+pub(super) struct ReadOnlyVerb {
     pub(super) verb: &'static str,
     pub(super) flags: &'static str,
     pub(super) valued: &'static str,
 }
 
-const fn look(verb: &'static str, flags: &'static str, valued: &'static str) -> Look {
-    Look { verb, flags, valued }
+const fn read_only(verb: &'static str, flags: &'static str, valued: &'static str) -> ReadOnlyVerb {
+    ReadOnlyVerb { verb, flags, valued }
 }
 
-pub(super) const LOOKS: &[Look] = &[
-    look("status", "sbvz", "u"),
-    look("log", "abcdDgimpqrRstuvwWzEFP", "nUSGLlIBCM"),
-    look("diff", "abcdDimpqrRstuvwWz", "USGlIBCM"),
-    look("show", "abcdDimpqrRstuvwWz", "nUSGLlIBCM"),
-    look("rev-list", "gimprtvzEF", "n"),
-    look("shortlog", "snec", "w"),
-    look("blame", "lterfnswbcp", "LSMC"),
-    look("rev-parse", "q", ""),
-    look("ls-files", "cdmoisukvtz", "x"),
-    look("ls-tree", "rtdlz", ""),
-    look("describe", "", ""),
-    look("cat-file", "ptse", ""),
-    look("merge-base", "a", ""),
-    look("name-rev", "", ""),
-    look("grep", "acEFGhHiIlLnopPqrvwWz", "ABCem"),
-    look("show-ref", "dsqh", ""),
+pub(super) const READ_ONLY_VERBS: &[ReadOnlyVerb] = &[
+    read_only("status", "sbvz", "u"),
+    read_only("log", "abcdDgimpqrRstuvwWzEFP", "nUSGLlIBCM"),
+    read_only("diff", "abcdDimpqrRstuvwWz", "USGlIBCM"),
+    read_only("show", "abcdDimpqrRstuvwWz", "nUSGLlIBCM"),
+    read_only("rev-list", "gimprtvzEF", "n"),
+    read_only("shortlog", "snec", "w"),
+    read_only("blame", "lterfnswbcp", "LSMC"),
+    read_only("rev-parse", "q", ""),
+    read_only("ls-files", "cdmoisukvtz", "x"),
+    read_only("ls-tree", "rtdlz", ""),
+    read_only("describe", "", ""),
+    read_only("cat-file", "ptse", ""),
+    read_only("merge-base", "a", ""),
+    read_only("name-rev", "", ""),
+    read_only("grep", "acEFGhHiIlLnopPqrvwWz", "ABCem"),
+    read_only("show-ref", "dsqh", ""),
 ];
 
 /// Long options of those commands.
@@ -283,7 +283,7 @@ pub(super) fn looks(args: &[&str]) -> bool {
         return true;
     }
     let Some((verb, rest)) = args.split_first() else { return false };
-    let Some(look) = LOOKS.iter().find(|look| look.verb == *verb) else { return false };
+    let Some(look) = READ_ONLY_VERBS.iter().find(|look| look.verb == *verb) else { return false };
     let options = rest.iter().take_while(|arg| **arg != "--");
     let sedate =
         options.filter(|arg| arg.starts_with('-')).all(|arg| known(arg, look.flags, look.valued, LONG));

@@ -2,7 +2,7 @@
 //!
 //! Low means: reads only, inside the workspace, nothing left open. Everything else starts higher and says why.
 
-use super::looks::{Look, Looks};
+use super::looks::{Looking, Looks};
 use super::reach::{Leads, Reach, Written};
 use super::table::{self, base, has_option};
 use super::unwrap::{Bare, commands};
@@ -242,27 +242,27 @@ impl Judge<'_> {
             return self.never(inner, Risk::Critical, reason);
         }
         let look = self.looks.look(name, bare, &words);
-        if look == Look::Inside {
+        if look == Looking::Inside {
             return;
         }
-        self.out.repository |= name == "git" && !matches!(look, Look::Outside(_));
+        self.out.repository |= name == "git" && !matches!(look, Looking::Outside(_));
         (inner.looks, inner.cover) = (false, known_words(&words));
         match look {
-            Look::Inside => {}
-            Look::Outside(reason) => {
+            Looking::Inside => {}
+            Looking::Outside(reason) => {
                 self.out.raise(Risk::High, reason);
                 (inner.risk, inner.looks, inner.cover) = (Risk::High, true, Cover::Never);
             }
-            Look::OtherProgram(reason) => {
+            Looking::OtherProgram(reason) => {
                 self.out.reversible = false;
                 self.never(inner, Risk::High, reason);
             }
-            Look::Unsure(reason) => {
+            Looking::Unsure(reason) => {
                 self.out.raise(Risk::High, reason);
                 inner.risk = Risk::High;
                 self.arguments(bare, inner);
             }
-            Look::No => {
+            Looking::No => {
                 inner.risk = self.acts(name, &words);
                 self.arguments(bare, inner);
             }

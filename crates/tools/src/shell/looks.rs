@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// What a command does to what it names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Looking {
     /// It looks, in the workspace.
     Inside,
     /// It looks, elsewhere.
@@ -52,31 +52,31 @@ impl<'a> Looks<'a> {
     }
 
     /// What the command called `name` does.
-    pub(super) fn look(&self, name: &str, bare: &Bare, words: &[Option<&str>]) -> Look {
+    pub(super) fn look(&self, name: &str, bare: &Bare, words: &[Option<&str>]) -> Looking {
         let args = words.get(1..).unwrap_or_default();
-        let Some(kind) = self.kind(name) else { return Look::No };
+        let Some(kind) = self.kind(name) else { return Looking::No };
         let sedate = match args.iter().copied().collect::<Option<Vec<&str>>>() {
             // Whatever these get, they only say it.
             None => matches!(name, "echo" | "true" | "false" | ":"),
             Some(known) => self.sedate(&kind, name, bare, &known),
         };
         if let Some(doubt) = self.other_program(&kind, name, bare) {
-            return Look::OtherProgram(doubt);
+            return Looking::OtherProgram(doubt);
         }
         if !sedate {
             // These have names of their own for what they do beside looking.
             let many_sided = matches!(name, "git" | "sed" | "find") || matches!(kind, Kind::Version);
             let reason = format!("`{name}` with words that may make it do more than look");
-            return if many_sided { Look::No } else { Look::Unsure(reason) };
+            return if many_sided { Looking::No } else { Looking::Unsure(reason) };
         }
         if bare.around.elsewhere {
             let reason = format!("`{name}` may be another program there: it is looked for in other places");
-            return Look::Unsure(reason);
+            return Looking::Unsure(reason);
         }
         let mut words = bare.simple.words.iter().skip(1);
         match words.find_map(|word| Some((word, self.leaves(&kind, name, word)?))) {
-            None => Look::Inside,
-            Some((word, leads)) => Look::Outside(leads.reason("reads", word)),
+            None => Looking::Inside,
+            Some((word, leads)) => Looking::Outside(leads.reason("reads", word)),
         }
     }
 

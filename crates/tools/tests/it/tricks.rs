@@ -7,19 +7,19 @@ use std::process::Command;
 use tools::policy::{Matcher, Mode, Rule, Verdict, decide};
 use tools::shell::judge;
 
-fn free(room: &Room, line: &str) -> bool {
+fn runs_unasked(room: &Room, line: &str) -> bool {
     judge(line, &room.place).read_only()
 }
 
-fn none_free(room: &Room, lines: &[&str]) {
+fn none_run_unasked(room: &Room, lines: &[&str]) {
     for line in lines {
-        assert!(!free(room, line), "{line:?} -> {:?}", judge(line, &room.place));
+        assert!(!runs_unasked(room, line), "{line:?} -> {:?}", judge(line, &room.place));
     }
 }
 
-fn all_free(room: &Room, lines: &[&str]) {
+fn all_run_unasked(room: &Room, lines: &[&str]) {
     for line in lines {
-        assert!(free(room, line), "{line:?} -> {:?}", judge(line, &room.place));
+        assert!(runs_unasked(room, line), "{line:?} -> {:?}", judge(line, &room.place));
     }
 }
 
@@ -58,7 +58,7 @@ fn words_that_become_several_hide_no_command() {
         // A time without a plus is set.
         "date 01010000",
     ];
-    none_free(&room, &lines);
+    none_run_unasked(&room, &lines);
     let fine = [
         "timeout -k 1 5 ls",
         "env -u A ls",
@@ -72,7 +72,7 @@ fn words_that_become_several_hide_no_command() {
         "date -u +%s",
         "for x in a b; do echo $x; done",
     ];
-    all_free(&room, &fine);
+    all_run_unasked(&room, &fine);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn words_from_elsewhere_never_complete_a_line_for_a_shell() {
         "sh -c \"printf 'x; touch PWN' | xargs -I{} sh -c 'echo {}'\"",
         "find . -name 'x;touch PWN' -exec sh -c 'echo {}' \\;",
     ];
-    none_free(&room, &lines);
+    none_run_unasked(&room, &lines);
     // Nor does a rule cover it, nor is what is seen in it forgotten.
     let rule = Rule { tool: None, matcher: Matcher::Prefix { words: vec!["cargo".into(), "test".into()] } };
     let plan = |line: &str| room.plan("bash", &serde_json::json!({ "command": line })).unwrap();
@@ -121,8 +121,8 @@ fn a_file_of_words_is_not_read_for_more_words() {
         "diff --from-file=list list",
         "tree --fromfile list",
     ];
-    none_free(&room, &lines);
-    all_free(&room, &["strings list", "strings deep/*", "strings -n8 ./list", "echo @list"]);
+    none_run_unasked(&room, &lines);
+    all_run_unasked(&room, &["strings list", "strings deep/*", "strings -n8 ./list", "echo @list"]);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn an_option_that_is_not_known_to_look_is_asked() {
         // It flushes everything.
         "df --sync",
     ];
-    none_free(&room, &lines);
+    none_run_unasked(&room, &lines);
     let fine = [
         "ls -la --color=never a",
         "sort -k2,2n -t: -u a",
@@ -177,7 +177,7 @@ fn an_option_that_is_not_known_to_look_is_asked() {
         "stat -c %s a",
         "column -t -s: a",
     ];
-    all_free(&room, &fine);
+    all_run_unasked(&room, &fine);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn patterns_find_no_names_outside() {
         "sh -c 'cat .*/x'",
         "echo .*/x",
     ];
-    none_free(&room, &lines);
+    none_run_unasked(&room, &lines);
     let fine = [
         "echo *",
         "for f in *; do echo $f; done",
@@ -221,7 +221,7 @@ fn patterns_find_no_names_outside() {
         "cat .h*/x",
         "ls .hidden/*",
     ];
-    all_free(&room, &fine);
+    all_run_unasked(&room, &fine);
 }
 
 /// A program that leaves a mark.
@@ -276,9 +276,9 @@ fn a_name_is_worth_nothing_where_the_project_brings_its_own_program() {
         "git --version",
         "node --version",
     ];
-    none_free(&room, &lines);
+    none_run_unasked(&room, &lines);
     // What the shell does itself, and what is found elsewhere.
-    all_free(
+    all_run_unasked(
         &room,
         &["echo x", "printf x", "test -f a", "ls", "cd bin && ls", "/usr/bin/cat a", "command echo x"],
     );
@@ -286,12 +286,12 @@ fn a_name_is_worth_nothing_where_the_project_brings_its_own_program() {
     assert!(judgement.reasons.iter().any(|why| why.contains("a program of this workspace")), "{judgement:?}");
     // It is found by the same rules as in the shell: what stands behind does not count.
     let room = with_path(room, &format!("{SYSTEM}:{}", bin.display()));
-    all_free(&room, &["cat a", "timeout 5 ls"]);
+    all_run_unasked(&room, &["cat a", "timeout 5 ls"]);
     // A link to it is as bad.
     let elsewhere = room.dir.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     symlink(bin.join("cat"), elsewhere.join("cat")).unwrap();
-    none_free(&with_path(room, &format!("{}:{SYSTEM}", elsewhere.display())), &["cat a"]);
+    none_run_unasked(&with_path(room, &format!("{}:{SYSTEM}", elsewhere.display())), &["cat a"]);
 }
 
 #[test]
@@ -300,15 +300,15 @@ fn programs_are_not_looked_for_where_anybody_may_put_one() {
     room.put("a", "x");
     for path in [":/usr/bin", "/usr/bin/..:", "", ".:/usr/bin", "bin:/usr/bin"] {
         let room = with_path(Room::new(), path);
-        none_free(&room, &["nosuchprogram; ls; rg x", "rg x"]);
+        none_run_unasked(&room, &["nosuchprogram; ls; rg x", "rg x"]);
     }
-    all_free(&with_path(Room::new(), &format!("{SYSTEM}:.")), &["ls"]);
+    all_run_unasked(&with_path(Room::new(), &format!("{SYSTEM}:.")), &["ls"]);
     // The test's own directory may lie in /tmp, where everybody may write; so it is made plain in both ways.
     let open = room.dir.path().join("open");
     plant(&open.join("cat"));
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
     let room = with_path(room, &format!("{}:{SYSTEM}", open.display()));
-    none_free(&room, &["cat a"]);
+    none_run_unasked(&room, &["cat a"]);
     let said = judge("cat a", &room.place).reasons;
     assert!(said.iter().any(|why| why.contains("others may write in")), "{said:?}");
 }
@@ -320,12 +320,12 @@ fn libraries_of_the_project_make_every_program_doubtful() {
     let lib = room.path("lib");
     std::fs::create_dir(&lib).unwrap();
     let room = with_env(room, &[("PATH", SYSTEM), ("LD_LIBRARY_PATH", &lib.display().to_string())]);
-    none_free(&room, &["cat a", "ls"]);
-    all_free(&room, &["echo x"]);
+    none_run_unasked(&room, &["cat a", "ls"]);
+    all_run_unasked(&room, &["echo x"]);
     // An empty entry means the working directory; it is not handed on.
     let room = with_env(room, &[("PATH", SYSTEM), ("LD_LIBRARY_PATH", ":/usr/lib")]);
     assert_eq!(room.place.variable("LD_LIBRARY_PATH"), Some("/usr/lib".as_ref()));
-    all_free(&room, &["cat a", "ls"]);
+    all_run_unasked(&room, &["cat a", "ls"]);
 }
 
 #[test]
@@ -337,8 +337,11 @@ fn a_version_is_not_asked_of_what_obeys_the_project() {
     plant(&shims.join("rg"));
     let path = format!("{}:{SYSTEM}", shims.display());
     let room = with_env(room, &[("PATH", &path), ("HOME", &home.display().to_string())]);
-    none_free(&room, &["python3 --version", "rg x", "bash -lc 'ls'", "bash -ic ls", "env -i bash -c ls"]);
-    all_free(&room, &["ls", "git --version", "bash -c ls"]);
+    none_run_unasked(
+        &room,
+        &["python3 --version", "rg x", "bash -lc 'ls'", "bash -ic ls", "env -i bash -c ls"],
+    );
+    all_run_unasked(&room, &["ls", "git --version", "bash -c ls"]);
 }
 
 #[test]
@@ -351,8 +354,8 @@ fn the_terminal_is_no_harmless_device() {
         "cat < /dev/tty",
         "ls 2>/dev/tty",
     ];
-    none_free(&room, &lines);
-    all_free(&room, &["ls > /dev/null 2>&1", "echo x >/dev/stderr"]);
+    none_run_unasked(&room, &lines);
+    all_run_unasked(&room, &["ls > /dev/null 2>&1", "echo x >/dev/stderr"]);
 }
 
 #[test]
@@ -360,11 +363,14 @@ fn an_encoding_in_which_shells_read_other_letters_is_a_doubt() {
     let room = Room::new();
     // In GBK the last byte of `€` and the backslash are one letter: the quote ends, and `evil` is a command.
     let line = "echo \"€\\\"; evil; \"";
-    all_free(&room, &[line, "LC_ALL=C.UTF-8 bash -c 'ls'", "TZ=Europe/Berlin date"]);
-    none_free(&room, &["LC_ALL=zh_CN.GBK bash -c 'ls'", "LANG=ja_JP.SJIS sh -c ls", "TZ=/etc/passwd date"]);
+    all_run_unasked(&room, &[line, "LC_ALL=C.UTF-8 bash -c 'ls'", "TZ=Europe/Berlin date"]);
+    none_run_unasked(
+        &room,
+        &["LC_ALL=zh_CN.GBK bash -c 'ls'", "LANG=ja_JP.SJIS sh -c ls", "TZ=/etc/passwd date"],
+    );
     let room = with_env(room, &[("PATH", SYSTEM), ("LC_CTYPE", "zh_CN.GBK")]);
-    none_free(&room, &[line]);
-    all_free(&room, &["echo \"plain\""]);
+    none_run_unasked(&room, &[line]);
+    all_run_unasked(&room, &["echo \"plain\""]);
 }
 
 #[test]
@@ -416,7 +422,7 @@ fn plain_repository() -> Room {
 fn repository(trap: impl FnOnce(&Room)) -> bool {
     let room = plain_repository();
     trap(&room);
-    free(&room, "git status")
+    runs_unasked(&room, "git status")
 }
 
 #[test]
@@ -442,7 +448,7 @@ fn git_is_asked_when_it_would_write_run_or_read_more() {
         "git blame --contents /etc/passwd a",
         "git log --outp=x",
     ];
-    none_free(&room, &lines);
+    none_run_unasked(&room, &lines);
     let fine = [
         "git status -sb",
         "git log --oneline -5 --graph",
@@ -453,7 +459,7 @@ fn git_is_asked_when_it_would_write_run_or_read_more() {
         "git blame -L 1,2 a",
         "git --no-pager log -p",
     ];
-    all_free(&room, &fine);
+    all_run_unasked(&room, &fine);
 }
 
 #[test]

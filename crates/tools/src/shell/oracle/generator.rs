@@ -1,7 +1,7 @@
 //! Lines over the reader's grammar: words, quotes, pipes, redirections, substitutions, wrappers, patterns, and the options of each
 //! program. Hostile pieces come often; most lines are asked for, and that is fine.
 
-use super::super::git::{LONG, LOOKS};
+use super::super::git::{LONG, READ_ONLY_VERBS};
 use super::super::lookers::{LOOKERS, Options};
 
 /// Names that a line may begin with.
@@ -527,7 +527,7 @@ fn quoted(text: &str) -> String {
 /// Every option of every command of git that looks.
 pub(super) fn git_lines() -> Vec<String> {
     let mut lines = Vec::new();
-    for look in LOOKS {
+    for look in READ_ONLY_VERBS {
         let (verb, flags, valued) = (look.verb, look.flags, look.valued);
         let with = match verb {
             "grep" => "grep --cached x",
