@@ -5,7 +5,7 @@ use crate::consult::Consulted;
 use crate::grants::{Changes, Grants};
 use crate::mcp::Servers;
 use crate::port::{Port, Reported, Unwritten};
-use crate::seat::{Asked, ModelSource, Seat, Steered};
+use crate::seat::{ModelSource, OpenAsks, Seat, Steered};
 use crate::turn::Turn;
 use domain::command::{Command, RunCommand};
 use domain::event::Failure;
@@ -260,7 +260,7 @@ impl Agent {
             let seat = Seat {
                 cwd: brief.cwd.clone(),
                 unwritten,
-                asked: Asked::default(),
+                asked: OpenAsks::default(),
                 steered: Steered::default(),
                 place,
                 grants: Grants::new(brief.policy, rules.with(&self.setup.allow), self.changes.clone()),

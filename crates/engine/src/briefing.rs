@@ -1,6 +1,6 @@
 //! What the model is told before the conversation: who it is, where it works, instructions, skills, what the UI knows.
 
-use crate::place::{Look, read_text};
+use crate::place::{TextPlaces, read_text};
 use crate::skills::Skills;
 use domain::path_text;
 use domain::signal::UiContext;
@@ -24,7 +24,7 @@ pub(crate) struct Instructions {
 
 impl Instructions {
     /// Reads every file that applies here; one that cannot be read is named, not fatal.
-    pub(crate) fn read(look: &Look) -> Instructions {
+    pub(crate) fn read(look: &TextPlaces) -> Instructions {
         let mut near_first: Vec<(std::path::PathBuf, Option<&Path>)> =
             look.dirs_up().iter().map(|dir| (dir.join("AGENTS.md"), look.project.as_deref())).collect();
         near_first.extend(look.settings.iter().map(|dir| (dir.join("AGENTS.md"), None)));
@@ -110,8 +110,12 @@ mod tests {
         put("work/a/b/AGENTS.md", "the nearest");
         put("secret", "secret");
         std::os::unix::fs::symlink("../../secret", base.join("work/a/AGENTS.md")).unwrap();
-        let look =
-            Look::new(Some(&base.join("work")), &base.join("work/a/b"), None, Some(base.join("settings")));
+        let look = TextPlaces::new(
+            Some(&base.join("work")),
+            &base.join("work/a/b"),
+            None,
+            Some(base.join("settings")),
+        );
         let read = Instructions::read(&look);
         let order: Vec<&str> = read.text.lines().filter(|line| line.starts_with("the ")).collect();
         assert_eq!(order, ["the person's", "the project's", "the nearest"]);
@@ -126,7 +130,7 @@ mod tests {
         std::fs::create_dir_all(base.join("a")).unwrap();
         std::fs::write(base.join("AGENTS.md"), "x".repeat(60 * 1024)).unwrap();
         std::fs::write(base.join("a/AGENTS.md"), "y".repeat(60 * 1024)).unwrap();
-        let read = Instructions::read(&Look::new(Some(&base), &base.join("a"), None, None));
+        let read = Instructions::read(&TextPlaces::new(Some(&base), &base.join("a"), None, None));
         assert!(read.text.ends_with('y') && !read.text.contains("xxx") && read.trouble.len() == 1);
     }
 }

@@ -1,6 +1,6 @@
 //! What the person has set for the agent. Pure: reading files is the caller's business, and so are all other settings.
 
-use crate::place::Look;
+use crate::place::TextPlaces;
 use domain::path_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -228,9 +228,9 @@ impl Config {
     }
 
     /// Where instructions and skills are looked for.
-    pub(crate) fn look(&self, ground: &Ground) -> Look {
+    pub(crate) fn look(&self, ground: &Ground) -> TextPlaces {
         let workspace = ground.workspace.as_deref().ok();
-        Look::new(workspace, &ground.cwd, self.home.clone(), self.settings.clone())
+        TextPlaces::new(workspace, &ground.cwd, self.home.clone(), self.settings.clone())
     }
 
     /// The same with the places where the person keeps things.

@@ -7,8 +7,8 @@
 
 mod approvals;
 mod book;
+mod calls;
 mod client;
-mod desk;
 mod elicit;
 mod entry;
 mod server;

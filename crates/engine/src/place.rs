@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 32;
 
 /// From where, and where to, the agent looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct TextPlaces {
     /// The workspace; where there is none, nothing but the person's own is looked at.
     pub(crate) project: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
@@ -18,15 +18,15 @@ pub(crate) struct Look {
     pub(crate) settings: Option<PathBuf>,
 }
 
-impl Look {
+impl TextPlaces {
     pub(crate) fn new(
         project: Option<&Path>,
         cwd: &Path,
         home: Option<PathBuf>,
         settings: Option<PathBuf>,
-    ) -> Look {
+    ) -> TextPlaces {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        Look { project: project.map(real), cwd: real(cwd), home: home.as_deref().map(real), settings }
+        TextPlaces { project: project.map(real), cwd: real(cwd), home: home.as_deref().map(real), settings }
     }
 
     /// The working directory and what is above it, up to the project's root; nothing when it lies elsewhere.

@@ -35,9 +35,9 @@ pub trait ModelSource: Send + Sync {
 
 /// The asks of one session that a turn waits for.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Asked(Arc<Mutex<BTreeMap<AskId, oneshot::Sender<Closing>>>>);
+pub(crate) struct OpenAsks(Arc<Mutex<BTreeMap<AskId, oneshot::Sender<Closing>>>>);
 
-impl Asked {
+impl OpenAsks {
     /// Waits for an ask; register before it is reported, so that no answer can be missed.
     pub(crate) fn wait_for(&self, ask: AskId) -> oneshot::Receiver<Closing> {
         let (sender, receiver) = oneshot::channel();
@@ -74,7 +74,7 @@ pub(crate) struct Seat {
     /// The working directory as the session names it.
     pub(crate) cwd: String,
     pub(crate) unwritten: Unwritten,
-    pub(crate) asked: Asked,
+    pub(crate) asked: OpenAsks,
     pub(crate) steered: Steered,
     pub(crate) place: Workplace,
     pub(crate) grants: Grants,

@@ -9,9 +9,9 @@ use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
 use crate::grants::Grants;
 use crate::mcp::{Project, Servers, Site};
-use crate::place::Look;
+use crate::place::TextPlaces;
 use crate::port::Port;
-use crate::seat::{Asked, ModelSource, Steered};
+use crate::seat::{ModelSource, OpenAsks, Steered};
 use crate::secrets::Known;
 use crate::skills::{SkillTool, Skills};
 use domain::ask::{Answer, Ask, AskKind, Closing};
@@ -39,7 +39,7 @@ pub(crate) struct Turn {
     pub(crate) toolbox: Toolbox,
     pub(crate) place: Workplace,
     pub(crate) grants: Grants,
-    pub(crate) asked: Asked,
+    pub(crate) asked: OpenAsks,
     pub(crate) steered: Steered,
     pub(crate) secrets: Known,
     /// The model that is asked, once it is known.
@@ -51,7 +51,7 @@ pub(crate) struct Turn {
     /// MCP servers.
     pub(crate) servers: Servers,
     /// Where instructions and skills are looked for.
-    pub(crate) look: Look,
+    pub(crate) look: TextPlaces,
     pub(crate) brief: TurnBrief,
 }
 

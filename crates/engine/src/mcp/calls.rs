@@ -18,7 +18,7 @@ const MAX_OPEN: usize = 8;
 
 /// The calls of one connection. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Desk(Arc<Inner>);
+pub(crate) struct McpCalls(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -28,28 +28,28 @@ struct Inner {
 }
 
 /// A call that is under way as long as this lives.
-pub(crate) struct Seated {
-    desk: Desk,
+pub(crate) struct McpCall {
+    calls: McpCalls,
     id: u64,
 }
 
-impl Drop for Seated {
+impl Drop for McpCall {
     fn drop(&mut self) {
-        self.desk.calls().retain(|(id, _)| *id != self.id);
+        self.calls.calls().retain(|(id, _)| *id != self.id);
     }
 }
 
-impl Desk {
+impl McpCalls {
     fn calls(&self) -> std::sync::MutexGuard<'_, Vec<(u64, Port)>> {
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A call begins.
-    pub(crate) fn seat(&self, port: Port) -> Seated {
+    pub(crate) fn begin(&self, port: Port) -> McpCall {
         let mut calls = self.calls();
         let id = calls.last().map_or(0, |(last, _)| last + 1);
         calls.push((id, port));
-        Seated { desk: self.clone(), id }
+        McpCall { calls: self.clone(), id }
     }
 
     /// Whether somebody is being asked something.

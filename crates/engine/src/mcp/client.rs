@@ -1,6 +1,6 @@
 //! One connection to a server: opened with a deadline, listed, called, closed with everything it started.
 
-use super::desk::Desk;
+use super::calls::McpCalls;
 use super::elicit::{self, Filled};
 use super::entry::{Entry, Way};
 use super::tool::Offered;
@@ -80,7 +80,7 @@ impl Trouble {
 
 /// Where a server runs.
 #[derive(Debug, Clone)]
-pub(crate) struct Ground {
+pub(crate) struct ServerGround {
     pub(crate) dir: PathBuf,
     /// Whether that is a workspace, so that it may write there.
     pub(crate) workspace: bool,
@@ -97,7 +97,7 @@ pub(crate) struct Ear {
     /// Its tools have changed.
     pub(crate) changed: Arc<Notify>,
     /// Who is calling it.
-    pub(crate) desk: Desk,
+    pub(crate) calls: McpCalls,
 }
 
 impl ClientHandler for Ear {
@@ -121,7 +121,7 @@ impl ClientHandler for Ear {
         let filled = tokio::select! {
             biased;
             () = context.ct.cancelled() => Filled::Not,
-            filled = elicit::fill(&self.desk, &self.server, &message, &schema) => filled,
+            filled = elicit::fill(&self.calls, &self.server, &message, &schema) => filled,
         };
         Ok(match filled {
             Filled::In(content) => ElicitResult::new(ElicitationAction::Accept).with_content(content.into()),
@@ -131,7 +131,7 @@ impl ClientHandler for Ear {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.desk.progress(progress.progress, progress.total, progress.message);
+        self.calls.progress(progress.progress, progress.total, progress.message);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -187,7 +187,7 @@ impl Process {
 
 impl Client {
     /// Starts or reaches the server and shakes hands, within [`CONNECT`].
-    pub(crate) async fn open(entry: &Entry, ground: &Ground, ear: Ear) -> Result<Client, Trouble> {
+    pub(crate) async fn open(entry: &Entry, ground: &ServerGround, ear: Ear) -> Result<Client, Trouble> {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?;
             let safe = tools::env::kept(OsStr::new(name), OsStr::new(&value));
@@ -214,7 +214,7 @@ impl Client {
     /// The flag of an error says that the server refused this way to begin.
     async fn connect(
         way: &Way,
-        ground: &Ground,
+        ground: &ServerGround,
         ear: Ear,
         mode: ClientLifecycleMode,
     ) -> Result<Client, (Trouble, bool)> {
@@ -276,15 +276,15 @@ impl Client {
         params: CallToolRequestParams,
         port: Port,
     ) -> Result<CallToolResult, String> {
-        let desk = &self.service.service().desk;
-        let _seated = desk.seat(port);
+        let calls = &self.service.service().calls;
+        let _call = calls.begin(port);
         let calling = self.service.call_tool(params);
         tokio::pin!(calling);
         loop {
             match tokio::time::timeout(CALL, &mut calling).await {
                 Ok(answer) => return answer.map_err(|why| self.words(&why)),
                 // A person may take their time.
-                Err(_) if desk.asks() => {}
+                Err(_) if calls.asks() => {}
                 Err(_) => return Err(format!("it did not answer within {} seconds", CALL.as_secs())),
             }
         }
@@ -326,7 +326,7 @@ fn start(
     command: &str,
     args: &[String],
     env: &std::collections::BTreeMap<String, String>,
-    ground: &Ground,
+    ground: &ServerGround,
 ) -> std::io::Result<Child> {
     let mut child: Command = match &ground.guard {
         Some(guard) => {
@@ -443,7 +443,7 @@ pub async fn test(
         Ok(root) => (root.clone(), true),
         Err(_) => (ground.cwd.clone(), false),
     };
-    let ground = Ground { dir, workspace, guard, home: config.home.clone(), from_project };
+    let ground = ServerGround { dir, workspace, guard, home: config.home.clone(), from_project };
     let client = Client::open(entry, &ground, Ear::default()).await.map_err(|trouble| match trouble {
         Trouble::Login => trouble.words(&entry.name),
         Trouble::Broken(why) => why,

@@ -2,7 +2,7 @@
 //!
 //! A form is flat by its definition: texts, numbers, yes or no, one or several of a list. What is more than that is declined.
 
-use super::desk::Desk;
+use super::calls::McpCalls;
 use domain::ask::{Answer, AskKind, Choice, Closing};
 use serde_json::{Map, Value};
 
@@ -45,13 +45,13 @@ enum Reads {
 }
 
 /// Puts a form before the person, field by field.
-pub(crate) async fn fill(desk: &Desk, server: &str, message: &str, schema: &Value) -> Filled {
+pub(crate) async fn fill(calls: &McpCalls, server: &str, message: &str, schema: &Value) -> Filled {
     let Some(fields) = fields(message, schema) else { return Filled::Declined };
     let mut content = Map::new();
     let count = fields.len();
     if count == 0 {
         let kind = AskKind::Confirm { message: shown(message), yes: None, no: None, danger: false };
-        return match desk.ask(format!("The MCP server {server} asks"), kind).await {
+        return match calls.ask(format!("The MCP server {server} asks"), kind).await {
             Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => Filled::In(content),
             Some(Closing::Answered { .. }) => Filled::Declined,
             _ => Filled::Not,
@@ -62,7 +62,7 @@ pub(crate) async fn fill(desk: &Desk, server: &str, message: &str, schema: &Valu
         let mut title = format!("The MCP server {server} asks for {}{place}", field.name);
         let mut given = None;
         for _ in 0..ATTEMPTS {
-            let answer = match desk.ask(title.clone(), field.kind.clone()).await {
+            let answer = match calls.ask(title.clone(), field.kind.clone()).await {
                 Some(Closing::Answered { answer: Answer::Dismissed, .. }) => return Filled::Declined,
                 Some(Closing::Answered { answer, .. }) => answer,
                 _ => return Filled::Not,

@@ -2,7 +2,7 @@
 
 use super::approvals::Approvals;
 use super::book::{self, Listed};
-use super::client::{Client, Ear, Ground, Trouble};
+use super::client::{Client, Ear, ServerGround, Trouble};
 use super::tool::RemoteTool;
 use crate::config::Config;
 use domain::ids::Millis;
@@ -266,11 +266,11 @@ impl Project {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    fn ground(&self, from_project: bool) -> Ground {
+    fn ground(&self, from_project: bool) -> ServerGround {
         let inner = &self.all.0;
         let (guard, home) = (inner.guard.clone(), inner.config.home.clone());
         let Site { dir, workspace } = self.site.clone();
-        Ground { dir, workspace, guard, home, from_project }
+        ServerGround { dir, workspace, guard, home, from_project }
     }
 }
 

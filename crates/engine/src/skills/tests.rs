@@ -28,9 +28,9 @@ impl Ground {
         );
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> TextPlaces {
         let base = self.dir.path().canonicalize().unwrap();
-        Look::new(Some(&base.join("work")), &base.join("work/sub"), Some(base.join("home")), None)
+        TextPlaces::new(Some(&base.join("work")), &base.join("work/sub"), Some(base.join("home")), None)
     }
 
     fn find(&self) -> Skills {

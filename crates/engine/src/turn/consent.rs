@@ -244,7 +244,7 @@ impl Turn {
         match closing {
             Closing::Answered { answer: Answer::Allow { scope, .. }, by } => {
                 if let Err(why) = still_valid(tool, plan, &shown).await {
-                    let reason = format!("{why} Look again before you try once more.");
+                    let reason = format!("{why} TextPlaces again before you try once more.");
                     return self.deny(id, Decider::Policy, Some(reason)).await;
                 }
                 if unwritten.is_some() {
