@@ -23,4 +23,4 @@ pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use recovery::{Recovery, Resumable, Standing, recover};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Copied, Fate, Health, Look, Rescued, RescuedSession, SqliteStore};
+pub use sqlite::{CheckDepth, Copied, Fate, Health, Rescued, RescuedSession, SqliteStore};

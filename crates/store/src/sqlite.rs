@@ -25,7 +25,7 @@ mod trouble;
 mod writing;
 
 pub use backup::Copied;
-pub use health::{Health, Look};
+pub use health::{CheckDepth, Health};
 pub use rescue::{Fate, Rescued, RescuedSession};
 
 use crate::contract::{Appended, Durability, Found, Listing, MAX_FOUND, Opened, Store};

@@ -55,7 +55,7 @@ impl Writer {
         Writer { child, acks }
     }
 
-    fn go(&mut self) {
+    fn let_one_step(&mut self) {
         self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     }
 
@@ -103,7 +103,7 @@ fn killed_at_every_record_boundary() {
         let directory = tempfile::tempdir().unwrap();
         let mut writer = Writer::start(directory.path(), true);
         for _ in 0..cut {
-            writer.go();
+            writer.let_one_step();
             writer.ack();
         }
         writer.kill();
@@ -129,7 +129,7 @@ fn killed_in_the_middle_of_writing() {
 fn a_living_writer_keeps_others_out_and_a_dead_one_does_not() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::start(directory.path(), true);
-    writer.go();
+    writer.let_one_step();
     writer.ack();
     let mut store = SqliteStore::at(directory.path()).unwrap();
     let refused = store.open(&session());

@@ -8,7 +8,7 @@ use domain::state::{EntryKind, State};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Durability, Fate, Health, Listing, Look, Rescued, SqliteStore, Store, StoreError};
+use store::{CheckDepth, Durability, Fate, Health, Listing, Rescued, SqliteStore, Store, StoreError};
 use tempfile::TempDir;
 
 pub(crate) const PAGE: usize = 4096;
@@ -77,7 +77,7 @@ pub(crate) fn damage(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Vec
 }
 
 pub(crate) fn thorough(directory: &Path) -> Health {
-    SqliteStore::examine(directory, Look::Thorough)
+    SqliteStore::examine(directory, CheckDepth::Thorough)
 }
 
 /// Everything that the new store says is whole is as it was written; nothing is in it that never was.
@@ -357,7 +357,7 @@ fn a_copy_is_consistent_for_its_owner_alone_and_can_be_written_at_once() {
 fn a_look_is_bounded_and_changes_nothing() {
     let directory = kept(4);
     let before = std::fs::read(file(directory.path())).unwrap();
-    let look = |limit| SqliteStore::examine(directory.path(), Look::Quick(limit));
+    let look = |limit| SqliteStore::examine(directory.path(), CheckDepth::Quick(limit));
     assert!(matches!(look(Duration::from_secs(60)), Health::Whole { sessions: 4, all: true, .. }));
     assert!(
         matches!(look(Duration::ZERO), Health::Whole { sessions: 4, all: false, .. }),

@@ -6,7 +6,7 @@ use domain::event::{Body, MessageEvent, SessionEvent};
 use domain::ids::{MessageId, Seq, SessionId};
 use rusqlite::Connection;
 use std::path::Path;
-use store::{Durability, Health, Listing, Look, SqliteStore, Store, StoreError};
+use store::{CheckDepth, Durability, Health, Listing, SqliteStore, Store, StoreError};
 use tempfile::TempDir;
 
 /// A store that holds the script, one event to a row, and is closed.
@@ -235,7 +235,7 @@ fn lists_and_searches_are_made_anew_from_the_log() {
          UPDATE sessions SET summary = '?', updated_at = 0, last_seq = 0;",
     );
     drop(store);
-    let damaged = SqliteStore::examine(directory.path(), Look::Thorough);
+    let damaged = SqliteStore::examine(directory.path(), CheckDepth::Thorough);
     assert!(matches!(damaged, Health::Damaged { .. }), "{damaged:?}");
     SqliteStore::rescue(directory.path()).unwrap();
     let store = SqliteStore::at(directory.path()).unwrap();

@@ -224,7 +224,7 @@ fn records_that_are_missing_and_an_index_of_other_rows_are_seen() {
         bytes.copy_within((from - 1) * PAGE..from * PAGE, (to - 1) * PAGE);
     });
     let quick =
-        SqliteStore::examine(directory.path(), store::Look::Quick(std::time::Duration::from_secs(60)));
+        SqliteStore::examine(directory.path(), store::CheckDepth::Quick(std::time::Duration::from_secs(60)));
     assert!(matches!(quick, Health::Damaged { .. }), "{quick:?}");
     is_honest(directory.path(), &SqliteStore::rescue(directory.path()).unwrap());
 }

@@ -5,14 +5,14 @@ use super::say;
 use crate::sessions;
 use std::path::Path;
 use std::time::Duration;
-use store::{Fate, Health, Look, Rescued, SqliteStore};
+use store::{CheckDepth, Fate, Health, Rescued, SqliteStore};
 
 /// How long it looks.
 const LOOK: Duration = Duration::from_secs(3);
 
 /// One store; `false` when something is to be done about it.
 pub(super) fn store(data: &Path) -> bool {
-    match SqliteStore::examine(data, Look::Quick(LOOK)) {
+    match SqliteStore::examine(data, CheckDepth::Quick(LOOK)) {
         Health::Missing => {
             say("store", "none yet; the first conversation makes it");
             true

@@ -5,7 +5,7 @@ use super::{elsewhere, paint, told};
 use crate::exit::{self, Exit};
 use domain::ids::Seq;
 use std::path::Path;
-use store::{Fate, Health, Look, Rescued, RescuedSession, SqliteStore, StoreError};
+use store::{CheckDepth, Fate, Health, Rescued, RescuedSession, SqliteStore, StoreError};
 
 /// How many gaps of a conversation are named.
 const GAPS: usize = 5;
@@ -52,7 +52,7 @@ pub(super) fn recover(data: &Path, recover: &Recover) -> anyhow::Result<Exit> {
 }
 
 fn of_store(data: &Path, json: bool) -> anyhow::Result<Exit> {
-    match SqliteStore::examine(data, Look::Thorough) {
+    match SqliteStore::examine(data, CheckDepth::Thorough) {
         Health::Missing => anyhow::bail!("no conversation is kept yet; start one with `parlor`"),
         Health::Whole { sessions, .. } => {
             let store = data.join("sessions.db");

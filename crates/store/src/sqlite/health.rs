@@ -17,7 +17,7 @@ const MAX_COUNTED: u64 = 1024 * 1024 * 1024;
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum CheckDepth {
     /// At the pages and as many records as there is time for, as long as it says.
     Quick(Duration),
     /// At everything.
@@ -49,7 +49,7 @@ pub enum Health {
 
 impl SqliteStore {
     /// Looks at the store in `directory`; nothing in it is changed.
-    pub fn examine(directory: &Path, look: Look) -> Health {
+    pub fn examine(directory: &Path, look: CheckDepth) -> Health {
         let path = place::file(directory);
         let is_there = match access::is_there(&path) {
             Ok(is_there) => is_there,
@@ -68,7 +68,7 @@ impl SqliteStore {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Health::Missing,
             Err(error) => return Health::Refused(trouble::io(&path, &error)),
         };
-        let too_large = matches!(look, Look::Quick(_)) && bytes > MAX_COUNTED;
+        let too_large = matches!(look, CheckDepth::Quick(_)) && bytes > MAX_COUNTED;
         match read_only::connect_to_ours(&path).and_then(|connection| sound(&connection, &path, look)) {
             Ok(Sound::Yes { sessions, all }) => Health::Whole { sessions, bytes, all },
             Ok(Sound::No(first)) if too_large => Health::Damaged { first, losses: None },
@@ -91,10 +91,10 @@ impl SqliteStore {
     }
 }
 
-fn damaged(path: &Path, look: Look, first: String) -> Health {
+fn damaged(path: &Path, look: CheckDepth, first: String) -> Health {
     let until = match look {
-        Look::Quick(limit) => Some(Instant::now() + limit),
-        Look::Thorough => None,
+        CheckDepth::Quick(limit) => Some(Instant::now() + limit),
+        CheckDepth::Thorough => None,
     };
     match rescue::survey(path, until) {
         Ok(losses) => Health::Damaged { first, losses },
@@ -112,10 +112,10 @@ pub(super) enum Sound {
     No(String),
 }
 
-fn sound(connection: &Connection, path: &Path, look: Look) -> Result<Sound, StoreError> {
+fn sound(connection: &Connection, path: &Path, look: CheckDepth) -> Result<Sound, StoreError> {
     let looked = match look {
-        Look::Thorough => check(connection, &|| false),
-        Look::Quick(limit) => {
+        CheckDepth::Thorough => check(connection, &|| false),
+        CheckDepth::Quick(limit) => {
             let (over, ended) = mpsc::sync_channel::<()>(1);
             let handle = connection.get_interrupt_handle();
             let end = Instant::now() + limit;

@@ -37,7 +37,7 @@ impl SqliteStore {
         if !self.surplus {
             return;
         }
-        let left = shrink(&self.connection).and_then(|()| free(&self.connection));
+        let left = shrink(&self.connection).and_then(|()| free_pages(&self.connection));
         // It is for the next time then.
         self.surplus = left.is_ok_and(|left| left > 0) && is_shrinkable(&self.connection);
         if !self.surplus {
@@ -63,11 +63,11 @@ fn give_back(connection: &Connection, alone: bool) -> rusqlite::Result<u64> {
     tidy_index(connection)?;
     let size: u32 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
-    let mut left = free(connection)?;
+    let mut left = free_pages(connection)?;
     if is_shrinkable(connection) {
         while left > 0 {
             shrink(connection)?;
-            let now = free(connection)?;
+            let now = free_pages(connection)?;
             if now >= left {
                 break;
             }
@@ -77,7 +77,7 @@ fn give_back(connection: &Connection, alone: bool) -> rusqlite::Result<u64> {
         && (alone || u64::from(pages - left) * u64::from(size) <= QUICKLY_REWRITTEN)
     {
         rewrite(connection)?;
-        left = free(connection)?;
+        left = free_pages(connection)?;
     }
     cut(connection)?;
     Ok(u64::from(left) * u64::from(size))
@@ -101,7 +101,7 @@ fn is_shrinkable(connection: &Connection) -> bool {
     mode.is_ok_and(|mode| mode != NOT_SHRINKABLE)
 }
 
-fn free(connection: &Connection) -> rusqlite::Result<u32> {
+fn free_pages(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "freelist_count", |row| row.get(0))
 }
 

@@ -21,7 +21,7 @@ use std::path::Path;
 const HEADER: usize = 100;
 
 /// Where a row stands: its page, and which of the page's rows it is.
-type Place = (u32, usize);
+type RowPosition = (u32, usize);
 
 /// What is known of a session besides its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +54,8 @@ pub(super) struct Salvage {
     /// The same file once more: closing it would give up the lock of whoever recovers it.
     kept_open: Option<Pages>,
     sessions: BTreeMap<i64, Known>,
-    rows: Vec<(i64, Place)>,
-    snapshots: Vec<(i64, Place)>,
+    rows: Vec<(i64, RowPosition)>,
+    snapshots: Vec<(i64, RowPosition)>,
     made: Made,
     /// Processes that said that they write a session.
     pub(super) writers: BTreeSet<u32>,
@@ -172,7 +172,7 @@ impl Salvage {
     }
 
     /// The row at `place`, whose second column gives its numbers.
-    fn row(&self, (page, at): Place, numbers: impl Fn(Seq) -> (Seq, Seq)) -> Option<Row> {
+    fn row(&self, (page, at): RowPosition, numbers: impl Fn(Seq) -> (Seq, Seq)) -> Option<Row> {
         let page = self.pages.page(page)?;
         let cell = *cells::cells(&page, self.pages.usable()).get(at)?;
         let bytes = cell.whole(&page, &self.pages)?;

@@ -42,7 +42,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<State, Unreadable> {
     }
     // Half of the work is parsing: another thread does it while this one folds.
     std::thread::scope(|scope| {
-        let (sender, batches) = sync_channel::<Vec<Result<Told, Unreadable>>>(BATCHES);
+        let (sender, batches) = sync_channel::<Vec<Result<TimedBody, Unreadable>>>(BATCHES);
         scope.spawn(move || {
             let mut records = records;
             loop {
@@ -63,13 +63,13 @@ const WORTH_A_THREAD: usize = 64 * 1024;
 const BATCH: usize = 128;
 const BATCHES: usize = 8;
 
-type Told = (Millis, Body);
+type TimedBody = (Millis, Body);
 
 fn cut() -> Unreadable {
     damaged("it is cut")
 }
 
-fn fold(records: impl Iterator<Item = Result<Told, Unreadable>>) -> Result<State, Unreadable> {
+fn fold(records: impl Iterator<Item = Result<TimedBody, Unreadable>>) -> Result<State, Unreadable> {
     let mut state = State::new();
     for record in records {
         let (at, body) = record?;
@@ -85,7 +85,7 @@ struct Records<'a> {
 }
 
 impl Iterator for Records<'_> {
-    type Item = Result<Told, Unreadable>;
+    type Item = Result<TimedBody, Unreadable>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let line = self.lines.next()?;
@@ -94,12 +94,12 @@ impl Iterator for Records<'_> {
 }
 
 impl Records<'_> {
-    fn read(&mut self, line: &str) -> Result<Told, Unreadable> {
+    fn read(&mut self, line: &str) -> Result<TimedBody, Unreadable> {
         let (length, record) = line.split_once(' ').ok_or_else(cut)?;
         let length: usize = length.parse().map_err(|_| cut())?;
         let (text, after) = self.texts.split_at_checked(length).ok_or_else(cut)?;
         self.texts = after;
-        let (at, mut body): Told = record::decode(record).map_err(|error| damaged(error.to_string()))?;
+        let (at, mut body): TimedBody = record::decode(record).map_err(|error| damaged(error.to_string()))?;
         if let Some(slot) = slot(&mut body) {
             text.clone_into(slot);
         }
