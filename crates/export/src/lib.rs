@@ -14,7 +14,7 @@ mod records;
 
 pub use html::html;
 pub use markdown::markdown;
-pub use reading::{Import, MAX_IMPORT, NotASession, Place, read};
+pub use reading::{Destination, Import, MAX_IMPORT, NotASession, read};
 pub use records::{FORMAT, events_of, jsonl, saved};
 
 use domain::content::{Part, Role};

@@ -14,7 +14,7 @@ pub const MAX_IMPORT: usize = 256 * 1024 * 1024;
 
 /// Where an imported session works. What the file says about that belongs to another time or machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Destination {
     /// Its working directory.
     pub cwd: String,
     pub project: String,
@@ -83,7 +83,7 @@ struct Whole {
 ///
 /// # Errors
 /// When it is something else, of a newer version, or not a lawful stream; the error names the event.
-pub fn read(text: &str, place: &Place) -> Result<Import, NotASession> {
+pub fn read(text: &str, place: &Destination) -> Result<Import, NotASession> {
     if text.len() > MAX_IMPORT {
         return Err(NotASession::TooLong);
     }
@@ -116,7 +116,7 @@ fn take<'a>(
     head: &Head,
     records: impl Iterator<Item = &'a str>,
     cut: Option<u64>,
-    place: &Place,
+    place: &Destination,
 ) -> Result<Import, NotASession> {
     let mut taken = Taken { grammar: Grammar::new(), state: State::new(), events: Vec::new() };
     let mut found = 0;
@@ -155,11 +155,11 @@ fn withdrawn(ask: &domain::ask::Ask) -> Body {
 }
 
 /// A file may tell what happened; it may not say what is allowed or where tools work.
-fn granted(body: Body, place: &Place) -> Option<Body> {
+fn granted(body: Body, place: &Destination) -> Option<Body> {
     match body {
         Body::Session(SessionEvent::PolicyChosen { .. }) => None,
         Body::Session(SessionEvent::Opened { parent, .. }) => {
-            let Place { cwd, project } = place.clone();
+            let Destination { cwd, project } = place.clone();
             Some(Body::Session(SessionEvent::Opened { cwd, project, parent }))
         }
         body => Some(body),

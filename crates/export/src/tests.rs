@@ -19,8 +19,8 @@ fn session() -> SessionId {
     SessionId::from_number(7)
 }
 
-fn here() -> Place {
-    Place { cwd: "/here/sub".into(), project: "/here".into() }
+fn here() -> Destination {
+    Destination { cwd: "/here/sub".into(), project: "/here".into() }
 }
 
 /// A run with a tool, cut in the middle unless `whole`; a compaction; another branch.

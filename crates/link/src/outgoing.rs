@@ -200,7 +200,7 @@ impl Outgoing {
         })?;
         // Seen before it can be written, so that an answer is never seen first.
         if let Some(watcher) = &self.watcher {
-            watcher.see(Way::Out, lane, line.trim_end_matches('\n'));
+            watcher.show(Way::Out, lane, line.trim_end_matches('\n'));
         }
         place.send(item(line));
         Ok(())

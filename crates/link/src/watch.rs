@@ -35,7 +35,7 @@ impl Watcher {
     }
 
     /// Shows it a line.
-    pub fn see(&self, way: Way, lane: Lane, line: &str) {
+    pub fn show(&self, way: Way, lane: Lane, line: &str) {
         (self.0)(way, lane, line);
     }
 }
@@ -56,7 +56,7 @@ impl LinkIo {
         self.readers.spawn(async move {
             while let Some(next) = source.recv().await {
                 if let Incoming::Frame { lane, frame } = &next {
-                    seeing.see(Way::In, *lane, &shown(frame));
+                    seeing.show(Way::In, *lane, &shown(frame));
                 }
                 if sender.send(next).await.is_err() {
                     return;

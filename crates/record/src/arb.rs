@@ -35,6 +35,8 @@ fn maybe<T: std::fmt::Debug + 'static>(
     proptest::option::of(value).boxed()
 }
 
-fn few<T: std::fmt::Debug + 'static>(value: impl Strategy<Value = T> + 'static) -> BoxedStrategy<Vec<T>> {
+fn up_to_three<T: std::fmt::Debug + 'static>(
+    value: impl Strategy<Value = T> + 'static,
+) -> BoxedStrategy<Vec<T>> {
     proptest::collection::vec(value, 0..4).boxed()
 }

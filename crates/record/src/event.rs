@@ -99,11 +99,11 @@ struct CompactionMirror {
     tokens_before: u64,
     #[serde(with = "written")]
     trigger: Trigger,
-    #[serde(with = "written", default, skip_serializing_if = "free")]
+    #[serde(with = "written", default, skip_serializing_if = "is_nothing")]
     usage: Usage,
 }
 
-fn free(usage: &Usage) -> bool {
+fn is_nothing(usage: &Usage) -> bool {
     *usage == Usage::default()
 }
 

@@ -9,7 +9,7 @@ use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::state::State;
-use export::{MAX_IMPORT, Place};
+use export::{Destination, MAX_IMPORT};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -35,11 +35,11 @@ pub struct Files {
 #[derive(Debug)]
 pub(super) struct Cabinet {
     files: Files,
-    place: Place,
+    place: Destination,
 }
 
 impl Cabinet {
-    pub(super) fn new(files: Files, place: Place) -> Cabinet {
+    pub(super) fn new(files: Files, place: Destination) -> Cabinet {
         Cabinet { files, place }
     }
 
@@ -248,7 +248,7 @@ mod tests {
             workspace: Some(home.path().join("project")),
             allowed: vec![home.path().join("allowed")],
         };
-        let cabinet = Cabinet::new(files, Place { cwd: project.clone(), project });
+        let cabinet = Cabinet::new(files, Destination { cwd: project.clone(), project });
         Bench { home, cabinet }
     }
 

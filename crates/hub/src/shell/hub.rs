@@ -125,7 +125,7 @@ impl Hub {
         let (inbox, messages) = mpsc::channel(INBOX);
         let (lines, reports) = (Semaphore::new(LINE_ROOM), Semaphore::new(REPORT_ROOM));
         let hub = Hub { inbox, lines: Arc::new(lines), reports: Arc::new(reports) };
-        let place = export::Place { cwd: setup.cwd.clone(), project: setup.project.clone() };
+        let place = export::Destination { cwd: setup.cwd.clone(), project: setup.project.clone() };
         let forgets = store.forgets().map(str::to_owned);
         let keeper = Keeper::new(setup.engine == Engine::Driven, forgets, log.clone());
         let archive = Archive::new(store, Cabinet::new(files, place));

@@ -139,7 +139,7 @@ impl Entering {
         match self.host.watcher(dialect) {
             Ok(Some(watcher)) => {
                 if let Some(line) = heard {
-                    watcher.see(Way::In, self.lane, line);
+                    watcher.show(Way::In, self.lane, line);
                 }
                 link.watched(&watcher)
             }

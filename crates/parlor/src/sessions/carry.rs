@@ -1,12 +1,12 @@
 //! Sessions out to files and in from them.
 
 use super::args::{Export, Format, Import};
-use super::{Desk, find, paint, told};
+use super::{SessionCommands, find, paint, told};
 use crate::exit::{self, Exit};
 use anyhow::Context;
 use domain::ids::{Seq, SessionId};
 use domain::state::State;
-use export::{MAX_IMPORT, Place};
+use export::{Destination, MAX_IMPORT};
 use std::io::{Read, Write};
 use std::path::Path;
 use store::{Durability, Store};
@@ -16,7 +16,7 @@ const BATCH: usize = 10_000;
 /// How many ids are tried before giving up: each is one in 2⁴⁸.
 const TRIES: u64 = 16;
 
-impl Desk {
+impl SessionCommands {
     /// Writes one conversation as a file or to the standard output.
     pub(super) fn export(&self, export: &Export) -> anyhow::Result<Exit> {
         let id = self.named(export.id.as_deref())?;
@@ -57,7 +57,7 @@ impl Desk {
     /// Reads an exported conversation into a new session; a file that cannot be read leaves none behind.
     pub(super) fn import(&mut self, import: &Import) -> anyhow::Result<Exit> {
         let text = read(&import.file)?;
-        let place = Place { cwd: domain::path_text::write(&self.cwd), project: self.project.clone() };
+        let place = Destination { cwd: domain::path_text::write(&self.cwd), project: self.project.clone() };
         let read = export::read(&text, &place)
             .with_context(|| format!("{} cannot be imported", import.file.display()))?;
         let id = self.fresh()?;

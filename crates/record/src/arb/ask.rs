@@ -1,6 +1,6 @@
 //! Strategies for asks.
 
-use super::{few, json, maybe, number, one_of, text};
+use super::{json, maybe, number, one_of, text, up_to_three};
 use domain::ask::{
     ActionDigest, Answer, Ask, AskKind, Assessment, Choice, Closing, Consent, Preview, Risk, Scope,
 };
@@ -20,7 +20,7 @@ pub(super) fn digest() -> BoxedStrategy<ActionDigest> {
 fn preview() -> BoxedStrategy<Preview> {
     prop_oneof![
         text().prop_map(Preview::Text),
-        (text(), few(text())).prop_map(|(line, inner)| Preview::Command { line, inner }),
+        (text(), up_to_three(text())).prop_map(|(line, inner)| Preview::Command { line, inner }),
         (text(), text()).prop_map(|(path, text)| Preview::Diff { path, text }),
     ]
     .boxed()
@@ -28,7 +28,7 @@ fn preview() -> BoxedStrategy<Preview> {
 
 fn assessment() -> BoxedStrategy<Assessment> {
     let risk = one_of(&[Risk::Low, Risk::Medium, Risk::High, Risk::Critical]);
-    (risk, few(text()), any::<bool>())
+    (risk, up_to_three(text()), any::<bool>())
         .prop_map(|(risk, reasons, reversible)| Assessment { risk, reasons, reversible })
         .boxed()
 }
@@ -57,7 +57,7 @@ pub fn ask_kind() -> BoxedStrategy<AskKind> {
         consent().prop_map(|consent| AskKind::Consent(Box::new(consent))),
         (text(), maybe(text()), maybe(text()), any::<bool>())
             .prop_map(|(message, yes, no, danger)| AskKind::Confirm { message, yes, no, danger }),
-        (text(), few(choice), any::<bool>()).prop_map(|(message, choices, many)| AskKind::Choose {
+        (text(), up_to_three(choice), any::<bool>()).prop_map(|(message, choices, many)| AskKind::Choose {
             message,
             choices,
             many
@@ -95,7 +95,7 @@ pub fn answer() -> BoxedStrategy<Answer> {
         (scope(), maybe(digest())).prop_map(|(scope, digest)| Answer::Allow { scope, digest }),
         maybe(text()).prop_map(|reason| Answer::Deny { reason }),
         any::<bool>().prop_map(Answer::Confirmed),
-        few(text()).prop_map(Answer::Chosen),
+        up_to_three(text()).prop_map(Answer::Chosen),
         text().prop_map(Answer::Entered),
         Just(Answer::Dismissed),
     ]

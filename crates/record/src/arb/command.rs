@@ -1,7 +1,8 @@
 //! Strategies for commands.
 
 use super::{
-    answer, few, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text, ui_context,
+    answer, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text, ui_context,
+    up_to_three,
 };
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
@@ -93,7 +94,7 @@ fn of_lists() -> BoxedStrategy<Command> {
         (maybe(text()), any::<bool>())
             .prop_map(|(cwd, reload)| Command::List(ListCommand::Skills { cwd, reload })),
         Just(Command::List(ListCommand::Tools)),
-        maybe(few(text())).prop_map(|tools| Command::Session(SessionCommand::SetTools { tools })),
+        maybe(up_to_three(text())).prop_map(|tools| Command::Session(SessionCommand::SetTools { tools })),
     ]
     .boxed()
 }

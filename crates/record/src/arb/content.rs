@@ -1,6 +1,6 @@
 //! Strategies for content.
 
-use super::{few, maybe, number, one_of};
+use super::{maybe, number, one_of, up_to_three};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::ids::ToolRunId;
 use proptest::prelude::*;
@@ -58,7 +58,7 @@ pub fn part() -> BoxedStrategy<Part> {
 
 /// What a person says.
 pub fn input() -> BoxedStrategy<Input> {
-    (text(), few(part())).prop_map(|(text, attachments)| Input { text, attachments }).boxed()
+    (text(), up_to_three(part())).prop_map(|(text, attachments)| Input { text, attachments }).boxed()
 }
 
 /// Tokens and money.

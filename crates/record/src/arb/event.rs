@@ -2,8 +2,8 @@
 
 use super::ask::{digest, scope};
 use super::{
-    ask, closing, few, input, json, level, maybe, mode, model_ref, number, one_of, part, policy, queue_kind,
-    role, text, text_kind, usage,
+    ask, closing, input, json, level, maybe, mode, model_ref, number, one_of, part, policy, queue_kind, role,
+    text, text_kind, up_to_three, usage,
 };
 use domain::event::{
     AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Failure, Finish, Leaving, MessageEvent,
@@ -65,7 +65,7 @@ pub fn compaction() -> BoxedStrategy<Compaction> {
 
 /// What tools give back.
 pub fn tool_result() -> BoxedStrategy<ToolResult> {
-    (text(), few(part()), maybe(json()), any::<bool>())
+    (text(), up_to_three(part()), maybe(json()), any::<bool>())
         .prop_map(|(text, parts, json, truncated)| ToolResult { text, parts, json, truncated })
         .boxed()
 }
@@ -108,14 +108,14 @@ fn of_session() -> BoxedStrategy<Body> {
         text().prop_map(|title| Body::Session(SessionEvent::Renamed { title })),
         model_ref().prop_map(|model| Body::Session(SessionEvent::ModelChosen { model })),
         policy().prop_map(|policy| Body::Session(SessionEvent::PolicyChosen { policy })),
-        maybe(few(text())).prop_map(|tools| Body::Session(SessionEvent::ToolsChosen { tools })),
+        maybe(up_to_three(text())).prop_map(|tools| Body::Session(SessionEvent::ToolsChosen { tools })),
         maybe(number()).prop_map(|leaf| Body::Session(SessionEvent::LeafMoved { leaf: leaf.map(EntryId) })),
         (number(), number())
             .prop_map(|(used, window)| Body::Context(ContextEvent::Measured { used, window })),
         (number(), maybe(number()), compaction()).prop_map(|(entry, parent, compaction)| Body::Context(
             ContextEvent::Compacted { entry: EntryId(entry), parent: parent.map(EntryId), compaction }
         )),
-        few(item).prop_map(|items| Body::Note(NoteEvent::PlanChanged { items })),
+        up_to_three(item).prop_map(|items| Body::Note(NoteEvent::PlanChanged { items })),
         (number(), maybe(number()), maybe(number()), level(), text(), text()).prop_map(
             |(entry, parent, run, level, code, text)| Body::Note(NoteEvent::Noticed {
                 entry: EntryId(entry),

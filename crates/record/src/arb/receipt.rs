@@ -2,8 +2,8 @@
 
 use super::command::export_format;
 use super::{
-    compaction, event, few, json, maybe, model_ref, number, one_of, outcome, session_id, session_summary,
-    text, usage,
+    compaction, event, json, maybe, model_ref, number, one_of, outcome, session_id, session_summary, text,
+    up_to_three, usage,
 };
 use domain::command::{History, Receipt, Refusal, RefusalKind};
 use domain::ids::{EntryId, Millis, QueuedId, RunId};
@@ -40,15 +40,12 @@ fn of_run() -> BoxedStrategy<Receipt> {
 fn of_session() -> BoxedStrategy<Receipt> {
     let stats = (number(), number(), number(), number(), usage())
         .prop_map(|(messages, turns, runs, tools, usage)| Stats { messages, turns, runs, tools, usage });
-    let history = (number(), few(event()), any::<bool>()).prop_map(|(runs, events, truncated)| History {
-        runs,
-        events,
-        truncated,
-    });
+    let history = (number(), up_to_three(event()), any::<bool>())
+        .prop_map(|(runs, events, truncated)| History { runs, events, truncated });
     prop_oneof![
         (session_summary(), maybe(session_id()))
             .prop_map(|(session, parent)| Receipt::Session { session, parent }),
-        few(session_summary()).prop_map(Receipt::Sessions),
+        up_to_three(session_summary()).prop_map(Receipt::Sessions),
         maybe(number()).prop_map(|leaf| Receipt::Leaf(leaf.map(EntryId))),
         history.prop_map(Receipt::History),
         stats.prop_map(Receipt::Stats),
@@ -97,16 +94,17 @@ fn of_lists() -> BoxedStrategy<Receipt> {
             modified_at: Millis(at),
         },
     );
-    let skills = (few(skill), few((text(), text())), any::<bool>())
+    let skills = (up_to_three(skill), up_to_three((text(), text())), any::<bool>())
         .prop_map(|(skills, errors, truncated)| SkillList { skills, errors, truncated });
     let tool = (text(), text(), text(), any::<bool>())
         .prop_map(|(name, description, source, active)| ToolEntry { name, description, source, active });
     prop_oneof![
-        (few(model), maybe(model_ref())).prop_map(|(models, current)| Receipt::Models { models, current }),
+        (up_to_three(model), maybe(model_ref()))
+            .prop_map(|(models, current)| Receipt::Models { models, current }),
         model_ref().prop_map(Receipt::Model),
-        few(server).prop_map(Receipt::Servers),
+        up_to_three(server).prop_map(Receipt::Servers),
         skills.prop_map(Receipt::Skills),
-        few(tool).prop_map(Receipt::Tools),
+        up_to_three(tool).prop_map(Receipt::Tools),
     ]
     .boxed()
 }

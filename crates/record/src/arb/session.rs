@@ -1,6 +1,6 @@
 //! Strategies for sessions, models, signals and what runtimes can do.
 
-use super::{few, maybe, number, one_of, text, usage};
+use super::{maybe, number, one_of, text, up_to_three, usage};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
@@ -71,7 +71,11 @@ pub fn signal() -> BoxedStrategy<Signal> {
         (level(), text()).prop_map(|(level, text)| Signal::Notify { level, text }),
         (text(), maybe(text())).prop_map(|(key, text)| Signal::Status { key, text }),
         maybe(text()).prop_map(Signal::Working),
-        (text(), few(text()), place()).prop_map(|(key, lines, place)| Signal::Widget { key, lines, place }),
+        (text(), up_to_three(text()), place()).prop_map(|(key, lines, place)| Signal::Widget {
+            key,
+            lines,
+            place
+        }),
         text().prop_map(Signal::Title),
         text().prop_map(Signal::EditorText),
         (text(), any::<u16>(), text(), maybe(text())).prop_map(|(text, confidence, source, context)| {
@@ -96,7 +100,7 @@ pub fn board() -> BoxedStrategy<Board> {
 
 /// What a UI knows.
 pub fn ui_context() -> BoxedStrategy<UiContext> {
-    (maybe(text()), maybe(text()), maybe(text()), maybe((text(), text())), few(text()))
+    (maybe(text()), maybe(text()), maybe(text()), maybe((text(), text())), up_to_three(text()))
         .prop_map(|(cwd, workspace_root, active_file, selection, notes)| UiContext {
             cwd,
             workspace_root,
