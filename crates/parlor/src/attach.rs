@@ -2,22 +2,23 @@
 
 use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
-use crate::interactive::{self, Look};
-use crate::ps::desk::Desk;
+use crate::interactive::{self, UiOptions};
+use crate::ps::announcement::Announcement;
 use crate::record::Tape;
-use crate::remote::{Front, Place};
+use crate::remote::{Front, RuntimeAddress};
 use crate::{places, ps, run, stack};
 use domain::ids::SessionId;
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
-    let named = Place::of(attach.socket.as_ref(), &attach.command).or_else(|| Place::usual(attach.dialect));
+    let named = RuntimeAddress::of(attach.socket.as_ref(), &attach.command)
+        .or_else(|| RuntimeAddress::usual(attach.dialect));
     let place = match (named, &attach.session) {
         (Some(place), _) => place,
         (None, Some(session)) if attach.dialect.is_lossless() => {
             let (socket, id) = ps::find(session).await?;
             attach.session = Some(id);
-            Place::Socket(socket)
+            RuntimeAddress::Socket(socket)
         }
         (None, _) => {
             return Err(exit::usage(
@@ -26,8 +27,8 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
         }
     };
     let socket = match &place {
-        Place::Socket(path) => Some(path.clone()),
-        Place::Command(_) => None,
+        RuntimeAddress::Socket(path) => Some(path.clone()),
+        RuntimeAddress::Command(_) => None,
     };
     let headless = attach.prompt.is_some();
     let log = if headless { stack::log_to_stderr() } else { stack::no_log() };
@@ -38,12 +39,12 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
         Some(prompt) => run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new())).await,
         None => {
             let note = interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect));
-            let (cwd, look) = (places::working_directory(&common)?, Look::of(&common)?);
+            let (cwd, look) = (places::working_directory(&common)?, UiOptions::of(&common)?);
             if let Some(socket) = socket {
                 let open = async |session: Option<SessionId>| {
                     let known = session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
                     let session = known.as_deref().or(attach.session.as_deref());
-                    let place = Place::Socket(socket.clone());
+                    let place = RuntimeAddress::Socket(socket.clone());
                     Front::open(&common, attach.dialect, place, session, tape.as_ref(), stack::no_log()).await
                 };
                 let exit = interactive::on_socket(front, open, note, cwd, look).await;
@@ -52,7 +53,8 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
                 }
                 return exit;
             }
-            let _desk = Desk::quietly(&front.hub, &cwd, &format!("terminal on {}", attach.dialect)).await;
+            let _announcement =
+                Announcement::quietly(&front.hub, &cwd, &format!("terminal on {}", attach.dialect)).await;
             interactive::on(&front.hub, None, note, cwd, look).await
         }
     };

@@ -2,9 +2,9 @@
 
 use crate::cli::{Bridge, Common};
 use crate::exit::{self, Exit};
-use crate::ps::desk::Desk;
+use crate::ps::announcement::Announcement;
 use crate::record::Tape;
-use crate::remote::{Front, Place};
+use crate::remote::{Front, RuntimeAddress};
 use crate::serve::{self, Host, Wire};
 use crate::stop::{self, Manner};
 use crate::{places, stack};
@@ -19,7 +19,7 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
         exit::say(&report);
         return Ok(Exit::Done);
     }
-    let Some(place) = Place::of(bridge.to_socket.as_ref(), &bridge.command) else {
+    let Some(place) = RuntimeAddress::of(bridge.to_socket.as_ref(), &bridge.command) else {
         return Err(exit::usage("say where the runtime is\n\nhint: --to-socket PATH, or -- COMMAND"));
     };
     if bridge.stdio == bridge.socket.is_some() {
@@ -34,7 +34,7 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
     let host = Host::in_front(&cwd, bridge.options.clone(), tape.clone());
     let serving = format!("bridge: {} on {}", bridge.from, bridge.to);
     // Held until the end.
-    let _desk = Desk::open(&front.hub, &host, &cwd, serving).await;
+    let _announcement = Announcement::open(&front.hub, &host, &cwd, serving).await;
     let serving = async {
         match &bridge.socket {
             None => serve::on_stdio(&front.hub, &host, bridge.from).await,

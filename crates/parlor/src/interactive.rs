@@ -4,7 +4,7 @@ mod again;
 
 use crate::cli::Common;
 use crate::exit::Exit;
-use crate::ps::desk::Desk;
+use crate::ps::announcement::Announcement;
 use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
@@ -48,11 +48,11 @@ const NEWS: usize = 64;
 
 /// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
 pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
-    let look = Look::of(&common)?;
+    let look = UiOptions::of(&common)?;
     if common.resume == Some(None) {
         // Which conversation to go on with is asked on the bare terminal.
         let own = stack::own(&common, stack::no_log()).await?;
-        let _desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
+        let _announcement = Announcement::quietly(&own.hub, &own.cwd, "terminal").await;
         let look = look.warned(own.no_workspace);
         let note = Note { unkept: own.unkept, ..note_on(&own.model) };
         let exit = on(&own.hub, own.start, note, own.cwd, look).await;
@@ -71,7 +71,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move { tokio::spawn(stand(common, news, commands, note)).await };
     tokio::pin!(screen, behind);
-    let mut hub: Option<(Hub, EngineTask, Option<Desk>)> = None;
+    let mut hub: Option<(Hub, EngineTask, Option<Announcement>)> = None;
     let left = loop {
         tokio::select! {
             biased;
@@ -80,7 +80,7 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
             stood = &mut behind, if hub.is_none() => hub = Some(stood??),
         }
     };
-    if let Some((hub, engine, _desk)) = hub {
+    if let Some((hub, engine, _announcement)) = hub {
         leave(&hub, engine, left.as_ref().is_ok_and(|left| *left == ExitReason::Quit)).await;
     }
     Ok(exit(left?))
@@ -110,7 +110,7 @@ async fn stand(
     news: mpsc::Sender<News>,
     commands: mpsc::Receiver<tui::Outgoing>,
     note: watch::Sender<Note>,
-) -> anyhow::Result<(Hub, EngineTask, Option<Desk>)> {
+) -> anyhow::Result<(Hub, EngineTask, Option<Announcement>)> {
     let own = stack::own(&common, stack::no_log()).await?;
     let begins = own.start.is_some();
     let start =
@@ -122,8 +122,8 @@ async fn stand(
     }
     tokio::spawn(pass(commands, ui.port));
     tokio::spawn(relay(ui.news, news));
-    let desk = Desk::quietly(&own.hub, &own.cwd, "terminal").await;
-    Ok((own.hub, own.engine, desk))
+    let announcement = Announcement::quietly(&own.hub, &own.cwd, "terminal").await;
+    Ok((own.hub, own.engine, announcement))
 }
 
 /// Which model answers, why, and what to ask it.
@@ -172,7 +172,7 @@ fn exit(left: ExitReason) -> Exit {
 
 /// How the terminal UI is to be: what the person has set, and over it what the command line says.
 #[derive(Debug, Clone)]
-pub(crate) struct Look {
+pub(crate) struct UiOptions {
     ui: Ui,
     file: Option<PathBuf>,
     /// What to know before anything else.
@@ -181,9 +181,9 @@ pub(crate) struct Look {
     ephemeral: bool,
 }
 
-impl Look {
+impl UiOptions {
     /// As set, and as asked for on the command line.
-    pub(crate) fn of(common: &Common) -> anyhow::Result<Look> {
+    pub(crate) fn of(common: &Common) -> anyhow::Result<UiOptions> {
         let file = settings::file();
         let mut ui = Ui::read(file.as_deref());
         ui.told.splice(..0, settings::read().told);
@@ -194,12 +194,12 @@ impl Look {
         ui.settings.inline |= common.inline;
         ui.settings.inline &= !common.full_screen;
         ui.settings.mouse &= std::env::var_os("PARLOR_NO_MOUSE").is_none();
-        Ok(Look { ui, file, warning: None, ephemeral: common.ephemeral })
+        Ok(UiOptions { ui, file, warning: None, ephemeral: common.ephemeral })
     }
 
     /// With something to know before anything else.
-    fn warned(self, warning: Option<String>) -> Look {
-        Look { warning, ..self }
+    fn warned(self, warning: Option<String>) -> UiOptions {
+        UiOptions { warning, ..self }
     }
 
     fn options(self, note: Note, cwd: PathBuf) -> Options {
@@ -235,7 +235,7 @@ pub(crate) async fn on(
     start: Option<Command>,
     note: Note,
     cwd: PathBuf,
-    look: Look,
+    look: UiOptions,
 ) -> anyhow::Result<Exit> {
     let begins = start.is_some();
     let mut ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
@@ -259,7 +259,7 @@ pub(crate) async fn on_socket(
     open: impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
     note: Note,
     cwd: PathBuf,
-    look: Look,
+    look: UiOptions,
 ) -> anyhow::Result<Exit> {
     let (send, news) = mpsc::channel(NEWS);
     let (outgoing, commands) = mpsc::channel(OUTGOING);

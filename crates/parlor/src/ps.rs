@@ -1,14 +1,14 @@
 //! `parlor ps`: the live sessions of this person's processes and who is attached, without a port to know.
 //!
-//! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see `ps/desk.rs`); this reads them. What a
+//! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see `ps/announcement.rs`); this reads them. What a
 //! process that is gone left behind is removed here.
 
-pub(crate) mod desk;
+pub(crate) mod announcement;
 
 use crate::entrance;
 use crate::exit::{self, Exit};
+use announcement::Notice;
 use anyhow::Context;
-use desk::Notice;
 use link::{Incoming, Limits, LinkError, LinkIo, unix};
 use roles::Lane;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub(crate) struct Process {
 
 /// Asks every process that left a notice, and prints what they say.
 pub(crate) async fn ps(asked: &Ps) -> anyhow::Result<Exit> {
-    let all = processes(&desk::directory()?).await?;
+    let all = processes(&announcement::directory()?).await?;
     if asked.json {
         let all: Vec<Value> = all
             .iter()
@@ -138,7 +138,7 @@ async fn told(mut link: LinkIo) -> Option<Vec<Value>> {
 
 /// The socket of the process that has this session open; its id may be shortened.
 pub(crate) async fn find(session: &str) -> anyhow::Result<(PathBuf, String)> {
-    let directory = desk::directory()?;
+    let directory = announcement::directory()?;
     let mut found = Vec::new();
     for process in processes(&directory).await? {
         for live in process.sessions.iter().flatten() {

@@ -21,27 +21,27 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const LAST_LINES: usize = 20;
 
 /// Where a foreign runtime is.
-pub(crate) enum Place {
+pub(crate) enum RuntimeAddress {
     /// Listening there.
     Socket(PathBuf),
     /// To be started.
     Command(Vec<OsString>),
 }
 
-impl Place {
+impl RuntimeAddress {
     /// Where runtimes of this wire usually listen, if one does.
-    pub(crate) fn usual(dialect: Dialect) -> Option<Place> {
+    pub(crate) fn usual(dialect: Dialect) -> Option<RuntimeAddress> {
         let sockets = dialect.description().sockets?;
         let paths = (sockets.connect)(&|name| std::env::var_os(name));
-        paths.into_iter().find(|path| path.exists()).map(Place::Socket)
+        paths.into_iter().find(|path| path.exists()).map(RuntimeAddress::Socket)
     }
 
     /// What was typed; `None` when neither was.
-    pub(crate) fn of(socket: Option<&PathBuf>, command: &[OsString]) -> Option<Place> {
+    pub(crate) fn of(socket: Option<&PathBuf>, command: &[OsString]) -> Option<RuntimeAddress> {
         match (socket, command) {
-            (Some(path), _) => Some(Place::Socket(path.clone())),
+            (Some(path), _) => Some(RuntimeAddress::Socket(path.clone())),
             (None, []) => None,
-            (None, command) => Some(Place::Command(command.to_vec())),
+            (None, command) => Some(RuntimeAddress::Command(command.to_vec())),
         }
     }
 }
@@ -69,19 +69,19 @@ impl Front {
     pub(crate) async fn open(
         common: &Common,
         dialect: Dialect,
-        place: Place,
+        place: RuntimeAddress,
         session: Option<&str>,
         tape: Option<&Tape>,
         log: Log,
     ) -> anyhow::Result<Front> {
         let (link, program) = match place {
-            Place::Socket(path) => (connect(dialect, &path).await?, None),
+            RuntimeAddress::Socket(path) => (connect(dialect, &path).await?, None),
             // What happens there is told on a second socket, which a program's pipes have not.
-            Place::Command(_) if dialect.has_event_lane() => anyhow::bail!(
+            RuntimeAddress::Command(_) if dialect.has_event_lane() => anyhow::bail!(
                 "{dialect} speaks over two sockets, not over a program's stdin and stdout; \
                  start the program, then name its socket instead of the command"
             ),
-            Place::Command(command) => match dialect.description().restart_code {
+            RuntimeAddress::Command(command) => match dialect.description().restart_code {
                 Some(code) => {
                     let launch = move || watched(command.clone());
                     let (link, program) = start_again_on(code, launch, Lane::MAIN, Limits::default())?;

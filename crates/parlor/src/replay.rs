@@ -2,7 +2,7 @@
 
 use crate::check::{TestedRole, relay};
 use crate::exit::{self, Exit};
-use crate::remote::Place as Typed;
+use crate::remote::RuntimeAddress;
 use crate::{entrance, stack};
 use anyhow::Context;
 use dialects::Dialect;
@@ -53,12 +53,12 @@ pub(crate) struct Replay {
 /// Plays the recording; `Exit::Failed` when something differed.
 pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     let transcript = read(&replay.file)?;
-    let Some(typed) = Typed::of(replay.socket.as_ref(), &replay.command) else {
+    let Some(typed) = RuntimeAddress::of(replay.socket.as_ref(), &replay.command) else {
         return Err(exit::usage("say what to play it against\n\nhint: --socket PATH, or -- COMMAND"));
     };
     let place = match typed {
-        Typed::Socket(path) => Place::Socket(path, entrance::trust),
-        Typed::Command(command) => Place::Command { command, cwd: None, guard: stack::watching() },
+        RuntimeAddress::Socket(path) => Place::Socket(path, entrance::trust),
+        RuntimeAddress::Command(command) => Place::Command { command, cwd: None, guard: stack::watching() },
     };
     let carrier = carrier(&transcript);
     let (tested, mut peer) = match replay.role {

@@ -6,9 +6,9 @@ pub(crate) mod habits;
 use crate::cli::{Common, Serve};
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
-use crate::ps::desk::Desk;
+use crate::ps::announcement::Announcement;
 use crate::record::Tape;
-use crate::stack::{self, Own};
+use crate::stack::{self, OwnStack};
 use crate::stop::{self, Manner};
 use anyhow::Context;
 use dialects::Dialect;
@@ -113,7 +113,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let host = Host::new(&own, &serve, start);
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
     // Held until the end.
-    let _desk = Desk::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
+    let _announcement = Announcement::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
     for path in serve.socket.iter().chain(usual.iter().filter(|_| !serve.stdio)) {
         if let Some(words) = own.exposes(path) {
             exit::complain(&words);
@@ -217,7 +217,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    fn new(own: &Own, serve: &Serve, start: Option<Command>) -> Host {
+    fn new(own: &OwnStack, serve: &Serve, start: Option<Command>) -> Host {
         let greeting = Greeting {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(&own.cwd),

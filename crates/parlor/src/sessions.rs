@@ -30,7 +30,7 @@ use store::{Durability, Listing, SqliteStore, Store, StoreError};
 const FILE: &str = "sessions.db";
 
 /// What every act works with.
-pub(crate) struct Desk {
+pub(crate) struct SessionCommands {
     store: SqliteStore,
     /// The project the person stands in.
     project: String,
@@ -53,17 +53,18 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
     }
     let store = open(&data, act.only_reads())?;
     let ground = places::ground_aloud(common, &mut settings::read_aloud())?;
-    let mut desk = Desk { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
+    let mut commands =
+        SessionCommands { store, project: places::project(&ground), cwd: ground.cwd, now: now() };
     match act {
-        Act::List(list) => desk.list(&list),
-        Act::Show(show) => desk.show(&show),
-        Act::Search(search) => desk.search(&search),
-        Act::Tree(id) => desk.tree(&id),
-        Act::Export(export) => desk.export(&export),
-        Act::Import(import) => desk.import(&import),
-        Act::Rename(rename) => desk.rename(rename),
-        Act::Remove(remove) => desk.remove(&remove),
-        // Done without the desk.
+        Act::List(list) => commands.list(&list),
+        Act::Show(show) => commands.show(&show),
+        Act::Search(search) => commands.search(&search),
+        Act::Tree(id) => commands.tree(&id),
+        Act::Export(export) => commands.export(&export),
+        Act::Import(import) => commands.import(&import),
+        Act::Rename(rename) => commands.rename(rename),
+        Act::Remove(remove) => commands.remove(&remove),
+        // Done above, without opening the store.
         Act::Recover(_) | Act::Backup(_) => Ok(Exit::Done),
     }
 }
@@ -140,7 +141,7 @@ pub(crate) fn elsewhere(data: &Path) -> String {
     )
 }
 
-impl Desk {
+impl SessionCommands {
     /// The session that was named, or the newest of this project.
     fn named(&self, id: Option<&str>) -> anyhow::Result<SessionId> {
         if let Some(id) = id {

@@ -23,7 +23,7 @@ use tools::sandbox::{Guard, status};
 pub const GUARD: &str = "__guard";
 
 /// A running stack with our own agent.
-pub struct Own {
+pub struct OwnStack {
     /// The way in.
     pub hub: Hub,
     /// To be stopped with the hub.
@@ -43,7 +43,7 @@ pub struct Own {
     pub start: Option<Command>,
 }
 
-impl Own {
+impl OwnStack {
     /// What to say when commands of the agent may write where a socket is to be: one could take its place.
     pub(crate) fn exposes(&self, socket: &Path) -> Option<String> {
         let socket = std::path::absolute(socket).ok()?;
@@ -75,7 +75,7 @@ pub(crate) fn no_log() -> Log {
 }
 
 /// Starts the stack with our own agent.
-pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
+pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
     let data = places::data()?;
     let settings::Set { mut config, told } = settings::read();
     for what in told {
@@ -106,7 +106,7 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<Own> {
         Ok(workspace) => (Some(workspace), None),
         Err(why) => (None, Some(why.words())),
     };
-    Ok(Own { hub, engine, model, cwd: ground.cwd, unkept, no_workspace, workspace, guard, start })
+    Ok(OwnStack { hub, engine, model, cwd: ground.cwd, unkept, no_workspace, workspace, guard, start })
 }
 
 /// Why something that was allowed can never be used, if so: a tool of a server that nobody has configured.
@@ -191,7 +191,7 @@ pub(crate) fn guard(config: &engine::Config) -> Option<Guard> {
     if exe.file_stem()? != "parlor" {
         return None;
     }
-    let ours = [settings::folder(), places::data().ok(), ps::desk::directory().ok()];
+    let ours = [settings::folder(), places::data().ok(), ps::announcement::directory().ok()];
     let ours: Vec<PathBuf> = ours.into_iter().flatten().collect();
     let guard = Guard::new(&exe, &[GUARD]).hiding(&ours);
     Some(guard.also_readable(&config.sandbox.also_readable).also_writable(&config.sandbox.also_writable))

@@ -2,7 +2,8 @@
 //! tells everyone who connects what is open and who is there.
 //!
 //! Invariants: the directory is for its owner alone; everything is removed when the process ends in order; what a killed process
-//! leaves is found by its process id and removed by whoever looks next. A desk that cannot be opened costs only the finding.
+//! leaves is found by its process id and removed by whoever looks next. A process that cannot announce
+//! itself is only not found.
 
 use crate::entrance::Refusals;
 use crate::serve::Host;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// Most connections at once to a desk.
+/// Most connections at once to the socket that tells who is there.
 const MAX_VISITORS: usize = 64;
 /// How long somebody who asks may take to read the answer.
 const TELL_WITHIN: Duration = Duration::from_secs(2);
@@ -93,26 +94,28 @@ impl Notice {
     }
 }
 
-/// The desk of this process. Dropping it removes everything.
-pub(crate) struct Desk {
+/// By what this process is found. Dropping it removes everything.
+pub(crate) struct Announcement {
     notice: Notice,
     directory: PathBuf,
     _attending: JoinSet<()>,
 }
 
-impl Desk {
-    /// Opens the desk of this process; one that cannot be opened is said on stderr.
-    pub(crate) async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> Option<Desk> {
-        let opened = Desk::try_open(hub, host, cwd, serving).await;
+impl Announcement {
+    /// Announces this process; a failure is said on stderr.
+    pub(crate) async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> Option<Announcement> {
+        let opened = Announcement::try_open(hub, host, cwd, serving).await;
         opened.inspect_err(|why| exit::complain(&format!("`parlor ps` will not show this: {why:#}"))).ok()
     }
 
-    /// Opens the desk of a process whose screen belongs to its UI: nothing is said.
-    pub(crate) async fn quietly(hub: &Hub, cwd: &Path, serving: &str) -> Option<Desk> {
-        Desk::try_open(hub, &Host::in_front(cwd, Vec::new(), None), cwd, serving.to_owned()).await.ok()
+    /// Announces a process whose screen belongs to its UI: nothing is said.
+    pub(crate) async fn quietly(hub: &Hub, cwd: &Path, serving: &str) -> Option<Announcement> {
+        Announcement::try_open(hub, &Host::in_front(cwd, Vec::new(), None), cwd, serving.to_owned())
+            .await
+            .ok()
     }
 
-    async fn try_open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> anyhow::Result<Desk> {
+    async fn try_open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> anyhow::Result<Announcement> {
         let directory = directory()?;
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -154,11 +157,11 @@ impl Desk {
                 link.shutdown(TELL_WITHIN).await;
             }
         }));
-        Ok(Desk { notice, directory, _attending: attending })
+        Ok(Announcement { notice, directory, _attending: attending })
     }
 }
 
-impl Drop for Desk {
+impl Drop for Announcement {
     fn drop(&mut self) {
         self.notice.clear(&self.directory);
     }

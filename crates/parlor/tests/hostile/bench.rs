@@ -236,10 +236,10 @@ impl Serving {
     }
 
     /// The socket by which every serving process can be found, beside the one it was told.
-    pub(crate) fn desk(&self, world: &World) -> PathBuf {
-        let desk = world.path("data/run").join(format!("{}.sock", self.child.id()));
-        wait_until("it can be found", || desk.exists());
-        desk
+    pub(crate) fn native_socket(&self, world: &World) -> PathBuf {
+        let native_socket = world.path("data/run").join(format!("{}.sock", self.child.id()));
+        wait_until("it can be found", || native_socket.exists());
+        native_socket
     }
 }
 

@@ -17,14 +17,14 @@ echo '{}'
 ";
 
 /// What a probe told.
-struct Told {
+struct ProbeReport {
     session: i32,
     terminal: String,
     left: i32,
     preload: String,
 }
 
-fn told(world: &World, name: &str) -> Told {
+fn told(world: &World, name: &str) -> ProbeReport {
     let file = format!("project/{name}");
     wait_until(&format!("{name} was started"), || world.path(&file).exists());
     let text = world.get(&file);
@@ -33,7 +33,7 @@ fn told(world: &World, name: &str) -> Told {
     let number = |at: usize| words[at].parse::<i32>().unwrap();
     let terminal = words.iter().rev().find(|word| ["some", "none"].contains(word)).unwrap();
     assert_eq!(number(4), 0, "{name} has a controlling terminal: {text}");
-    Told {
+    ProbeReport {
         session: number(3),
         terminal: (*terminal).to_owned(),
         left: world.get(&format!("{file}.left")).trim().parse().unwrap(),

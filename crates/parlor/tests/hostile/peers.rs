@@ -13,7 +13,7 @@ fn a_command_is_not_let_in_also_when_whoever_connected_is_gone() {
         let attack = world.attack();
         let serving = world.serve(&["--policy", "full"]);
         let mut ui = world.ui(&serving.socket);
-        for socket in [serving.socket.clone(), serving.desk(world)] {
+        for socket in [serving.socket.clone(), serving.native_socket(world)] {
             let socket = socket.display();
             for free in [false, true] {
                 let args = json!({"command": format!("{attack} enter {socket}"), "unsandboxed": free, "reason": "to see what stops it"});
@@ -144,18 +144,18 @@ fn terminal(world: &World, args: &[&str]) -> Terminal {
 fn the_sockets_of_the_terminal_let_in_neither_a_command_nor_what_was_started_inside() {
     as_each_user(|world| {
         let mut terminal = terminal(world, &["--policy", "full"]);
-        let desk = || {
+        let native_socket = || {
             let entries = std::fs::read_dir(world.path("data/run")).into_iter().flatten().flatten();
             let mut paths = entries.map(|entry| entry.path());
             paths.find(|path| path.extension().is_some_and(|kind| kind == "sock"))
         };
-        wait_until("it can be found", || desk().is_some());
-        let desk = desk().unwrap().display().to_string();
-        assert_eq!(world.outside("./attack", &["enter", &desk]), "let in\n");
-        let line = format!("./attack enter-and-die {desk} {TRIES}");
+        wait_until("it can be found", || native_socket().is_some());
+        let native_socket = native_socket().unwrap().display().to_string();
+        assert_eq!(world.outside("./attack", &["enter", &native_socket]), "let in\n");
+        let line = format!("./attack enter-and-die {native_socket} {TRIES}");
         terminal.send(&format!("call bash {{\"command\": \"{line}\"}}\r"));
         terminal.shows(&[&format!("let in 0 of {TRIES}")]);
-        terminal.send(&format!("!./attack enter {desk} > below\r"));
+        terminal.send(&format!("!./attack enter {native_socket} > below\r"));
         wait_until("it was told", || world.get("project/below").contains("\n"));
         let text = world.get("project/below");
         assert!(text.contains("started from inside of Parlor"), "{text}");

@@ -18,12 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A provider.
 pub(crate) struct Server {
     pub(crate) url: String,
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<ServerLog>>,
 }
 
 /// What came of the requests.
 #[derive(Default)]
-struct Told {
+struct ServerLog {
     requests: usize,
     /// Streams that stalled until the client went away.
     left: usize,
@@ -47,7 +47,7 @@ impl Server {
     pub(crate) fn playing(wire: Wire, story: Arc<Mutex<Vec<Say>>>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let told = Arc::new(Mutex::new(Told::default()));
+        let told = Arc::new(Mutex::new(ServerLog::default()));
         let telling = told.clone();
         std::thread::spawn(move || {
             for socket in listener.incoming().flatten() {
@@ -80,7 +80,12 @@ impl Server {
     }
 }
 
-fn serve(mut socket: &TcpStream, wire: Wire, story: &[Say], everything: &Mutex<Told>) -> std::io::Result<()> {
+fn serve(
+    mut socket: &TcpStream,
+    wire: Wire,
+    story: &[Say],
+    everything: &Mutex<ServerLog>,
+) -> std::io::Result<()> {
     let (line, headers, body) = request(socket)?;
     if line == "GET /page HTTP/1.1" {
         let head =

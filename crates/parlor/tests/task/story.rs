@@ -1,6 +1,6 @@
 //! What the model does, step by step, and what it must have been told before each step.
 
-use crate::wire::Heard;
+use crate::wire::ToolExchange;
 use serde_json::{Value, json};
 
 /// One answer of the model.
@@ -44,7 +44,7 @@ pub(crate) fn mend() -> Vec<Say> {
 }
 
 /// Whether a request tells everything that happened before step `at`; what is missing otherwise.
-pub(crate) fn check(story: &[Say], at: usize, heard: &[Heard]) -> Result<(), String> {
+pub(crate) fn check(story: &[Say], at: usize, heard: &[ToolExchange]) -> Result<(), String> {
     let called: Vec<&Say> = story.iter().take(at).filter(|say| say.call.is_some()).collect();
     if heard.len() != called.len() {
         return Err(format!("request {at} carries {} results: {heard:?}", heard.len()));

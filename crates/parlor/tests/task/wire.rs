@@ -22,7 +22,7 @@ pub(crate) enum Wire {
 
 /// A call with its result, as a request carries them.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct ToolExchange {
     pub(crate) tool: String,
     pub(crate) args: Value,
     pub(crate) result: String,
@@ -74,7 +74,7 @@ impl Wire {
     }
 
     /// The calls that a request carries, each with its result.
-    pub(crate) fn heard(self, body: &Value) -> Result<Vec<Heard>, String> {
+    pub(crate) fn heard(self, body: &Value) -> Result<Vec<ToolExchange>, String> {
         match self {
             Wire::Anthropic => {
                 let blocks = flat(&body["messages"], "content");
@@ -135,13 +135,13 @@ impl Wire {
                     return Err(format!("calls {calls:?} and results {results:?} do not fit"));
                 }
                 let heard = calls.iter().zip(&results).map(|(call, result)| {
-                    Some(Heard {
+                    Some(ToolExchange {
                         tool: call["name"].as_str()?.to_owned(),
                         args: call["args"].clone(),
                         result: said(result)?,
                     })
                 });
-                heard.collect::<Option<Vec<Heard>>>().ok_or_else(|| "a result says nothing".to_owned())
+                heard.collect::<Option<Vec<ToolExchange>>>().ok_or_else(|| "a result says nothing".to_owned())
             }
         }
     }
@@ -286,15 +286,15 @@ fn parsed(text: &Value) -> Value {
 fn paired(
     calls: Vec<(&Value, &Value, Value)>,
     results: Vec<(&Value, Option<&str>)>,
-) -> Result<Vec<Heard>, String> {
+) -> Result<Vec<ToolExchange>, String> {
     if calls.len() != results.len() {
         return Err(format!("{} calls, {} results", calls.len(), results.len()));
     }
     let heard = calls.into_iter().map(|(id, name, args)| {
         let (_, text) = results.iter().find(|(of, _)| *of == id)?;
-        Some(Heard { tool: name.as_str()?.to_owned(), args, result: (*text)?.to_owned() })
+        Some(ToolExchange { tool: name.as_str()?.to_owned(), args, result: (*text)?.to_owned() })
     });
     heard
-        .collect::<Option<Vec<Heard>>>()
+        .collect::<Option<Vec<ToolExchange>>>()
         .ok_or_else(|| "a call has no result of its id, or an empty one".to_owned())
 }

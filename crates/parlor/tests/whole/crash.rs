@@ -11,7 +11,7 @@ pub(crate) mod stage;
 use after::Seen;
 use child::{LOAD, PLACE, RECORDS};
 use domain::ids::SessionId;
-use stage::{Random, Told};
+use stage::{KeptEvents, Random};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -40,7 +40,7 @@ fn start(place: &Path, records: Option<u64>) -> (Child, BufReader<ChildStdout>) 
 }
 
 /// Takes a line of the child, if it is a whole one about an event.
-fn hear(line: &str, told: &mut Told) -> bool {
+fn hear(line: &str, told: &mut KeptEvents) -> bool {
     // The test runner's own words may stand before the first.
     let Some((session, event)) = line.split_once("told ").and_then(|(_, rest)| rest.split_once(' ')) else {
         return false;
@@ -83,7 +83,7 @@ fn each(numbers: u64, work: impl Fn(u64) -> Seen + Sync) -> Seen {
 fn killed_after(records: u64) -> (Seen, bool) {
     let place = place();
     let (mut child, mut out) = start(place.path(), Some(records));
-    let (mut told, mut line) = (Told::new(), String::new());
+    let (mut told, mut line) = (KeptEvents::new(), String::new());
     while out.read_line(&mut line).is_ok_and(|length| length > 0) {
         hear(&line, &mut told);
         line.clear();
@@ -123,7 +123,7 @@ fn killed_at_any_instant_under_load() {
         let mut random = Random(number);
         let place = place();
         let (mut child, mut out) = start(place.path(), None);
-        let (mut told, mut line) = (Told::new(), String::new());
+        let (mut told, mut line) = (KeptEvents::new(), String::new());
         let lines = random.below(150);
         let mut heard = 0;
         while heard < lines && out.read_line(&mut line).is_ok_and(|length| length > 0) {

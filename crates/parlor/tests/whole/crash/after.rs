@@ -1,6 +1,6 @@
 //! The program after the killed one: opens what is left, checks it, answers what is still asked, and checks again.
 
-use super::stage::{Told, stack, times_run};
+use super::stage::{KeptEvents, stack, times_run};
 use domain::ask::{Answer, Scope};
 use domain::command::{Command, LibraryCommand, RefusalKind, Target};
 use domain::event::{Body, Event, Outcome, ToolEvent};
@@ -44,7 +44,7 @@ impl Seen {
 }
 
 /// Checks everything that the killed program left in `place`.
-pub(super) fn check(place: &Path, sessions: &[SessionId], told: &Told, when: &str) -> Seen {
+pub(super) fn check(place: &Path, sessions: &[SessionId], told: &KeptEvents, when: &str) -> Seen {
     let nothing = BTreeMap::new();
     let mut store = open_store(place, when);
     let left: Vec<(SessionId, State)> = sessions

@@ -185,7 +185,7 @@ impl Store for Mortal {
 }
 
 /// What a program said before it died: per session the durable events that its UI was told, by number.
-pub(crate) type Told = BTreeMap<SessionId, BTreeMap<u64, String>>;
+pub(crate) type KeptEvents = BTreeMap<SessionId, BTreeMap<u64, String>>;
 
 /// A small generator of numbers, so that each case can be tried again by its number.
 pub(crate) struct Random(pub(crate) u64);
