@@ -1,5 +1,5 @@
-//! What may happen without asking in a session: the policy mode and the remembered rules. Both may change while a turn runs, so
-//! what is being asked is looked at again whenever they do.
+//! What may happen without asking in a session: the policy mode and the remembered rules. Both may change while a turn runs: then
+//! every open question is judged again.
 
 use domain::ask::Scope;
 use domain::session::Policy;

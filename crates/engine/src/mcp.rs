@@ -1,4 +1,4 @@
-//! MCP servers: whose tools the model may use beside our own.
+//! MCP servers: programs whose tools the model may use beside our own.
 //!
 //! The person's servers stand in `mcp.json` of their settings, a project's in its `.mcp.json`; the latter start only after the
 //! person agreed to exactly that entry. Servers start with the first turn in a project, in the background. Invariants: a server

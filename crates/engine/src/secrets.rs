@@ -25,7 +25,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// The values, for whoever writes files.
+    /// The values, for tools that write files.
     pub(crate) fn values(&self) -> KnownSecrets {
         self.secrets.clone()
     }

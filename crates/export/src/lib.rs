@@ -1,7 +1,7 @@
-//! A session as it leaves the house and comes back: Markdown and HTML for people, records and one JSON file for programs.
+//! A session as text, and back: Markdown and HTML for people, records and one JSON file for programs; and how a reader is shown code.
 //!
-//! Pure: a [`State`](domain::state::State) or its events go in, text comes out, and the other way round. Who reads and writes
-//! files is elsewhere.
+//! Pure: a [`State`](domain::state::State) or its events go in, text comes out, and the other way round. Files are
+//! read and written elsewhere.
 //!
 //! Invariants: what [`jsonl`] or [`saved`] wrote, [`read`] takes back with an equal conversation; what [`read`] gives is
 //! grammatical, has nothing open, and grants nothing: a file can choose neither its policy nor where tools work.

@@ -1,9 +1,9 @@
 //! Unix stream sockets: listening, accepting, connecting; one socket, or two for a dialect with a lane for events.
 //!
 //! Invariants: a socket is never reachable with a wider mode than 0600; a live socket is never stolen; only a socket we
-//! bound is removed at the end; processes of other users are not talked to, in either direction. Who connected, or began to listen, is
-//! known by a handle of the kernel's where there is one (Linux 6.5), not by a number that another process may have by now; whoever
-//! connects says by it whom it talks to.
+//! bound is removed at the end; processes of other users are not talked to, in either direction. The peer is
+//! known by a handle of the kernel's where there is one (Linux 6.5), at both ends: a process number may belong to another process by
+//! now.
 
 mod bind;
 

@@ -50,7 +50,7 @@ pub(crate) fn client() -> Result<Client, ModelError> {
     })
 }
 
-/// Sends a call and gives the answer's head. Whoever drops the future drops the connection.
+/// Sends a call and gives the answer's head. Dropping the future drops the connection.
 pub(crate) async fn send(client: &Client, call: &Call, source: &str) -> Result<Response, ModelError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &call.headers {

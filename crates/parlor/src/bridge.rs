@@ -50,7 +50,7 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
     exit
 }
 
-/// What a person decides with: whoever loses one of these must know before anything else.
+/// What a person decides with: that one of these is lost must be known before anything else.
 const AUTHORITY: [Item; 7] = [
     Item::Cancel,
     Item::Answer,

@@ -1,4 +1,5 @@
-//! Who is at the other end of a socket: who may be a UI of ours, what is said to whoever may not, and whom we are the UI of.
+//! Judges the process at the other end of a socket: whether it may be a UI of ours, what a refused one is told, and whether the
+//! runtime that we connect to is one that we may trust.
 
 use crate::stack::GUARD;
 use link::unix::{Accepted, Peer, PeerProcess};

@@ -1,4 +1,4 @@
-//! The log on stderr, bounded: whoever makes us say the same over and over, or very much, fills no disk with it.
+//! The log on stderr, bounded: neither a line that comes over and over nor a flood of lines can fill a disk.
 //!
 //! Invariants: a line that was never said before is said, unless a flood is under way; what was left out is counted and told; no line is
 //! longer than [`MAX_LINE`].

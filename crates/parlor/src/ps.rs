@@ -1,7 +1,7 @@
 //! `parlor ps`: the live sessions of this person's processes and who is attached, without a port to know.
 //!
-//! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see `ps/announcement.rs`); this reads them. What a
-//! process that is gone left behind is removed here.
+//! Every process with a session (a server, a bridge, the terminal UI) keeps a small file and two sockets in the runtime directory (see
+//! `ps/announcement.rs`); this reads them, and removes those of processes that died.
 
 pub(crate) mod announcement;
 

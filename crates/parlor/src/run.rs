@@ -111,7 +111,7 @@ struct Headless<'a> {
     port: LocalPort,
     state: State,
     session: Option<SessionId>,
-    /// What was said, for the last line of `--json`: whoever wants it whole has asked for it.
+    /// The whole answer, for the last line of `--json`.
     text: String,
     /// Whether something was said that no line break ended.
     in_line: bool,

@@ -1,7 +1,7 @@
 //! Being told to stop: by SIGTERM, by Ctrl-C, or because the terminal is gone.
 //!
-//! Invariant: whoever runs something listens before it begins, so that no signal ends the program while a run is under way and leaves
-//! it open in the record.
+//! Invariant: signals are taken over before the first run begins, so that none ends the program while a run is under way and leaves it
+//! open in the record.
 
 use crate::exit;
 use hub::Hub;

@@ -78,7 +78,7 @@ macro_rules! plain {
 
 plain!(bool, u8, u16, u32, u64, String);
 
-/// Numbers in a coat.
+/// Types that wrap a number: written as the number alone.
 macro_rules! numbers {
     ($($ty:ident),* $(,)?) => { $(
         impl Written for $ty {

@@ -90,19 +90,19 @@ pub trait Store: Send {
     /// Makes a session and opens it for writing. It stands in lists once its first event is appended.
     ///
     /// # Errors
-    /// When there is one of this id, or the disk says no.
+    /// When there is one of this id, or the disk fails.
     fn create(&mut self, session: &SessionId) -> Result<(), StoreError>;
 
     /// Opens a session for writing, alone: no other program can until [`Store::close`]. Repairs what is damaged.
     ///
     /// # Errors
-    /// When there is no such session, another program writes it, or the disk says no.
+    /// When there is no such session, another program writes it, or the disk fails.
     fn open(&mut self, session: &SessionId) -> Result<Opened, StoreError>;
 
     /// Appends events, all or none. The first must follow the last one that was appended.
     ///
     /// # Errors
-    /// When the session is not open here (any more), the numbers do not follow, or the disk says no. Nothing was appended then,
+    /// When the session is not open here (any more), the numbers do not follow, or the disk fails. Nothing was appended then,
     /// and the same events may be tried again.
     fn append(
         &mut self,
@@ -114,61 +114,61 @@ pub trait Store: Send {
     /// Keeps `state`, which stands for all events up to its number, so that opening need not read them.
     ///
     /// # Errors
-    /// When the session is not open here, `state` is not at its last event, or the disk says no. The log is untouched.
+    /// When the session is not open here, `state` is not at its last event, or the disk fails. The log is untouched.
     fn snapshot(&mut self, session: &SessionId, state: &State) -> Result<(), StoreError>;
 
     /// Writes what was appended [`Durability::Soon`] and keeps the right to write. Call it every [`TEND_EVERY`].
     ///
     /// # Errors
-    /// When the disk says no; what waits is kept for the next call.
+    /// When the disk fails; what waits is kept for the next call.
     fn tend(&mut self) -> Result<(), StoreError>;
 
     /// Writes what waits and lets go of the right to write.
     ///
     /// # Errors
-    /// When the disk says no. The session is no longer open here either way.
+    /// When the disk fails. The session is no longer open here either way.
     fn close(&mut self, session: &SessionId) -> Result<(), StoreError>;
 
     /// The session as it stands, for reading; it may be open elsewhere.
     ///
     /// # Errors
-    /// When there is no such session, or the disk says no.
+    /// When there is no such session, or the disk fails.
     fn load(&self, session: &SessionId) -> Result<Opened, StoreError>;
 
     /// Up to `limit` events after `after`, in order. Damaged ones are left out.
     ///
     /// # Errors
-    /// When there is no such session, or the disk says no.
+    /// When there is no such session, or the disk fails.
     fn events(&self, session: &SessionId, after: Seq, limit: usize) -> Result<Vec<Event>, StoreError>;
 
     /// The events of the last `max_runs` runs, at most the newest `max_events`.
     ///
     /// # Errors
-    /// When there is no such session, or the disk says no.
+    /// When there is no such session, or the disk fails.
     fn history(&self, session: &SessionId, max_runs: usize, max_events: usize)
     -> Result<History, StoreError>;
 
     /// Sessions, newest first. Never reads a log.
     ///
     /// # Errors
-    /// When the disk says no.
+    /// When the disk fails.
     fn list(&self, listing: &Listing) -> Result<Vec<SessionSummary>, StoreError>;
 
     /// One session in short.
     ///
     /// # Errors
-    /// When there is no such session, or the disk says no.
+    /// When there is no such session, or the disk fails.
     fn summary(&self, session: &SessionId) -> Result<SessionSummary, StoreError>;
 
     /// The entries in which every word of `text` begins a word, newest first, at most [`MAX_FOUND`].
     ///
     /// # Errors
-    /// When the disk says no.
+    /// When the disk fails.
     fn search(&self, text: &str, limit: usize) -> Result<Vec<Found>, StoreError>;
 
     /// Takes a session away for good.
     ///
     /// # Errors
-    /// When there is no such session, another program writes it, or the disk says no.
+    /// When there is no such session, another program writes it, or the disk fails.
     fn delete(&mut self, session: &SessionId) -> Result<(), StoreError>;
 }

@@ -1,4 +1,4 @@
-//! A store that forgets everything with the program: for tests, for private sessions, and for when the disk says no.
+//! A store that forgets everything with the program: for tests, for private sessions, and for when the disk fails.
 
 use crate::contract::{Appended, Durability, Found, Listing, MAX_FOUND, Opened, Store};
 use crate::error::StoreError;

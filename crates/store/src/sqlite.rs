@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file (WAL) in the data directory, for its owner alone.
 //!
-//! What must be on disk is committed with a sync; streaming text waits in memory for the next commit or [`Store::tend`]. Lists and searches read
-//! projections that are written in the same transaction as the log. Any number of programs may have the file open; each session
+//! Events that must last are committed with a sync; streaming text waits in memory for the next commit or [`Store::tend`]. Lists and
+//! searches read projections that are written in the same transaction as the log. Any number of programs may have the file open; each session
 //! has one writer (see `lease`).
 
 mod access;
@@ -137,7 +137,7 @@ impl SqliteStore {
     /// Lets the file grow to this many pages at most, `None` for as many as there can be.
     ///
     /// # Errors
-    /// When the disk says no.
+    /// When the disk fails.
     pub fn limit_pages(&self, pages: Option<u32>) -> Result<(), StoreError> {
         let pages = pages.unwrap_or(u32::MAX - 1);
         self.done(self.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())))

@@ -1,7 +1,7 @@
 //! Files at exactly the path that was judged: no link is followed on the way to them.
 //!
 //! A path is resolved and judged first and used later. A command that runs meanwhile may put a link in the place of any folder of the
-//! workspace; whoever opened the path by its name would then read or write somewhere else. Here each folder is opened from the one
+//! workspace; opening the path by its name would then lead somewhere else. Here each folder is opened from the one
 //! above it, and a link on the way is an error. Paths must be resolved: absolute, without `..`, every link followed.
 
 use crate::tool::ToolError;

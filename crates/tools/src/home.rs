@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The home folder of whoever runs us; `None` when nothing names one.
+/// The home folder of the user who runs this program; `None` when nothing names one.
 pub fn home() -> Option<PathBuf> {
     named(std::env::var_os("HOME")).or_else(known)
 }

@@ -1,6 +1,6 @@
 //! What a walk through folders passes over: places that are closed to commands, when the walk began above them.
 //!
-//! A walk that begins in such a place was agreed to; one that begins above it was agreed to, or let be, for something else.
+//! A person has agreed to a walk that begins in such a place; one that begins above it was allowed for other files.
 
 use crate::place::Workplace;
 use crate::sandbox::Closed;

@@ -1,7 +1,7 @@
 //! Where tools work: the workspace, the working directory, what was read, what runs in the background.
 //!
-//! There may be no workspace (see [`crate::workspace`]): then every path lies outside. Paths are resolved component by component with every symbolic link followed, also for files that do not exist yet,
-//! and compared by components, never as text. Clones share one memory of what was read.
+//! There may be no workspace (see [`crate::workspace`]): then every path lies outside. Paths are resolved component by component with
+//! every symbolic link followed, also for files that do not exist yet, and compared by components, never as text. Clones share one memory of what was read.
 
 use crate::bash::{Jobs, Tries};
 use crate::sandbox::{Closed, Guard};

@@ -88,7 +88,7 @@ fn git_word(file: &Path, word: &str) -> Option<String> {
     Some(text.trim().strip_prefix(word)?.trim().to_owned()).filter(|told| !told.is_empty())
 }
 
-/// The last value of a setting of git's, by the end of its line: whoever writes it in another way is asked about by other means.
+/// The last value of a setting of git's, by the end of its line. A value that is written in another way is caught by other means.
 fn git_setting(config: &Path, name: &str) -> Option<String> {
     let text = small(config)?;
     let mut values = text.lines().filter_map(|line| line.split_once('='));

@@ -22,7 +22,7 @@ pub enum Kind {
 pub struct Offer {
     /// What it is called.
     pub label: String,
-    /// A word about it.
+    /// What it is or does, in a few words.
     pub detail: String,
     /// What is put in place.
     pub insert: String,

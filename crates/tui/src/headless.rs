@@ -1,4 +1,4 @@
-//! The UI without a terminal: messages in, screens and effects out. What scenario tests drive.
+//! The UI without a terminal: messages in, screens and effects out. Scenario tests drive it.
 
 use crate::key::Key;
 use crate::model::{About, Model};

@@ -1,4 +1,4 @@
-//! What comes into the update and what it wants done. Plain data: the shell makes the one and does the other.
+//! Messages into the update, and effects that come out of it. Plain data: the shell makes the former and performs the latter.
 
 use crate::key::Key;
 use crate::model::Note;
@@ -88,8 +88,8 @@ pub enum Msg {
     },
     /// A line more for the first screen.
     Note(Note),
-    /// Something of the shell went wrong, or a word about it.
-    Word(String),
+    /// Something that the shell tells the person in passing, such as a failure of its own.
+    ShellNotice(String),
 }
 
 /// What the UI begins with.

@@ -1,4 +1,4 @@
-//! What stands over everything: the pager (keys, full views) and the picker.
+//! Pages and lists that cover the screen: the pager (keys, full views) and the picker.
 
 use crate::key::{Code, Key};
 use crate::picker::Picker;

@@ -7,7 +7,7 @@ use crate::settings::Setting;
 use domain::ids::{EntryId, QueuedId, SessionId};
 use domain::session::Policy;
 
-/// What a list is of.
+/// What can be chosen from a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListKind {
     Sessions,

@@ -1,7 +1,7 @@
 //! What the person can set of the screen: names, values, and what each means. One table serves the settings file and `/settings`.
 //!
-//! Knows no file: who runs the UI reads them before, and keeps what is chosen (see [`crate::Options`]). A value that does not exist is
-//! told and changes nothing.
+//! Knows no file: the program around the UI reads them first and keeps what is chosen (see [`crate::Options`]). A value that does not
+//! exist is told and changes nothing.
 
 use crate::theme::{THEMES, Theme};
 

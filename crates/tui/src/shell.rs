@@ -223,7 +223,7 @@ fn keeper(keep: Option<Keep>, inbox: mpsc::Sender<Msg>) -> mpsc::Sender<(Setting
         while let Some((setting, value)) = chosen.blocking_recv() {
             let Some(Keep(keep)) = &keep else { continue };
             if let Err(why) = keep(setting.name(), value) {
-                let _ = inbox.blocking_send(Msg::Word(why));
+                let _ = inbox.blocking_send(Msg::ShellNotice(why));
             }
         }
     });

@@ -1,4 +1,4 @@
-//! The frame: who stands where, and the parts that are too small for a file of their own. Pure; the cache only speeds it up.
+//! The frame: how the screen is divided, and the parts that are too small for a file of their own. Pure; the cache only speeds it up.
 
 mod bottom;
 mod facts;

@@ -1,4 +1,4 @@
-//! Requests we sent and whose answers are out. An answer is understood by the request it belongs to, never by its
+//! Requests that we sent and that have no answer yet. An answer is understood by the request it belongs to, never by its
 //! shape. Keeps no time: deadlines belong to the role.
 //!
 //! Invariants: at most `cap` entries; an id is pending at most once; minted ids are never given twice.

@@ -1,4 +1,4 @@
-//! The calls that are under way on one connection, and how what the server says meanwhile reaches them.
+//! The calls that are under way on one connection, and how progress and questions of the server reach them.
 //!
 //! A server's progress does not name its call in a way the protocol's library hands on, so it is shown only when one call alone
 //! can be meant. Its questions go to the newest call: the person behind all of them is the same.
@@ -44,7 +44,7 @@ impl McpCalls {
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call begins.
+    /// Notes a call, until the result is dropped.
     pub(crate) fn begin(&self, port: Port) -> McpCall {
         let mut calls = self.calls();
         let id = calls.last().map_or(0, |(last, _)| last + 1);

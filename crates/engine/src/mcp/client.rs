@@ -96,7 +96,6 @@ pub(crate) struct Ear {
     pub(crate) server: String,
     /// Its tools have changed.
     pub(crate) changed: Arc<Notify>,
-    /// Who is calling it.
     pub(crate) calls: McpCalls,
 }
 
@@ -270,7 +269,7 @@ impl Client {
         }
     }
 
-    /// Calls a tool for whoever is at the port. Dropping the future tells the server that nobody waits any more.
+    /// Calls a tool; its progress and its questions go to the port. Dropping the future tells the server that nobody waits any more.
     pub(crate) async fn call(
         &self,
         params: CallToolRequestParams,

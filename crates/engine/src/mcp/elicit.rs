@@ -1,6 +1,6 @@
-//! What a server asks the person: each field of its form becomes one question, and the answers become its content.
+//! Forms by which a server asks the person: each field becomes one question, and the answers become the form's content.
 //!
-//! A form is flat by its definition: texts, numbers, yes or no, one or several of a list. What is more than that is declined.
+//! A form is flat by its definition: texts, numbers, yes or no, one or several of a list. A form with anything else is declined.
 
 use super::calls::McpCalls;
 use domain::ask::{Answer, AskKind, Choice, Closing};

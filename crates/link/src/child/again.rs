@@ -1,7 +1,7 @@
 //! A program that is started again when it asks for that by its exit code. Its link goes on over the change: the new one is heard after
 //! the old one, and greets once more.
 //!
-//! Invariants: a line that the old one did not finish is cut where it ended; what is said to nobody in between is dropped.
+//! Invariants: a line that the old one did not finish is cut where it ended; lines that are sent while no program runs are dropped.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Asks providers what they have. Bounded in time and size; a provider that does not answer is told, not waited for.
+//! Asks providers what they have. Bounded in time and size; a provider that does not answer in time is reported and left out.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Mends a conversation before it goes out. Pure.
 //!
 //! Providers refuse a history in which a tool call has no result or a result has no call; a cancelled run or a
-//! shortened history leaves such holes. What is missing is said, what hangs in the air is dropped.
+//! shortened history leaves such holes. A missing result is filled in with words that say so; a result
+//! without a call is dropped.
 
 use std::collections::HashSet;
 

@@ -22,7 +22,7 @@ impl<W> Carrier<W> {
     }
 }
 
-/// For whoever writes and waits.
+/// For code that may block while it writes.
 pub(crate) fn carrier() -> Carrier<io::Stdout> {
     Carrier::new(stream::stdout())
 }

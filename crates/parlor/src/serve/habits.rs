@@ -1,8 +1,8 @@
 //! What existing UIs put on the command line of the runtime they start. They cannot be told to say it our way, so it is read here.
 //!
 //! What they say is part of each wire's description: lemon's clients call `PROGRAM run SCRIPT -- --cwd DIR --model PROVIDER:ID …`,
-//! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named:
-//! who misspells a flag that narrows what a UI may do must not get the wider one. What is taken without effect is named.
+//! codelia's append `--approval-mode MODE`, asst's shell calls `npx tsx SCRIPT`. Everything else is refused, with the nearest flag named: a
+//! flag that narrows what a UI may do must not be lost by a misspelling. A flag that is accepted without effect is named on stderr.
 
 use crate::cli::{Cli, Common, PolicyMode};
 use dialects::Dialect;

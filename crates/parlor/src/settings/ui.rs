@@ -113,7 +113,7 @@ pub(crate) fn keep(file: &Path, name: &str, chosen: &str) -> Result<(), String> 
     replace(&file, &document.to_string()).map_err(|error| failed(format!("{}: {error}", file.display())))
 }
 
-/// Puts a text in the place of a file at once: who reads it sees the old or the new one.
+/// Puts a text in the place of a file at once: a reader sees the old or the new one, never a half.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
     fs::create_dir_all(&folder)?;

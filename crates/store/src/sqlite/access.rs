@@ -1,6 +1,6 @@
-//! What stands in the place of a store, before anybody opens it: a file that may be read, nothing, or something else.
+//! Looks at the place of a store before it is opened: is there a file that may be read, nothing, or something else?
 //!
-//! Always: nothing is opened. So nothing waits (a pipe would, for whoever writes to it), and no lock that SQLite has on the file is lost.
+//! Always: nothing is opened. So nothing waits (opening a pipe would, for a writer), and no lock that SQLite has on the file is lost.
 
 use super::pages::log_path;
 use crate::StoreError;

@@ -28,7 +28,7 @@ impl SqliteStore {
     /// Copies the store in `directory` to `file`.
     ///
     /// # Errors
-    /// When there is such a file, the store cannot be read or its pages are damaged, or the disk says no; nothing is left at `file` then.
+    /// When there is such a file, the store cannot be read or its pages are damaged, or the disk fails; nothing is left at `file` then.
     pub fn back_up(directory: &Path, file: &Path) -> Result<Copied, StoreError> {
         if std::fs::symlink_metadata(file).is_ok() {
             return Err(StoreError::FileExists { path: file.to_owned() });

@@ -1,7 +1,7 @@
 //! Whether the files that are open are still the ones that a reader would find by their names.
 //!
-//! SQLite goes on writing into a file that was removed or replaced, and nobody will ever read that. A look at the names before what must
-//! be kept is written costs two calls of the system.
+//! SQLite goes on writing into a file that was removed or replaced, and nobody will ever read that. So the names are compared
+//! before every write that must last, which costs two system calls.
 
 use crate::StoreError;
 use std::path::{Path, PathBuf};

@@ -77,7 +77,7 @@ impl SqliteStore {
     /// Makes a new store of what can be read of the one in `directory`, and puts it in its place.
     ///
     /// # Errors
-    /// When somebody has the store open, it is not ours, or the disk says no; the store is as it was then.
+    /// When somebody has the store open, it is not ours, or the disk fails; the store is as it was then.
     pub fn rescue(directory: &Path) -> Result<Rescued, StoreError> {
         // Where the name is a link, the file that it leads to is replaced.
         let path = place::real(&place::file(directory));
@@ -99,7 +99,7 @@ impl SqliteStore {
     /// Takes the sessions of another file in that are not here yet, as far as they can be read.
     ///
     /// # Errors
-    /// When the file is not a session store or cannot be read, or the disk says no; sessions that were taken in before that stay.
+    /// When the file is not a session store or cannot be read, or the disk fails; sessions that were taken in before that stay.
     pub fn take_in(&mut self, file: &Path) -> Result<Rescued, StoreError> {
         access::is_there(file)?;
         let salvage = Salvage::of(file).map_err(|error| trouble::io(file, &error))?;
@@ -191,7 +191,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Removes what an interrupted attempt has left. Only who has the lock makes one.
+/// Removes what an interrupted attempt has left. Only the holder of the lock makes one.
 fn forget_unfinished(path: &Path) {
     let Some(name) = path.file_name() else { return };
     let mut begin: OsString = name.to_owned();

@@ -24,7 +24,7 @@ impl SqliteStore {
     /// Gives the space of removed sessions back to the disk; how many bytes are left free inside the file.
     ///
     /// # Errors
-    /// When the disk says no. Nothing is lost then.
+    /// When the disk fails. Nothing is lost then.
     pub fn give_back(&mut self) -> Result<u64, StoreError> {
         let alone = self.is_alone();
         let given = give_back(&self.connection, alone);

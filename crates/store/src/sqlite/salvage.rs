@@ -115,7 +115,7 @@ impl Salvage {
         self.sessions().into_iter().any(|(id, known)| !self.found(id, &known.name).is_empty())
     }
 
-    /// The pages that it reads, for whoever looks for more in them.
+    /// The pages that it reads, to look for more in them.
     pub(super) fn pages(&self) -> &Pages {
         &self.pages
     }

@@ -97,7 +97,6 @@ pub(super) enum Refused {
     Foreign,
     /// It is ours, and its header does not say so: the text says what it says.
     Damaged(String),
-    /// SQLite says no.
     Sqlite(rusqlite::Error),
 }
 

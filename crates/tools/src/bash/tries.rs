@@ -1,6 +1,6 @@
-//! What failed inside the leash: the last lines of each, for the question that follows when the model asks to leave it.
+//! Commands that failed inside the leash, with their last lines: shown in the question that follows when the model asks to leave it.
 //!
-//! Nothing tells what the kernel refused. What the command said is all that there is, and it is shown as what it is.
+//! The kernel does not say what it refused. The command's own words are all that there is, and are shown as no more than that.
 
 use crate::tool::one_line;
 use std::collections::VecDeque;

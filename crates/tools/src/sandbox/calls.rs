@@ -2,8 +2,9 @@
 //!
 //! Sockets of every family that leads off this machine (Landlock knows TCP only; names are looked up over UDP, which is as good a way
 //! out); the requests that type into a terminal; rings of io_uring, which do such things without the calls; the kernel's key store;
-//! all ways to mount; and setting the limits of other processes (a second of processor time for Parlor would end it). Sockets between processes of this machine stay: shells, build tools and language servers live on them. A
-//! program for another processor mode (32 bits on 64) cannot be filtered this way and is ended by the kernel.
+//! all ways to mount; and setting the limits of other processes (a second of processor time for Parlor would end it). Sockets between
+//! processes of this machine stay: shells, build tools and language servers live on them. A program for another processor mode (32 bits
+//! on 64) cannot be filtered this way and is ended by the kernel.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,

@@ -15,7 +15,7 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// What is closed to the commands of whoever has this home, by real paths.
+    /// The places that are closed to commands of the user with this home, by real paths.
     pub(crate) fn of(home: Option<&Path>, guard: Option<&Guard>) -> Closed {
         let hidden = guard.map(|guard| guard.always.hidden.as_slice()).unwrap_or_default();
         let mut places = secrets::closed(home, hidden);

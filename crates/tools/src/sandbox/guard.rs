@@ -2,7 +2,7 @@
 //!
 //! States: set up → command runs → one of: it ended, we are asked to stop, our parent died → everything that came from
 //! the command is ended and reaped → exit with the command's code. It adopts orphans (it is a subreaper), so nothing gets away.
-//! It never limits itself to what the command may do: whoever shared the command's limits could be killed or traced by it.
+//! It never limits itself to what the command may do: a process with the command's limits could be killed or traced by it.
 //!
 //! SIGTERM and SIGHUP ask the family to end and end it after the grace time; SIGINT ends it at once.
 
@@ -212,7 +212,7 @@ impl Order {
     }
 }
 
-/// The command has its pipes; who talks with it must see when it closes them.
+/// The command has its pipes; its reader must see when it closes them.
 fn let_go_of_pipes() -> std::io::Result<()> {
     let nothing = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;

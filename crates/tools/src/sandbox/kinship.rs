@@ -1,8 +1,8 @@
 //! Whether a process may become the UI that answers for a person: nothing that came from a command may.
 //!
-//! Always: who is gone, who cannot be seen, and whose family is too deep to be looked at is refused; a process is looked at while it
-//! lives, before and after. Only what stands above ourselves too is no objection: a program that is tested inside of a command can be
-//! spoken to from there.
+//! Always: a process that is gone, that cannot be seen, or whose ancestors are too many to look at is refused; its family is read while
+//! it lives, and that is checked before and after. Ancestors that are ours too are no objection: a Parlor that is tested inside of a
+//! command can be spoken to from there.
 
 #[cfg(target_os = "linux")]
 use super::mark::{self, Marked};

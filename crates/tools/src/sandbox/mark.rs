@@ -1,11 +1,12 @@
 //! The mark of everything that was started for an agent. The kernel keeps it: it is a limit (on the time of real-time programs, so high
 //! that it limits nothing), which is handed down to every child and can be lowered but not raised, except by root.
 //!
-//! So what carries a lower limit than we do came from a command, also when its guard and its parents are gone. What carries none is
-//! not proven to be a person's: the mark adds to ancestry, it does not replace it.
+//! So a process with a lower limit than ours came from a command, also when its guard and its parents are gone. A process without the
+//! mark is not proven to be a person's: the mark adds to ancestry, it does not replace it.
 //!
-//! Whoever may set limits of others could lower ours, and then what it started would seem to carry no mark; or those of a person's
-//! program, which would then be refused. So ours is remembered, and the filter ([`super::calls`]) refuses such a call on the leash.
+//! A command that could set the limits of others might lower ours, so that its children would seem to carry no mark, or those of a
+//! person's program, which would then be refused. So our own limit is remembered, and the filter ([`super::calls`]) refuses such a call
+//! on the leash.
 
 use super::processes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -1,7 +1,8 @@
 //! A view of the file system of a command's own, where the kernel lets us make one: terminals that nobody else sees, files that cannot be
 //! written although they lie in a writable folder, secrets in the workspace and sockets of other programs that are not there.
 //!
-//! Entered by the guard before it does anything else: no domain of Landlock may stand in the way, and whoever mounts must have one thread.
+//! The guard enters it before it does anything else: no domain of Landlock may stand in the way, and mounting needs a process of one
+//! thread.
 //! The command cannot undo any of it: mounting is refused to it three times (it has no capability, a domain of Landlock, and a
 //! filter), and a new user namespace of its own gets these mounts locked together.
 
@@ -28,7 +29,7 @@ const DOORS: &[&str] = &[
     "/tmp/.ICE-unix",
     "/tmp/.X11-unix",
 ];
-/// Folders with sockets that look names up for whoever asks: a way out of a machine without a socket that leads out.
+/// Folders with sockets of programs that look names up for others: a way off this machine without a socket that leads off it.
 const NAMES: &[&str] = &["/run/systemd/resolve", "/run/nscd", "/run/avahi-daemon"];
 /// Single sockets of that kind.
 const SOCKETS: &[&str] = &["/run/docker.sock", "/run/snapd.socket", "/run/snapd-snap.socket"];
@@ -80,7 +81,7 @@ fn above(leash: &Leash) -> std::collections::BTreeSet<PathBuf> {
     on_the_way.collect()
 }
 
-/// A mount namespace; who may not make one by right makes it in a user namespace, as the same user.
+/// A mount namespace; without the right to make one, it is made inside a user namespace, as the same user.
 fn separate() -> Result<()> {
     match unshare(CloneFlags::CLONE_NEWNS) {
         Ok(()) => return Ok(()),

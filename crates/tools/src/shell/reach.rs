@@ -16,7 +16,7 @@ const MAX_WORD: usize = 4096;
 const MAX_LOOKED: usize = 2000;
 /// Longest word of options whose ends are tried as file names, in bytes.
 const MAX_OPTIONS: usize = 256;
-/// Device files that harm nobody. Not the terminal: who writes there paints over the person's screen.
+/// Device files that harm nobody. Not the terminal: a text written there paints over the person's screen.
 const TAME_DEVICES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
 
 /// Where a word leads.

@@ -1,7 +1,8 @@
 //! The files that steer programs before a command and after it: what changed is put back at once, and a person may have it again.
 //!
-//! Put back first and asked then: nothing that a command wrote there is obeyed by anybody, ours or not, before a person agreed, not even
-//! when we die meanwhile. What was written is not thrown away: it waits beside, under a name that steers nothing, until somebody said.
+//! A change is put back first and asked about then: no program, ours or another, obeys what a command wrote there before a person agreed,
+//! not even when we die meanwhile. The new text is not thrown away: it waits in a file beside, under a name that steers nothing, until
+//! the person has answered.
 //! Invariant: no link is followed on the way to a file; a workspace that was made to lead elsewhere is not written through.
 
 use super::{YARN, parts_of_git, places};

@@ -156,7 +156,7 @@ const PLACES: &[(&str, Put)] = &[
         stage.ui.feed(Msg::Shell { line: text.to_owned(), output: text.to_owned(), code: Some(1) });
     }),
     ("words", |stage, text| {
-        stage.ui.feed(Msg::Word(text.to_owned()));
+        stage.ui.feed(Msg::ShellNotice(text.to_owned()));
         stage.ui.feed(Msg::Note(crate::Note {
             words: text.to_owned(),
             examples: vec![text.to_owned()],

@@ -1,4 +1,4 @@
-//! What the update wants done, done.
+//! Performs the effects of the update: sends commands, copies, rings, opens the editor, looks for files.
 
 use super::input::InputThread;
 use super::{ExitReason, MAX_BACKLOG, Shell};
@@ -52,7 +52,9 @@ impl Shell {
             }
             Fx::Keep { setting, value } => {
                 if self.kept.try_send((setting, value)).is_err() {
-                    let _ = self.inbox.try_send(Msg::Word(format!("{} could not be kept", setting.name())));
+                    let _ = self
+                        .inbox
+                        .try_send(Msg::ShellNotice(format!("{} could not be kept", setting.name())));
                 }
             }
             Fx::Mouse(on) => {
@@ -64,7 +66,7 @@ impl Shell {
                     Ok(()) => format!("written to {path}"),
                     Err(error) => format!("{path} could not be written: {error}"),
                 };
-                let _ = self.inbox.try_send(Msg::Word(word));
+                let _ = self.inbox.try_send(Msg::ShellNotice(word));
             }
             Fx::Suspend => self.paused = Some(Pause::Suspend),
             Fx::OpenEditor(text) => self.paused = Some(Pause::Editor(text)),

@@ -1,4 +1,4 @@
-//! Slash commands, done.
+//! Performs slash commands.
 
 use super::{lists, prompt, reading};
 use crate::cell;

@@ -1,5 +1,5 @@
 //! What a person types while a question comes up, with the pauses of a person, on a clock that the tests turn: a word being typed
-//! answers nothing, nothing that was typed is lost, and who means to answer can.
+//! answers nothing, nothing that was typed is lost, and a person who means to answer can.
 
 use super::tests::AttachedUi;
 use crate::ask::{HELD_MS, Keyboard, QUIET_MS, ROW_MS, SEEN_MS, Waits, keyboard};

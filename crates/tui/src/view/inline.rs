@@ -1,5 +1,4 @@
-//! The screen without a screen of its own: what is finished goes to the terminal's scrollback once and for good, what is not stays in
-//! a live part below it. Pure: a frame is a plan, the painter writes it.
+//! The UI inside the terminal's own scrollback: finished rows go there once and for good, the others stay in a live part below them. Pure: a frame is a plan, the painter writes it.
 //!
 //! Invariant: every cell of a session is handed out exactly once and in order, and never taken back: a new width, other colours, other
 //! folds and other branches show in what comes after. What stood in the terminal before is never touched.

@@ -1,4 +1,4 @@
-//! What stands over everything, drawn: the pager and the picker.
+//! Draws the pager and the picker over the screen.
 
 use super::{appearance, keys, paste_rows, shown_ask};
 use crate::ask::{self, Full, Offer, Sees};

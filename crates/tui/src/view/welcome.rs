@@ -16,8 +16,8 @@ pub(super) fn view(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Link
     paste_rows(&rows(model, usize::from(area.height)), area, buf, links);
 }
 
-/// The rows of the first screen, at most `high`. Where they are too many, the examples go first: who cannot leave or get help is
-/// lost, who sees one example has seen enough.
+/// The rows of the first screen, at most `high`. Where they are too many, the examples go first: a person who cannot leave
+/// or get help is lost, and one example is enough.
 pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let look = appearance(model);
     let style = |role| look.theme.style(role);

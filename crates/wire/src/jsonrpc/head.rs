@@ -1,4 +1,4 @@
-//! Who waits for an answer to a line that was too long to be kept: read from the line's beginning. Total, and cautious: it gives an
+//! The id of a request whose line was too long to be kept, read from the line's beginning, so that its sender gets an answer. Total, and cautious: it gives an
 //! id only when the beginning shows, at the top level, both a usable id and a method.
 
 use crate::WireId;

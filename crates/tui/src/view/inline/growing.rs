@@ -1,4 +1,4 @@
-//! A text that streams in and out again: its finished blocks are handed out, the last one is live.
+//! A text that streams in: its finished blocks are handed out to the scrollback, the last one stays live.
 //!
 //! Rows of the last block can leave the screen before they are final: because the screen became too small, or because the block is
 //! longer than it. They count as handed out as they were. What follows is found by counting letters and digits, which neither another

@@ -20,7 +20,7 @@ pub(super) struct Printed {
     /// All cells before this one were.
     upto: usize,
     last: Option<CellKey>,
-    /// The last of them that somebody said.
+    /// The last of them that is part of the conversation itself.
     said: Option<CellKey>,
     growing: Option<Growing>,
 }
@@ -187,7 +187,7 @@ impl Printed {
     }
 }
 
-/// Whether a cell is something that somebody said, not a word about it.
+/// Whether a cell is part of the conversation itself: not a notice, not the line at the end of a run.
 fn is_said(key: &CellKey) -> bool {
     !matches!(key, CellKey::End(_) | CellKey::Notice(_))
 }
