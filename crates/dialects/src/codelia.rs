@@ -6,7 +6,8 @@
 
 pub mod fidelity;
 pub mod quirks;
-pub mod schema;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 pub mod wire;
 
 mod path_alias;
@@ -50,5 +51,5 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     ui_role: || Box::new(CodeliaUi::default()),
     fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
-    schema: || format!("{:#}", schema::schema()),
+    schema: || include_str!("codelia/schema.json").to_owned(),
 });

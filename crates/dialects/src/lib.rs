@@ -14,6 +14,12 @@ pub mod native;
 pub mod nous;
 pub mod openagent;
 mod registry;
+mod rpc;
+#[cfg(feature = "schema")]
+pub mod schema;
+mod tagged;
 
+#[cfg(feature = "schema")]
+pub use registry::DERIVED;
 pub use registry::{ALL, NotADialect, named, of_first_line};
 pub use roles::Dialect;

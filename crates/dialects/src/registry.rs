@@ -13,6 +13,11 @@ pub const ALL: &[Dialect] = &[
     crate::openagent::DIALECT,
 ];
 
+/// The schema of each wire, as its types say it now. What the program prints is the committed file.
+#[cfg(feature = "schema")]
+pub const DERIVED: &[(Dialect, fn() -> String)] =
+    &[(crate::codelia::DIALECT, crate::codelia::schema::document)];
+
 /// The wire of this name.
 ///
 /// # Errors

@@ -34,6 +34,8 @@ pub struct Played {
     pub outcomes: Vec<Outcome>,
     /// What names stood for.
     pub bindings: Bindings,
+    /// Every line that the tested side said while it was listened to.
+    pub said: Vec<String>,
 }
 
 /// How fast the player speaks, and when it stops.
@@ -91,15 +93,23 @@ pub async fn play_in(transcript: &Transcript, tested: Side, lanes: Vec<Lane>, ma
     }
     drop(said);
     let mut judge = Judge::new(transcript, tested);
+    let mut all_said = Vec::new();
     loop {
         if manner.first_only && judge.outcomes().iter().any(|outcome| outcome.verdict != Verdict::Met) {
             readers.abort_all();
-            return Played { outcomes: judge.outcomes().to_vec(), bindings: judge.bindings().clone() };
+            return Played {
+                outcomes: judge.outcomes().to_vec(),
+                bindings: judge.bindings().clone(),
+                said: all_said,
+            };
         }
         match judge.advance() {
             Next::Done => break,
             Next::Await => match tokio::time::timeout(manner.patience, heard.recv()).await {
-                Ok(Some((lane, line))) => judge.came(lane, Came::line(&line)),
+                Ok(Some((lane, line))) => {
+                    judge.came(lane, Came::line(&line));
+                    all_said.push(line);
+                }
                 Ok(None) => judge.gave_up("the peer has closed"),
                 Err(_) => judge.gave_up("nothing came in time"),
             },
@@ -127,9 +137,10 @@ pub async fn play_in(transcript: &Transcript, tested: Side, lanes: Vec<Lane>, ma
     // What came beyond the end was not promised.
     while let Ok((lane, line)) = heard.try_recv() {
         judge.came(lane, Came::line(&line));
+        all_said.push(line);
     }
     readers.abort_all();
-    Played { outcomes: judge.outcomes().to_vec(), bindings: judge.bindings().clone() }
+    Played { outcomes: judge.outcomes().to_vec(), bindings: judge.bindings().clone(), said: all_said }
 }
 
 async fn write(writers: &mut [(u8, Box<dyn AsyncWrite + Send + Unpin>)], lane: u8, bytes: &[u8]) {

@@ -20,8 +20,17 @@ use stage::Stage;
 pub use brief::{brief, brief_settled};
 pub use script::{Act, parse_command};
 
-/// Plays a transcript; gives what became of each expectation, for a [`crate::notation::Report`].
-pub fn play(role: &mut dyn UiRole, transcript: &Transcript) -> Vec<Outcome> {
+/// How it went.
+#[derive(Debug, Clone)]
+pub struct Played {
+    /// What became of each expectation, for a [`crate::notation::Report`].
+    pub outcomes: Vec<Outcome>,
+    /// Every line that the role said.
+    pub said: Vec<String>,
+}
+
+/// Plays a transcript.
+pub fn play(role: &mut dyn UiRole, transcript: &Transcript) -> Played {
     let option = |name: &str| {
         transcript.heads.options.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     };
@@ -31,16 +40,21 @@ pub fn play(role: &mut dyn UiRole, transcript: &Transcript) -> Vec<Outcome> {
         session: option("session").map(Into::into),
         ..Hello::default()
     };
-    let mut player = Player { judge: Judge::new(transcript, Side::Ui), stage: Stage::open(role, &hello) };
+    let mut player = Player {
+        judge: Judge::new(transcript, Side::Ui),
+        stage: Stage::open(role, &hello),
+        said: Vec::new(),
+    };
     player.run();
     let mut outcomes = player.judge.outcomes().to_vec();
     outcomes.extend(player.stage.finish().into_iter().map(|what| unexpected(0, what)));
-    outcomes
+    Played { outcomes, said: player.said }
 }
 
 struct Player<'t, 'r> {
     judge: Judge<'t>,
     stage: Stage<'r>,
+    said: Vec<String>,
 }
 
 impl<'t> Player<'t, '_> {
@@ -48,7 +62,7 @@ impl<'t> Player<'t, '_> {
         loop {
             match self.judge.advance() {
                 Next::Await => match self.stage.next_line() {
-                    Some((lane, line)) => self.judge.came(lane, Came::line(&line)),
+                    Some((lane, line)) => self.came(lane, line),
                     None => self.judge.gave_up("the role said nothing more"),
                 },
                 Next::Do(step) => {
@@ -68,8 +82,13 @@ impl<'t> Player<'t, '_> {
     /// Whatever the role said and nobody waited for.
     fn drain(&mut self) {
         while let Some((lane, line)) = self.stage.next_line() {
-            self.judge.came(lane, Came::line(&line));
+            self.came(lane, line);
         }
+    }
+
+    fn came(&mut self, lane: u8, line: String) {
+        self.judge.came(lane, Came::line(&line));
+        self.said.push(line);
     }
 
     fn act(&mut self, step: &'t Step) -> Result<(), String> {

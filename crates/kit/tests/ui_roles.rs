@@ -26,7 +26,7 @@ fn every_transcript_is_played_as_written() {
             let transcript =
                 Transcript::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
             assert_eq!(transcript.heads.dialect.as_deref(), Some(dialect.name()), "{name}");
-            let outcomes = ui_player::play(dialect.ui_role().as_mut(), &transcript);
+            let outcomes = ui_player::play(dialect.ui_role().as_mut(), &transcript).outcomes;
             let report = Report { name: &name, transcript: &transcript, outcomes: &outcomes };
             played += 1;
             if !report.passed() {

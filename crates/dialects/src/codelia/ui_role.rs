@@ -11,10 +11,12 @@ mod hearing;
 mod responses;
 
 use super::wire::{
-    AgentEvent, AgentEventParams, BadEvent, InitializeParams, InitializeResult, ModelListParams,
-    PROTOCOL_VERSION, Program, RunContextParams, RunStatusParams, ServerCapabilities, SessionHistoryParams,
-    Status, UiCapabilities, UiContextParams, method,
+    AgentEventNotify, AgentEventParams, BadEvent, ConfirmParams, InitializeParams, InitializeResult,
+    ModelListParams, PROTOCOL_VERSION, PickParams, Program, PromptParams, RunContextParams,
+    RunDiagnosticsParams, RunStatusParams, ServerCapabilities, SessionHistoryParams, Status, UiCapabilities,
+    UiContextParams, read_event,
 };
+use crate::rpc::{self, Call};
 use asks::OpenAsk;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
@@ -107,17 +109,11 @@ impl CodeliaUi {
     }
 
     /// Sends a request whose answer is understood by what was asked.
-    fn ask_runtime(
-        &mut self,
-        cx: &mut UiCx<'_>,
-        method: &str,
-        params: &impl serde::Serialize,
-        pending: Pending,
-    ) {
+    fn ask_runtime(&mut self, cx: &mut UiCx<'_>, params: &(impl Call + serde::Serialize), pending: Pending) {
         let id = self.pending.next_string_id("");
         let ticket = pending.ticket();
         match self.pending.insert(id.clone(), pending) {
-            Ok(()) => cx.send(jsonrpc::request(&id, method, params)),
+            Ok(()) => cx.send(rpc::request(&id, params)),
             Err(why) => {
                 if let Some(ticket) = ticket {
                     cx.settle(ticket, Err(Refusal::new(RefusalKind::TooMany, why.to_string())));
@@ -139,7 +135,7 @@ impl CodeliaUi {
         self.server = Some(server);
         // What the person sees first is which model answers.
         let params = ModelListParams { provider: None, include_details: false };
-        self.ask_runtime(cx, method::MODEL_LIST, &params, Pending::CurrentModel);
+        self.ask_runtime(cx, &params, Pending::CurrentModel);
         if let Some(session) = self.session.clone() {
             self.replay(cx, &session, None);
         }
@@ -156,7 +152,7 @@ impl CodeliaUi {
             max_events: limit(|(_, _, events)| events),
         };
         let ticket = ticket.map(|(ticket, ..)| ticket);
-        self.ask_runtime(cx, method::SESSION_HISTORY, &params, Pending::History { ticket });
+        self.ask_runtime(cx, &params, Pending::History { ticket });
     }
 
     /// Gives the commands that waited another try.
@@ -174,11 +170,10 @@ impl CodeliaUi {
     fn notification(&mut self, cx: &mut UiCx<'_>, method: &str, params: Option<&RawValue>) {
         let raw = params.map_or("{}", RawValue::get);
         let done = match method {
-            method::AGENT_EVENT => read(raw).map(|params| self.agent_event(cx, params)),
-            method::RUN_STATUS => read(raw).map(|params| self.run_status(cx, params)),
-            method::RUN_CONTEXT => read(raw).map(|params| self.run_context(cx, &params)),
-            // Numbers for developers, sent on demand only.
-            method::RUN_DIAGNOSTICS => Ok(()),
+            AgentEventNotify::METHOD => read(raw).map(|params| self.agent_event(cx, params)),
+            RunStatusParams::METHOD => read(raw).map(|params| self.run_status(cx, params)),
+            RunContextParams::METHOD => read(raw).map(|params| self.run_context(cx, &params)),
+            RunDiagnosticsParams::METHOD => Ok(()),
             _ => Err("a notification that we do not know".to_owned()),
         };
         if let Err(what) = done {
@@ -186,8 +181,8 @@ impl CodeliaUi {
         }
     }
 
-    fn agent_event(&mut self, cx: &mut UiCx<'_>, params: AgentEventParams<'_>) {
-        let event = match AgentEvent::read(params.event.get()) {
+    fn agent_event(&mut self, cx: &mut UiCx<'_>, params: AgentEventParams<'_, &RawValue>) {
+        let event = match read_event(params.event.get()) {
             Ok(event) => event,
             Err(BadEvent::Unknown(name)) => {
                 return cx.drift(Drift::new(
@@ -303,9 +298,9 @@ impl CodeliaUi {
     fn request(&mut self, cx: &mut UiCx<'_>, id: WireId, method: &str, params: Option<&RawValue>) {
         let raw = params.map_or("{}", RawValue::get);
         let asked = match method {
-            method::UI_CONFIRM => read(raw).map(|params| self.confirm(cx, &id, params)),
-            method::UI_PROMPT => read(raw).map(|params| self.prompt(cx, &id, params)),
-            method::UI_PICK => read(raw).map(|params| self.pick(cx, &id, params)),
+            ConfirmParams::METHOD => read(raw).map(|params| self.confirm(cx, &id, params)),
+            PromptParams::METHOD => read(raw).map(|params| self.prompt(cx, &id, params)),
+            PickParams::METHOD => read(raw).map(|params| self.pick(cx, &id, params)),
             _ => {
                 cx.drift(Drift::new(method, "a request that we do not know", raw));
                 let error = RpcError::new(jsonrpc::METHOD_NOT_FOUND, "method not found");
@@ -336,7 +331,7 @@ impl UiRole for CodeliaUi {
                 supports_text_deltas: true,
             },
         };
-        self.ask_runtime(cx, method::INITIALIZE, &params, Pending::Handshake);
+        self.ask_runtime(cx, &params, Pending::Handshake);
         cx.timer(HANDSHAKE, START_TIMEOUT);
     }
 

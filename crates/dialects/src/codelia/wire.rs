@@ -11,49 +11,34 @@ pub use agent_event::*;
 pub use catalog::*;
 pub use person::*;
 
+use crate::rpc::calls;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use wire::lenient::{null_as_default, opt_whole_i64};
 
 /// The version of the protocol that we speak.
 pub const PROTOCOL_VERSION: &str = "0";
 
-/// Names of methods and notifications.
-pub mod method {
-    /// Handshake.
-    pub const INITIALIZE: &str = "initialize";
-    /// Starts a run.
-    pub const RUN_START: &str = "run.start";
-    /// Stops a run.
-    pub const RUN_CANCEL: &str = "run.cancel";
-    /// Lists sessions.
-    pub const SESSION_LIST: &str = "session.list";
-    /// Replays a session.
-    pub const SESSION_HISTORY: &str = "session.history";
-    /// Lists models.
-    pub const MODEL_LIST: &str = "model.list";
-    /// Takes another model.
-    pub const MODEL_SET: &str = "model.set";
-    /// Lists MCP servers.
-    pub const MCP_LIST: &str = "mcp.list";
-    /// Lists skills.
-    pub const SKILLS_LIST: &str = "skills.list";
-    /// Where the person works (notification).
-    pub const UI_CONTEXT_UPDATE: &str = "ui.context.update";
-    /// What the agent does (notification).
-    pub const AGENT_EVENT: &str = "agent.event";
-    /// How a run stands (notification).
-    pub const RUN_STATUS: &str = "run.status";
-    /// How much context is left (notification).
-    pub const RUN_CONTEXT: &str = "run.context";
-    /// `[L]` Tokens and times of model calls (notification).
-    pub const RUN_DIAGNOSTICS: &str = "run.diagnostics";
-    /// Yes or no.
-    pub const UI_CONFIRM: &str = "ui.confirm.request";
-    /// A text.
-    pub const UI_PROMPT: &str = "ui.prompt.request";
-    /// Some of a list.
-    pub const UI_PICK: &str = "ui.pick.request";
+calls! {
+    Ui request "initialize": InitializeParams => InitializeResult;
+    Ui request "run.start": RunStartParams => RunStartResult;
+    Ui request "run.cancel": RunCancelParams => RunCancelResult;
+    Ui request "session.list": SessionListParams => SessionListResult;
+    Ui request "session.history": SessionHistoryParams => SessionHistoryResult;
+    Ui request "model.list": ModelListParams => ModelListResult;
+    Ui request "model.set": ModelSetParams => ModelSetResult;
+    Ui request "mcp.list": McpListParams => McpListResult;
+    Ui request "skills.list": SkillsListParams => SkillsListResult;
+    // A notification; with an id it is answered all the same.
+    Ui notification "ui.context.update": UiContextParams => Nothing;
+    Runtime notification "agent.event": AgentEventParams<'_, &AgentEvent>;
+    Runtime notification "run.status": RunStatusParams;
+    Runtime notification "run.context": RunContextParams;
+    Runtime notification "run.diagnostics": RunDiagnosticsParams;
+    Runtime request "ui.confirm.request": ConfirmParams => ConfirmResult;
+    Runtime request "ui.prompt.request": PromptParams => PromptResult;
+    Runtime request "ui.pick.request": PickParams => PickResult;
 }
 
 /// Error codes beside those of JSON-RPC.
@@ -72,10 +57,27 @@ pub mod code {
     pub const SESSION_LOAD_FAILED: i64 = -32005;
     /// `[L]` The sessions could not be listed.
     pub const SESSION_LIST_FAILED: i64 = -32006;
+
+    /// Every code that a refusal may have.
+    #[cfg(feature = "schema")]
+    pub(in super::super) const ALL: &[i64] = &[
+        wire::jsonrpc::PARSE_ERROR,
+        wire::jsonrpc::INVALID_REQUEST,
+        wire::jsonrpc::METHOD_NOT_FOUND,
+        wire::jsonrpc::INVALID_PARAMS,
+        INTERNAL,
+        BUSY,
+        RUN_NOT_FOUND,
+        USER_CANCELLED,
+        SESSION_NOT_FOUND,
+        SESSION_LOAD_FAILED,
+        SESSION_LIST_FAILED,
+    ];
 }
 
 /// Who a program is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
     /// Its name.
     pub name: String,
@@ -86,6 +88,7 @@ pub struct Program {
 
 /// Parameters of `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitializeParams {
     /// The version that the UI speaks.
     pub protocol_version: String,
@@ -98,6 +101,7 @@ pub struct InitializeParams {
 
 /// What a UI can do; absent means that it cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct UiCapabilities {
     /// It answers `ui.confirm.request`.
@@ -118,6 +122,7 @@ pub struct UiCapabilities {
 
 /// Result of `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitializeResult {
     /// The version that the runtime speaks.
     pub protocol_version: String,
@@ -130,6 +135,7 @@ pub struct InitializeResult {
 
 /// What a runtime can do; absent means that it cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ServerCapabilities {
     /// It takes `run.cancel`.
@@ -162,8 +168,14 @@ pub struct ServerCapabilities {
     pub supports_text_deltas: bool,
 }
 
+/// A result that says nothing but that it was heard.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Nothing {}
+
 /// Parameters of `run.start`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunStartParams {
     /// What is said.
     pub input: RunInput,
@@ -183,6 +195,7 @@ pub struct RunStartParams {
 
 /// What is said with `run.start`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RunInput {
     /// Plain text.
@@ -199,6 +212,7 @@ pub enum RunInput {
 
 /// `[L]` A part of what is said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputPart {
     /// Text.
@@ -215,6 +229,7 @@ pub enum InputPart {
 
 /// `[L]` An image by address; `data:` addresses carry it along.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageUrl {
     /// The address.
     pub url: String,
@@ -228,6 +243,7 @@ pub struct ImageUrl {
 
 /// Result of `run.start`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunStartResult {
     /// The run's name.
     pub run_id: String,
@@ -238,6 +254,7 @@ pub struct RunStartResult {
 
 /// Parameters of `run.cancel`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunCancelParams {
     /// Which run.
     pub run_id: String,
@@ -248,6 +265,7 @@ pub struct RunCancelParams {
 
 /// Result of `run.cancel`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunCancelResult {
     /// Whether it is being stopped.
     pub ok: bool,
@@ -258,6 +276,7 @@ pub struct RunCancelResult {
 
 /// How a run stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Under way.
@@ -270,13 +289,15 @@ pub enum Status {
     Error,
     /// Stopped.
     Cancelled,
-    /// A word that we do not know.
+    /// A word that we do not know, and never write.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     #[serde(untagged)]
     Other(String),
 }
 
 /// Parameters of `run.status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunStatusParams {
     /// Which run.
     pub run_id: String,
@@ -289,6 +310,7 @@ pub struct RunStatusParams {
 
 /// Parameters of `run.context`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunContextParams {
     /// Which run.
     pub run_id: String,
@@ -302,38 +324,50 @@ fn percent<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::
     f64::deserialize(deserializer).map(|percent| percent as i64)
 }
 
-/// Parameters of `agent.event`; the event itself is read by its `type` (see [`AgentEvent::read`]).
-#[derive(Debug, Clone, Deserialize)]
-pub struct AgentEventParams<'a> {
-    /// Which run.
+/// `[L]` Parameters of `run.diagnostics`: numbers for developers, sent on demand only. We do not read them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunDiagnosticsParams {
     pub run_id: String,
-    /// Its place in the run; -1 for what the person said, in a replay.
-    #[serde(default, deserialize_with = "opt_whole_i64")]
-    pub seq: Option<i64>,
-    /// What the agent did.
+    /// `llm_call` or `run_summary`.
+    pub kind: String,
+    /// One call of a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<serde_json::Map<String, serde_json::Value>>,
+    /// All calls of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// Parameters of `agent.event`. The event is written as what it is, and first read as raw text: one of a type that we do not know
+/// must not spoil the message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AgentEventParams"))]
+pub struct AgentEventParams<'a, E> {
+    /// Which run.
     #[serde(borrow)]
-    pub event: &'a RawValue,
+    pub run_id: Cow<'a, str>,
+    /// Its place in the run; -1 for what the person said, in a replay.
+    #[serde(default, deserialize_with = "whole_or_zero")]
+    pub seq: i64,
+    /// What the agent did.
+    pub event: E,
     /// Room for more.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<EventMeta>,
 }
 
-/// As [`AgentEventParams`], to write.
-#[derive(Debug, Serialize)]
-pub struct AgentEventNotify<'a> {
-    /// Which run.
-    pub run_id: &'a str,
-    /// Its place in the run.
-    pub seq: i64,
-    /// What the agent did.
-    pub event: &'a AgentEvent,
-    /// Room for more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub meta: Option<EventMeta>,
+/// Nobody goes by the place of an event that says none.
+fn whole_or_zero<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    opt_whole_i64(deserializer).map(Option::unwrap_or_default)
 }
+
+/// As written.
+pub type AgentEventNotify<'a> = AgentEventParams<'a, &'a AgentEvent>;
 
 /// What we put into the room for more: this event is one piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct EventMeta {
     /// Whether the event is a piece.

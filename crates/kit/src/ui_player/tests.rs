@@ -49,7 +49,7 @@ impl UiRole for Parrot {
 
 fn report(text: &str) -> (bool, String) {
     let transcript = Transcript::parse(text).unwrap();
-    let outcomes = play(&mut Parrot, &transcript);
+    let outcomes = play(&mut Parrot, &transcript).outcomes;
     let report = Report { name: "t", transcript: &transcript, outcomes: &outcomes };
     (report.passed(), report.to_string())
 }

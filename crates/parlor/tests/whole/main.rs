@@ -23,6 +23,8 @@ mod postcard;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]
+mod schemas;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod talk;

@@ -8,23 +8,17 @@ use kit::notation::{Report, Side, Transcript, accept};
 use kit::player::{self, Lane, Played};
 use std::path::{Path, PathBuf};
 
-fn transcripts() -> Vec<PathBuf> {
+/// The transcripts of a role of a wire.
+pub(crate) fn of(dialect: Dialect, role: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../transcripts");
-    let mut found = Vec::new();
-    for dialect in dialects::ALL {
-        let Ok(folder) = std::fs::read_dir(root.join(dialect.name()).join("runtime")) else { continue };
-        found.extend(
-            folder
-                .flatten()
-                .map(|entry| entry.path())
-                .filter(|path| path.extension().is_some_and(|e| e == "txt")),
-        );
-    }
+    let folder = std::fs::read_dir(root.join(dialect.name()).join(role));
+    let files = folder.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "txt")).collect();
     found.sort();
     found
 }
 
-async fn play(dialect: Dialect, transcript: &Transcript, place: &Path) -> Played {
+pub(crate) async fn play(dialect: Dialect, transcript: &Transcript, place: &Path) -> Played {
     let hub = bench::runtime(&player::script(transcript), place);
     let guest = bench::guest(dialect, place, transcript.heads.options.clone());
     let ends = bench::serve(&hub, guest, &bench::lanes(dialect)).await;
@@ -42,7 +36,7 @@ async fn play(dialect: Dialect, transcript: &Transcript, place: &Path) -> Played
 fn every_runtime_transcript_plays() {
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut failed = Vec::new();
-    let found = transcripts();
+    let found: Vec<PathBuf> = dialects::ALL.iter().flat_map(|dialect| of(*dialect, "runtime")).collect();
     assert!(!found.is_empty(), "there are no transcripts to play");
     for path in found {
         let text = std::fs::read_to_string(&path).expect("a readable transcript");

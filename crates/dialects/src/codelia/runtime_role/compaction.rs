@@ -43,7 +43,7 @@ impl CodeliaRuntime {
         receipts::send_alone(cx, jsonrpc::result(id, &result));
         cx.send(Told::Status(Status::Running, None).line(&name));
         let mut telling = Telling::new(RunId(0), name, Texts::Whole, Prompted::Here);
-        let start = AgentEvent::CompactionStart(CompactionStart { timestamp: Some(cx.now.0) });
+        let start = AgentEvent::CompactionStart(CompactionStart { timestamp: cx.now.0 });
         let told = telling.number(vec![start]);
         Self::say(cx, &telling.name, told);
         Box::new(telling)
@@ -88,7 +88,7 @@ impl CodeliaRuntime {
             Some(telling) => telling,
             None => self.begin_compaction(cx, id),
         };
-        let timestamp = Some(cx.now.0);
+        let timestamp = cx.now.0;
         let events = vec![
             AgentEvent::CompactionComplete(CompactionComplete { timestamp, compacted }),
             AgentEvent::Final(Words { content: words.to_owned(), timestamp }),

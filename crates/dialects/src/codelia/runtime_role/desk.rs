@@ -5,13 +5,14 @@
 
 use super::super::wire::{
     AgentEvent, ConfirmParams, ConfirmResult, PermissionPreview, PermissionReady, PickItem, PickParams,
-    PickResult, PromptParams, PromptResult, UiCapabilities, method,
+    PickResult, PromptParams, PromptResult, UiCapabilities,
 };
+use crate::rpc;
 use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
 use domain::ids::{AskId, SessionId};
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
-use wire::jsonrpc::{self, RpcError};
+use wire::jsonrpc::RpcError;
 use wire::{Correlation, WireId};
 
 /// Most asks that wait behind the open one; the hub allows fewer per session.
@@ -127,9 +128,7 @@ pub(super) fn waiting_words(kind: &AskKind) -> &'static str {
 pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> String {
     let title = ask.title.clone();
     match &ask.kind {
-        AskKind::Consent(consent) => {
-            jsonrpc::request(id, method::UI_CONFIRM, &consent_params(consent, run_id))
-        }
+        AskKind::Consent(consent) => rpc::request(id, &consent_params(consent, run_id)),
         AskKind::Confirm { message, yes, no, danger } => {
             let params = ConfirmParams {
                 run_id,
@@ -141,7 +140,7 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
                 allow_remember: false,
                 allow_reason: false,
             };
-            jsonrpc::request(id, method::UI_CONFIRM, &params)
+            rpc::request(id, &params)
         }
         AskKind::Choose { message, choices, many } => {
             let title =
@@ -152,7 +151,7 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
                 detail: choice.detail.clone(),
             };
             let items = choices.iter().map(item).collect();
-            jsonrpc::request(id, method::UI_PICK, &PickParams { run_id, title, items, multi: *many })
+            rpc::request(id, &PickParams { run_id, title, items, multi: *many })
         }
         AskKind::Text { message, default, secret, multiline, placeholder: _ } => {
             let (message, default_value) = (message.clone(), default.clone());
@@ -164,13 +163,13 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
                 multiline: *multiline,
                 secret: *secret,
             };
-            jsonrpc::request(id, method::UI_PROMPT, &params)
+            rpc::request(id, &params)
         }
         AskKind::Edit { message, prefill } => {
             let (message, default_value) = (message.clone(), Some(prefill.clone()));
             let params =
                 PromptParams { run_id, title, message, default_value, multiline: true, secret: false };
-            jsonrpc::request(id, method::UI_PROMPT, &params)
+            rpc::request(id, &params)
         }
     }
 }

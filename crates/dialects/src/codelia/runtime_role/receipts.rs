@@ -2,8 +2,8 @@
 
 use super::super::run_name;
 use super::super::wire::{
-    McpListResult, McpServer, ModelDetails, ModelListResult, ModelSetResult, RunCancelResult, RunStartResult,
-    SessionItem, SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
+    McpListResult, McpServer, ModelDetails, ModelListResult, ModelSetResult, Nothing, RunCancelResult,
+    RunStartResult, SessionItem, SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
 };
 use super::telling::Telling;
 use super::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
@@ -128,7 +128,7 @@ impl CodeliaRuntime {
                 (id, Ok(line))
             }
             (Pending::Context { id }, Ok(_)) => {
-                let line = jsonrpc::result(&id, &json!({}));
+                let line = jsonrpc::result(&id, &Nothing {});
                 (id, Ok(line))
             }
             (pending, Err(refusal)) => {

@@ -4,10 +4,11 @@ use super::super::run_name;
 use super::super::wire::{
     InitializeParams, InitializeResult, InputPart, McpListParams, ModelListParams, ModelSetParams,
     PROTOCOL_VERSION, Program, RunCancelParams, RunInput, RunStartParams, ServerCapabilities,
-    SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code, method,
+    SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code,
 };
 use super::receipts::{self, Pending};
 use super::{CodeliaRuntime, MAX_PENDING};
+use crate::rpc::Call as _;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
 };
@@ -51,16 +52,16 @@ impl CodeliaRuntime {
             return cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
         }
         let wish = match method {
-            method::INITIALIZE => self.initialize(&id, params),
-            method::RUN_START => self.run_start(cx, &id, params),
-            method::RUN_CANCEL => self.run_cancel(&id, params),
-            method::SESSION_LIST => session_list(&id, params),
-            method::SESSION_HISTORY => session_history(&id, params),
-            method::MODEL_LIST => model_list(&id, params),
-            method::MODEL_SET => model_set(&id, params),
-            method::MCP_LIST => mcp_list(&id, params),
-            method::SKILLS_LIST => skills_list(&id, params),
-            method::UI_CONTEXT_UPDATE => read::<UiContextParams>(params).map(|context| {
+            InitializeParams::METHOD => self.initialize(&id, params),
+            RunStartParams::METHOD => self.run_start(cx, &id, params),
+            RunCancelParams::METHOD => self.run_cancel(&id, params),
+            SessionListParams::METHOD => session_list(&id, params),
+            SessionHistoryParams::METHOD => session_history(&id, params),
+            ModelListParams::METHOD => model_list(&id, params),
+            ModelSetParams::METHOD => model_set(&id, params),
+            McpListParams::METHOD => mcp_list(&id, params),
+            SkillsListParams::METHOD => skills_list(&id, params),
+            UiContextParams::METHOD => read::<UiContextParams>(params).map(|context| {
                 let command = Command::UpdateContext(lift_context(context));
                 Wish::Hub(Target::Current, command, Pending::Context { id: id.clone() })
             }),
@@ -81,7 +82,7 @@ impl CodeliaRuntime {
 
     pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match method {
-            method::UI_CONTEXT_UPDATE if self.pending.len() < MAX_PENDING => {
+            UiContextParams::METHOD if self.pending.len() < MAX_PENDING => {
                 match read::<UiContextParams>(params) {
                     Ok(context) => {
                         let command = Command::UpdateContext(lift_context(context));
@@ -90,7 +91,7 @@ impl CodeliaRuntime {
                     Err(error) => cx.log(format!("ignored: {method}: {}", error.message)),
                 }
             }
-            method::UI_CONTEXT_UPDATE => cx.log(format!("ignored: {method}: too many requests wait")),
+            UiContextParams::METHOD => cx.log(format!("ignored: {method}: too many requests wait")),
             _ => cx.log(format!("ignored: notification {method:?}; a request needs an id")),
         }
     }

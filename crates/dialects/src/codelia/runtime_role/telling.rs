@@ -7,17 +7,17 @@
 
 use super::super::wire::{
     AgentEvent, AgentEventNotify, CompactionComplete, CompactionStart, EventMeta, FileChange, LlmRetry,
-    RunContextParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words, method,
+    RunContextParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words,
 };
 use super::super::{path_alias, retry_kind};
 use crate::narrator::{self, Call, Came, Narrator, Whole};
+use crate::rpc;
 use domain::content::{Json, Part, TextKind};
 use domain::event::{Body, ContextEvent, Outcome, RunEvent};
 use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::state::{Run, State};
 use domain::tool::{self, ToolOutcome};
 use serde_json::value::RawValue;
-use wire::jsonrpc;
 
 /// How a denied tool's result begins; the existing UI and model prompts know the phrase.
 pub(in super::super) const DENIED: &str = "Permission denied: ";
@@ -48,17 +48,17 @@ impl Told {
     pub(super) fn line(&self, run_id: &str) -> String {
         match self {
             Told::Event { seq, event, meta } => {
-                let notify = AgentEventNotify { run_id, seq: *seq, event, meta: meta.clone() };
-                jsonrpc::notification(method::AGENT_EVENT, &notify)
+                let notify = AgentEventNotify { run_id: run_id.into(), seq: *seq, event, meta: meta.clone() };
+                rpc::notification(&notify)
             }
             Told::Status(status, message) => {
                 let (run_id, status, message) = (run_id.to_owned(), status.clone(), message.clone());
-                jsonrpc::notification(method::RUN_STATUS, &RunStatusParams { run_id, status, message })
+                rpc::notification(&RunStatusParams { run_id, status, message })
             }
             Told::Context(percent) => {
                 let params =
                     RunContextParams { run_id: run_id.to_owned(), context_left_percent: i64::from(*percent) };
-                jsonrpc::notification(method::RUN_CONTEXT, &params)
+                rpc::notification(&params)
             }
         }
     }
@@ -138,7 +138,7 @@ impl Telling {
         match body {
             Body::Context(ContextEvent::Measured { used, window }) => self.context(*used, *window),
             Body::Context(ContextEvent::Compacted { .. }) => {
-                let timestamp = Some(at.0);
+                let timestamp = at.0;
                 self.event(AgentEvent::CompactionStart(CompactionStart { timestamp }));
                 self.event(AgentEvent::CompactionComplete(CompactionComplete { timestamp, compacted: true }));
             }
@@ -253,7 +253,7 @@ impl Telling {
     /// The UI that started the run shows its prompt by itself.
     fn prompt(&mut self, at: Millis, parts: &[Part]) {
         if std::mem::replace(&mut self.prompted, Prompted::Elsewhere) == Prompted::Elsewhere {
-            let words = Words { content: joined(parts), timestamp: Some(at.0) };
+            let words = Words { content: joined(parts), timestamp: at.0 };
             let event = Box::new(AgentEvent::HiddenUserMessage(words));
             self.out.push(Told::Event { seq: OUTSIDE, event, meta: None });
         }
@@ -262,7 +262,7 @@ impl Telling {
     fn call(&mut self, tool: ToolRunId, name: &str, args: &Json) {
         self.calls += 1;
         let id = tool.to_string();
-        let start = StepStart { step_id: id.clone(), title: name.to_owned(), step_number: Some(self.calls) };
+        let start = StepStart { step_id: id.clone(), title: name.to_owned(), step_number: self.calls };
         self.event(AgentEvent::StepStart(start));
         let args = Some(args_object(name, args));
         self.event(AgentEvent::ToolCall(ToolCall {
@@ -291,7 +291,7 @@ impl Telling {
             is_error,
         }));
         let status = if is_error { "error" } else { "completed" };
-        let duration_ms = Some(at.since(call.proposed_at));
+        let duration_ms = at.since(call.proposed_at);
         self.event(AgentEvent::StepComplete(StepComplete {
             step_id: id,
             status: status.to_owned(),
@@ -318,7 +318,7 @@ impl Telling {
                 if content.is_empty() && self.denied {
                     STOPPED.clone_into(&mut content);
                 }
-                self.event(AgentEvent::Final(Words { content, timestamp: Some(at.0) }));
+                self.event(AgentEvent::Final(Words { content, timestamp: at.0 }));
                 (Status::Completed, None)
             }
             Outcome::Cancelled => (Status::Cancelled, None),
@@ -355,7 +355,7 @@ fn joined<'a>(parts: impl IntoIterator<Item = &'a Part>) -> String {
 }
 
 fn words(kind: TextKind, content: String, at: Millis) -> AgentEvent {
-    let words = Words { content, timestamp: Some(at.0) };
+    let words = Words { content, timestamp: at.0 };
     match kind {
         TextKind::Text => AgentEvent::Text(words),
         TextKind::Thought => AgentEvent::Reasoning(words),

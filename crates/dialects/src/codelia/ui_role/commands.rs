@@ -2,10 +2,11 @@
 
 use super::super::wire::{
     ActiveFile, ImageUrl, InputPart, McpListParams, ModelListParams, ModelSetParams, Range, RunCancelParams,
-    RunInput, RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams, method,
+    RunInput, RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams,
 };
 use super::responses::Pending;
 use super::{CodeliaUi, Starting};
+use crate::rpc;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, Receipt, Refusal, RefusalKind,
     RunCommand, SessionCommand,
@@ -17,7 +18,6 @@ use domain::session::RunSummary;
 use domain::signal::UiContext;
 use roles::{Item, Seen, UiCx};
 use serde_json::json;
-use wire::jsonrpc;
 
 /// Asked for when no limit is wanted; the document knows no word for that.
 const NO_LIMIT: i64 = 100_000;
@@ -56,11 +56,11 @@ impl CodeliaUi {
             }
             Command::List(ListCommand::Models { provider }) => {
                 let params = ModelListParams { provider, include_details: true };
-                self.ask_runtime(cx, method::MODEL_LIST, &params, Pending::Models { ticket });
+                self.ask_runtime(cx, &params, Pending::Models { ticket });
             }
             Command::Session(SessionCommand::SetModel { provider, name }) => {
                 let params = ModelSetParams { name, provider, reset: false };
-                self.ask_runtime(cx, method::MODEL_SET, &params, Pending::SetModel { ticket });
+                self.ask_runtime(cx, &params, Pending::SetModel { ticket });
             }
             Command::List(ListCommand::Servers) if !self.capabilities().supports_mcp_list => {
                 cx.settle(
@@ -70,7 +70,7 @@ impl CodeliaUi {
             }
             Command::List(ListCommand::Servers) => {
                 let params = McpListParams { scope: Some("loaded".to_owned()) };
-                self.ask_runtime(cx, method::MCP_LIST, &params, Pending::Servers { ticket });
+                self.ask_runtime(cx, &params, Pending::Servers { ticket });
             }
             Command::List(ListCommand::Skills { .. }) if !self.capabilities().supports_skills_list => {
                 cx.settle(
@@ -80,11 +80,11 @@ impl CodeliaUi {
             }
             Command::List(ListCommand::Skills { cwd, reload }) => {
                 let params = SkillsListParams { cwd, force_reload: reload };
-                self.ask_runtime(cx, method::SKILLS_LIST, &params, Pending::Skills { ticket });
+                self.ask_runtime(cx, &params, Pending::Skills { ticket });
             }
             Command::UpdateContext(context) => {
                 let params = lower_context(context);
-                cx.send(jsonrpc::notification(method::UI_CONTEXT_UPDATE, &params));
+                cx.send(rpc::notification(&params));
                 self.context = Some(params);
                 cx.settle(ticket, Ok(Receipt::Done));
             }
@@ -163,7 +163,7 @@ impl CodeliaUi {
             force_compaction: starting.input.is_none(),
             tools: Vec::new(),
         };
-        self.ask_runtime(cx, method::RUN_START, &params, Pending::RunStart);
+        self.ask_runtime(cx, &params, Pending::RunStart);
     }
 
     fn lower_cancel(
@@ -198,7 +198,7 @@ impl CodeliaUi {
         reason: Option<String>,
     ) {
         let params = RunCancelParams { run_id: name.to_owned(), reason };
-        self.ask_runtime(cx, method::RUN_CANCEL, &params, Pending::Cancel { ticket, run });
+        self.ask_runtime(cx, &params, Pending::Cancel { ticket, run });
         // The existing runtime waits for open questions before it stops, and runs what is allowed even then.
         self.deny_all(cx);
     }
@@ -228,7 +228,7 @@ impl CodeliaUi {
         };
         let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(NO_LIMIT);
         let params = SessionListParams { limit: Some(limit), scope: Some(scope.to_owned()), workspace_root };
-        self.ask_runtime(cx, method::SESSION_LIST, &params, Pending::Sessions { ticket, search });
+        self.ask_runtime(cx, &params, Pending::Sessions { ticket, search });
     }
 }
 

@@ -242,7 +242,7 @@ impl Hearing {
     }
 
     fn step_start(&mut self, cx: &mut UiCx<'_>, start: &StepStart) {
-        let number = start.step_number.unwrap_or(self.last_number + 1);
+        let number = Some(start.step_number).filter(|number| *number > 0).unwrap_or(self.last_number + 1);
         // Counting begins again with every answer of the model.
         if number <= self.last_number && self.listener.open().next().is_none() {
             self.listener.step_over(cx, Usage::default());

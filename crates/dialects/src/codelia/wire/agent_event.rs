@@ -1,53 +1,42 @@
 //! The events that `agent.event` carries. Each is read by its `type`; a type that we do not know is told apart from a known one with
 //! wrong members.
 
+use crate::tagged::tagged;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wire::lenient::{floor_or_none, null_as_default};
 
-/// What the agent did.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "type")]
-pub enum AgentEvent {
-    /// A whole text beside tool calls.
-    #[serde(rename = "text")]
-    Text(Words),
-    /// A whole thought.
-    #[serde(rename = "reasoning")]
-    Reasoning(Words),
-    /// The end of the turn, with its text.
-    #[serde(rename = "final")]
-    Final(Words),
-    /// What the person said, in a replay.
-    #[serde(rename = "hidden_user_message")]
-    HiddenUserMessage(Words),
-    /// A tool call begins.
-    #[serde(rename = "step_start")]
-    StepStart(StepStart),
-    /// The model wants a tool.
-    #[serde(rename = "tool_call")]
-    ToolCall(ToolCall),
-    /// What the tool gave back.
-    #[serde(rename = "tool_result")]
-    ToolResult(ToolResult),
-    /// The tool call is over.
-    #[serde(rename = "step_complete")]
-    StepComplete(StepComplete),
-    /// The context is being compacted.
-    #[serde(rename = "compaction_start")]
-    CompactionStart(CompactionStart),
-    /// The context was compacted.
-    #[serde(rename = "compaction_complete")]
-    CompactionComplete(CompactionComplete),
-    /// `[L]` What a tool would change.
-    #[serde(rename = "permission.preview")]
-    PermissionPreview(PermissionPreview),
-    /// `[L]` The person will be asked about this tool.
-    #[serde(rename = "permission.ready")]
-    PermissionReady(PermissionReady),
-    /// `[L]` The model will be asked again.
-    #[serde(rename = "llm.retry")]
-    LlmRetry(LlmRetry),
+tagged! {
+    /// What the agent did.
+    #[derive(Debug, Clone)]
+    pub enum AgentEvent by "type" {
+        /// A whole text beside tool calls.
+        "text" => Text(Words),
+        /// A whole thought.
+        "reasoning" => Reasoning(Words),
+        /// The end of the turn, with its text.
+        "final" => Final(Words),
+        /// What the person said, in a replay.
+        "hidden_user_message" => HiddenUserMessage(Words),
+        /// A tool call begins.
+        "step_start" => StepStart(StepStart),
+        /// The model wants a tool.
+        "tool_call" => ToolCall(ToolCall),
+        /// What the tool gave back.
+        "tool_result" => ToolResult(ToolResult),
+        /// The tool call is over.
+        "step_complete" => StepComplete(StepComplete),
+        /// The context is being compacted.
+        "compaction_start" => CompactionStart(CompactionStart),
+        /// The context was compacted.
+        "compaction_complete" => CompactionComplete(CompactionComplete),
+        /// `[L]` What a tool would change.
+        "permission.preview" => PermissionPreview(PermissionPreview),
+        /// `[L]` The person will be asked about this tool.
+        "permission.ready" => PermissionReady(PermissionReady),
+        /// `[L]` The model will be asked again.
+        "llm.retry" => LlmRetry(LlmRetry),
+    }
 }
 
 /// Why an event could not be read.
@@ -59,70 +48,55 @@ pub enum BadEvent {
     Malformed(String),
 }
 
-impl AgentEvent {
-    /// Reads an event by its type.
-    ///
-    /// # Errors
-    /// When the type is unknown or its members do not fit.
-    pub fn read(raw: &str) -> Result<AgentEvent, BadEvent> {
-        #[derive(Deserialize)]
-        struct Tag {
-            r#type: String,
-        }
-        fn as_type<'de, T: Deserialize<'de>>(raw: &'de str) -> Result<T, BadEvent> {
-            serde_json::from_str(raw).map_err(|error| BadEvent::Malformed(error.to_string()))
-        }
-        let Tag { r#type } = as_type(raw)?;
-        Ok(match r#type.as_str() {
-            "text" => AgentEvent::Text(as_type(raw)?),
-            "reasoning" => AgentEvent::Reasoning(as_type(raw)?),
-            "final" => AgentEvent::Final(as_type(raw)?),
-            "hidden_user_message" => AgentEvent::HiddenUserMessage(as_type(raw)?),
-            "step_start" => AgentEvent::StepStart(as_type(raw)?),
-            "tool_call" => AgentEvent::ToolCall(as_type(raw)?),
-            "tool_result" => AgentEvent::ToolResult(as_type(raw)?),
-            "step_complete" => AgentEvent::StepComplete(as_type(raw)?),
-            "compaction_start" => AgentEvent::CompactionStart(as_type(raw)?),
-            "compaction_complete" => AgentEvent::CompactionComplete(as_type(raw)?),
-            "permission.preview" => AgentEvent::PermissionPreview(as_type(raw)?),
-            "permission.ready" => AgentEvent::PermissionReady(as_type(raw)?),
-            "llm.retry" => AgentEvent::LlmRetry(as_type(raw)?),
-            _ => return Err(BadEvent::Unknown(r#type)),
-        })
+/// Reads an event by its type.
+///
+/// # Errors
+/// When the type is unknown or its members do not fit.
+pub fn read_event(raw: &str) -> Result<AgentEvent, BadEvent> {
+    #[derive(Deserialize)]
+    struct Tag {
+        r#type: String,
     }
+    let malformed = |error: serde_json::Error| BadEvent::Malformed(error.to_string());
+    let Tag { r#type } = serde_json::from_str(raw).map_err(malformed)?;
+    AgentEvent::read(&r#type, raw).ok_or(BadEvent::Unknown(r#type))?.map_err(malformed)
 }
 
 /// Text, thought, final and what the person said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Words {
     /// The words.
     #[serde(default, deserialize_with = "null_as_default")]
     pub content: String,
     /// Milliseconds since 1970.
-    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<u64>,
+    #[serde(default, deserialize_with = "floor_or_zero")]
+    pub timestamp: u64,
 }
 
 /// A tool call begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepStart {
     /// The tool call's id.
     pub step_id: String,
     /// The tool's name.
     #[serde(default, deserialize_with = "null_as_default")]
     pub title: String,
-    /// Counts the calls of one answer of the model, from 1.
-    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
-    pub step_number: Option<u64>,
+    /// Counts the calls of one answer of the model, from 1; 0 when it was not said.
+    #[serde(default, deserialize_with = "floor_or_zero")]
+    pub step_number: u64,
 }
 
 /// The model wants a tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCall {
     /// The tool's name.
     pub tool: String,
     /// An object; `{"_raw": …}` if the model wrote something else.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub args: Option<Box<RawValue>>,
     /// Its id.
     pub tool_call_id: String,
@@ -133,12 +107,14 @@ pub struct ToolCall {
 
 /// What a tool gave back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult {
     /// The tool's name.
     #[serde(default, deserialize_with = "null_as_default")]
     pub tool: String,
     /// A string; some tools write JSON into it, some runtimes put the JSON itself here.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub result: Option<Box<RawValue>>,
     /// The call's id.
     pub tool_call_id: String,
@@ -162,6 +138,7 @@ pub struct FileChange {
 
 /// A tool call is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepComplete {
     /// The tool call's id.
     pub step_id: String,
@@ -169,24 +146,26 @@ pub struct StepComplete {
     #[serde(default, deserialize_with = "null_as_default")]
     pub status: String,
     /// How long it took.
-    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
-    pub duration_ms: Option<u64>,
+    #[serde(default, deserialize_with = "floor_or_zero")]
+    pub duration_ms: u64,
 }
 
 /// The context is being compacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompactionStart {
     /// Milliseconds since 1970.
-    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<u64>,
+    #[serde(default, deserialize_with = "floor_or_zero")]
+    pub timestamp: u64,
 }
 
 /// The context was compacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompactionComplete {
     /// Milliseconds since 1970.
-    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<u64>,
+    #[serde(default, deserialize_with = "floor_or_zero")]
+    pub timestamp: u64,
     /// Whether there was anything to compact.
     #[serde(default, deserialize_with = "null_as_default")]
     pub compacted: bool,
@@ -194,6 +173,7 @@ pub struct CompactionComplete {
 
 /// `[L]` What a tool would change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct PermissionPreview {
     /// The tool's name.
@@ -217,6 +197,7 @@ pub struct PermissionPreview {
 
 /// `[L]` The person will be asked about this tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermissionReady {
     /// The tool's name.
     pub tool: String,
@@ -227,6 +208,7 @@ pub struct PermissionReady {
 
 /// `[L]` The model will be asked again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct LlmRetry {
     /// Who was asked.

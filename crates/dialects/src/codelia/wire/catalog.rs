@@ -6,6 +6,7 @@ use wire::lenient::{null_as_default, opt_whole_i64, opt_whole_u64, whole_u64};
 
 /// Parameters of `session.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionListParams {
     /// At most; 50 if absent, no limit if zero or less.
     #[serde(default, deserialize_with = "opt_whole_i64", skip_serializing_if = "Option::is_none")]
@@ -20,6 +21,7 @@ pub struct SessionListParams {
 
 /// Result of `session.list`, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionListResult {
     /// The sessions.
     pub sessions: Vec<SessionItem>,
@@ -30,6 +32,7 @@ pub struct SessionListResult {
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionItem {
     /// Its id.
     pub session_id: String,
@@ -52,6 +55,7 @@ pub struct SessionItem {
 
 /// Parameters of `session.history`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionHistoryParams {
     /// Which session.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -66,6 +70,7 @@ pub struct SessionHistoryParams {
 
 /// Result of `session.history`; the events came before it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionHistoryResult {
     /// How many runs.
     #[serde(deserialize_with = "whole_u64")]
@@ -80,6 +85,7 @@ pub struct SessionHistoryResult {
 
 /// Parameters of `model.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelListParams {
     /// Whose models; the configured provider's if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,6 +97,7 @@ pub struct ModelListParams {
 
 /// Result of `model.list`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelListResult {
     /// Whose models.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -108,6 +115,7 @@ pub struct ModelListResult {
 
 /// Limits and prices of a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelDetails {
     /// Tokens that fit.
     #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
@@ -128,6 +136,7 @@ pub struct ModelDetails {
 
 /// Parameters of `model.set`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSetParams {
     /// Which model.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -142,6 +151,7 @@ pub struct ModelSetParams {
 
 /// Result of `model.set`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSetResult {
     /// Whose model.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -152,6 +162,7 @@ pub struct ModelSetResult {
 
 /// Parameters of `mcp.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpListParams {
     /// `loaded` or `configured`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,6 +171,7 @@ pub struct McpListParams {
 
 /// Result of `mcp.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpListResult {
     /// The servers.
     pub servers: Vec<McpServer>,
@@ -167,6 +179,7 @@ pub struct McpListResult {
 
 /// An MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServer {
     /// Its name.
     pub id: String,
@@ -195,6 +208,7 @@ pub struct McpServer {
 
 /// Parameters of `skills.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillsListParams {
     /// As seen from here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,6 +220,7 @@ pub struct SkillsListParams {
 
 /// Result of `skills.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillsListResult {
     /// The skills.
     pub skills: Vec<Skill>,
@@ -219,6 +234,7 @@ pub struct SkillsListResult {
 
 /// A skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skill {
     /// Its id.
     pub id: String,
@@ -250,6 +266,7 @@ fn floor_u64<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D
 
 /// A skill that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillError {
     /// Its file.
     #[serde(default, deserialize_with = "null_as_default")]

@@ -5,6 +5,7 @@ use wire::lenient::null_as_default;
 
 /// Parameters of `ui.context.update`, and `ui_context` of `run.start`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UiContextParams {
     /// Working directory of the UI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,6 +26,7 @@ pub struct UiContextParams {
 
 /// The file with the focus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActiveFile {
     /// Where it is.
     pub path: String,
@@ -35,6 +37,7 @@ pub struct ActiveFile {
 
 /// What is selected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Selection {
     /// In which file.
     pub path: String,
@@ -48,6 +51,7 @@ pub struct Selection {
 
 /// A stretch of a file, counted from 0, without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Range {
     /// First place.
@@ -58,6 +62,7 @@ pub struct Range {
 
 /// A place in a file, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Position {
     /// Line.
@@ -68,6 +73,7 @@ pub struct Position {
 
 /// Parameters of `ui.confirm.request`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfirmParams {
     /// The run that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,6 +102,7 @@ pub struct ConfirmParams {
 
 /// Result of `ui.confirm.request`. Written with all three members, as the existing UI does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfirmResult {
     /// Yes or no.
     pub ok: bool,
@@ -109,6 +116,7 @@ pub struct ConfirmResult {
 
 /// Parameters of `ui.prompt.request`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptParams {
     /// The run that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,6 +139,7 @@ pub struct PromptParams {
 
 /// Result of `ui.prompt.request`; null means that the person closed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptResult {
     /// What was typed.
     pub value: Option<String>,
@@ -138,6 +147,7 @@ pub struct PromptResult {
 
 /// Parameters of `ui.pick.request`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PickParams {
     /// The run that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,6 +163,7 @@ pub struct PickParams {
 
 /// One thing to pick.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PickItem {
     /// What the answer names.
     pub id: String,
@@ -165,6 +176,7 @@ pub struct PickItem {
 
 /// Result of `ui.pick.request`; empty means that the person closed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PickResult {
     /// What was taken.
     pub ids: Vec<String>,

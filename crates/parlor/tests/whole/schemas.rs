@@ -1,0 +1,119 @@
+//! Every line that our roles say, held against the schema of its wire: all transcripts are played, and each line that was said must be
+//! of a kind, and must not be one any more when it is broken.
+
+use crate::transcripts::{self, play};
+use dialects::Dialect;
+use kit::notation::{Kind, Side, Step, Transcript};
+use kit::pattern::{Bindings, Missing};
+use kit::schema::Contract;
+use kit::{player, ui_player};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What both sides say in the transcripts of a wire.
+#[derive(Default)]
+struct Said {
+    /// By our roles, as played.
+    ours: BTreeSet<(bool, String)>,
+    /// By the other side, as written.
+    theirs: BTreeSet<(bool, String)>,
+}
+
+fn side(of_ui: bool) -> Side {
+    if of_ui { Side::Ui } else { Side::Runtime }
+}
+
+fn said(dialect: Dialect) -> Said {
+    let mut said = Said::default();
+    for (role, of_ui) in [("ui", true), ("runtime", false)] {
+        for path in transcripts::of(dialect, role) {
+            let text = std::fs::read_to_string(&path).expect("a readable transcript");
+            let transcript = Transcript::parse(&text).expect("a transcript");
+            let lines = if of_ui {
+                ui_player::play(dialect.ui_role().as_mut(), &transcript).said
+            } else {
+                let workplace = crate::bench::workplace();
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .start_paused(player::moves_clock(&transcript))
+                    .build()
+                    .expect("a runtime");
+                runtime.block_on(play(dialect, &transcript, workplace.path())).said
+            };
+            said.ours.extend(lines.into_iter().map(|line| (of_ui, line)));
+            said.theirs
+                .extend(written(&transcript.steps, side(!of_ui)).into_iter().map(|line| (!of_ui, line)));
+        }
+    }
+    said
+}
+
+fn written(steps: &[Step], by: Side) -> Vec<String> {
+    let mut bindings = Bindings::default();
+    let mut lines = Vec::new();
+    for step in steps {
+        match &step.kind {
+            Kind::Say(say) | Kind::Optional(say) if say.side == by => {
+                lines.extend(say.pattern.fill(&mut bindings, Missing::Invent));
+            }
+            Kind::AnyOrder(steps) => lines.extend(written(steps, by)),
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// Lines that no transcript has, one for each kind that would otherwise be met nowhere.
+fn samples(dialect: Dialect) -> Vec<(Side, Value)> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../dialects/src")
+        .join(dialect.name())
+        .join("samples.txt");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let line = |line: &str| {
+        let (side, json) = line.split_once(' ').expect("a side and a line");
+        let side = if side == ">" { Side::Ui } else { Side::Runtime };
+        (side, serde_json::from_str(json).expect("a line of JSON"))
+    };
+    text.lines().filter(|line| !line.starts_with('#')).map(line).collect()
+}
+
+#[test]
+fn every_line_we_say_is_of_its_schema_and_none_is_when_broken() {
+    for (dialect, document) in dialects::DERIVED {
+        let mut contract = Contract::read(&document()).expect("a schema");
+        let said = said(*dialect);
+        let mut faults = Vec::new();
+        let mut broken = 0;
+        for (of_ui, line) in &said.ours {
+            let line: Value = match serde_json::from_str(line) {
+                Ok(line) => line,
+                Err(why) => {
+                    faults.push(format!("no JSON: {why}: {line:?}"));
+                    continue;
+                }
+            };
+            match contract.judge(side(*of_ui), &line) {
+                Ok(ways) => broken += ways,
+                Err(why) => faults.push(why),
+            }
+        }
+        for (side, line) in samples(*dialect) {
+            if let Err(why) = contract.judge(side, &line) {
+                faults.push(format!("a sample: {why}"));
+            }
+        }
+        assert!(faults.is_empty(), "{dialect}: {} faults\n{}", faults.len(), faults.join("\n\n"));
+        // What the other side says may be odd on purpose; where it is not, it shows kinds that we hear and never say.
+        for (of_ui, line) in &said.theirs {
+            if let Ok(line) = serde_json::from_str(line) {
+                contract.kinds_of(side(*of_ui), &line);
+            }
+        }
+        let all = &contract.all(Side::Ui) | &contract.all(Side::Runtime);
+        let unmet: Vec<_> = all.difference(contract.seen()).collect();
+        assert!(unmet.is_empty(), "{dialect}: met in no transcript and in no sample: {unmet:#?}");
+        // A required member can be broken in some seven ways, and each kind of line has several of them.
+        assert!(broken > all.len() * 7, "{dialect}: only {broken} breakages of {} kinds", all.len());
+    }
+}
