@@ -110,10 +110,10 @@ const WIRES: &str = "crates/dialects/src/";
 /// What may name wires: their own folders, and those in which the kit knows them apart from our code.
 const WIRE_FOLDERS: &[&str] = &[WIRES, "crates/kit/src/check/wires"];
 
-/// The foreign wires, by the folders they have.
+/// The foreign wires, by the folders that have a table of what they carry.
 fn wires(pages: &[Page]) -> Vec<&str> {
-    let folders = pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.split_once('/'));
-    let mut wires: Vec<&str> = folders.map(|(folder, _)| folder).filter(|name| *name != "native").collect();
+    let folders = pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.strip_suffix("/fidelity.rs"));
+    let mut wires: Vec<&str> = folders.filter(|name| *name != "native").collect();
     wires.sort_unstable();
     wires.dedup();
     wires
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_wire_is_named_in_its_folders_only() {
-        let wire = page("crates/dialects/src/morse/wire.rs", "//! A.\nconst NAME: &str = \"morse\";\n");
+        let wire = page("crates/dialects/src/morse/fidelity.rs", "//! A.\nconst NAME: &str = \"morse\";\n");
         let check = page("crates/kit/src/check/wires/morse.rs", "//! A.\nconst NAME: &str = \"morse\";\n");
         for (text, findings_expected) in [
             ("//! morse\nlet x = dialects::morse::DIALECT;\n", 1),
