@@ -5,6 +5,8 @@
 //! [`Dialect`], which says everything that others need to know of it; a new wire is its folder, its `mod` and its place in [`ALL`].
 
 pub mod asst;
+#[cfg(test)]
+mod bench;
 pub mod codelia;
 mod first_line;
 pub mod lemon;
