@@ -2,61 +2,44 @@
 //!
 //! This is what keeps the word "exact" in the fidelity table honest, and it is the bridge codelia ⇄ codelia in small.
 
-use super::bench::{RuntimeBench, UiBench, session, told};
+use super::{SESSION, may_it_run, runtime, ui};
+use crate::bench::{Pair, cancel, session, told};
 use domain::ask::{Answer, Closing, Scope};
-use domain::command::{Command, ListCommand, PromptOptions, Receipt, RunCommand};
-use domain::content::{Input, Role, TextKind, Usage};
-use domain::event::{AskEvent, Body, Failure, Finish, MessageEvent, Outcome, RetryKind, RunEvent};
+use domain::command::{Command, ListCommand, Receipt, RunCommand};
+use domain::content::{TextKind, Usage};
+use domain::event::{AskEvent, Body, Failure, Outcome, RetryKind, RunEvent};
 use domain::ids::RunId;
-use domain::session::RunSummary;
 use domain::tool::{ToolOutcome, ToolResult};
 use proptest::prelude::*;
-use roles::{LinkEffect, RuntimeEffect, UiEffect};
 
 struct Mirror {
-    runtime: RuntimeBench,
-    ui: UiBench,
+    pair: Pair,
     run: Option<RunId>,
 }
 
 impl Mirror {
     /// Shakes hands; without `pieces` the capability for text deltas is lost on the way.
     fn new(pieces: bool) -> Mirror {
-        let mut mirror = Mirror { runtime: RuntimeBench::new(), ui: UiBench::new(), run: None };
-        mirror.pump_with(|line| if pieces { line } else { line.replace("supports_text_deltas", "x") });
-        mirror.runtime.attach();
+        let mut pair = Pair::new(runtime(), ui());
+        pair.exchange_with(|line| if pieces { line } else { line.replace("supports_text_deltas", "x") });
+        let mut mirror = Mirror { pair, run: None };
+        mirror.pump();
+        mirror.pair.runtime.attach();
         mirror
     }
 
+    /// Moves lines and obeys until everybody is silent. Both understand each other.
     fn pump(&mut self) {
-        self.pump_with(|line| line);
-    }
-
-    fn pump_with(&mut self, on_the_way: impl Fn(String) -> String) {
         loop {
-            let (down, up) = (self.ui.effects(), self.runtime.effects());
-            if down.is_empty() && up.is_empty() {
+            self.pair.exchange();
+            assert_eq!((&self.pair.ui.link.drifts[..], &self.pair.runtime.link.logs[..]), (&[][..], &[][..]));
+            let commands = self.pair.runtime.commands();
+            if commands.is_empty() {
                 return;
             }
-            for effect in down {
-                match effect {
-                    UiEffect::Link(LinkEffect::Send { line, .. }) => self.runtime.say(&on_the_way(line)),
-                    UiEffect::Link(LinkEffect::Drift(drift)) => panic!("{drift:?}"),
-                    _ => {}
-                }
-            }
-            for effect in up {
-                match effect {
-                    RuntimeEffect::Link(
-                        LinkEffect::Send { line, .. } | LinkEffect::SendAlone { line, .. },
-                    ) => self.ui.say(&line),
-                    RuntimeEffect::Command { ticket, command, .. } => {
-                        let receipt = self.obey(command);
-                        self.runtime.settle(ticket, Ok(receipt));
-                    }
-                    RuntimeEffect::Link(LinkEffect::Log(line)) => panic!("{line}"),
-                    _ => {}
-                }
+            for (ticket, _, command) in commands {
+                let receipt = self.obey(command);
+                self.pair.runtime.settle(ticket, Ok(receipt));
             }
         }
     }
@@ -64,18 +47,13 @@ impl Mirror {
     fn obey(&mut self, command: Command) -> Receipt {
         match command {
             Command::Run(RunCommand::Prompt { .. }) => {
-                let run = self.runtime.mint_run();
+                let run = self.pair.runtime.mint_run();
                 self.run = Some(run);
-                Receipt::Started { session: session(), run }
+                Receipt::Started { session: session(SESSION), run }
             }
             Command::Answer { ask, answer } => {
-                let closing = Closing::Answered { answer, by: None };
-                self.runtime.happen(Body::Ask(AskEvent::Closed { ask, closing }));
+                self.pair.runtime.close_ask(ask, Closing::Answered { answer, by: None });
                 Receipt::Done
-            }
-            Command::Run(RunCommand::Cancel { run: Some(run), .. }) => {
-                self.runtime.end_run(Outcome::Cancelled);
-                Receipt::Cancelling { run: RunSummary { run, outcome: None } }
             }
             Command::List(ListCommand::Models { .. }) => Receipt::Models { models: vec![], current: None },
             other => panic!("{other:?}"),
@@ -83,13 +61,10 @@ impl Mirror {
     }
 
     fn prompt(&mut self, text: &str) {
-        let command =
-            Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() });
-        self.ui.command(1, command);
+        self.pair.ui.prompt(text);
         self.pump();
         let run = self.run.take().unwrap();
-        self.runtime.happen(Body::Run(RunEvent::Started { run }));
-        self.runtime.begin_turn(run, text);
+        self.pair.runtime.start(run, text);
     }
 }
 
@@ -118,12 +93,11 @@ fn play(mirror: &mut Mirror, steps: &[Answered]) {
         if answered.parts.is_empty() && answered.tools.is_empty() {
             continue;
         }
-        let bench = &mut mirror.runtime;
-        let step = bench.step();
-        let message = bench.message(Role::Assistant, None, Some(step));
+        let bench = &mut mirror.pair.runtime;
+        let (step, message) = bench.step();
         for (kind, words) in &answered.parts {
             for word in words {
-                bench.delta(message, *kind, word);
+                bench.piece(message, *kind, word);
             }
         }
         let tools: Vec<_> = answered
@@ -131,11 +105,11 @@ fn play(mirror: &mut Mirror, steps: &[Answered]) {
             .iter()
             .map(|_| bench.propose(message, "grep", &format!(r#"{{"n":{number}}}"#)))
             .collect();
-        bench.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+        bench.end_message(message);
         for (tool, (outcome, text)) in tools.into_iter().zip(&answered.tools) {
             bench.run_tool(tool, outcome.clone(), ToolResult::text(text.clone()));
         }
-        bench.happen(Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
+        bench.end_step(step, Usage::default());
         mirror.pump();
     }
 }
@@ -164,9 +138,9 @@ proptest! {
         mirror.prompt("do it");
         mirror.pump();
         play(&mut mirror, &steps);
-        mirror.runtime.end_run(end);
+        mirror.pair.runtime.end(end);
         mirror.pump();
-        prop_assert_eq!(exact(&mirror.ui.state), exact(&mirror.runtime.state));
+        prop_assert_eq!(exact(&mirror.pair.ui.state), exact(mirror.pair.runtime.state()));
     }
 }
 
@@ -180,14 +154,13 @@ fn a_consent_is_asked_and_answered_across() {
     ] {
         let mut mirror = Mirror::new(true);
         mirror.prompt("run it");
-        let step = mirror.runtime.step();
-        let message = mirror.runtime.message(Role::Assistant, None, Some(step));
-        let tool = mirror.runtime.propose(message, "bash", r#"{"command":"echo hi"}"#);
-        let asked = mirror.runtime.consent(tool, Some("bash: echo"));
+        let (_, message) = mirror.pair.runtime.step();
+        let tool = mirror.pair.runtime.propose(message, "bash", r#"{"command":"echo hi"}"#);
+        let asked = may_it_run(&mut mirror.pair.runtime, tool, Some("bash: echo"));
         mirror.pump();
-        mirror.ui.answer(9, answer.clone());
+        mirror.pair.ui.answer(answer.clone());
         mirror.pump();
-        let closed = mirror.runtime.events.iter().find_map(|event| match &event.body {
+        let closed = mirror.pair.runtime.events().iter().find_map(|event| match &event.body {
             Body::Ask(AskEvent::Closed { ask, closing: Closing::Answered { answer, .. } })
                 if *ask == asked =>
             {
@@ -202,7 +175,7 @@ fn a_consent_is_asked_and_answered_across() {
             (Answer::Deny { reason }, Some(Answer::Deny { reason: heard })) => assert_eq!(reason, heard),
             other => panic!("{other:?}"),
         }
-        assert!(mirror.ui.state.asks.is_empty());
+        assert!(mirror.pair.ui.state.asks.is_empty());
     }
 }
 
@@ -210,29 +183,18 @@ fn a_consent_is_asked_and_answered_across() {
 fn a_cancel_while_a_consent_is_open_leaves_nothing_behind() {
     let mut mirror = Mirror::new(true);
     mirror.prompt("run it");
-    let step = mirror.runtime.step();
-    let message = mirror.runtime.message(Role::Assistant, None, Some(step));
-    let tool = mirror.runtime.propose(message, "bash", "{}");
-    let ask = mirror.runtime.consent(tool, None);
+    let (_, message) = mirror.pair.runtime.step();
+    let tool = mirror.pair.runtime.propose(message, "bash", "{}");
+    let ask = may_it_run(&mut mirror.pair.runtime, tool, None);
     mirror.pump();
-    mirror.ui.command(2, Command::Run(RunCommand::Cancel { run: None, reason: None }));
+    mirror.pair.ui.command(cancel());
     // The hub closes the questions of a run before it stops it.
-    mirror.runtime.happen(Body::Ask(AskEvent::Closed { ask, closing: Closing::Withdrawn }));
-    mirror.runtime.run_tool(tool, ToolOutcome::Denied, ToolResult::text("stopped"));
-    for effect in mirror.ui.effects() {
-        if let UiEffect::Link(LinkEffect::Send { line, .. }) = effect {
-            mirror.runtime.say(&line);
-        }
-    }
-    let answers = mirror.runtime.effects();
-    assert!(answers.iter().any(
-        |effect| matches!(effect, RuntimeEffect::Link(LinkEffect::Log(line)) if line.contains("not open"))
-    ));
-    assert!(
-        !answers
-            .iter()
-            .any(|effect| matches!(effect, RuntimeEffect::Command { command: Command::Answer { .. }, .. }))
-    );
+    mirror.pair.runtime.close_ask(ask, Closing::Withdrawn);
+    mirror.pair.runtime.end_tool(tool, ToolOutcome::Denied, ToolResult::text("stopped"));
+    mirror.pair.exchange();
+    let runtime = &mut mirror.pair.runtime;
+    assert!(runtime.link.logs.iter().any(|line| line.contains("not open")), "{:?}", runtime.link.logs);
+    assert!(!runtime.commands().iter().any(|(_, _, command)| matches!(command, Command::Answer { .. })));
 }
 
 #[test]
@@ -250,7 +212,7 @@ fn why_the_model_is_asked_again_is_a_kind_and_not_a_guess() {
         // Words of another kind: nobody reads them.
         let reason = "a 429 that timed out on the network".to_owned();
         let kind = Some(kind);
-        mirror.runtime.happen(Body::Run(RunEvent::Retrying {
+        mirror.pair.runtime.happen(Body::Run(RunEvent::Retrying {
             attempt: 2,
             max: 3,
             delay_ms: 5,
@@ -258,6 +220,6 @@ fn why_the_model_is_asked_again_is_a_kind_and_not_a_guess() {
             kind,
         }));
         mirror.pump();
-        assert_eq!(mirror.ui.state.retry.as_ref().and_then(|retry| retry.kind), kind);
+        assert_eq!(mirror.pair.ui.state.retry.as_ref().and_then(|retry| retry.kind), kind);
     }
 }
