@@ -1,166 +1,123 @@
 //! Both roles facing each other: what the table calls exact comes out as it went in, and every line on the way fits the schema.
 
-use super::bench::{HOME, RuntimeBench, START, UiBench, consent_ask, session};
 use super::schema::known;
+use super::{HOME, consent, may_it_write, runtime, start, ui};
+use crate::bench::{Pair, cancel, session, summary};
 use domain::ask::{Answer, AskKind, Closing, Risk, Scope};
 use domain::command::{Command, LibraryCommand, PromptOptions, Receipt, RunCommand};
-use domain::content::{Input, Part, Role, Usage};
-use domain::event::{AskEvent, Body, Finish, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
-use domain::ids::{AskId, EntryId, Millis, RunId};
+use domain::content::{Input, Part, Usage};
+use domain::event::{Body, NoteEvent, Outcome, ToolEvent};
+use domain::ids::{EntryId, RunId, ToolRunId};
 use domain::session::RunSummary;
 use domain::signal::{Level, Signal};
 use domain::state::{EntryKind, State};
-use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
-use roles::{RuntimeRole, UiEffect};
 
-/// A runtime role and a UI role with a wire between them; the test is the hub on both sides.
-struct Pair {
-    runtime: RuntimeBench,
-    ui: UiBench,
+/// Both have greeted each other and a query is under way; every line between them is known to the schema.
+struct Query {
+    pair: Pair,
     run: RunId,
-    next_id: u64,
 }
 
-impl Pair {
-    /// Both have greeted each other and a query is under way.
-    fn asked(prompt: &str) -> Pair {
-        let (runtime, ui) = (RuntimeBench::new(), UiBench::new());
-        let mut pair = Pair { runtime, ui, run: RunId(0), next_id: 1_000_000 };
-        pair.exchange();
+impl Query {
+    fn asked(prompt: &str) -> Query {
+        let mut query = Query { pair: Pair::new(runtime(), ui()), run: RunId(0) };
+        query.exchange();
         let options = PromptOptions {
             max_tokens: Some(9),
             temperature: Some(250),
             tools: Some(true),
             ..PromptOptions::default()
         };
-        let ticket = pair.ui.command(Command::Run(RunCommand::Prompt {
-            input: Input::text(prompt),
-            options: options.clone(),
-        }));
-        pair.exchange();
-        let (context, _, command) = pair.runtime.command();
+        let command = Command::Run(RunCommand::Prompt { input: Input::text(prompt), options });
+        let ticket = query.pair.ui.command(command.clone());
+        query.exchange();
+        let runtime = &mut query.pair.runtime;
+        let (first, _, context) = runtime.command();
         assert!(
-            matches!(command, Command::UpdateContext(ref context) if context.cwd.as_deref() == Some("/p"))
+            matches!(context, Command::UpdateContext(ref context) if context.cwd.as_deref() == Some("/p"))
         );
-        pair.runtime.attach(HOME);
-        pair.runtime.settle(context, Ok(Receipt::Done));
-        let (taken, _, command) = pair.runtime.command();
-        assert_eq!(command, Command::Run(RunCommand::Prompt { input: Input::text(prompt), options }));
-        pair.run = pair.runtime.start(HOME, taken);
-        pair.exchange();
-        assert_eq!(pair.ui.settled(ticket), Some(Ok(Receipt::Done)));
-        pair
+        runtime.attach();
+        runtime.settle(first, Ok(Receipt::Done));
+        let (taken, _, heard) = runtime.command();
+        assert_eq!(heard, command);
+        query.run = start(runtime, taken);
+        query.exchange();
+        assert_eq!(query.pair.ui.settlement(ticket), Some(Ok(Receipt::Done)));
+        query
     }
 
-    /// Moves lines until both are silent.
     fn exchange(&mut self) {
-        self.ui.now = self.runtime.now;
-        loop {
-            let (up, down) = (self.ui.lines(), self.runtime.lines());
-            if up.is_empty() && down.is_empty() {
-                return;
-            }
-            for line in up {
-                assert!(known(&serde_json::from_str(&line).unwrap()), "{line}");
-                self.runtime.say(&line);
-            }
-            for line in down {
-                assert!(known(&serde_json::from_str(&line).unwrap()), "{line}");
-                self.ui.hear(&line);
-            }
-        }
-    }
-
-    fn runtime_state(&self) -> &State {
-        &self.runtime.states[&session(HOME)]
-    }
-
-    fn id(&mut self) -> u64 {
-        self.next_id += 1;
-        self.next_id
+        self.pair.exchange_with(|line| {
+            assert!(known(&serde_json::from_str(&line).unwrap()), "{line}");
+            line
+        });
     }
 
     /// One model response with everything in `deeds`, as the engine tells it.
     fn step(&mut self, deeds: &[Deed]) {
-        let (step, message) = self.runtime.answer(HOME);
+        let (step, message) = self.pair.runtime.step();
         let mut tools = Vec::new();
         for deed in deeds {
+            let runtime = &mut self.pair.runtime;
             match deed {
-                Deed::Text(text) => self.runtime.delta(HOME, message, text),
-                Deed::Part(part) => {
-                    self.runtime
-                        .happen(HOME, Body::Message(MessageEvent::PartAdded { message, part: part.clone() }));
-                }
+                Deed::Text(text) => runtime.delta(message, text),
+                Deed::Part(part) => runtime.part(message, part.clone()),
                 Deed::Notice(level, text) => {
-                    let entry = EntryId(self.id());
-                    let (parent, run) = (self.runtime_state().leaf, Some(self.run));
-                    let (code, text) = ("code".to_owned(), text.clone());
-                    let level = *level;
-                    self.runtime.happen(
-                        HOME,
-                        Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }),
-                    );
+                    let entry = EntryId(runtime.ids.next());
+                    let (parent, run) = (runtime.state().leaf, Some(self.run));
+                    let (code, text, level) = ("code".to_owned(), text.clone(), *level);
+                    runtime.happen(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
                 }
                 Deed::Tool(wish) => {
-                    tools.push((self.runtime.propose(message, &wish.name, &wish.args), wish.clone()));
+                    tools.push((runtime.propose(message, &wish.name, &wish.args), wish.clone()));
                 }
             }
             self.exchange();
         }
-        self.runtime.happen(HOME, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+        self.pair.runtime.end_message(message);
         for (tool, wish) in tools {
             self.exchange();
-            let allowed = wish.consent.is_none_or(|scope| self.consent(tool, scope));
-            let decision =
-                Decision { allowed, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None };
-            self.runtime.happen(HOME, Body::Tool(ToolEvent::Decided { tool, decision }));
-            self.runtime.happen(HOME, Body::Tool(ToolEvent::Started { tool }));
+            if let Some(scope) = wish.consent {
+                self.consent(tool, scope);
+            }
+            let runtime = &mut self.pair.runtime;
+            runtime.start_tool(tool);
             for text in &wish.output {
                 let progress = Progress::Output(text.clone());
-                self.runtime.happen(HOME, Body::Tool(ToolEvent::Progress { tool, progress }));
+                runtime.happen(Body::Tool(ToolEvent::Progress { tool, progress }));
             }
             let parts =
                 wish.diff.iter().map(|text| Part::Diff { path: Some("a.rs".into()), text: text.clone() });
             let result =
                 ToolResult { text: wish.result.clone(), parts: parts.collect(), ..ToolResult::default() };
-            self.runtime
-                .happen(HOME, Body::Tool(ToolEvent::Ended { tool, outcome: wish.outcome.clone(), result }));
+            runtime.end_tool(tool, wish.outcome.clone(), result);
         }
-        self.runtime.happen(
-            HOME,
-            Body::Run(RunEvent::StepEnded { step, usage: Usage { input: 7, output: 3, ..Usage::default() } }),
-        );
+        self.pair.runtime.end_step(step, Usage { input: 7, output: 3, ..Usage::default() });
         self.exchange();
     }
 
-    /// The person on the UI's side says yes; gives what the runtime's side heard.
-    fn consent(&mut self, tool: domain::ids::ToolRunId, scope: Scope) -> bool {
-        let ask = AskId(self.id());
-        let deadline = Some(Millis(self.runtime.now.0 + 30_000));
-        let asked = consent_ask(ask, tool, self.run, Risk::High, deadline);
-        self.runtime.happen(HOME, Body::Ask(AskEvent::Opened(asked.clone())));
+    /// The person on the UI's side says yes, and the runtime's side hears it.
+    fn consent(&mut self, tool: ToolRunId, scope: Scope) {
+        let wanted = consent(&mut self.pair.runtime, tool, Risk::High);
+        let ask = may_it_write(&mut self.pair.runtime, tool, Risk::High);
         self.exchange();
-        let shown = self.ui.state.asks[0].clone();
-        assert_eq!((&shown.title, shown.deadline), (&asked.title, asked.deadline));
-        let (AskKind::Consent(shown), AskKind::Consent(wanted)) = (&shown.kind, &asked.kind) else {
-            panic!()
-        };
+        let shown = self.pair.ui.state.asks[0].clone();
+        assert_eq!(shown.title, "Write a.rs");
+        assert_eq!(shown.deadline.map(|at| at.since(self.pair.runtime.now)), Some(30_000));
+        let (AskKind::Consent(shown), AskKind::Consent(wanted)) = (&shown.kind, &wanted) else { panic!() };
         assert_eq!((&shown.preview, &shown.assessment), (&wanted.preview, &wanted.assessment));
         assert_eq!((&shown.rule, shown.takes_reason, &shown.args), (&wanted.rule, true, &wanted.args));
-        self.ui.answer(Answer::Allow { scope, digest: None });
+        self.pair.ui.answer(Answer::Allow { scope, digest: None });
         self.exchange();
-        let (ticket, _, command) = self.runtime.command();
+        let (ticket, _, command) = self.pair.runtime.command();
         let Command::Answer { ask: answered, answer } = command else { panic!("{command:?}") };
         assert_eq!(answered, ask);
         assert!(matches!(&answer, Answer::Allow { scope: heard, .. } if *heard == scope), "{answer:?}");
-        self.runtime.settle(ticket, Ok(Receipt::Done));
-        self.runtime.happen(
-            HOME,
-            Body::Ask(AskEvent::Closed { ask, closing: Closing::Answered { answer, by: None } }),
-        );
+        self.pair.runtime.settle(ticket, Ok(Receipt::Done));
+        self.pair.runtime.close_ask(ask, Closing::Answered { answer, by: None });
         self.exchange();
-        true
     }
 }
 
@@ -291,59 +248,58 @@ proptest! {
     fn what_is_exact_comes_out_as_it_went_in(
         prompt in "[a-z]{1,9}", steps in prop::collection::vec(prop::collection::vec(deed(), 0..6), 1..4), cancelled: bool,
     ) {
-        let mut pair = Pair::asked(&prompt);
+        let mut query = Query::asked(&prompt);
         for mut deeds in steps {
             // A model's tool calls end its message: the wire tells a tool when it is asked about or starts.
             deeds.sort_by_key(|deed| matches!(deed, Deed::Tool(_)));
-            pair.step(&deeds);
+            query.step(&deeds);
         }
         let outcome = if cancelled { Outcome::Cancelled } else { Outcome::Done };
-        pair.runtime.end(HOME, outcome.clone());
-        pair.exchange();
-        let wanted = joined(told(pair.runtime_state()).into_iter().map(|line| line.replace("User text \"go\"", &format!("User text {prompt:?}"))).collect());
-        prop_assert_eq!(joined(told(&pair.ui.state)), wanted);
-        prop_assert_eq!(notices(&pair.ui.state), notices(pair.runtime_state()));
-        prop_assert_eq!(pair.ui.outcome(), Some(outcome));
-        prop_assert_eq!(pair.ui.state.usage, pair.runtime_state().usage);
+        query.pair.runtime.end(outcome.clone());
+        query.exchange();
+        let wanted = joined(told(query.pair.runtime.state()).into_iter().map(|line| line.replace("User text \"go\"", &format!("User text {prompt:?}"))).collect());
+        prop_assert_eq!(joined(told(&query.pair.ui.state)), wanted);
+        prop_assert_eq!(notices(&query.pair.ui.state), notices(query.pair.runtime.state()));
+        prop_assert_eq!(query.pair.ui.outcome(), Some(outcome));
+        prop_assert_eq!(query.pair.ui.state.usage, query.pair.runtime.state().usage);
     }
 
     #[test]
     fn suggestions_survive(text in "[a-z -]{1,20}", confidence in 0u16..=1000, source in "[a-z_]{1,9}", context in prop::option::of("[a-z ]{1,9}")) {
-        let mut pair = Pair::asked("go");
-        pair.ui.effects.clear();
+        let mut query = Query::asked("go");
+        query.pair.ui.forget();
         let signal = Signal::Suggestion { text, confidence, source, context };
-        pair.runtime.signal(&signal);
-        pair.exchange();
-        prop_assert!(pair.ui.effects.contains(&UiEffect::Signal(signal)));
+        query.pair.runtime.signal(&signal);
+        query.exchange();
+        prop_assert!(query.pair.ui.signals.contains(&signal));
     }
 }
 
 #[test]
 fn a_cancel_goes_through_both() {
-    let mut pair = Pair::asked("go");
-    let ticket = pair.ui.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
-    pair.exchange();
-    let (cancel, _, command) = pair.runtime.command();
-    assert_eq!(command, Command::Run(RunCommand::Cancel { run: Some(pair.run), reason: None }));
-    let run = RunSummary { run: pair.run, outcome: None };
-    pair.runtime.settle(cancel, Ok(Receipt::Cancelling { run }));
-    pair.runtime.now = Millis(START + 5);
-    pair.runtime.end(HOME, Outcome::Cancelled);
-    pair.exchange();
-    assert!(matches!(pair.ui.settled(ticket), Some(Ok(Receipt::Cancelling { .. }))));
-    assert_eq!(pair.ui.outcome(), Some(Outcome::Cancelled));
+    let mut query = Query::asked("go");
+    let ticket = query.pair.ui.command(cancel());
+    query.exchange();
+    let (cancel, _, command) = query.pair.runtime.command();
+    assert_eq!(command, Command::Run(RunCommand::Cancel { run: Some(query.run), reason: None }));
+    let run = RunSummary { run: query.run, outcome: None };
+    query.pair.runtime.settle(cancel, Ok(Receipt::Cancelling { run }));
+    query.pair.runtime.end(Outcome::Cancelled);
+    query.exchange();
+    assert!(matches!(query.pair.ui.settlement(ticket), Some(Ok(Receipt::Cancelling { .. }))));
+    assert_eq!(query.pair.ui.outcome(), Some(Outcome::Cancelled));
 }
 
 #[test]
 fn a_denial_with_a_reason_goes_through_both() {
-    let mut pair = Pair::asked("go");
-    let (_, message) = pair.runtime.answer(HOME);
-    let tool = pair.runtime.propose(message, "write", "{}");
-    pair.runtime.ask(tool, pair.run, Risk::Critical);
-    pair.exchange();
-    pair.ui.answer(Answer::Deny { reason: Some("too risky".into()) });
-    pair.exchange();
-    let (_, _, command) = pair.runtime.command();
+    let mut query = Query::asked("go");
+    let (_, message) = query.pair.runtime.step();
+    let tool = query.pair.runtime.propose(message, "write", "{}");
+    may_it_write(&mut query.pair.runtime, tool, Risk::Critical);
+    query.exchange();
+    query.pair.ui.answer(Answer::Deny { reason: Some("too risky".into()) });
+    query.exchange();
+    let (_, _, command) = query.pair.runtime.command();
     assert!(
         matches!(&command, Command::Answer { answer: Answer::Deny { reason: Some(why) }, .. } if why == "too risky"),
         "{command:?}"
@@ -352,23 +308,19 @@ fn a_denial_with_a_reason_goes_through_both() {
 
 #[test]
 fn sessions_go_through_both() {
-    let mut pair = Pair::asked("go");
-    pair.step(&[Deed::Text("an answer".into())]);
-    pair.runtime.end(HOME, Outcome::Done);
-    pair.exchange();
-    let ticket = pair.ui.command(Command::Library(LibraryCommand::Open { session: session(HOME) }));
-    pair.exchange();
-    let (load, _, command) = pair.runtime.command();
+    let mut query = Query::asked("go");
+    query.step(&[Deed::Text("an answer".into())]);
+    query.pair.runtime.end(Outcome::Done);
+    query.exchange();
+    let ticket = query.pair.ui.command(Command::Library(LibraryCommand::Open { session: session(HOME) }));
+    query.exchange();
+    let (load, _, command) = query.pair.runtime.command();
     assert_eq!(command, Command::Library(LibraryCommand::Open { session: session(HOME) }));
-    pair.runtime.settle(load, Ok(Receipt::Session { session: super::bench::summary(HOME), parent: None }));
-    pair.exchange();
+    query.pair.runtime.settle(load, Ok(Receipt::Session { session: summary(&session(HOME)), parent: None }));
+    query.exchange();
     assert!(
-        matches!(pair.ui.settled(ticket), Some(Ok(Receipt::Session { session: s, .. })) if s.id == session(HOME))
+        matches!(query.pair.ui.settlement(ticket), Some(Ok(Receipt::Session { session: s, .. })) if s.id == session(HOME))
     );
-    let said = pair.ui.state.entries.values().filter(|entry| match &entry.kind {
-        EntryKind::Message(message) => message.role == Role::Assistant && message.text() == "an answer",
-        _ => false,
-    });
-    assert_eq!(said.count(), 2, "once live, once from the loaded session");
-    assert!(pair.runtime.role.can_answer().consent);
+    assert_eq!(query.pair.ui.texts(), ["an answer", "an answer"], "once live, once from the loaded session");
+    assert!(query.pair.runtime.role.can_answer().consent);
 }

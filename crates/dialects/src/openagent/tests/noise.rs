@@ -1,8 +1,7 @@
 //! Whatever comes over the wire, in whatever order: nothing panics, every request is answered once, every stream is closed once.
 
-use super::bench::{HOME, RuntimeBench, UiBench};
-use domain::command::{Command, PromptOptions, Refusal, RefusalKind, RunCommand};
-use domain::content::Input;
+use super::{by_the_book, query, ui_by_the_book};
+use domain::command::{Refusal, RefusalKind};
 use domain::event::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -102,8 +101,8 @@ proptest! {
 
     #[test]
     fn a_runtime_answers_every_request_once(lines in prop::collection::vec(line(), 0..40)) {
-        let mut bench = RuntimeBench::by_the_book();
-        bench.query();
+        let mut bench = by_the_book();
+        query(&mut bench);
         bench.sent();
         for line in &lines {
             bench.say(line);
@@ -111,7 +110,7 @@ proptest! {
         for (ticket, ..) in bench.commands() {
             bench.settle(ticket, Err(Refusal::new(RefusalKind::Invalid, "no")));
         }
-        bench.end(HOME, Outcome::Done);
+        bench.end(Outcome::Done);
         for (ticket, ..) in bench.commands() {
             bench.settle(ticket, Err(Refusal::new(RefusalKind::Invalid, "no")));
         }
@@ -129,13 +128,13 @@ proptest! {
     #[test]
     fn a_ui_keeps_its_session_in_order(lines in prop::collection::vec(line(), 0..40)) {
         // The bench watches the grammar; a prompt is settled exactly once.
-        let mut bench = UiBench::by_the_book();
-        let ticket = bench.command(Command::Run(RunCommand::Prompt { input: Input::text("go"), options: PromptOptions::default() }));
+        let mut bench = ui_by_the_book();
+        let ticket = bench.prompt("go");
         for line in &lines {
             bench.hear(line);
         }
-        bench.close();
-        prop_assert!(bench.settled(ticket).is_some());
-        prop_assert!(bench.settled(ticket).is_none());
+        bench.gone();
+        prop_assert!(bench.settlement(ticket).is_some());
+        prop_assert!(bench.settlement(ticket).is_none());
     }
 }
