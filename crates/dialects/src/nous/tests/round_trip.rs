@@ -1,9 +1,9 @@
 //! What is marked exact survives the way over the wire: our events, lowered by the runtime role, lifted by the UI role.
 
-use super::stage::Stage;
-use super::ui::Bench;
-use domain::event::{Cause, Failure, Outcome};
-use domain::tool::ToolOutcome;
+use super::{Client, Core};
+use domain::content::Usage;
+use domain::event::{Body, Cause, Failure, Outcome, RunEvent};
+use domain::tool::{ToolOutcome, ToolResult};
 use proptest::prelude::*;
 use roles::Lane;
 
@@ -36,35 +36,34 @@ fn plan() -> impl Strategy<Value = Plan> {
     (turns, outcome).prop_map(|(turns, outcome)| Plan { turns, outcome })
 }
 
-fn play(plan: &Plan) -> (Stage, Bench) {
-    let mut stage = Stage::ready();
-    let (run, _) = stage.prompt();
-    stage.happen(domain::event::Body::Run(domain::event::RunEvent::Started { run }));
+fn play(plan: &Plan) -> (Core, Client) {
+    let mut core = Core::ready();
+    let (run, _) = core.prompt(false);
+    core.happen(Body::Run(RunEvent::Started { run }));
     for (number, steps) in plan.turns.iter().enumerate() {
-        let cause = if number == 0 { Cause::Prompt } else { Cause::Steer };
-        let turn = stage.turn(run, cause, "hello");
+        if number > 0 {
+            core.end_turn();
+        }
+        core.turn(if number == 0 { Cause::Prompt } else { Cause::Steer }, "hello");
         for (text, tools) in steps {
-            let (step, message) = stage.step(turn);
-            stage.delta(message, text);
+            let (step, message) = core.step();
+            core.delta(message, text);
             for (name, outcome, output) in tools {
-                let tool = stage.propose(message, name);
-                stage.run_tool(tool);
-                stage.end_tool(tool, outcome.clone(), output);
+                let tool = core.propose(message, name, "{}");
+                core.start_tool(tool);
+                core.end_tool(tool, outcome.clone(), ToolResult::text(output.clone()));
             }
-            stage.end_step(step, message);
-        }
-        if number + 1 < plan.turns.len() {
-            stage.happen(domain::event::Body::Run(domain::event::RunEvent::TurnEnded { turn }));
+            core.end_step(step, Usage { input: 11, output: 7, ..Usage::default() });
         }
     }
-    stage.end(plan.outcome.clone());
-    let mut bench = Bench::greeted();
-    bench.prompt("hello");
-    bench.answer("accepted", serde_json::json!({ "command": "prompt", "run_id": "run-1" }));
-    for event in stage.heard() {
-        bench.line(Lane::EVENTS, &event.to_string());
+    core.end(plan.outcome.clone());
+    let mut client = Client::greeted();
+    client.prompt("hello");
+    client.reply("accepted", serde_json::json!({ "command": "prompt", "run_id": "run-1" }));
+    for event in core.heard() {
+        client.hear_on(Lane::EVENTS, &event.to_string());
     }
-    (stage, bench)
+    (core, client)
 }
 
 proptest! {
@@ -72,22 +71,22 @@ proptest! {
 
     #[test]
     fn runs_turns_texts_tools_and_outcomes_survive(plan in plan()) {
-        let (stage, bench) = play(&plan);
-        let (ours, theirs) = (&stage.state, &bench.state);
+        let (mut core, client) = play(&plan);
+        let (ours, theirs) = (core.state().clone(), &client.state);
         prop_assert_eq!(theirs.runs.len(), 1);
         let outcome = |state: &domain::state::State| state.runs[0].ended.clone().map(|(_, outcome)| outcome);
-        prop_assert_eq!(outcome(theirs), outcome(ours));
+        prop_assert_eq!(outcome(theirs), outcome(&ours));
         let causes = |state: &domain::state::State| {
             state.runs[0].turns.iter().map(|turn| turn.cause).collect::<Vec<_>>()
         };
-        prop_assert_eq!(causes(theirs), causes(ours));
+        prop_assert_eq!(causes(theirs), causes(&ours));
         let tools = |state: &domain::state::State| {
             let tools = state.tools.values();
             tools.map(|tool| (tool.name.clone(), tool.phase.clone(), tool.result.clone().map(|r| r.text))).collect::<Vec<_>>()
         };
-        prop_assert_eq!(tools(theirs), tools(ours));
+        prop_assert_eq!(tools(theirs), tools(&ours));
         let said: String = plan.turns.iter().flatten().map(|(text, _)| text.trim()).collect();
-        let heard: String = bench.texts().iter().map(|text| text.trim().to_owned()).collect();
+        let heard: String = client.texts().iter().map(|text| text.trim().to_owned()).collect();
         prop_assert_eq!(heard, said);
         prop_assert_eq!(theirs.usage.total(), ours.usage.total());
     }

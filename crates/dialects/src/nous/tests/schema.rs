@@ -1,6 +1,6 @@
 //! The tables hold: every row is there, every line that the role sends has the keys that they require.
 
-use super::stage::Stage;
+use super::Core;
 use crate::nous::schema;
 use crate::nous::tables::{COMMANDS, EVENTS, Key};
 use domain::command::Receipt;
@@ -70,8 +70,9 @@ fn the_frozen_commands_are_there() {
 
 #[test]
 fn what_is_sent_has_the_keys_that_are_required() {
-    let mut stage = Stage::ready();
-    let (run, answer) = stage.prompt();
+    let mut stage = Core::ready();
+    let (run, answer) = stage.prompt(false);
+    let answer = answer.unwrap();
     let row = |name: &str| COMMANDS.iter().find(|row| row.name == name).unwrap();
     assert_keys(
         "accepted",
@@ -79,13 +80,13 @@ fn what_is_sent_has_the_keys_that_are_required() {
         row("prompt").answers[0].required,
         row("prompt").answers[0].optional,
     );
-    let turn = stage.start(run);
-    let (step, message) = stage.step(turn);
+    stage.start(run, "hello");
+    let (step, message) = stage.step();
     stage.delta(message, "text");
-    let tool = stage.propose(message, "bash");
-    stage.run_tool(tool);
-    stage.end_tool(tool, ToolOutcome::Failed, "exit 1");
-    stage.end_step(step, message);
+    let tool = stage.propose(message, "bash", "{}");
+    stage.start_tool(tool);
+    stage.end_tool(tool, ToolOutcome::Failed, domain::tool::ToolResult::text("exit 1"));
+    stage.end_step(step, Default::default());
     stage.end(Outcome::Lost);
     for event in stage.heard() {
         let name = event["type"].as_str().unwrap();
@@ -103,7 +104,7 @@ fn what_is_sent_has_the_keys_that_are_required() {
     ] {
         let at_once = stage.ask(name, json!({}));
         let answer = match receipt {
-            Some(receipt) => stage.settle(Ok(receipt)).unwrap(),
+            Some(receipt) => stage.settle_last(Ok(receipt)).unwrap(),
             None => at_once.unwrap(),
         };
         let row = row(name).answers[0];
