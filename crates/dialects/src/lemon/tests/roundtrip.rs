@@ -2,18 +2,18 @@
 
 use super::super::wire::heard::Signal as SignalLine;
 use super::super::{Compat, lift, lower};
-use super::stage::{Runtime, Ui};
-use domain::ask::{Answer, Ask, AskKind, Closing, Consent, Scope};
-use domain::command::{Command, RunCommand};
+use super::{read, ready, ui, ui_open, up};
+use crate::bench::{RuntimeBench, UiBench, prompt};
+use domain::ask::{Answer, AskKind, Closing, Consent, Scope};
+use domain::command::Command;
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{AskEvent, Body, Finish, MessageEvent, Outcome, RunEvent, ToolEvent};
-use domain::ids::{AskId, StepId, ToolRunId, TurnId};
+use domain::event::{Body, Finish, MessageEvent, Outcome};
 use domain::signal::Signal;
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
 use proptest::prelude::*;
 
 /// Everything that our server says of what happens, heard by our client.
-fn relay(runtime: &mut Runtime, ui: &mut Ui) {
+fn relay(runtime: &mut RuntimeBench, ui: &mut UiBench) {
     for line in runtime.lines() {
         ui.hear(&line);
     }
@@ -21,43 +21,38 @@ fn relay(runtime: &mut Runtime, ui: &mut Ui) {
 
 #[test]
 fn a_whole_run_arrives_as_it_was() {
-    let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::open());
+    let (mut runtime, mut ui) = (up(&[]), ui_open());
     runtime.begin("look\nat this");
-    let message = runtime.step(20);
-    runtime.happen(Body::Message(MessageEvent::Delta {
-        message,
-        kind: TextKind::Thought,
-        text: "hm, ".to_owned(),
-    }));
-    runtime.text(message, "Let me see.");
+    let (step, message) = runtime.step();
+    runtime.piece(message, TextKind::Thought, "hm, ");
+    runtime.delta(message, "Let me see.");
     let image = Part::Image { mime: "image/png".to_owned(), base64: "aGk=".into() };
     let json = Some(Json::verbatim(r#"{"b":1,"a":[2]}"#));
     let result =
         ToolResult { text: "alpha\n".to_owned(), parts: vec![image.clone()], json, truncated: false };
-    runtime.tool(message, 22, result.clone());
+    read(&mut runtime, message, result.clone());
     let used = Usage { input: 100, output: 7, cache_read: 60, cache_write: 10, cost_micros: 1_234 };
-    runtime.happen(Body::Run(RunEvent::StepEnded { step: StepId(20), usage: used }));
-    let message = runtime.step(30);
-    runtime.text(message, "It is fine.");
-    runtime.happen(Body::Message(MessageEvent::PartAdded { message, part: image }));
+    runtime.end_step(step, used);
+    let (step, message) = runtime.step();
+    runtime.delta(message, "It is fine.");
+    runtime.part(message, image);
     runtime.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Length }));
-    runtime.happen(Body::Run(RunEvent::StepEnded { step: StepId(30), usage: used }));
-    runtime.happen(Body::Run(RunEvent::TurnEnded { turn: TurnId(11) }));
+    runtime.end_step(step, used);
     runtime.end(Outcome::Done);
     relay(&mut runtime, &mut ui);
 
-    assert!(ui.drifts.is_empty(), "{:?}", ui.drifts);
+    assert!(ui.link.drifts.is_empty(), "{:?}", ui.link.drifts);
     assert_eq!(ui.outcome(), Some(Outcome::Done));
     let shown = |state: &domain::state::State| -> Vec<(Role, String, usize, Option<Finish>)> {
         let messages =
             state.path().into_iter().filter_map(|entry| state.message(domain::ids::MessageId(entry.id.0)));
         messages.map(|m| (m.role, m.text(), m.parts.len(), m.finish.clone())).collect()
     };
-    assert_eq!(shown(&ui.state), shown(&runtime.state));
+    assert_eq!(shown(&ui.state), shown(runtime.state()));
     let steps = |state: &domain::state::State| -> Vec<Option<Usage>> {
         state.runs[0].turns.iter().flat_map(|turn| &turn.steps).map(|step| step.usage).collect()
     };
-    assert_eq!(steps(&ui.state), steps(&runtime.state));
+    assert_eq!(steps(&ui.state), steps(runtime.state()));
     let tool = ui.state.tools.values().next().expect("a tool");
     assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Done));
     assert_eq!(tool.result.as_ref(), Some(&result));
@@ -75,26 +70,24 @@ fn carried(signal: &Signal) -> bool {
 
 /// A question over the wire and its answer back.
 fn asked(kind: AskKind, answer: Answer) -> Answer {
-    let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::open());
+    let (mut runtime, mut ui) = (up(&[]), ui_open());
     // A question about a tool needs the tool.
     runtime.begin("go");
-    let message = runtime.step(20);
-    let (tool, args) = (ToolRunId(22), Json::empty());
-    runtime.happen(Body::Tool(ToolEvent::Proposed { tool, message, name: "bash".to_owned(), args }));
-    runtime.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+    let (_, message) = runtime.step();
+    let tool = runtime.propose(message, "bash", "{}");
+    runtime.end_message(message);
     let kind = match kind {
         AskKind::Consent(consent) => AskKind::Consent(Box::new(Consent { tool, ..*consent })),
         kind => kind,
     };
-    let ask = Ask { id: AskId(40), run: None, title: "Question".to_owned(), kind, deadline: None };
-    runtime.happen(Body::Ask(AskEvent::Opened(ask)));
+    runtime.ask("Question", kind);
     relay(&mut runtime, &mut ui);
     let ask = ui.state.asks.first().cloned().expect("an ask");
-    ui.want(1, Command::Answer { ask: ask.id, answer });
-    for line in std::mem::take(&mut ui.lines) {
+    ui.command(Command::Answer { ask: ask.id, answer });
+    for line in ui.lines() {
         runtime.say(&line);
     }
-    match runtime.wanted().pop() {
+    match runtime.commands().pop() {
         Some((_, _, Command::Answer { answer, .. })) => answer,
         other => panic!("no answer but {other:?}"),
     }
@@ -116,26 +109,25 @@ proptest! {
     #[test]
     fn prompts_survive(text in "\\PC{1,40}") {
         prop_assume!(!text.trim().is_empty());
-        let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::up());
-        let prompt = Command::Run(RunCommand::Prompt { input: domain::content::Input::text(&text), options: Default::default() });
-        ui.want(1, prompt.clone());
-        runtime.say(&ui.lines.remove(0));
-        prop_assert_eq!(runtime.wanted().remove(0).2, prompt);
+        let (mut runtime, mut ui) = (ready(), ui());
+        ui.prompt(&text);
+        runtime.say(&ui.lines().remove(0));
+        prop_assert_eq!(runtime.command().2, prompt(&text));
     }
 
     #[test]
     fn texts_survive_however_they_are_cut(pieces in prop::collection::vec("\\PC{0,12}", 1..12)) {
-        let (mut runtime, mut ui) = (Runtime::up(&[]), Ui::open());
+        let (mut runtime, mut ui) = (up(&[]), ui_open());
         runtime.begin("go");
-        let message = runtime.step(20);
+        let (_, message) = runtime.step();
         for piece in &pieces {
-            runtime.now += 17;
-            runtime.text(message, piece);
+            runtime.now.0 += 17;
+            runtime.delta(message, piece);
             relay(&mut runtime, &mut ui);
         }
         runtime.end(Outcome::Done);
         relay(&mut runtime, &mut ui);
-        prop_assert_eq!(ui.last_text(), pieces.concat());
+        prop_assert_eq!(ui.texts().concat(), pieces.concat());
     }
 
     #[test]
@@ -173,12 +165,11 @@ fn a_question_that_is_over_is_told_in_words() {
         (Closing::Withdrawn, None),
         (Closing::Unattended, None),
     ] {
-        let mut runtime = Runtime::up(&[]);
+        let mut runtime = ready();
         let kind = AskKind::Edit { message: String::new(), prefill: "x".to_owned() };
-        let ask = Ask { id: AskId(40), run: None, title: "Edit".to_owned(), kind, deadline: None };
-        runtime.happen(Body::Ask(AskEvent::Opened(ask)));
+        let ask = runtime.ask("Edit", kind);
         runtime.lines();
-        runtime.happen(Body::Ask(AskEvent::Closed { ask: AskId(40), closing }));
+        runtime.close_ask(ask, closing);
         let said = runtime.sent().first().map(|line| line["params"]["notify_type"].clone());
         assert_eq!(said.as_ref().and_then(|level| level.as_str()), level);
     }

@@ -1,9 +1,8 @@
 //! The schema against what the roles say, by a small check: required keys, constants, and the shapes that are named.
 
 use super::super::schema::schema;
-use super::stage::Runtime;
-use domain::event::{Body, Finish, MessageEvent, Outcome, RunEvent};
-use domain::ids::StepId;
+use super::{read, up};
+use domain::event::Outcome;
 use domain::tool::ToolResult;
 use serde_json::{Value, json};
 
@@ -66,15 +65,13 @@ pub(super) fn fits(root: &Value, schema: &Value, value: &Value) -> Result<(), St
 
 #[test]
 fn what_our_server_says_fits() {
-    let mut stage = Runtime::up(&[("debug", "true")]);
+    let mut stage = up(&[("debug", "true")]);
     stage.begin("look");
-    let message = stage.step(20);
-    stage.text(message, "Let me see.");
-    stage.tool(message, 22, ToolResult::text("alpha"));
-    stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(20), usage: Default::default() }));
-    let message = stage.step(30);
-    stage.text(message, "Done.");
-    stage.happen(Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
+    let (step, message) = stage.step();
+    stage.delta(message, "Let me see.");
+    read(&mut stage, message, ToolResult::text("alpha"));
+    stage.end_step(step, Default::default());
+    stage.talk("Done.");
     stage.end(Outcome::Cancelled);
     for line in [
         "nonsense {",
