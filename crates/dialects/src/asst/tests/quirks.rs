@@ -1,14 +1,12 @@
 //! One test per quirk, of the same name.
 
-use super::stage::Stage;
-use super::ui::Bench;
+use super::{hear, prompt, queue, ready, runtime, told, ui};
 use crate::asst::MAX_READY_AGAIN;
 use crate::asst::quirks::QUIRKS;
 use domain::command::{Command, LibraryCommand, RefusalKind, RunCommand};
-use domain::content::Role;
-use domain::event::{Cause, Outcome};
+use domain::event::{Cause, Leaving, Outcome};
 use domain::tool::{ToolOutcome, ToolResult};
-use roles::{RuntimeRole, TimerKey, UiRole};
+use roles::TimerKey;
 use serde_json::{Value, json};
 
 #[test]
@@ -20,12 +18,12 @@ fn every_quirk_has_a_test() {
 }
 
 fn one_tool(outcome: ToolOutcome, result: ToolResult) -> Vec<Value> {
-    let mut stage = Stage::ready();
-    let run = stage.prompt("msg-1794");
-    let turn = stage.turn(run, Cause::Prompt);
-    let (_, message) = stage.step(turn);
-    stage.tool(message, "bash", outcome, result);
-    stage.told()
+    let mut bench = ready();
+    prompt(&mut bench, "msg-1794");
+    let (_, message) = bench.step();
+    let tool = bench.propose(message, "bash", r#"{"path":"src"}"#);
+    bench.run_tool(tool, outcome, result);
+    told(&mut bench)
 }
 
 #[test]
@@ -39,9 +37,9 @@ fn two_sets_of_names() {
         json!({ "toolId": "t", "toolName": "list_files", "input": { "path": "." } }),
         json!({ "tool_use_id": "t", "tool_name": "list_files", "tool_input": { "path": "." } }),
     ] {
-        let mut bench = Bench::ready();
+        let mut bench = ui();
         bench.prompt("hi");
-        bench.say(json!({ "type": "tool_use", "id": "msg-1", "data": data, "timestamp": 1 }));
+        hear(&mut bench, &json!({ "type": "tool_use", "id": "msg-1", "data": data, "timestamp": 1 }));
         let tool = bench.state.tools.values().next().unwrap();
         assert_eq!((tool.name.as_str(), tool.args.as_str()), ("list_files", r#"{"path":"."}"#));
     }
@@ -56,43 +54,41 @@ fn tool_ids_hold_the_request() {
 
 #[test]
 fn ready_is_said_again() {
-    let mut stage = Stage::new();
-    assert_eq!(stage.timers, [TimerKey(1)]);
+    let mut bench = runtime();
+    assert_eq!(bench.link.timers.keys().collect::<Vec<_>>(), [&TimerKey(1)]);
     for _ in 0..MAX_READY_AGAIN {
-        assert!(stage.timers.contains(&TimerKey(1)));
-        stage.timers.clear();
-        stage.call(|role, cx| role.timer(cx, TimerKey(1)));
+        bench.fire(TimerKey(1));
     }
-    assert!(stage.timers.is_empty(), "not for ever");
-    let told = stage.told();
-    assert_eq!(told.len(), 1 + MAX_READY_AGAIN as usize);
-    assert_eq!(told[0], told[1]);
-    let mut stage = Stage::new();
-    stage.say(r#"{"id":"s","kind":"get_status"}"#);
-    assert!(stage.timers.is_empty(), "whoever asks has heard it");
+    assert!(bench.link.timers.is_empty(), "not for ever");
+    let lines = told(&mut bench);
+    assert_eq!(lines.len(), 1 + MAX_READY_AGAIN as usize);
+    assert_eq!(lines[0], lines[1]);
+    let mut bench = runtime();
+    bench.say(r#"{"id":"s","kind":"get_status"}"#);
+    assert!(bench.link.timers.is_empty(), "whoever asks has heard it");
 }
 
 #[test]
 fn images_in_a_string() {
     let picture = json!([{ "data": "aGk=", "mime_type": "image/jpeg" }]);
     for images in [Value::String(picture.to_string()), picture] {
-        let mut stage = Stage::ready();
-        stage.say(&json!({ "id": "i", "kind": "user_message", "message": "", "images": images }).to_string());
+        let mut bench = ready();
+        bench.say(&json!({ "id": "i", "kind": "user_message", "message": "", "images": images }).to_string());
         assert!(
-            matches!(&stage.wanted.last().unwrap().2, Command::Run(RunCommand::Prompt { input, .. }) if input.attachments.len() == 1)
+            matches!(bench.command().2, Command::Run(RunCommand::Prompt { input, .. }) if input.attachments.len() == 1)
         );
     }
-    let mut stage = Stage::ready();
-    stage.say(r#"{"id":"i","kind":"user_message","message":"hello","images":"nope"}"#);
+    let mut bench = ready();
+    bench.say(r#"{"id":"i","kind":"user_message","message":"hello","images":"nope"}"#);
     assert!(
-        matches!(&stage.wanted.last().unwrap().2, Command::Run(RunCommand::Prompt { input, .. }) if input.attachments.is_empty())
+        matches!(bench.command().2, Command::Run(RunCommand::Prompt { input, .. }) if input.attachments.is_empty())
     );
-    assert!(stage.logs[0].contains("images"));
-    let mut stage = Stage::ready();
+    assert!(bench.link.logs[0].contains("images"));
+    let mut bench = ready();
     let large = json!([{ "data": "a".repeat(7_550_000), "mime_type": "image/png" }]).to_string();
-    stage.say(&json!({ "id": "i", "kind": "user_message", "message": "x", "images": large }).to_string());
+    bench.say(&json!({ "id": "i", "kind": "user_message", "message": "x", "images": large }).to_string());
     let words = "Image too large (5.4MB). Maximum size is 5MB. Please use a smaller image.";
-    assert_eq!(stage.told(), [json!({ "type": "error", "id": "i", "error": words })]);
+    assert_eq!(told(&mut bench), [json!({ "type": "error", "id": "i", "error": words })]);
 }
 
 #[test]
@@ -108,12 +104,12 @@ fn every_request_is_answered() {
         ("[]", ""),
         ("7", ""),
     ] {
-        let mut stage = Stage::new();
-        stage.told();
-        stage.say(line);
-        let told = stage.told();
-        assert_eq!(told.len(), 1, "{line}");
-        assert_eq!(told[0]["id"], id, "{line}");
+        let mut bench = runtime();
+        told(&mut bench);
+        bench.say(line);
+        let lines = told(&mut bench);
+        assert_eq!(lines.len(), 1, "{line}");
+        assert_eq!(lines[0]["id"], id, "{line}");
     }
 }
 
@@ -125,10 +121,16 @@ fn failed_tools_are_results() {
         (&told[1]["data"]["error"], &told[1]["data"]["result"]["error"]),
         (&json!("exit 1"), &json!("exit 1"))
     );
-    let mut bench = Bench::ready();
+    let mut bench = ui();
     bench.prompt("hi");
-    bench.say(json!({ "type": "tool_use", "id": "msg-1", "data": { "tool_use_id": "t", "tool_name": "x" }, "timestamp": 1 }));
-    bench.say(json!({ "type": "tool_result", "id": "msg-1", "data": { "tool_use_id": "t", "tool_name": "x", "error": "no" }, "timestamp": 1 }));
+    hear(
+        &mut bench,
+        &json!({ "type": "tool_use", "id": "msg-1", "data": { "tool_use_id": "t", "tool_name": "x" }, "timestamp": 1 }),
+    );
+    hear(
+        &mut bench,
+        &json!({ "type": "tool_result", "id": "msg-1", "data": { "tool_use_id": "t", "tool_name": "x", "error": "no" }, "timestamp": 1 }),
+    );
     assert!(bench.state.open_run().is_some(), "a failed tool does not end the message");
     let tool = bench.state.tools.values().next().unwrap();
     assert_eq!(tool.phase, domain::tool::ToolPhase::Ended(ToolOutcome::Failed));
@@ -152,12 +154,12 @@ fn results_are_objects() {
         (json!({ "files": ["a"] }), r#"{"files":["a"]}"#),
         (json!([]), "[]"),
     ] {
-        let mut bench = Bench::ready();
+        let mut bench = ui();
         bench.prompt("x");
         let data = json!({ "tool_use_id": "t", "tool_name": "list_files" });
-        bench.say(json!({ "type": "tool_use", "id": "msg-1", "data": data, "timestamp": 1 }));
+        hear(&mut bench, &json!({ "type": "tool_use", "id": "msg-1", "data": data, "timestamp": 1 }));
         let data = json!({ "tool_use_id": "t", "tool_name": "list_files", "result": result });
-        bench.say(json!({ "type": "tool_result", "id": "msg-1", "data": data, "timestamp": 2 }));
+        hear(&mut bench, &json!({ "type": "tool_result", "id": "msg-1", "data": data, "timestamp": 2 }));
         let told = bench.state.tools.values().next().unwrap().result.clone().unwrap();
         assert_eq!(told.text, text);
         assert_eq!(told.json.unwrap().as_str(), result.to_string());
@@ -166,47 +168,47 @@ fn results_are_objects() {
 
 #[test]
 fn messages_do_not_mix() {
-    let mut stage = Stage::ready();
-    let run = stage.prompt("a");
-    let turn = stage.turn(run, Cause::Prompt);
-    let item = stage.queue("b", run);
-    stage.talk(turn, "1");
-    let turn = stage.next_turn(turn, item, run);
-    stage.talk(turn, "2");
-    stage.end(Outcome::Done);
-    let tokens: Vec<_> = stage.told().into_iter().filter(|line| line["type"] == "token").collect();
+    let mut bench = ready();
+    let run = prompt(&mut bench, "a");
+    let item = queue(&mut bench, "b", run);
+    bench.talk("1");
+    bench.end_turn();
+    bench.leave(item, Leaving::Taken);
+    bench.turn(Cause::FollowUp, "and then");
+    bench.talk("2");
+    bench.end(Outcome::Done);
+    let tokens: Vec<_> = told(&mut bench).into_iter().filter(|line| line["type"] == "token").collect();
     assert_eq!((&tokens[0]["id"], &tokens[1]["id"]), (&json!("a"), &json!("b")));
 }
 
 #[test]
 fn numbers_as_ids() {
-    let mut stage = Stage::new();
-    stage.told();
-    stage.say(r#"{"id":5,"kind":"clear_history"}"#);
-    assert_eq!(stage.told(), [json!({ "type": "done", "id": 5 })]);
+    let mut bench = runtime();
+    told(&mut bench);
+    bench.say(r#"{"id":5,"kind":"clear_history"}"#);
+    assert_eq!(told(&mut bench), [json!({ "type": "done", "id": 5 })]);
 }
 
 #[test]
 fn errors_without_an_id() {
-    let mut bench = Bench::ready();
-    bench.say(json!({ "type": "error", "error": "not about us", "timestamp": 1 }));
+    let mut bench = ui();
+    hear(&mut bench, &json!({ "type": "error", "error": "not about us", "timestamp": 1 }));
     bench.prompt("hi");
-    bench.say(json!({ "type": "error", "error": "it broke", "timestamp": 1 }));
-    let outcome = bench.state.runs[0].ended.clone().unwrap().1;
-    assert!(matches!(outcome, Outcome::Failed(failure) if failure.message == "it broke"));
+    hear(&mut bench, &json!({ "type": "error", "error": "it broke", "timestamp": 1 }));
+    assert!(matches!(bench.outcome(), Some(Outcome::Failed(failure)) if failure.message == "it broke"));
 }
 
 #[test]
 fn silence_is_survived() {
-    let mut bench = Bench::ready();
+    let mut bench = ui();
     bench.prompt("hi");
-    bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(2)));
+    bench.fire(TimerKey(2));
     assert!(bench.state.open_run().is_some(), "first only a word of warning");
-    bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(2)));
+    bench.fire(TimerKey(2));
     assert!(bench.state.open_run().is_none());
     bench.command(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }));
-    bench.call(|role, cx, seen| role.timer(cx, seen, TimerKey(1002)));
-    assert_eq!(bench.settled.pop().unwrap().1.unwrap_err().kind, RefusalKind::Unsupported);
-    bench.say(json!({ "type": "token", "id": "msg-1", "token": "late", "timestamp": 1 }));
-    assert!(bench.of(Role::Assistant).is_empty());
+    bench.fire(TimerKey(1002));
+    assert_eq!(bench.refused(), RefusalKind::Unsupported);
+    hear(&mut bench, &json!({ "type": "token", "id": "msg-1", "token": "late", "timestamp": 1 }));
+    assert!(bench.texts().is_empty());
 }

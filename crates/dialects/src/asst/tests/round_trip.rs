@@ -1,9 +1,8 @@
 //! What is marked exact survives the way over the wire: our events, lowered by the runtime role, lifted by the UI role.
 
-use super::stage::Stage;
-use super::ui::Bench;
-use domain::content::Role;
-use domain::event::{Cause, Outcome};
+use super::{prompt, ready, ui};
+use domain::content::Usage;
+use domain::event::Outcome;
 use domain::tool::{ToolOutcome, ToolResult};
 use proptest::prelude::*;
 
@@ -23,32 +22,32 @@ proptest! {
 
     #[test]
     fn messages_texts_and_tools_survive(steps in steps()) {
-        let mut stage = Stage::ready();
-        let run = stage.prompt("msg-1");
-        let turn = stage.turn(run, Cause::Prompt);
+        let mut runtime = ready();
+        prompt(&mut runtime, "msg-1");
         for (text, tools) in &steps {
-            let (step, message) = stage.step(turn);
-            stage.delta(message, text);
+            let (step, message) = runtime.step();
+            runtime.delta(message, text);
             for (name, outcome, output) in tools {
-                stage.tool(message, name, outcome.clone(), ToolResult::text(output.clone()));
+                let tool = runtime.propose(message, name, r#"{"path":"src"}"#);
+                runtime.run_tool(tool, outcome.clone(), ToolResult::text(output.clone()));
             }
-            stage.end_step(step, message);
+            runtime.end_step(step, Usage::default());
         }
-        stage.end(Outcome::Done);
-        let mut bench = Bench::ready();
+        runtime.end(Outcome::Done);
+        let mut bench = ui();
         bench.prompt("hello");
-        for line in std::mem::take(&mut stage.sent) {
-            bench.say(line);
+        for line in runtime.lines() {
+            bench.hear(&line);
         }
         let tools = |state: &domain::state::State| {
             let tools = state.tools.values();
             tools.map(|tool| (tool.name.clone(), tool.args.clone(), tool.phase.clone(), tool.result.clone().map(|r| r.text))).collect::<Vec<_>>()
         };
-        prop_assert_eq!(tools(&bench.state), tools(&stage.state));
+        prop_assert_eq!(tools(&bench.state), tools(runtime.state()));
         let said: String = steps.iter().map(|(text, _)| text.trim()).collect();
-        let heard: String = bench.of(Role::Assistant).iter().flat_map(|text| text.split("\n\n")).map(|text| text.trim().to_owned()).collect();
+        let heard: String = bench.texts().iter().flat_map(|text| text.split("\n\n")).map(|text| text.trim().to_owned()).collect();
         prop_assert_eq!(heard, said);
-        prop_assert_eq!(bench.state.runs[0].ended.clone().map(|(_, outcome)| outcome), Some(Outcome::Done));
+        prop_assert_eq!(bench.outcome(), Some(Outcome::Done));
         prop_assert_eq!(bench.state.runs[0].turns.len(), 1);
     }
 }

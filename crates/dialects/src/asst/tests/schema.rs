@@ -1,9 +1,9 @@
 //! The schema names every message, and what is sent has the keys that it requires.
 
-use super::stage::Stage;
+use super::{prompt, ready, runtime};
 use crate::asst::schema;
 use domain::command::Receipt;
-use domain::event::{Cause, Failure, Outcome};
+use domain::event::{Failure, Outcome};
 use domain::session::Stats;
 use domain::tool::{ToolOutcome, ToolResult};
 use serde_json::Value;
@@ -26,23 +26,21 @@ fn assert_fits(schema: &Value, line: &Value) {
 #[test]
 fn what_is_sent_has_the_keys_that_are_required() {
     let schema = schema();
-    let mut stage = Stage::new();
-    let mut lines = std::mem::take(&mut stage.sent);
-    stage = Stage::ready();
-    let run = stage.prompt("m1");
-    let turn = stage.turn(run, Cause::Prompt);
-    let (step, message) = stage.step(turn);
-    stage.delta(message, "Hello");
-    stage.tool(message, "ls", ToolOutcome::Done, ToolResult::text("x"));
-    stage.tool(message, "ls", ToolOutcome::Denied, ToolResult::text("no"));
-    stage.end_step(step, message);
-    stage.end(Outcome::Done);
-    stage.prompt("m2");
-    stage.end(Outcome::Failed(Failure::new("x", "y")));
-    stage.say(r#"{"id":"s","kind":"get_status"}"#);
-    let ticket = stage.wanted.last().unwrap().0;
-    stage.settle(ticket, Ok(Receipt::Stats(Stats::default())));
-    lines.append(&mut stage.sent);
+    let mut lines = runtime().sent();
+    let mut bench = ready();
+    prompt(&mut bench, "m1");
+    let (step, message) = bench.step();
+    bench.delta(message, "Hello");
+    for (outcome, text) in [(ToolOutcome::Done, "x"), (ToolOutcome::Denied, "no")] {
+        let tool = bench.propose(message, "ls", "{}");
+        bench.run_tool(tool, outcome, ToolResult::text(text));
+    }
+    bench.end_step(step, Default::default());
+    bench.end(Outcome::Done);
+    prompt(&mut bench, "m2");
+    bench.end(Outcome::Failed(Failure::new("x", "y")));
+    bench.asked(r#"{"id":"s","kind":"get_status"}"#, Ok(Receipt::Stats(Stats::default())));
+    lines.append(&mut bench.sent());
     let mut kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     kinds.sort_unstable();
     kinds.dedup();
