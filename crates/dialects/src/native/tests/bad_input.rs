@@ -1,24 +1,29 @@
 //! What cannot be used is answered, and the link lives on.
 
-use super::bench::Bench;
+use super::{greeted, runtime};
 use crate::native::MAX_PENDING;
 use expect_test::expect;
 use proptest::prelude::*;
-use roles::{Lane, Line, LinkEffect, RuntimeEffect, RuntimeRole, UiRole};
+use roles::Line;
 
+/// A runtime that was greeted says this to these lines, and lives.
 fn answers(lines: &[Line]) -> String {
-    let mut bench = Bench::greeted();
+    let mut bench = greeted().runtime;
     for line in lines {
-        bench.raw(line.clone());
+        bench.line(line.clone());
     }
-    assert!(
-        !bench.at_runtime.iter().any(|effect| matches!(effect, RuntimeEffect::Link(LinkEffect::Close(_))))
-    );
-    // The link lives.
-    bench.at_runtime.clear();
-    bench.raw(Line::Text(r#"{"command":{"ticket":99,"what":"stats"}}"#.into()));
-    assert!(matches!(bench.at_runtime.last(), Some(RuntimeEffect::Command { .. })), "{:?}", bench.at_runtime);
-    bench.lines.iter().filter(|line| line.starts_with('<')).map(|line| format!("{line}\n")).collect()
+    assert_eq!(bench.link.closed, None);
+    let said = bench.lines();
+    bench.say(r#"{"command":{"ticket":99,"what":"stats"}}"#);
+    assert_eq!(bench.commands().len(), 1);
+    said.iter()
+        .map(|line| {
+            format!(
+                "< {line}
+"
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -70,43 +75,41 @@ fn shortened(said: &str) -> String {
 
 #[test]
 fn a_command_before_hello_is_refused() {
-    let mut bench = Bench::new();
-    bench.raw(Line::Text(r#"{"command":{"ticket":5,"what":"stats"}}"#.into()));
-    assert!(bench.lines[0].contains("say hello first"), "{:?}", bench.lines);
-    assert_eq!(bench.at_runtime, Vec::new());
+    let mut bench = runtime();
+    bench.say(r#"{"command":{"ticket":5,"what":"stats"}}"#);
+    assert!(bench.lines()[0].contains("say hello first"));
+    assert!(bench.is_silent());
 }
 
 #[test]
 fn a_ticket_under_way_is_not_taken_twice_and_too_many_are_refused() {
-    let mut bench = Bench::greeted();
-    for ticket in 0..MAX_PENDING + 2 {
-        bench.raw(Line::Text(format!(r#"{{"command":{{"ticket":{ticket},"what":"stats"}}}}"#)));
-    }
-    assert_eq!(bench.at_runtime.len(), MAX_PENDING);
-    assert!(bench.lines.last().unwrap().contains("too many commands are under way"));
-    bench.raw(Line::Text(r#"{"command":{"ticket":3,"what":"stats"}}"#.into()));
-    assert!(bench.lines.last().unwrap().contains("still under way"));
+    let mut bench = greeted().runtime;
+    let mut command = |ticket: usize| {
+        bench.now.0 += 20;
+        bench.say(&format!(r#"{{"command":{{"ticket":{ticket},"what":"stats"}}}}"#));
+        (bench.commands().len(), bench.lines().pop().unwrap_or_default())
+    };
+    assert!((0..MAX_PENDING).all(|ticket| command(ticket).0 == 1));
+    assert!(command(MAX_PENDING).1.contains("too many commands are under way"));
+    assert!(command(3).1.contains("still under way"));
 }
 
 #[test]
 fn a_flood_is_slowed_down() {
-    let mut bench = Bench::greeted();
-    let mut effects = Vec::new();
-    let mut cx = roles::Cx { now: domain::ids::Millis(1_000_000), effects: &mut effects };
+    let mut bench = greeted().runtime;
+    bench.now.0 += 1_000_000;
     for ticket in 0..500 {
-        let line = format!(r#"{{"command":{{"ticket":{ticket},"what":"stats"}}}}"#);
-        bench.runtime.line(&mut cx, Lane::MAIN, Line::Text(line));
+        bench.say(&format!(r#"{{"command":{{"ticket":{ticket},"what":"stats"}}}}"#));
     }
-    let taken = effects.iter().filter(|effect| matches!(effect, RuntimeEffect::Command { .. })).count();
-    assert_eq!(taken, wire::rate::REQUESTS_PER_SECOND as usize);
-    assert_eq!(effects.len(), 500);
+    let taken = wire::rate::REQUESTS_PER_SECOND as usize;
+    assert_eq!((bench.commands().len(), bench.lines().len()), (taken, 500 - taken));
 }
 
 proptest! {
     #[test]
     fn no_line_makes_a_role_fall_over(line in "(\\PC{0,40}|\\{\"(hello|command|event|attached|replay|hash|settled)\":\\PC{0,30}\\})") {
-        let mut bench = Bench::greeted();
-        bench.raw(Line::Text(line.clone()));
-        bench.ui(|role, cx, seen| role.line(cx, seen, Lane::MAIN, Line::Text(line)));
+        let mut pair = greeted();
+        pair.runtime.say(&line);
+        pair.ui.hear(&line);
     }
 }

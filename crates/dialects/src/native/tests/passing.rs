@@ -1,61 +1,64 @@
 //! Everything of the vocabulary passes through unchanged.
 
-use super::bench::Bench;
-use domain::command::Target;
+use super::greeted;
+use crate::bench::Pair;
+use domain::command::{Command, SessionCommand, Target};
 use domain::port::{News, Ticket};
 use proptest::prelude::*;
 use record::arb;
-use roles::{RuntimeEffect, RuntimeRole, UiEffect, UiRole};
 use std::sync::Arc;
+
+fn news(mut pair: Pair) -> News {
+    pair.exchange();
+    assert_eq!(pair.ui.news.len(), 1);
+    pair.ui.news.remove(0)
+}
 
 proptest! {
     #[test]
     fn any_command(command in arb::command(), ticket in any::<u64>()) {
-        let mut bench = Bench::greeted();
-        bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(ticket), command.clone()));
-        let [RuntimeEffect::Command { target: Target::Current, command: came, .. }] = &bench.at_runtime[..] else {
-            return Err(TestCaseError::fail(format!("{:?}", bench.at_runtime)));
-        };
-        prop_assert_eq!(came, &command);
+        let mut pair = greeted();
+        pair.ui.command_as(Ticket(ticket), command.clone());
+        pair.exchange();
+        let (_, target, came) = pair.runtime.command();
+        prop_assert_eq!((target, came), (Target::Current, command));
     }
 
     #[test]
     fn any_event(event in arb::event()) {
-        let mut bench = Bench::greeted();
-        bench.runtime(|role, cx, view| role.event(cx, view, &event));
-        let session = bench.session.clone();
-        let expected = News::Happened { session, event: Arc::new(event) };
-        prop_assert_eq!(bench.news().next(), Some(&expected));
+        let mut pair = greeted();
+        pair.runtime.tell(&event);
+        let session = pair.runtime.session.clone();
+        prop_assert_eq!(news(pair), News::Happened { session, event: Arc::new(event) });
     }
 
     #[test]
     fn any_signal(signal in arb::signal()) {
-        let mut bench = Bench::greeted();
-        bench.runtime(|role, cx, view| role.signal(cx, view, &signal));
-        let expected = News::Signal { session: bench.session.clone(), signal };
-        prop_assert_eq!(bench.news().collect::<Vec<_>>(), vec![&expected]);
+        let mut pair = greeted();
+        pair.runtime.signal(&signal);
+        let session = pair.runtime.session.clone();
+        prop_assert_eq!(news(pair), News::Signal { session, signal });
     }
 
     #[test]
     fn any_settlement(with in arb::settlement(), ticket in any::<u64>()) {
-        let mut bench = Bench::greeted();
-        let command = domain::command::Command::Session(domain::command::SessionCommand::Stats);
-        bench.ui(|role, cx, seen| role.command(cx, seen, Ticket(ticket), command));
-        let Some(RuntimeEffect::Command { ticket: given, .. }) = bench.at_runtime.pop() else {
-            return Err(TestCaseError::fail("no command"));
-        };
-        bench.runtime(|role, cx, view| role.settled(cx, Some(view), given, with.clone()));
-        prop_assert_eq!(&bench.at_ui, &vec![UiEffect::Settle { ticket: Ticket(ticket), with }]);
+        let mut pair = greeted();
+        pair.ui.command_as(Ticket(ticket), Command::Session(SessionCommand::Stats));
+        pair.exchange();
+        let given = pair.runtime.command().0;
+        pair.runtime.settle(given, with.clone());
+        pair.exchange();
+        prop_assert_eq!(&pair.ui.settled, &vec![(Ticket(ticket), with)]);
     }
 
     #[test]
     fn any_board(board in arb::board()) {
-        let mut bench = Bench::greeted();
-        bench.board = board.clone();
-        bench.attach();
-        let Some(News::Attached { board: came, .. }) = bench.news().next() else {
+        let mut pair = greeted();
+        pair.runtime.board = board.clone();
+        pair.runtime.attach();
+        let News::Attached { board: came, .. } = news(pair) else {
             return Err(TestCaseError::fail("not attached"));
         };
-        prop_assert_eq!(came, &board);
+        prop_assert_eq!(came, board);
     }
 }
