@@ -63,6 +63,42 @@ fn read(json: &str, place: &Workplace) -> Result<Part, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::content::{Json, Role};
+    use domain::event::{Body, Finish, MessageEvent};
+    use domain::ids::{EntryId, MessageId, Millis};
+    use domain::state::State;
+
+    /// A conversation in which each prompt brings one file along.
+    fn prompts_with(files: &[&str]) -> Vec<Entry> {
+        let mut state = State::new();
+        for (n, file) in (1..).zip(files) {
+            let message = MessageId(n);
+            let parent = n.checked_sub(1).filter(|before| *before > 0).map(EntryId);
+            let json = Json::verbatim(format!(r#"{{"path":"{file}"}}"#));
+            let part = Part::Opaque { kind: ATTACHMENT.to_owned(), json };
+            let (role, turn, step) = (Role::User, None, None);
+            for event in [
+                MessageEvent::Started { message, parent, role, turn, step },
+                MessageEvent::PartAdded { message, part },
+                MessageEvent::Ended { message, finish: Finish::Complete },
+            ] {
+                state.apply(Millis(n), &Body::Message(event)).unwrap();
+            }
+        }
+        state.entries.into_values().collect()
+    }
+
+    #[test]
+    fn a_file_that_is_gone_fails_its_own_prompt_and_is_a_note_in_an_older_one() {
+        let (folder, place) = place();
+        std::fs::write(folder.path().join("a.txt"), "alpha").unwrap();
+        let mut older = prompts_with(&["gone.txt", "a.txt"]);
+        expand(&mut older, &place).unwrap();
+        let EntryKind::Message(message) = &older[0].kind else { panic!("a message") };
+        assert!(message.text().starts_with("(a file was attached here: gone.txt"), "{}", message.text());
+        let failure = expand(&mut prompts_with(&["a.txt", "gone.txt"]), &place).unwrap_err();
+        assert!(failure.message.contains("gone.txt"), "{failure:?}");
+    }
 
     fn place() -> (tempfile::TempDir, Workplace) {
         let folder = tempfile::tempdir().unwrap();

@@ -84,3 +84,20 @@ impl Grants {
         self.changes.0.subscribe()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_mode_wakes_open_questions_and_the_same_one_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let rules = Rules::none(folder.path(), folder.path());
+        let grants = Grants::new(Policy::Ask, rules, Changes::default());
+        let changes = grants.changes();
+        grants.set_policy(Policy::Ask);
+        assert!(!changes.has_changed().unwrap());
+        grants.set_policy(Policy::AutoEdit);
+        assert!(changes.has_changed().unwrap());
+    }
+}

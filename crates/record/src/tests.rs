@@ -1,8 +1,8 @@
 //! Everything comes back as it was written; the written names stand still; what is odd is told apart.
 
 use super::*;
-use domain::ask::Answer;
-use domain::command::{Command, SessionCommand};
+use domain::ask::{Answer, AskKind};
+use domain::command::{Command, PromptOptions, SessionCommand, WhenBusy};
 use domain::content::Json;
 use domain::event::{AskEvent, Body, Event, MessageEvent, QueueEvent, RunEvent, SessionEvent, ToolEvent};
 use domain::ids::{
@@ -125,6 +125,37 @@ fn a_tag_that_is_not_known_is_named_and_a_field_is_ignored() {
     assert_eq!(more, Ok(Body::Run(RunEvent::Started { run: RunId(1) })));
 }
 
+/// Older records and other programs leave out what is as usual.
+#[test]
+fn what_is_as_usual_may_be_left_out() {
+    let text = decode::<AskKind>(r#"{"text":{"message":"?"}}"#);
+    let (placeholder, default) = (None, None);
+    let usual =
+        AskKind::Text { message: "?".to_owned(), placeholder, default, secret: false, multiline: false };
+    assert_eq!(text, Ok(usual));
+    let choose = decode::<AskKind>(r#"{"choose":{"message":"?","choices":[]}}"#);
+    assert_eq!(choose, Ok(AskKind::Choose { message: "?".to_owned(), choices: Vec::new(), many: false }));
+    let confirm = decode::<AskKind>(r#"{"confirm":{"message":"?"}}"#);
+    let (yes, no) = (None, None);
+    assert_eq!(confirm, Ok(AskKind::Confirm { message: "?".to_owned(), yes, no, danger: false }));
+    assert_eq!(decode::<PromptOptions>("{}"), Ok(PromptOptions::default()));
+}
+
+#[test]
+fn the_options_of_a_prompt_have_names_that_stand_still() {
+    let options = PromptOptions {
+        from: Some(EntryId(4)),
+        when_busy: WhenBusy::Queue,
+        max_tokens: Some(5),
+        temperature: Some(700),
+        tools: Some(false),
+    };
+    written(
+        &options,
+        expect![[r#"{"from":4,"when_busy":"queue","max_tokens":5,"temperature":700,"tools":false}"#]],
+    );
+}
+
 #[test]
 fn a_mode_that_is_not_known_is_named() {
     for policy in domain::session::Policy::ALL {
@@ -144,9 +175,11 @@ fn a_session_id_with_a_path_is_not_read() {
 
 #[test]
 fn payloads_are_values_and_come_back_verbatim() {
-    for text in ["{\"a\" : 1.0}", "[1e999]", "\"\\u0041\"", "null", "{\n}", " 1", "{\"$verbatim\":\"x\"}"] {
+    for text in
+        ["{\"a\" : 1.0}", "[1e999]", "\"\\u0041\"", "null", "{\n}", "{\r}", " 1", "{\"$verbatim\":\"x\"}"]
+    {
         let line = encode(&Json::verbatim(text));
-        assert!(!line.contains('\n'), "{line}");
+        assert!(!line.contains(['\n', '\r']), "{line}");
         assert_eq!(decode::<Json>(&line), Ok(Json::verbatim(text)), "{line}");
     }
     // Whoever breaks the promise that it is JSON breaks no line.

@@ -376,3 +376,19 @@ fn a_session_whose_program_died_before_its_first_event_is_not_there_and_can_be_m
     store.append(&session(), &script(), Durability::Now).unwrap();
     assert_eq!(store.load(&session()).unwrap().state, fold(&script()));
 }
+
+/// A program that slept through its lease knows nothing of what another one has written since.
+#[test]
+fn an_empty_session_that_another_took_over_is_not_taken_away_by_closing_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (id, events) = (session(), script());
+    let mut slept = SqliteStore::at(directory.path()).unwrap();
+    slept.create(&id).unwrap();
+    let lost = "UPDATE leases SET owner = '', expires = 0, pid = 0";
+    Connection::open(directory.path().join("sessions.db")).unwrap().execute_batch(lost).unwrap();
+    let mut other = SqliteStore::at(directory.path()).unwrap();
+    other.create(&id).unwrap();
+    other.append(&id, &events, Durability::Now).unwrap();
+    let _ = slept.close(&id);
+    assert_eq!(other.load(&id).unwrap().state, fold(&events));
+}

@@ -107,6 +107,15 @@ mod tests {
     }
 
     #[test]
+    fn a_float_counts_only_while_it_names_one_whole_number() {
+        let value = json!({"exact": 9_007_199_254_740_991.0, "vague": 9_007_199_254_740_992.0, "half": 0.5});
+        let args = Args::new("read", &value);
+        assert_eq!(args.count_opt(&["exact"]).unwrap(), Some(9_007_199_254_740_991));
+        assert!(args.count_opt(&["vague"]).is_err());
+        assert!(args.count_opt(&["half"]).is_err());
+    }
+
+    #[test]
     fn wrong_kinds_are_told_by_name() {
         let value = json!({"path": 7, "limit": -1, "all": "maybe"});
         let args = Args::new("read", &value);

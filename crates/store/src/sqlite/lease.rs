@@ -193,6 +193,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_take_over_raises_the_fence_and_an_old_one_writes_no_more() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        super::super::schema::migrate(&mut connection).unwrap();
+        connection.execute("INSERT INTO sessions (id, name, summary) VALUES (1, 'a', '{}')", []).unwrap();
+        let owner = Owner::new();
+        let mut fences = Vec::new();
+        for _ in 0..3 {
+            let Taken::Granted(fence) = owner.take(&connection, 1).unwrap() else { panic!("nobody has it") };
+            fences.push(fence);
+            let held: Vec<bool> =
+                fences.iter().map(|fence| owner.holds(&connection, 1, *fence).unwrap()).collect();
+            assert_eq!(held.iter().filter(|held| **held).count(), 1, "{fences:?}");
+            assert_eq!(held.last(), Some(&true), "{fences:?}");
+            assert!(!fences[..fences.len() - 1].iter().any(|old| owner.renew(&connection, 1, *old).unwrap()));
+        }
+        assert!(fences.is_sorted_by(|a, b| a < b), "{fences:?}");
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_process_number_in_use_again_is_another_process() {

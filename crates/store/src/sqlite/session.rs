@@ -376,3 +376,21 @@ pub(super) fn hits(connection: &Connection, query: &str, limit: usize) -> Result
     })?;
     rows.filter_map(Result::transpose).map(|hit| hit?).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::event::RunEvent;
+    use domain::ids::RunId;
+
+    #[test]
+    fn an_event_past_the_numbers_that_a_key_holds_is_refused() {
+        let session = SessionId::from_number(1);
+        let event = |seq| Event { seq, at: Millis(1), body: Body::Run(RunEvent::Started { run: RunId(1) }) };
+        let last = Seq(reading::MAX_SEQ);
+        let near = Writer::new(1, 1, Seq(last.0 - 1), Projection::new(&session));
+        assert!(near.check_numbers(&session, &[event(last)]).is_ok());
+        let refused = near.check_numbers(&session, &[event(last), event(last.next())]);
+        assert!(matches!(refused, Err(StoreError::OutOfOrder { got, .. }) if got == last.next()));
+    }
+}

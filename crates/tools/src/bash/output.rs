@@ -298,6 +298,15 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_reader_gets_the_newest_output() {
+        let mut live = Live::default();
+        live.push(&vec![b'a'; MAX_WAITING]);
+        live.push(b"newest");
+        let told = live.take();
+        assert!(told.len() <= MAX_WAITING && told.ends_with("newest"), "{}", told.len());
+    }
+
+    #[test]
     fn a_secret_is_a_mark_in_the_file_however_it_is_printed() {
         let dir = tempfile::tempdir().unwrap();
         let secrets = KnownSecrets::default();
