@@ -50,6 +50,37 @@ const SPEAKERS: &[&str] = &[
 ];
 const SPEAK: &str = "text from elsewhere could command the terminal: use say, put, complain, show or Carrier of parlor's exit";
 
+/// Begins a task or a thread that nothing holds: it could go on when its owner is over.
+const BARE_SPAWNS: &[&str] = &[
+    concat!("tokio::", "spawn("),
+    concat!("task::", "spawn("),
+    concat!("thread::", "spawn("),
+    concat!("thread::", "Builder::new()"),
+];
+/// The files that may begin one nevertheless, and what ends it.
+const SPAWNERS: &[(&str, &str)] = &[
+    ("crates/hub/src/shell/hub.rs", "the hub's own task: Hub::stop returns when it is over"),
+    ("crates/kit/src/check/defects/channel.rs", "ends with either of its pipes"),
+    ("crates/kit/src/recorder.rs", "Recorder::finish waits for its thread, as long as a disk may take"),
+    ("crates/link/src/child/process.rs", "ends with the child, which ends with its handle"),
+    ("crates/link/src/stdio.rs", "a read of stdin cannot be called off: abandoned at the end of the process"),
+    ("crates/models/src/emit.rs", "ends when its reader goes or cancels: every wait of it looks for that"),
+    (
+        "crates/tools/src/bash/child.rs",
+        "kills a group after its grace time; the guard does it if we end first",
+    ),
+    ("crates/tools/src/bash/jobs.rs", "Jobs::end stops the commands and waits until each has told its end"),
+    ("crates/tools/src/sandbox/guard.rs", "waits for the death of our parent: abandoned with the process"),
+    ("crates/tools/src/shell/oracle/canary.rs", "a watchdog of tests: ends with what it watches"),
+    ("crates/tools/src/tool.rs", "joined by the thread that began it"),
+    (
+        "crates/tui/src/shell/input.rs",
+        "a read of a terminal cannot be called off: abandoned with the process",
+    ),
+];
+const OWN_IT: &str =
+    "every task is awaited or dropped with its owner: use link::Tasks or a JoinSet that the owner holds";
+
 /// Reads every source file and judges it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     let pages = tree::pages(shell.root(), ".rs")?;
@@ -62,6 +93,7 @@ fn findings(pages: &[Page], long: &[(&str, usize)]) -> Vec<String> {
     let mut findings: Vec<String> = pages.iter().flat_map(|page| of_page(page, long)).collect();
     let wires = wires(pages);
     findings.extend(pages.iter().flat_map(|page| named_wires(page, &wires)));
+    findings.extend(pages.iter().flat_map(bare_spawns));
     for (path, _) in long {
         if !pages.iter().any(|page| page.path == *path) {
             findings
@@ -122,13 +154,10 @@ fn wires(pages: &[Page]) -> Vec<&str> {
 /// Code that knows a wire by its name: what differs between wires belongs into their descriptions.
 fn named_wires(page: &Page, wires: &[&str]) -> Vec<String> {
     let path = &page.path;
-    let ours = path.starts_with("crates/") && path.contains("/src/") && !path.contains("tests");
-    if !ours || WIRE_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
+    if WIRE_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
         return Vec::new();
     }
-    let program = page.text.split("#[cfg(test)]").next().unwrap_or_default();
-    let code = program.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
-    let named = code.flat_map(|(number, line)| {
+    let named = program(page).flat_map(|(number, line)| {
         let names = |wire: &&&str| {
             line.contains(&format!("dialects::{wire}::")) || line.contains(&format!("\"{wire}\""))
         };
@@ -139,6 +168,32 @@ fn named_wires(page: &Page, wires: &[&str]) -> Vec<String> {
             format!("{path}:{}: names the wire `{wire}`: put what differs into its description", number + 1)
         })
         .collect()
+}
+
+/// Tasks and threads that nobody waits for. A thread that is joined in the same breath is one.
+fn bare_spawns(page: &Page) -> Vec<String> {
+    let path = &page.path;
+    let spawns: Vec<usize> = program(page)
+        .filter(|(_, line)| BARE_SPAWNS.iter().any(|code| line.contains(code)) && !line.contains(".join()"))
+        .map(|(number, _)| number + 1)
+        .collect();
+    match (SPAWNERS.iter().any(|(listed, _)| listed == path), spawns.as_slice()) {
+        (true, []) => {
+            vec![format!("{path}: begins no task any more: remove it from the list in xtask/src/tidy.rs")]
+        }
+        (true, _) => Vec::new(),
+        (false, spawns) => {
+            spawns.iter().map(|number| format!("{path}:{number}: a bare spawn: {OWN_IT}")).collect()
+        }
+    }
+}
+
+/// The lines of our crates that are neither tests nor comments, numbered from 0.
+fn program(page: &Page) -> impl Iterator<Item = (usize, &str)> {
+    let ours =
+        page.path.starts_with("crates/") && page.path.contains("/src/") && !page.path.contains("tests");
+    let program = page.text.split("#[cfg(test)]").next().filter(|_| ours).unwrap_or_default();
+    program.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
 fn length(page: &Page, long: &[(&str, usize)]) -> Option<String> {
@@ -226,6 +281,22 @@ mod tests {
             let found = findings(&pages, &[]);
             assert_eq!(found.len(), findings_expected, "{text}: {found:?}");
         }
+    }
+
+    #[test]
+    fn nothing_runs_that_nobody_waits_for() {
+        for code in BARE_SPAWNS {
+            let text = format!("//! A.\n// {code}\n    {code}work);\n");
+            expect(page("crates/a/src/run.rs", &text), &[], &["crates/a/src/run.rs:3: a bare spawn"]);
+            expect(page("crates/a/tests/run.rs", &text), &[], &[]);
+            expect(page("crates/a/src/run/tests.rs", &text), &[], &[]);
+            expect(page(SPAWNERS[0].0, &text), &[], &[]);
+            let joined = format!("//! A.\n{code}work).join();\n#[cfg(test)]\nmod tests {{ {code} }}\n");
+            expect(page("crates/a/src/run.rs", &joined), &[], &[]);
+        }
+        expect(page("crates/a/src/run.rs", "//! A.\ntasks.spawn(work);\n"), &[], &[]);
+        expect(page(SPAWNERS[0].0, "//! A.\n"), &[], &["begins no task any more"]);
+        assert!(SPAWNERS.iter().all(|(_, why)| !why.is_empty()));
     }
 
     #[test]

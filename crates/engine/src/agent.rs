@@ -15,6 +15,7 @@ use domain::signal::Level;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,8 @@ use tools::{Toolbox, Workplace};
 
 /// Orders that may wait for the agent.
 pub const ORDERS: usize = 256;
+/// How long the end of the agent waits for turns that were cancelled; then they are dropped.
+const WIND_UP: Duration = Duration::from_secs(3);
 
 /// What the agent works with.
 #[derive(Clone)]
@@ -54,6 +57,9 @@ pub struct Agent {
     compacting: BTreeMap<SessionId, CancellationToken>,
     /// Commands in the background of sessions that are closed, until they are over.
     ending: JoinSet<()>,
+    turns: JoinSet<()>,
+    /// Answers to what we are consulted about. Nobody waits for them at the end.
+    answers: JoinSet<()>,
 }
 
 impl Agent {
@@ -73,10 +79,12 @@ impl Agent {
             failing: BTreeMap::new(),
             compacting: BTreeMap::new(),
             ending: JoinSet::new(),
+            turns: JoinSet::new(),
+            answers: JoinSet::new(),
         }
     }
 
-    /// Takes orders until there are no more; then stops whatever still runs.
+    /// Takes orders until there are no more; then stops whatever still runs and waits for it.
     pub async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
         while let Some(order) = orders.recv().await {
             self.order(order).await;
@@ -89,12 +97,14 @@ impl Agent {
         for stop in self.compacting.values() {
             stop.cancel();
         }
-        self.servers.stop();
+        self.answers.abort_all();
         // What they did to files that steer programs is put back before we go: nobody else would do it.
         for (_, seat) in std::mem::take(&mut self.seats) {
             self.ending.spawn(async move { seat.place.jobs().end().await });
         }
-        self.ending.join_all().await;
+        let ended = async { while self.ending.join_next().await.is_some() {} };
+        let turns = async { while self.turns.join_next().await.is_some() {} };
+        tokio::join!(ended, tokio::time::timeout(WIND_UP, turns), self.servers.stop()).1.ok();
     }
 
     async fn order(&mut self, order: Order) {
@@ -150,14 +160,15 @@ impl Agent {
                     grounds,
                     stop,
                 };
-                tokio::spawn(async move {
+                forget_ended(&mut self.answers);
+                self.answers.spawn(async move {
                     let with = consulted.answer(command).await;
                     let _ = reports.send((Report::Settled { ticket, with }, None)).await;
                 });
             }
             Order::Forget { session } => {
                 self.stop_compacting(&session);
-                while self.ending.try_join_next().is_some() {}
+                forget_ended(&mut self.ending);
                 if let Some(seat) = self.seats.remove(&session) {
                     self.ending.spawn(async move { seat.place.jobs().end().await });
                 }
@@ -220,10 +231,14 @@ impl Agent {
             look,
             brief,
         };
-        tokio::spawn(async move {
-            let end = match tokio::spawn(doing.run(waits)).await {
-                Ok(end) => end,
-                Err(_) => TurnEnd::Failed(
+        forget_ended(&mut self.turns);
+        self.turns.spawn(async move {
+            // On a task of its own, so that a defect ends the turn and is told.
+            let mut apart = JoinSet::new();
+            apart.spawn(doing.run(waits));
+            let end = match apart.join_next().await {
+                Some(Ok(end)) => end,
+                Some(Err(_)) | None => TurnEnd::Failed(
                     Failure::new("internal", "The agent broke down in this turn.")
                         .hint("say it again; please report it if that happens more than once"),
                 ),
@@ -272,4 +287,9 @@ impl Agent {
         }
         self.seats.get_mut(&brief.session).ok_or_else(|| "the session is gone".to_owned())
     }
+}
+
+/// A set keeps what tasks leave behind until it is looked at.
+fn forget_ended(tasks: &mut JoinSet<()>) {
+    while tasks.try_join_next().is_some() {}
 }

@@ -179,8 +179,13 @@ impl Turn {
             .emit_outside(Body::Ask(AskEvent::Opened(Ask { id, run: None, title, kind, deadline: None })))
             .await;
         let (servers, project, port) = (self.servers.clone(), project.clone(), self.port.clone());
-        tokio::spawn(async move {
-            match closing.await {
+        let all = servers.clone();
+        all.spawn(async move {
+            let closing = tokio::select! {
+                () = servers.stopped() => return,
+                closing = closing => closing,
+            };
+            match closing {
                 Ok(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
                     let agree = move || project.approve(&waiting).map(|()| servers.project(project.site()));
                     match tokio::task::spawn_blocking(agree).await {

@@ -302,7 +302,7 @@ impl Shell {
         self.settle_round();
     }
 
-    /// Keeps what is not kept yet and lets go of the store.
+    /// Keeps what is not kept yet and lets go of the store and of a foreign runtime.
     async fn close(&mut self) {
         self.keeper.flush();
         self.rest().await;
@@ -310,6 +310,9 @@ impl Shell {
         self.archive.close_all(open.into_iter(), &self.core);
         self.rest().await;
         self.archive.shut();
+        if let Some(remote) = &mut self.remote {
+            remote.end().await;
+        }
     }
 
     fn message(&mut self, message: Inbox) {

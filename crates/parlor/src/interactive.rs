@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tui::{About, ExitReason, Keep, Note, Options};
 
 /// Commands that may wait between the UI and the hub.
@@ -69,18 +70,22 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     let options = Options { note: Some(noted), farewell, ..look.options(Note::default(), cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // A task of its own, begun when the screen waits for the first time.
-    let behind = async move { tokio::spawn(stand(common, news, commands, note)).await };
+    let behind = async move {
+        let mut task = JoinSet::new();
+        task.spawn(stand(common, news, commands, note));
+        task.join_next().await
+    };
     tokio::pin!(screen, behind);
-    let mut hub: Option<(Hub, EngineTask, Option<Announcement>)> = None;
+    let mut stack: Option<Behind> = None;
     let left = loop {
         tokio::select! {
             biased;
             left = &mut screen => break left,
             // An error ends the screen, which gives the terminal back, and is told there.
-            stood = &mut behind, if hub.is_none() => hub = Some(stood??),
+            stood = &mut behind, if stack.is_none() => stack = stood.transpose()?.transpose()?,
         }
     };
-    if let Some((hub, engine, _announcement)) = hub {
+    if let Some(Behind { hub, engine, announcement: _announcement, relays: _relays }) = stack {
         leave(&hub, engine, left.as_ref().is_ok_and(|left| *left == ExitReason::Quit)).await;
     }
     Ok(exit(left?))
@@ -104,13 +109,22 @@ fn farewell(session: &str, status: &BTreeMap<String, String>) -> String {
     }
 }
 
+/// What stands behind the screen.
+struct Behind {
+    hub: Hub,
+    engine: EngineTask,
+    announcement: Option<Announcement>,
+    /// Carry what the screen and the hub say to each other.
+    relays: JoinSet<()>,
+}
+
 /// Puts everything together and connects it with the screen.
 async fn stand(
     common: Common,
     news: mpsc::Sender<News>,
     commands: mpsc::Receiver<tui::Outgoing>,
     note: watch::Sender<Note>,
-) -> anyhow::Result<(Hub, EngineTask, Option<Announcement>)> {
+) -> anyhow::Result<Behind> {
     let own = stack::own(&common, stack::no_log()).await?;
     let begins = own.start.is_some();
     let start =
@@ -120,10 +134,11 @@ async fn stand(
     if begins && let Some(first) = ui.begun().await? {
         news.send(first).await?;
     }
-    tokio::spawn(pass(commands, ui.port));
-    tokio::spawn(relay(ui.news, news));
+    let mut relays = JoinSet::new();
+    relays.spawn(pass(commands, ui.port));
+    relays.spawn(relay(ui.news, news));
     let announcement = Announcement::quietly(&own.hub, &own.cwd, "terminal").await;
-    Ok((own.hub, own.engine, announcement))
+    Ok(Behind { hub: own.hub, engine: own.engine, announcement, relays })
 }
 
 /// Which model answers, why, and what to ask it.
@@ -241,15 +256,14 @@ pub(crate) async fn on(
     let mut ui = hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     let first = if begins { ui.begun().await? } else { None };
     let (outgoing, commands) = mpsc::channel(OUTGOING);
-    let passing = tokio::spawn(pass(commands, ui.port));
+    let mut relays = JoinSet::new();
+    relays.spawn(pass(commands, ui.port));
     let (news, heard) = mpsc::channel(NEWS);
     if let Some(first) = first {
         news.send(first).await?;
     }
-    let hearing = tokio::spawn(relay(ui.news, news));
+    relays.spawn(relay(ui.news, news));
     let left = tui::run(look.options(note, cwd), heard, outgoing).await;
-    hearing.abort();
-    passing.abort();
     Ok(exit(left?))
 }
 

@@ -64,7 +64,7 @@ pub fn main() -> ExitCode {
     // A picture of our memory would hold keys, and secrets that were typed.
     let nothing = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, nothing);
-    // What loses its guard is ours, and is ended.
+    // What loses its guard is ours, and is ended. Goes on for as long as the program does.
     #[cfg(target_os = "linux")]
     runtime.spawn(tools::sandbox::inherit());
     let exit = runtime.block_on(dispatch(cli));

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::task::JoinSet;
 
 /// How much is copied at once.
 const CHUNK: usize = 64 * 1024;
@@ -59,7 +60,8 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
         ..Launch::new([program].into_iter().chain(arguments))
     };
     let Bytes { stdin, stdout, mut child } = launch.start_bytes()?;
-    let said = tokio::spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
+    let mut said = JoinSet::new();
+    said.spawn(copy(tokio::io::stdin(), stdin, Ear::new(recorder.clone(), Side::Ui)));
     let heard = copy(stdout, Carrier::of_tasks(), Ear::new(recorder.clone(), Side::Runtime));
     let mut stops = Stops::listen();
     let ended = {
@@ -72,7 +74,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
             ended = &mut over => Some(ended),
             () = stops.next() => {
                 // Dropping the copier closes the program's stdin, which every wire over stdio takes as the end.
-                said.abort();
+                said.abort_all();
                 tokio::time::timeout(GRACE, &mut over).await.ok()
             }
         }

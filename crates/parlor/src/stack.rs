@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tools::Toolbox;
 use tools::policy::Allowance;
 use tools::sandbox::{Guard, status};
@@ -134,7 +135,8 @@ fn unknown_server(
 /// How long the end of the program waits for the engine.
 const ENGINE_GRACE: std::time::Duration = std::time::Duration::from_secs(6);
 
-/// Puts engine, store and hub together. `data` is where rules and long outputs are kept.
+/// Puts engine, store and hub together. `data` is where rules and long outputs are kept. The engine ends when the hub is stopped, which
+/// nobody waits for.
 pub fn assemble_in(
     models: Arc<dyn ModelSource>,
     store: Box<dyn Store>,
@@ -146,7 +148,10 @@ pub fn assemble_in(
     let config = engine::Config::default();
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
-    assemble_with(models, store, &ground, data, policy, (config, Vec::new()), log).0
+    let settings = (config, Vec::new());
+    let (hub, mut engine) = assemble_with(models, store, &ground, data, policy, settings, log);
+    engine.0.detach_all();
+    hub
 }
 
 /// The same, with the person's settings and what is allowed from the start.
@@ -163,25 +168,27 @@ fn assemble_with(
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard(&config));
     let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow };
-    let engine = EngineTask(tokio::spawn(Agent::new(setup, reports).run(ordered)));
+    let mut engine = EngineTask(JoinSet::new());
+    engine.0.spawn(Agent::new(setup, reports).run(ordered));
     let workspace = ground.workspace.as_ref().ok().cloned();
     let files = Files { data: Some(data), workspace, allowed: places::save_dirs() };
     let seat = EngineSeat::Driven(orders);
     let hub = Hub::start_with(hub_setup(Engine::Driven, ground, policy), store, seat, files, log);
     let feeding = hub.clone();
-    tokio::spawn(async move { feeding.reports(reported).await });
+    engine.0.spawn(async move { feeding.reports(reported).await });
     (hub, engine)
 }
 
-/// Our own engine while it runs.
-pub(crate) struct EngineTask(tokio::task::JoinHandle<()>);
+/// Our own engine while it runs, and what brings its reports to the hub. Dropped, it is broken off.
+pub(crate) struct EngineTask(JoinSet<()>);
 
 impl EngineTask {
     /// Stops the hub, and waits until the engine has put everything in order: commands in the background end, and what they did to files
     /// that steer programs is put back.
-    pub(crate) async fn stop(self, hub: &Hub) {
+    pub(crate) async fn stop(mut self, hub: &Hub) {
         hub.stop().await;
-        let _ = tokio::time::timeout(ENGINE_GRACE, self.0).await;
+        let ended = async { while self.0.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(ENGINE_GRACE, ended).await;
     }
 }
 

@@ -35,6 +35,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use terminal::Terminal;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// Between two frames that show what came in, at least.
@@ -53,6 +54,8 @@ const MAX_BATCH: usize = 512;
 const MAX_BACKLOG: usize = 1_024;
 /// Messages from the shell's own tasks (editor, files, commands) that wait at most.
 const MAX_INBOX: usize = 64;
+/// How long the end waits for settings to be kept.
+const KEEP_WITHIN: Duration = Duration::from_secs(1);
 
 /// How the UI is to be.
 #[derive(Debug, Clone, Default)]
@@ -126,7 +129,7 @@ pub async fn run(
     model.screen.graphics = graphics(&terminal, settings.inline);
     let drawn = model.screen.graphics == Graphics::Placeholders;
     let gallery = gallery::Gallery::new(drawn, inbox.clone());
-    let kept = keeper(options.keep.clone(), inbox.clone());
+    let (kept, keeping) = keeper(options.keep.clone(), inbox.clone());
     let screen = screen::Screen::new(&terminal, settings.inline)?;
     let mut fx = Vec::new();
     update(&mut model, Msg::Tick(now()), &mut fx);
@@ -151,6 +154,7 @@ pub async fn run(
         paused: None,
         files: files::Files::default(),
         kept,
+        keeping,
         gallery,
         command: None,
     };
@@ -158,7 +162,9 @@ pub async fn run(
     shell.load_history();
     shell.tell_background();
     shell.draw()?;
-    shell.work(incoming, from_tasks, signals).await
+    let left = shell.work(incoming, from_tasks, signals).await;
+    shell.end().await;
+    left
 }
 
 /// What the terminal can do with pictures. In the scrollback they could not be decoded in time.
@@ -214,12 +220,17 @@ struct Shell {
     command: Option<command::Running>,
     /// Settings on their way to be kept, one after the other.
     kept: mpsc::Sender<(Setting, &'static str)>,
+    keeping: JoinSet<()>,
 }
 
-/// Keeps settings in the order in which they were chosen, beside the loop. Ends with the shell.
-fn keeper(keep: Option<Keep>, inbox: mpsc::Sender<Msg>) -> mpsc::Sender<(Setting, &'static str)> {
+/// Keeps settings in the order in which they were chosen, beside the loop, until there are no more.
+fn keeper(
+    keep: Option<Keep>,
+    inbox: mpsc::Sender<Msg>,
+) -> (mpsc::Sender<(Setting, &'static str)>, JoinSet<()>) {
     let (send, mut chosen) = mpsc::channel::<(Setting, &'static str)>(MAX_INBOX);
-    tokio::task::spawn_blocking(move || {
+    let mut keeping = JoinSet::new();
+    keeping.spawn_blocking(move || {
         while let Some((setting, value)) = chosen.blocking_recv() {
             let Some(Keep(keep)) = &keep else { continue };
             if let Err(why) = keep(setting.name(), value) {
@@ -227,7 +238,7 @@ fn keeper(keep: Option<Keep>, inbox: mpsc::Sender<Msg>) -> mpsc::Sender<(Setting
             }
         }
     });
-    send
+    (send, keeping)
 }
 
 impl Shell {
@@ -313,6 +324,18 @@ impl Shell {
         self.terminal.leave();
         self.say_farewell();
         Ok(self.exit.unwrap_or(ExitReason::Quit))
+    }
+
+    /// Waits for what must not be broken off: the person's command, and settings that were chosen just now.
+    async fn end(self) {
+        let Shell { terminal, command, kept, mut keeping, .. } = self;
+        // The person has it back at once.
+        drop(terminal);
+        if let Some(command) = command {
+            command.end().await;
+        }
+        drop(kept);
+        let _ = tokio::time::timeout(KEEP_WITHIN, keeping.join_next()).await;
     }
 
     /// Ends without a terminal: nothing can be shown any more, and what was begun to be typed is kept.

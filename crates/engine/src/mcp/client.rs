@@ -30,7 +30,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tools::Port;
 use tools::sandbox::{Guard, Leash, handed_on};
 use tools::steering::Commits;
@@ -152,7 +152,7 @@ struct Process {
     words: Arc<Mutex<Vec<u8>>>,
     child: Child,
     /// Reads stderr to its end.
-    listening: Option<JoinHandle<()>>,
+    listening: JoinSet<()>,
 }
 
 impl Drop for Process {
@@ -171,9 +171,7 @@ impl Process {
             Ok(Ok(status)) => format!("it ended with {status} before it answered"),
             Ok(Err(_)) | Err(_) => "it closed its pipes before it answered".to_owned(),
         };
-        if let Some(listening) = self.listening.take() {
-            let _ = tokio::time::timeout(LAST_BREATH, listening).await;
-        }
+        let _ = tokio::time::timeout(LAST_BREATH, self.listening.join_next()).await;
         let words = self.last_words();
         if words.is_empty() { ended } else { format!("{ended}; it last said: {words}") }
     }
@@ -225,7 +223,10 @@ impl Client {
                     return Err((Trouble::Broken("it has no pipes".to_owned()), false));
                 };
                 let words = Arc::new(Mutex::new(Vec::new()));
-                let listening = child.stderr.take().map(|stderr| tokio::spawn(listen(stderr, words.clone())));
+                let mut listening = JoinSet::new();
+                if let Some(stderr) = child.stderr.take() {
+                    listening.spawn(listen(stderr, words.clone()));
+                }
                 let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
                 let guarded = ground.guard.is_some();
                 let mut process = Process { group, guarded, words, child, listening };

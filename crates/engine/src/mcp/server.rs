@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::Tool;
@@ -25,6 +26,8 @@ const AGAIN_AFTER: Duration = Duration::from_secs(30);
 const LIST_AGAIN: Duration = Duration::from_secs(1);
 /// How often a connection is looked at that may have ended silently.
 const LOOK: Duration = Duration::from_secs(2);
+/// How long the end of the agent waits for connections to end; then they are dropped.
+const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// All servers, by project. Cheap to clone.
 #[derive(Clone)]
@@ -36,6 +39,7 @@ struct Inner {
     guard: Option<Guard>,
     projects: Mutex<BTreeMap<Site, Arc<Project>>>,
     stop: CancellationToken,
+    tasks: Mutex<JoinSet<()>>,
 }
 
 /// The place in which a project's servers are started.
@@ -127,8 +131,8 @@ impl Server {
 
 impl Servers {
     pub(crate) fn new(config: Config, data: PathBuf, guard: Option<Guard>) -> Servers {
-        let (projects, stop) = (Mutex::default(), CancellationToken::new());
-        Servers(Arc::new(Inner { config, data, guard, projects, stop }))
+        let (projects, stop, tasks) = (Mutex::default(), CancellationToken::new(), Mutex::default());
+        Servers(Arc::new(Inner { config, data, guard, projects, stop, tasks }))
     }
 
     /// The project's servers, as its files say now. Starts nothing. Reads files: call where blocking is allowed.
@@ -150,10 +154,25 @@ impl Servers {
         project.clone()
     }
 
-    /// Ends the servers of all projects.
-    pub(crate) fn stop(&self) {
+    /// Starts something that is to be over when the servers are. It ends by itself once [`Servers::stopped`] says so.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+
+    /// Returns when every server is to end.
+    pub(crate) async fn stopped(&self) {
+        self.0.stop.cancelled().await;
+    }
+
+    /// Ends the servers of all projects, and waits for them.
+    pub(crate) async fn stop(&self) {
         self.0.stop.cancel();
         self.0.projects.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut tasks = std::mem::take(&mut *self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let over = async { while tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(END_WITHIN, over).await;
     }
 }
 
@@ -195,7 +214,7 @@ impl Project {
             if due {
                 status.phase = Phase::Connecting;
                 drop(status);
-                tokio::spawn(keep(server, self.clone()));
+                self.all.spawn(keep(server, self.clone()));
             }
         }
     }

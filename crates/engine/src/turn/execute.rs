@@ -10,7 +10,7 @@ use domain::port::Kept;
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tools::{Outcome, Plan, Question, Tool};
 
@@ -28,15 +28,6 @@ pub(super) enum Start {
     Written,
     /// A person said yes although its start cannot be written down.
     InSpite,
-}
-
-/// A tool's task, which does not outlive this value.
-struct Running(JoinHandle<Outcome>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// A tool's question that the person has before them.
@@ -121,7 +112,8 @@ impl Turn {
         let mut open: Option<Open> = None;
         let port = tools::Port { progress, asks, cancel: self.cancel.clone() };
         // On a task of its own, so that a defect in a tool ends the tool and not the turn.
-        let mut running = Running(tokio::spawn(tool.run(plan, port)));
+        let mut running = JoinSet::new();
+        running.spawn(tool.run(plan, port));
         let stopped = async {
             self.cancel.cancelled().await;
             tokio::time::sleep(STOP_GRACE).await;
@@ -138,7 +130,9 @@ impl Turn {
                         self.close(over, closing).await;
                     }
                 }
-                ended = &mut running.0 => break ended.unwrap_or_else(|_| Outcome::failed(BROKE)),
+                ended = running.join_next() => {
+                    break ended.and_then(Result::ok).unwrap_or_else(|| Outcome::failed(BROKE));
+                }
                 () = &mut stopped => break Outcome::cancelled(),
             }
         };

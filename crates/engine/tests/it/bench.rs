@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tools::policy::Allowance;
 use tools::sandbox::Guard;
 use tools::{Tool, Toolbox};
@@ -110,6 +111,7 @@ pub(crate) struct Bench {
     policy: Policy,
     orders: mpsc::Sender<Order>,
     reports: mpsc::Receiver<Reported>,
+    agent: JoinHandle<()>,
     cancelling: bool,
     /// Why nothing can be written down, if nothing can.
     unwritten: Option<String>,
@@ -160,7 +162,7 @@ impl Bench {
         let models = Arc::new(Only(model.clone()));
         let setup =
             Setup { models, toolbox, data, guard: plan.guard, config: plan.config, allow: plan.allow };
-        tokio::spawn(Agent::new(setup, reports).run(ordered));
+        let agent = tokio::spawn(Agent::new(setup, reports).run(ordered));
         let mut bench = Bench {
             model,
             state: State::new(),
@@ -172,6 +174,7 @@ impl Bench {
             policy: plan.policy,
             orders,
             reports: reported,
+            agent,
             cancelling: false,
             unwritten: None,
             closings: Vec::new(),
@@ -478,6 +481,13 @@ impl Bench {
     /// The program ends in good order: the agent gets no more orders.
     pub(crate) fn leave(self) -> tempfile::TempDir {
         self.dir
+    }
+
+    /// The same, and waits until the agent is over.
+    pub(crate) async fn end(self) {
+        let Bench { orders, reports, agent, .. } = self;
+        drop((orders, reports));
+        agent.await.unwrap();
     }
 
     /// A whole run.

@@ -1,11 +1,12 @@
 //! A cancel at any point: the turn ends at once, what runs is stopped, nothing starts any more.
 
 use crate::bench::{Bench, Plan};
-use crate::stand_in::{Deaf, Mark};
+use crate::stand_in::{Deaf, Mark, Orderly};
 use domain::event::{AskEvent, Body, Finish, MessageEvent, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::Policy;
 use domain::tool::{Progress, ToolOutcome};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -124,6 +125,16 @@ async fn while_bash_runs_its_whole_group_ends() {
     assert_eq!(bench.get("late"), None);
     let outcomes: Vec<ToolOutcome> = bench.outcomes().into_iter().map(|(_, outcome, _)| outcome).collect();
     assert_eq!(outcomes, [ToolOutcome::Cancelled, ToolOutcome::Cancelled]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_ends_stops_its_turns_and_waits_for_them() {
+    let tool = Orderly::default();
+    let mut bench = Bench::with(Plan::script("model tool orderly").tool(tool.clone()));
+    bench.prompt("go").await;
+    bench.until(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))).await;
+    bench.end().await;
+    assert!(tool.0.load(Ordering::SeqCst), "the tool was broken off");
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,9 @@
 use domain::ask::Risk;
 use domain::tool::ToolResult;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::Barrier;
 use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolError, Workplace};
 
@@ -83,6 +85,30 @@ impl Tool for Deaf {
         Box::pin(async move {
             std::future::pending::<()>().await;
             drop(port);
+            Outcome::cancelled()
+        })
+    }
+}
+
+/// Needs a while to put things in order once it is told to stop.
+#[derive(Default, Clone)]
+pub(crate) struct Orderly(pub(crate) Arc<AtomicBool>);
+
+impl Tool for Orderly {
+    fn spec(&self) -> Spec {
+        spec("orderly", true)
+    }
+
+    fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
+        Ok(Plan::reading("orderly", args, place, "orderly"))
+    }
+
+    fn run(&self, _: Plan, port: Port) -> BoxFuture<'static, Outcome> {
+        let in_order = self.0.clone();
+        Box::pin(async move {
+            port.cancel.cancelled().await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            in_order.store(true, Ordering::SeqCst);
             Outcome::cancelled()
         })
     }

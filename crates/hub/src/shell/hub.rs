@@ -109,7 +109,7 @@ impl LocalPort {
 }
 
 impl Hub {
-    /// Starts a hub as a task of the current runtime.
+    /// Starts a hub as a task of the current runtime. [`Hub::stop`] ends it; it does not end by itself.
     pub fn start(setup: Setup, store: Box<dyn Store>, engine: EngineSeat, log: Log) -> Hub {
         Hub::start_with(setup, store, engine, Files::default(), log)
     }
@@ -264,11 +264,12 @@ impl Hub {
         }
     }
 
-    /// Keeps what is not kept yet and stops.
+    /// Keeps what is not kept yet and stops; returns when the hub's task is over.
     pub async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
         if self.inbox.send(Inbox::Stop(done)).await.is_ok() {
             let _ = stopped.await;
         }
+        self.inbox.closed().await;
     }
 }

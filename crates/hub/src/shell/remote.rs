@@ -14,7 +14,8 @@ use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
 use roles::{Cx, Hello, LinkEffect, Reason, Seen, UiCx, UiEffect, UiRole};
-use tokio::time::Instant;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
 use wire::rate::Rate;
 
 /// Notices of a foreign runtime that are shown; nobody reads more.
@@ -37,6 +38,8 @@ pub(super) struct Remote {
     notices: Rate,
     /// Notices that were left out since one passed.
     unsaid: u64,
+    /// Moves what the runtime says; ends with the link.
+    moving: JoinSet<()>,
 }
 
 impl Remote {
@@ -44,7 +47,8 @@ impl Remote {
         let RemoteSeat { role, mut link, hello, lossless } = seat;
         let outgoing = link.outgoing.clone();
         let ours = outgoing.clone();
-        tokio::spawn(async move {
+        let mut moving = JoinSet::new();
+        moving.spawn(async move {
             loop {
                 // A runtime that was let go may talk on for as long as it likes.
                 let incoming = tokio::select! {
@@ -71,7 +75,15 @@ impl Remote {
             no_names: Names::default(),
             notices: Rate::new(NOTICES_PER_SECOND),
             unsaid: 0,
+            moving,
         }
+    }
+
+    /// Lets the runtime hear what was said to it, and closes the link.
+    pub(super) async fn end(&mut self) {
+        self.outgoing.close_after_flush();
+        // The link itself ends within a bound; what it still says may wait for a hub that takes nothing in any more.
+        let _ = timeout(2 * super::LAST_WORDS, self.moving.join_next()).await;
     }
 
     /// A signal, unless it is one notice too many: those are counted, and said with the next that passes.

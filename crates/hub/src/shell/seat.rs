@@ -18,6 +18,7 @@ use roles::{Answers, Cx, Greeting, Lane, Line, LinkEffect, RuntimeCx, RuntimeEff
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// Most tells that may wait for one UI.
@@ -70,8 +71,8 @@ pub(super) struct Seat {
     waiting_bytes: usize,
     /// Up to where each session was told; an attach tells the state, so older events that still wait are skipped.
     told: BTreeMap<SessionId, Seq>,
-    /// Somebody is watching for room.
-    watched: bool,
+    /// Watches for room, while there is none.
+    watcher: Option<JoinSet<()>>,
     /// It was not yet told where it begins.
     starting: bool,
 }
@@ -121,7 +122,7 @@ impl Seat {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             told: BTreeMap::new(),
-            watched: false,
+            watcher: None,
             starting: false,
         }
     }
@@ -129,7 +130,7 @@ impl Seat {
     /// Adds something to tell; `false` when too much waits already.
     pub(super) fn push(&mut self, tell: Tell) -> bool {
         // Merged only while the link is slow: a UI that keeps up sees the stream as it was.
-        let tell = if self.watched { self.join(tell) } else { Some(tell) };
+        let tell = if self.watcher.is_some() { self.join(tell) } else { Some(tell) };
         if let Some(tell) = tell {
             self.waiting_bytes += size(&tell);
             self.waiting.push_back(tell);
@@ -176,7 +177,7 @@ impl Seat {
     }
 
     pub(super) fn drained(&mut self) {
-        self.watched = false;
+        self.watcher = None;
     }
 
     pub(super) fn next_timer(&self) -> Option<Instant> {
@@ -235,9 +236,10 @@ impl Seat {
 
     /// Wakes the hub when there is room again.
     fn watch(&mut self, round: &Round<'_>) {
-        if self.watched {
+        if self.watcher.is_some() {
             return;
         }
+        let mut watcher = JoinSet::new();
         let (ui, inbox) = (round.ui, round.hub.inbox.clone());
         match &self.kind {
             Kind::Role(seat) => {
@@ -245,7 +247,7 @@ impl Seat {
                 if links.is_empty() {
                     return;
                 }
-                tokio::spawn(async move {
+                watcher.spawn(async move {
                     for link in links {
                         link.drained().await;
                     }
@@ -254,13 +256,13 @@ impl Seat {
             }
             Kind::Local(news) => {
                 let news = news.clone();
-                tokio::spawn(async move {
+                watcher.spawn(async move {
                     drop(news.reserve().await);
                     let _ = inbox.send(Inbox::Drained(ui)).await;
                 });
             }
         }
-        self.watched = true;
+        self.watcher = Some(watcher);
     }
 
     fn tell(&mut self, round: &mut Round<'_>, tell: Tell) -> bool {

@@ -7,6 +7,7 @@ use link::unix;
 use std::ffi::OsString;
 use std::path::Path;
 use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
 
 /// The hidden sub-command.
 pub(crate) const RELAY: &str = "__relay";
@@ -22,11 +23,11 @@ pub(crate) async fn relay(path: &Path) -> anyhow::Result<Exit> {
     let stream =
         unix::reach(path, unix::CONNECT_WITHIN, entrance::trust).await.context("cannot reach the kit")?;
     let (mut from, mut to) = stream.into_split();
-    let up = tokio::spawn(async move {
+    let mut up = JoinSet::new();
+    up.spawn(async move {
         let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut to).await;
         let _ = to.shutdown().await;
     });
     let _ = tokio::io::copy(&mut from, &mut Carrier::of_tasks()).await;
-    up.abort();
     Ok(Exit::Done)
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// Bytes of output that are kept.
@@ -20,10 +21,11 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long output is waited for after the command itself is over; what it left running may hold on to it.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// A command under way. Dropped, it is stopped.
+/// A command under way. Dropped, it is killed with all it started.
 #[derive(Debug)]
 pub(super) struct Running {
     stop: Option<oneshot::Sender<()>>,
+    task: JoinSet<()>,
 }
 
 impl Running {
@@ -33,11 +35,18 @@ impl Running {
         let mut command = Command::new("sh");
         command.arg("-c").arg(&line).current_dir(cwd).process_group(0).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        tokio::spawn(async move {
+        let mut task = JoinSet::new();
+        task.spawn(async move {
             let msg = run(line, command, stopped, &inbox).await;
             let _ = inbox.send(msg).await;
         });
-        Running { stop: Some(stop) }
+        Running { stop: Some(stop), task }
+    }
+
+    /// Asks it to end, and waits until it has: it is killed when it takes too long.
+    pub(super) async fn end(mut self) {
+        self.stop();
+        self.task.join_next().await;
     }
 
     /// Asks it to end.
@@ -78,8 +87,9 @@ async fn run(
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     let mut group = Group(id);
     let (send, mut chunks) = mpsc::channel::<Vec<u8>>(16);
-    tokio::spawn(pass_on(child.stdout.take(), send.clone()));
-    tokio::spawn(pass_on(child.stderr.take(), send));
+    let mut passing = JoinSet::new();
+    passing.spawn(pass_on(child.stdout.take(), send.clone()));
+    passing.spawn(pass_on(child.stderr.take(), send));
     let mut output = Tail::default();
     let mut tell_at: Option<Instant> = None;
     let mut kill_at: Option<Instant> = None;
@@ -214,6 +224,19 @@ mod tests {
     async fn one_that_will_not_end_is_killed() {
         let (_, _, code) = end_of("trap '' TERM; echo begun; while :; do sleep 1; done", true).await;
         assert_eq!(code, None);
+    }
+
+    #[tokio::test]
+    async fn who_leaves_waits_until_the_command_is_gone() {
+        let (inbox, mut said) = mpsc::channel(64);
+        let line = "trap '' TERM; echo $$; while :; do sleep 1; done".to_owned();
+        let running = Running::start(line, Path::new("/"), inbox);
+        let Some(Msg::ShellSaid(text)) = said.recv().await else { panic!("it says its number") };
+        let shell = Pid::from_raw(text.trim().parse().unwrap()).unwrap();
+        // The screen is gone: nobody hears how it ends.
+        drop(said);
+        running.end().await;
+        assert_eq!(rustix::process::test_kill_process(shell), Err(rustix::io::Errno::SRCH));
     }
 
     #[test]
