@@ -148,6 +148,19 @@ pub struct Ask {
     pub deadline: Option<Millis>,
 }
 
+impl Ask {
+    /// The tool run whose consent is asked for.
+    pub fn about(&self) -> Option<ToolRunId> {
+        match &self.kind {
+            AskKind::Consent(consent) => Some(consent.tool),
+            AskKind::Confirm { .. }
+            | AskKind::Choose { .. }
+            | AskKind::Text { .. }
+            | AskKind::Edit { .. } => None,
+        }
+    }
+}
+
 /// How far a yes reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {

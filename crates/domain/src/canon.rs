@@ -1,32 +1,36 @@
 //! Canon: the one place that repairs what foreign runtimes leave out, say twice, or say too late.
 //!
-//! Facts come in any order; bodies go out that, numbered, keep every law of the grammar. Invariants: what is told has its parents
-//! open (they are opened when the wire forgot); what ends had its children ended; nothing comes for a run that has ended; what
-//! comes out of one session is bounded, whatever goes in.
+//! Facts come in any order; bodies go out that, numbered, keep every law of the grammar. What is open is asked of the [`State`] that the
+//! bodies go into: whoever calls folds all that comes out before the next call. The canon itself knows only what a state does not:
+//! the peer's names, what a peer may repeat, and how much it has said.
+//!
+//! Invariants: what is told has its parents open (they are opened when the wire forgot); what ends had its children ended; nothing
+//! comes for a run that has ended; what comes out of one session is bounded, whatever goes in.
 
 mod allowance;
 mod asks;
 pub mod cut;
+mod draft;
 mod messages;
 mod tools;
 
 use crate::content::Usage;
 use crate::event::{
-    Body, Cause, ContextEvent, Finish, Leaving, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent,
-    SessionEvent, ToolEvent,
+    AskEvent, Body, Cause, ContextEvent, NoteEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
 };
 use crate::fact::{Fact, Key, Said};
-use crate::ids::{AskId, EntryId, Ids, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
+use crate::ids::{AskId, EntryId, Ids, Millis, RunId, StepId, ToolRunId, TurnId};
 use crate::signal::Level;
 use crate::state::State;
-use crate::state::close::{message_cut_by, tool_cut_by};
-use crate::tool::ToolResult;
+use crate::state::close::Open;
 use allowance::Allowance;
+use draft::Draft;
 use messages::OpenMessage;
 use std::collections::{BTreeMap, VecDeque};
 use tools::OpenTool;
 
 pub use allowance::Bounds;
+pub use asks::decision;
 
 /// How many ended runs are remembered by key, to know what comes late.
 pub const MAX_ENDED_RUNS: usize = 256;
@@ -72,52 +76,32 @@ impl Names {
 pub struct Canon {
     ids: Ids,
     names: Names,
-    leaf: Option<EntryId>,
-    run: Option<(RunId, Option<Key>)>,
-    turn: Option<OpenTurn>,
-    step: Option<StepId>,
+    /// The turn in which the person has spoken or the model was asked: another user message then begins the next one.
+    begun: Option<TurnId>,
     messages: Vec<OpenMessage>,
     tools: BTreeMap<Key, OpenTool>,
-    asks: BTreeMap<Key, (AskId, Option<Key>)>,
-    queued: Vec<crate::ids::QueuedId>,
     ended: VecDeque<Key>,
     next_cause: Option<Cause>,
     allowance: Allowance,
-    now: Millis,
-    out: Vec<Body>,
-}
-
-#[derive(Debug)]
-struct OpenTurn {
-    id: TurnId,
-    /// Whether the person has spoken or the model was asked: another user message then begins the next turn.
-    begun: bool,
 }
 
 impl Canon {
-    /// Begins where `state` stands; a run that is still open in it must be closed before (see [`State::close_run`]).
-    pub fn new(ids: Ids, state: &State) -> Canon {
-        Canon::within(Bounds::USUAL, ids, state)
+    /// Begins in a session where no run is open (see [`State::close_run`]).
+    pub fn new(ids: Ids) -> Canon {
+        Canon::within(Bounds::USUAL, ids)
     }
 
     /// The same, with other bounds.
-    pub fn within(bounds: Bounds, ids: Ids, state: &State) -> Canon {
+    pub fn within(bounds: Bounds, ids: Ids) -> Canon {
         Canon {
             ids,
             names: Names::default(),
-            leaf: state.leaf,
-            run: None,
-            turn: None,
-            step: None,
+            begun: None,
             messages: Vec::new(),
             tools: BTreeMap::new(),
-            asks: BTreeMap::new(),
-            queued: Vec::new(),
             ended: VecDeque::new(),
             next_cause: None,
             allowance: Allowance::new(bounds),
-            now: Millis(0),
-            out: Vec::new(),
         }
     }
 
@@ -126,42 +110,28 @@ impl Canon {
         &self.names
     }
 
-    /// The run under way.
-    pub fn run(&self) -> Option<RunId> {
-        self.run.as_ref().map(|(id, _)| *id)
-    }
-
-    /// The tip moved by a command of ours (leaf, clear).
-    pub fn move_leaf(&mut self, leaf: Option<EntryId>) {
-        self.leaf = leaf;
-    }
-
-    /// What waits in the hub's queue for this session, so that a stop can clear it.
-    pub fn waiting(&mut self, queued: Vec<crate::ids::QueuedId>) {
-        self.queued = queued;
-    }
-
     /// The next turn is begun by a queued input of ours.
     pub fn expect_cause(&mut self, cause: Cause) {
         self.next_cause = Some(cause);
     }
 
     /// A prompt of ours was taken: the run it begins, and what that means. What the peer says of its start adds nothing then.
-    pub fn begin(&mut self) -> (RunId, Vec<Body>) {
-        let run = self.ensure_run();
-        (run, std::mem::take(&mut self.out))
+    pub fn begin(&mut self, state: &State) -> (RunId, Vec<Body>) {
+        let mut draft = Draft::over(state);
+        let run = self.ensure_run(&mut draft);
+        (run, draft.bodies)
     }
 
     /// Takes what the peer said; gives what happened.
-    pub fn take(&mut self, now: Millis, fact: Fact) -> Vec<Body> {
-        self.now = now;
+    pub fn take(&mut self, state: &State, now: Millis, fact: Fact) -> Vec<Body> {
         let Fact { run, mut said } = fact;
         if run.as_ref().is_some_and(|key| self.ended.contains(key)) {
             self.allowance.late();
             return Vec::new();
         }
-        let open = self.run.as_ref().map(|(_, key)| key);
-        let of_open_run = open.is_some_and(|open| open.is_none() || run.is_none() || *open == run);
+        let mut draft = Draft::over(state);
+        let open = draft.run().map(|open| self.names.run(open));
+        let of_open_run = open.is_some_and(|open| open.is_none() || run.is_none() || open == run.as_ref());
         if !self.allowance.hears(&said, of_open_run) {
             return Vec::new();
         }
@@ -172,16 +142,16 @@ impl Canon {
         let was_cut = cut::shorten(&mut said);
         let names_run = !matches!(said, Said::RunEnded(_) | Said::Lost);
         if let (Some(key), true) = (&run, names_run) {
-            self.adopt_run(key);
+            self.adopt_run(&mut draft, key);
         }
-        self.said(run, said);
+        self.said(&mut draft, now, run, said);
         if was_cut {
-            self.was_cut();
+            self.was_cut(&mut draft);
         }
-        if let Some(words) = self.allowance.count(&self.out) {
-            self.remark(words);
+        if let Some(words) = self.allowance.count(&draft.bodies) {
+            self.remark(&mut draft, words);
         }
-        std::mem::take(&mut self.out)
+        draft.bodies
     }
 
     /// Whether the peer goes on and on though nothing more of it can be kept.
@@ -190,238 +160,204 @@ impl Canon {
     }
 
     /// Ends whatever is open, for instance because the link is gone.
-    pub fn close(&mut self, outcome: Outcome) -> Vec<Body> {
-        self.end_run(outcome);
-        for (_, (ask, _)) in std::mem::take(&mut self.asks) {
-            self.withdraw(ask, false);
-        }
-        std::mem::take(&mut self.out)
+    pub fn close(&mut self, state: &State, outcome: Outcome) -> Vec<Body> {
+        let mut draft = Draft::over(state);
+        self.close_all(&mut draft, outcome);
+        draft.bodies
     }
 
-    fn said(&mut self, run: Option<Key>, said: Said) {
+    fn close_all(&mut self, draft: &mut Draft<'_>, outcome: Outcome) {
+        self.end_run(draft, outcome);
+        for ask in draft.open_asks() {
+            self.withdraw(draft, ask, false);
+        }
+    }
+
+    fn said(&mut self, draft: &mut Draft<'_>, now: Millis, run: Option<Key>, said: Said) {
         match said {
-            Said::RunStarted => self.start_run(run),
+            Said::RunStarted => self.start_run(draft, run),
             Said::RunEnded(outcome) => {
-                let other = matches!((&run, &self.run), (Some(key), Some((_, Some(open)))) if key != open);
+                let open = draft.run().and_then(|open| self.names.run(open));
+                let other = matches!((&run, open), (Some(key), Some(open)) if key != open);
                 if !other {
-                    self.end_run(outcome);
+                    self.end_run(draft, outcome);
                 }
             }
             Said::TurnStarted(cause) => {
-                self.ensure_run();
-                self.end_turn(&Outcome::Done);
+                self.ensure_run(draft);
+                self.end_turn(draft);
                 self.next_cause = cause.or(self.next_cause);
-                self.ensure_turn();
+                self.ensure_turn(draft);
             }
-            Said::TurnEnded => self.end_turn(&Outcome::Done),
+            Said::TurnEnded => self.end_turn(draft),
             Said::StepStarted => {
-                self.ensure_turn();
-                self.end_step(&Outcome::Done, Usage::default());
-                self.ensure_step();
+                self.ensure_turn(draft);
+                self.end_step(draft, Usage::default());
+                self.ensure_step(draft);
             }
             Said::StepEnded(usage) => {
-                if self.step.is_none() && usage != Usage::default() {
-                    self.ensure_step();
+                if draft.step().is_none() && usage != Usage::default() {
+                    self.ensure_step(draft);
                 }
-                self.end_step(&Outcome::Done, usage);
+                self.end_step(draft, usage);
             }
             Said::MessageStarted { message, role } => {
-                self.start_message(message, role);
+                self.start_message(draft, message, role);
             }
-            Said::Text { message, kind, text } => self.text(message, kind, text),
-            Said::Whole { message, parts } => self.whole(message, parts),
-            Said::Part { message, part } => self.part(message, part),
-            Said::MessageEnded { message, finish } => self.end_message(message, finish),
+            Said::Text { message, kind, text } => self.text(draft, message, kind, text),
+            Said::Whole { message, parts } => self.whole(draft, message, parts),
+            Said::Part { message, part } => self.part(draft, message, part),
+            Said::MessageEnded { message, finish } => self.end_message(draft, message, finish),
             Said::ToolProposed { tool, name, args } => {
-                self.propose(&tool, Some(name), Some(args));
+                self.propose(draft, &tool, Some(name), Some(args));
             }
-            Said::ToolStarted { tool, name, args } => self.start_tool(&tool, name, args),
-            Said::ToolProgress { tool, progress } => self.tool_progress(&tool, progress),
-            Said::ToolEnded { tool, outcome, result } => self.end_tool(&tool, outcome, result),
-            Said::AskOpened { ask, title, kind, deadline } => self.open_ask(&ask, title, kind, deadline),
+            Said::ToolStarted { tool, name, args } => self.start_tool(draft, &tool, name, args),
+            Said::ToolProgress { tool, progress } => self.tool_progress(draft, now, &tool, progress),
+            Said::ToolEnded { tool, outcome, result } => self.end_tool(draft, &tool, outcome, result),
+            Said::AskOpened { ask, title, kind, deadline } => {
+                self.open_ask(draft, &ask, title, kind, deadline);
+            }
             Said::AskWithdrawn { ask, expired } => {
-                if let Some((id, _)) = self.asks.remove(&ask) {
-                    self.withdraw(id, expired);
+                if let Some(id) = self.open_ask_of(draft, &ask) {
+                    self.withdraw(draft, id, expired);
                 }
             }
             Said::Context { used, window } => {
-                self.out.push(Body::Context(ContextEvent::Measured { used, window }));
+                draft.push(Body::Context(ContextEvent::Measured { used, window }));
             }
             Said::Compacted(mut compaction) => {
-                let entry = EntryId(self.ids.next());
+                let (entry, parent) = (EntryId(self.ids.next()), draft.leaf());
                 compaction.first_kept = compaction.first_kept.filter(|kept| *kept < entry);
-                self.out.push(Body::Context(ContextEvent::Compacted {
-                    entry,
-                    parent: self.leaf,
-                    compaction,
-                }));
-                self.leaf = Some(entry);
+                draft.push(Body::Context(ContextEvent::Compacted { entry, parent, compaction }));
             }
-            Said::Plan(items) => self.out.push(Body::Note(NoteEvent::PlanChanged { items })),
+            Said::Plan(items) => draft.push(Body::Note(NoteEvent::PlanChanged { items })),
             Said::Retrying { attempt, max, delay_ms, reason, kind } => {
-                self.out.push(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, kind }));
+                draft.push(Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, kind }));
             }
-            Said::Notice { level, code, text } => {
-                let (entry, parent, run) = (EntryId(self.ids.next()), self.leaf, self.run());
-                self.out.push(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
-            }
-            Said::Title(title) => self.out.push(Body::Session(SessionEvent::Renamed { title })),
-            Said::Model(model) => self.out.push(Body::Session(SessionEvent::ModelChosen { model })),
-            Said::QueueMode(kind, mode) => self.out.push(Body::Queue(QueueEvent::ModeSet { kind, mode })),
-            Said::Lost => {
-                let closing = self.close(Outcome::Lost);
-                self.out = closing;
-            }
+            Said::Notice { level, code, text } => self.notice(draft, level, code, text),
+            Said::Title(title) => draft.push(Body::Session(SessionEvent::Renamed { title })),
+            Said::Model(model) => draft.push(Body::Session(SessionEvent::ModelChosen { model })),
+            Said::QueueMode(kind, mode) => draft.push(Body::Queue(QueueEvent::ModeSet { kind, mode })),
+            Said::Lost => self.close_all(draft, Outcome::Lost),
         }
     }
 
     /// A run named by a fact: the open one, one that is still nameless, or a new one.
-    fn adopt_run(&mut self, key: &Key) {
-        match &mut self.run {
-            Some((_, Some(open))) if open == key => {}
-            Some((id, unnamed @ None)) => {
-                *unnamed = Some(key.clone());
-                self.names.runs.insert(*id, key.clone());
+    fn adopt_run(&mut self, draft: &mut Draft<'_>, key: &Key) {
+        let Some(open) = draft.run() else { return self.start_run(draft, Some(key.clone())) };
+        match self.names.run(open) {
+            Some(named) if named == key => {}
+            None => {
+                self.names.runs.insert(open, key.clone());
             }
             Some(_) => {
-                self.end_run(Outcome::Lost);
-                self.start_run(Some(key.clone()));
+                self.end_run(draft, Outcome::Lost);
+                self.start_run(draft, Some(key.clone()));
             }
-            None => self.start_run(Some(key.clone())),
         }
     }
 
-    fn start_run(&mut self, key: Option<Key>) {
-        match (&self.run, &key) {
-            (Some((_, open)), key) if open.is_some() && open == key => return,
+    fn start_run(&mut self, draft: &mut Draft<'_>, key: Option<Key>) {
+        match (draft.run(), &key) {
             (Some(_), Some(_)) => return,
-            (Some(_), None) => self.end_run(Outcome::Lost),
+            (Some(_), None) => self.end_run(draft, Outcome::Lost),
             (None, _) => {}
         }
         let run = RunId::mint(&self.ids);
-        if let Some(key) = &key {
-            self.names.runs.insert(run, key.clone());
+        if let Some(key) = key {
+            self.names.runs.insert(run, key);
         }
-        self.run = Some((run, key));
-        self.out.push(Body::Run(RunEvent::Started { run }));
+        draft.push(Body::Run(RunEvent::Started { run }));
         if let Some(words) = self.allowance.run_begins() {
-            self.remark(words);
+            self.remark(draft, words);
         }
     }
 
     /// Something was cut: says so, once in a run.
-    fn was_cut(&mut self) {
+    fn was_cut(&mut self, draft: &mut Draft<'_>) {
         if let Some(words) = self.allowance.was_cut() {
-            self.remark(words);
+            self.remark(draft, words);
         }
     }
 
     /// A word of ours about what is left out.
-    fn remark(&mut self, text: String) {
-        let (entry, parent, run) = (EntryId(self.ids.next()), self.leaf, self.run());
-        let (level, code) = (Level::Warning, "too_much".to_owned());
-        self.out.push(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
+    fn remark(&self, draft: &mut Draft<'_>, text: String) {
+        self.notice(draft, Level::Warning, "too_much".to_owned(), text);
     }
 
-    fn ensure_run(&mut self) -> RunId {
-        if self.run.is_none() {
-            self.start_run(None);
-        }
-        self.run().unwrap_or(RunId(0))
+    fn notice(&self, draft: &mut Draft<'_>, level: Level, code: String, text: String) {
+        let (entry, parent, run) = (EntryId(self.ids.next()), draft.leaf(), draft.run());
+        draft.push(Body::Note(NoteEvent::Noticed { entry, parent, run, level, code, text }));
     }
 
-    fn ensure_turn(&mut self) -> TurnId {
-        if let Some(turn) = &self.turn {
-            return turn.id;
+    fn ensure_run(&mut self, draft: &mut Draft<'_>) -> RunId {
+        if draft.run().is_none() {
+            self.start_run(draft, None);
         }
-        let run = self.ensure_run();
+        draft.run().unwrap_or(RunId(0))
+    }
+
+    fn ensure_turn(&mut self, draft: &mut Draft<'_>) -> TurnId {
+        if let Some(turn) = draft.turn() {
+            return turn;
+        }
+        let run = self.ensure_run(draft);
         let turn = TurnId::mint(&self.ids);
         let cause = self.next_cause.take().unwrap_or(Cause::Prompt);
-        self.out.push(Body::Run(RunEvent::TurnStarted { run, turn, cause }));
-        self.turn = Some(OpenTurn { id: turn, begun: false });
+        draft.push(Body::Run(RunEvent::TurnStarted { run, turn, cause }));
         turn
     }
 
-    fn ensure_step(&mut self) -> StepId {
-        if let Some(step) = self.step {
+    fn ensure_step(&mut self, draft: &mut Draft<'_>) -> StepId {
+        if let Some(step) = draft.step() {
             return step;
         }
-        let turn = self.ensure_turn();
+        let turn = self.ensure_turn(draft);
         let step = StepId::mint(&self.ids);
-        self.out.push(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
-        self.step = Some(step);
-        if let Some(open) = &mut self.turn {
-            open.begun = true;
-        }
+        draft.push(Body::Run(RunEvent::StepStarted { turn, step, model: None }));
+        self.begun = Some(turn);
         step
     }
 
-    fn end_step(&mut self, outcome: &Outcome, usage: Usage) {
-        let Some(step) = self.step.take() else { return };
-        self.close_tools(outcome);
-        self.close_messages(message_cut_by(outcome));
-        self.out.push(Body::Run(RunEvent::StepEnded { step, usage }));
-    }
-
-    fn end_turn(&mut self, outcome: &Outcome) {
-        self.end_step(outcome, Usage::default());
-        let Some(turn) = self.turn.take() else { return };
-        self.close_messages(message_cut_by(outcome));
-        self.out.push(Body::Run(RunEvent::TurnEnded { turn: turn.id }));
-    }
-
-    fn end_run(&mut self, outcome: Outcome) {
-        let Some((run, key)) = self.run.clone() else { return };
-        let asks = std::mem::take(&mut self.asks);
-        for (_, (ask, _)) in asks {
-            self.withdraw(ask, false);
+    fn end_step(&mut self, draft: &mut Draft<'_>, usage: Usage) {
+        if draft.step().is_some() {
+            self.end(draft, |open| open.close_step(&Outcome::Done, usage));
         }
-        self.end_turn(&outcome);
+    }
+
+    fn end_turn(&mut self, draft: &mut Draft<'_>) {
+        if draft.turn().is_some() {
+            self.end(draft, |open| open.close_turn(&Outcome::Done));
+        }
+    }
+
+    fn end_run(&mut self, draft: &mut Draft<'_>, outcome: Outcome) {
+        let Some(run) = draft.run() else { return };
         if let Some(words) = self.allowance.run_ends() {
-            self.remark(words);
+            self.remark(draft, words);
         }
-        if outcome != Outcome::Done {
-            let cleared = std::mem::take(&mut self.queued);
-            self.out.extend(
-                cleared
-                    .into_iter()
-                    .map(|item| Body::Queue(QueueEvent::Left { item, leaving: Leaving::Cleared })),
-            );
-        }
-        self.run = None;
+        self.end(draft, |open| open.close_run(outcome));
         self.next_cause = None;
         self.names.tools.clear();
-        let oldest = RunId(run.0.saturating_sub(MAX_ENDED_RUNS as u64 * 64));
-        self.names.runs = self.names.runs.split_off(&oldest);
-        if let Some(key) = key {
+        if let Some(key) = self.names.run(run).cloned() {
             self.ended.push_back(key);
             if self.ended.len() > MAX_ENDED_RUNS {
                 self.ended.pop_front();
             }
         }
-        self.out.push(Body::Run(RunEvent::Ended { run, outcome }));
+        let oldest = RunId(run.0.saturating_sub(MAX_ENDED_RUNS as u64 * 64));
+        self.names.runs = self.names.runs.split_off(&oldest);
     }
 
-    fn close_tools(&mut self, outcome: &Outcome) {
-        for (key, tool) in std::mem::take(&mut self.tools) {
-            self.withdraw_about(&key);
-            let (how, text) = tool_cut_by(outcome, tool.running);
-            self.out.push(Body::Tool(ToolEvent::Ended {
-                tool: tool.id,
-                outcome: how,
-                result: ToolResult::text(text),
-            }));
+    /// Ends a step or more, and with it every message and tool.
+    fn end(&mut self, draft: &mut Draft<'_>, end: impl FnOnce(Open) -> Vec<Body>) {
+        for body in draft.close(end) {
+            if let Body::Ask(AskEvent::Closed { ask, .. }) = body {
+                self.names.asks.remove(ask);
+            }
         }
-    }
-
-    fn close_messages(&mut self, finish: Finish) {
-        for message in std::mem::take(&mut self.messages) {
-            self.out.push(Body::Message(MessageEvent::Ended { message: message.id, finish: finish.clone() }));
-        }
-    }
-
-    fn message_id(&self) -> MessageId {
-        MessageId::mint(&self.ids)
+        self.messages.clear();
+        self.tools.clear();
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod asks;
 mod book;
+mod engine;
 mod follow;
 mod library;
 mod messages;
@@ -18,12 +19,11 @@ mod runs;
 mod secrets;
 mod sessions;
 
-use domain::ask::Ask;
 use domain::canon::Canon;
 use domain::command::{
     Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
 };
-use domain::event::{Body, Event, Failure, NoteEvent, Outcome, QueueEvent, SessionEvent};
+use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
 use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
@@ -37,6 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use book::Standing;
+pub use engine::Engine;
 pub(crate) use library::Concerns;
 pub use library::{Answer, Import, Request, RequestId, imported};
 pub use messages::{In, Out};
@@ -57,17 +58,6 @@ pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
 pub const MAX_STREAMED: usize = 8 * 1024 * 1024;
 /// Most of an event that is logged.
 const MAX_LOGGED: usize = 400;
-
-/// Who does the runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// Our agent: told each turn's input.
-    Driven,
-    /// A foreign runtime: its facts go through the canon.
-    Followed,
-    /// A runtime on a lossless wire: its events are taken as they are.
-    Mirrored,
-}
 
 /// What the hub starts with.
 #[derive(Debug, Clone)]
@@ -255,7 +245,7 @@ impl Core {
 
     fn command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) -> Result<(), Refusal> {
         self.may(ui, &command)?;
-        if self.setup.engine == Engine::Mirrored {
+        if self.setup.engine.decides_all() {
             let session = match target {
                 // Commands go where the runtime is: one for another conversation must not end up in this.
                 Target::Session(session) if !self.sessions.contains_key(&session) => {
@@ -290,7 +280,7 @@ impl Core {
         session: SessionId,
         command: Command,
     ) -> Result<(), Refusal> {
-        if self.setup.engine == Engine::Followed && self.is_theirs(&command) {
+        if self.setup.engine.decides(&command, &self.abilities) {
             return self.consult(ui, ticket, session, command);
         }
         match command {
@@ -490,7 +480,7 @@ impl Core {
 impl Live {
     fn new(state: State, engine: Engine) -> Live {
         let ids = Ids::after(state.last_id);
-        let canon = (engine == Engine::Followed).then(|| Canon::new(ids.clone(), &state));
+        let canon = engine.canon(&ids);
         // A stream can only be watched from its first event.
         let grammar = (cfg!(debug_assertions) && state.seq.0 == 0).then(Grammar::new);
         Live {
@@ -523,20 +513,11 @@ impl Live {
     fn open_run(&self, run: RunId) -> bool {
         self.state.open_run().is_some_and(|open| open.id == run)
     }
-
-    fn ask(&self, id: domain::ids::AskId) -> Option<&Ask> {
-        self.state.ask(id)
-    }
 }
 
 fn no_session(id: &str) -> Refusal {
     Refusal::new(RefusalKind::SessionUnknown, format!("there is no session {id}"))
         .hint("list the sessions to see which there are")
-}
-
-/// What a run that is closed by the hub itself ends with.
-fn closed_by_hub(cancelled: bool) -> Outcome {
-    if cancelled { Outcome::Cancelled } else { Outcome::Interrupted }
 }
 
 #[cfg(test)]

@@ -212,8 +212,7 @@ pub(crate) fn watching() -> Vec<OsString> {
 /// Puts a hub in front of a foreign runtime.
 pub(crate) fn remote(common: &Common, seat: RemoteSeat, log: Log) -> anyhow::Result<Hub> {
     let ground = places::ground(common, &mut settings::read().config)?;
-    let engine = if seat.lossless { Engine::Mirrored } else { Engine::Followed };
-    let setup = hub_setup(engine, &ground, Policy::default());
+    let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, Policy::default());
     Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Link, Sent, follow, outcome, prompt, texts};
 use domain::ask::Answer;
-use domain::canon::Canon;
+use domain::canon::{self, Canon};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Role;
 use domain::event::{AskEvent, Body, Event, Outcome};
@@ -37,13 +37,12 @@ pub(crate) struct UiBench {
 
 impl UiBench {
     pub(crate) fn open(role: impl UiRole + 'static, hello: &Hello) -> UiBench {
-        let state = State::new();
         let mut bench = UiBench {
             role: Box::new(role),
             link: Link::default(),
             now: Millis(1_000),
-            canon: Canon::new(Ids::default(), &state),
-            state,
+            canon: Canon::new(Ids::default()),
+            state: State::new(),
             events: Vec::new(),
             signals: Vec::new(),
             news: Vec::new(),
@@ -64,7 +63,7 @@ impl UiBench {
         for effect in effects {
             match effect {
                 UiEffect::Fact(fact) => {
-                    let bodies = self.canon.take(self.now, fact);
+                    let bodies = self.canon.take(&self.state, self.now, fact);
                     self.happen(bodies);
                 }
                 UiEffect::News(news) => self.mirror(*news),
@@ -138,9 +137,9 @@ impl UiBench {
     pub(crate) fn answer(&mut self, answer: Answer) -> Ticket {
         let ask = self.state.asks.first().expect("an open question").id;
         let closing = self.state.close_with(ask, &answer, None).expect("an answer that fits");
-        self.happen(vec![Body::Ask(AskEvent::Closed { ask, closing: closing.clone() })]);
-        let follows = self.canon.ask_closed(ask, &closing);
-        self.happen(follows);
+        let follows = canon::decision(&self.state, ask, &closing);
+        self.happen(vec![Body::Ask(AskEvent::Closed { ask, closing })]);
+        self.happen(follows.into_iter().collect());
         let ticket = self.command(Command::Answer { ask, answer });
         self.canon.forget_ask(ask);
         ticket
@@ -166,7 +165,7 @@ impl UiBench {
     pub(crate) fn gone(&mut self) {
         self.call(|role, cx, seen| role.closed(cx, seen));
         assert_eq!(self.open, [], "commands stay open when the peer is gone");
-        let bodies = self.canon.take(self.now, Fact::new(Said::Lost));
+        let bodies = self.canon.take(&self.state, self.now, Fact::new(Said::Lost));
         self.happen(bodies);
         assert!(self.grammar.is_closed(), "something stays open when the peer is gone");
     }

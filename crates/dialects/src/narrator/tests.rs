@@ -21,19 +21,24 @@ struct Story {
 
 fn story(said: Vec<Said>, outcome: Outcome) -> Story {
     let mut state = State::new();
-    let mut canon = Canon::new(Ids::default(), &state);
-    let (run, mut bodies) = canon.begin();
+    let mut canon = Canon::new(Ids::default());
+    let (run, bodies) = canon.begin(&state);
     let mut story = Story { run, bodies: Vec::new(), states: vec![state.clone()] };
+    let mut happen = |state: &mut State, bodies: Vec<Body>| {
+        for body in bodies {
+            let at = Millis(story.bodies.len() as u64 * 7);
+            state.apply(at, &body).unwrap();
+            story.bodies.push((at, body));
+            story.states.push(state.clone());
+        }
+    };
+    happen(&mut state, bodies);
     for said in said {
-        bodies.extend(canon.take(Millis(0), Fact::new(said)));
+        let bodies = canon.take(&state, Millis(0), Fact::new(said));
+        happen(&mut state, bodies);
     }
-    bodies.extend(canon.close(outcome));
-    for body in bodies {
-        let at = Millis(story.bodies.len() as u64 * 7);
-        state.apply(at, &body).unwrap();
-        story.bodies.push((at, body));
-        story.states.push(state.clone());
-    }
+    let bodies = canon.close(&state, outcome);
+    happen(&mut state, bodies);
     story
 }
 

@@ -2,6 +2,7 @@
 
 use super::Canon;
 use super::cut::MAX_TEXT;
+use super::draft::Draft;
 use crate::content::{Part, Role, TextKind};
 use crate::event::{Body, Cause, Finish, MessageEvent};
 use crate::fact::Key;
@@ -47,7 +48,7 @@ impl OpenMessage {
 }
 
 impl Canon {
-    pub(super) fn start_message(&mut self, key: Option<Key>, role: Role) -> usize {
+    pub(super) fn start_message(&mut self, draft: &mut Draft<'_>, key: Option<Key>, role: Role) -> usize {
         if let Some(at) =
             key.as_ref().and_then(|key| self.messages.iter().position(|m| m.key.as_ref() == Some(key)))
         {
@@ -55,26 +56,23 @@ impl Canon {
         }
         let (turn, step) = match role {
             Role::User => {
-                if self.turn.as_ref().is_some_and(|turn| turn.begun) {
+                if draft.turn().is_some_and(|turn| self.begun == Some(turn)) {
                     // The person speaks again inside a run: that is the next turn, whatever the wire calls it.
-                    self.end_turn(&crate::event::Outcome::Done);
+                    self.end_turn(draft);
                     self.next_cause = self.next_cause.or(Some(Cause::Steer));
                 }
-                let turn = self.ensure_turn();
-                if let Some(open) = &mut self.turn {
-                    open.begun = true;
-                }
+                let turn = self.ensure_turn(draft);
+                self.begun = Some(turn);
                 (Some(turn), None)
             }
             Role::Assistant => {
-                let step = self.ensure_step();
-                (self.turn.as_ref().map(|t| t.id), Some(step))
+                let step = self.ensure_step(draft);
+                (draft.turn(), Some(step))
             }
-            Role::System => (Some(self.ensure_turn()), None),
+            Role::System => (Some(self.ensure_turn(draft)), None),
         };
-        let message = self.message_id();
-        self.out.push(Body::Message(MessageEvent::Started { message, parent: self.leaf, role, turn, step }));
-        self.leaf = Some(message.into());
+        let (message, parent) = (MessageId::mint(&self.ids), draft.leaf());
+        draft.push(Body::Message(MessageEvent::Started { message, parent, role, turn, step }));
         if let Some(key) = &key {
             self.names.entries.insert(message.into(), key.clone());
         }
@@ -90,38 +88,38 @@ impl Canon {
     }
 
     /// The message that a fact is about: by key, else the newest open one, else a new one of the model.
-    fn message_at(&mut self, key: Option<Key>) -> usize {
+    fn message_at(&mut self, draft: &mut Draft<'_>, key: Option<Key>) -> usize {
         match key {
             Some(key) => match self.messages.iter().position(|m| m.key.as_ref() == Some(&key)) {
                 Some(at) => at,
-                None => self.start_message(Some(key), Role::Assistant),
+                None => self.start_message(draft, Some(key), Role::Assistant),
             },
             None => match self.messages.len() {
-                0 => self.start_message(None, Role::Assistant),
+                0 => self.start_message(draft, None, Role::Assistant),
                 open => open - 1,
             },
         }
     }
 
-    pub(super) fn assistant_message(&mut self) -> MessageId {
-        self.ensure_step();
+    pub(super) fn assistant_message(&mut self, draft: &mut Draft<'_>) -> MessageId {
+        self.ensure_step(draft);
         let at = match self.messages.iter().rposition(|m| m.role == Role::Assistant) {
             Some(at) => at,
-            None => self.start_message(None, Role::Assistant),
+            None => self.start_message(draft, None, Role::Assistant),
         };
         // Text after a tool begins a part of its own.
         self.messages[at].streamed.push((TextKind::Text, String::new()));
         self.messages[at].id
     }
 
-    pub(super) fn text(&mut self, key: Option<Key>, kind: TextKind, text: String) {
+    pub(super) fn text(&mut self, draft: &mut Draft<'_>, key: Option<Key>, kind: TextKind, text: String) {
         if !text.is_empty() {
-            let at = self.message_at(key);
-            self.text_on(at, kind, text);
+            let at = self.message_at(draft, key);
+            self.text_on(draft, at, kind, text);
         }
     }
 
-    fn text_on(&mut self, at: usize, kind: TextKind, mut text: String) {
+    fn text_on(&mut self, draft: &mut Draft<'_>, at: usize, kind: TextKind, mut text: String) {
         let message = &mut self.messages[at];
         let fits = message.fit(&mut text);
         if text.is_empty() {
@@ -135,14 +133,14 @@ impl Canon {
                 self.allowance.part();
             }
         }
-        self.out.push(Body::Message(MessageEvent::Delta { message: id, kind, text }));
+        draft.push(Body::Message(MessageEvent::Delta { message: id, kind, text }));
         if !fits {
-            self.was_cut();
+            self.was_cut(draft);
         }
     }
 
-    pub(super) fn whole(&mut self, key: Option<Key>, parts: Vec<(TextKind, String)>) {
-        let at = self.message_at(key);
+    pub(super) fn whole(&mut self, draft: &mut Draft<'_>, key: Option<Key>, parts: Vec<(TextKind, String)>) {
+        let at = self.message_at(draft, key);
         for kind in [TextKind::Thought, TextKind::Text] {
             let now: String = parts.iter().filter(|(k, _)| *k == kind).map(|(_, t)| t.as_str()).collect();
             let told: String = self.messages[at]
@@ -154,13 +152,13 @@ impl Canon {
             // A stream only grows: what a peer rewrites of what it already said cannot be taken back.
             let new = now.strip_prefix(told.as_str()).unwrap_or_default().to_owned();
             if !new.is_empty() {
-                self.text_on(at, kind, new);
+                self.text_on(draft, at, kind, new);
             }
         }
     }
 
-    pub(super) fn part(&mut self, key: Option<Key>, mut part: Part) {
-        let at = self.message_at(key);
+    pub(super) fn part(&mut self, draft: &mut Draft<'_>, key: Option<Key>, mut part: Part) {
+        let at = self.message_at(draft, key);
         let message = &mut self.messages[at];
         let id = message.id;
         let fits = match &mut part {
@@ -174,20 +172,20 @@ impl Canon {
             }
             self.messages[at].streamed.push((kind, text.to_owned()));
         }
-        self.out.push(Body::Message(MessageEvent::PartAdded { message: id, part }));
+        draft.push(Body::Message(MessageEvent::PartAdded { message: id, part }));
         if !fits {
-            self.was_cut();
+            self.was_cut(draft);
         }
     }
 
-    pub(super) fn end_message(&mut self, key: Option<Key>, finish: Finish) {
+    pub(super) fn end_message(&mut self, draft: &mut Draft<'_>, key: Option<Key>, finish: Finish) {
         let at = match &key {
             Some(_) => self.messages.iter().position(|m| m.key == key),
             None => self.messages.len().checked_sub(1),
         };
         if let Some(at) = at {
             let message = self.messages.remove(at);
-            self.out.push(Body::Message(MessageEvent::Ended { message: message.id, finish }));
+            draft.push(Body::Message(MessageEvent::Ended { message: message.id, finish }));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Whatever a foreign runtime says, in whatever order: the stream is grammatical, folds, replays and can be closed.
 
-use super::{Bounds, Canon};
+use super::{Bounds, Canon, decision};
 use crate::ask::{Answer, AskKind, Assessment, Closing, Risk, Scope};
 use crate::content::{Json, Part, Role, TextKind, Usage};
 use crate::event::{AskEvent, Body, Cause, Event, Failure, Finish, MessageEvent, Outcome, ToolEvent};
@@ -26,7 +26,7 @@ impl Followed {
     }
 
     pub(super) fn within(bounds: Bounds) -> Followed {
-        let (canon, state) = (Canon::within(bounds, Ids::default(), &State::new()), State::new());
+        let (canon, state) = (Canon::within(bounds, Ids::default()), State::new());
         Followed { canon, state, grammar: Grammar::new(), events: Vec::new() }
     }
 
@@ -41,7 +41,7 @@ impl Followed {
     }
 
     pub(super) fn take(&mut self, fact: Fact) {
-        let bodies = self.canon.take(Millis(0), fact);
+        let bodies = self.canon.take(&self.state, Millis(0), fact);
         self.happen(bodies);
     }
 
@@ -49,7 +49,7 @@ impl Followed {
         let Some(ask) = self.state.asks.first().map(|ask| ask.id) else { return };
         let closing = Closing::Answered { answer, by: None };
         let mut bodies = vec![Body::Ask(AskEvent::Closed { ask, closing: closing.clone() })];
-        bodies.extend(self.canon.ask_closed(ask, &closing));
+        bodies.extend(decision(&self.state, ask, &closing));
         self.happen(bodies);
     }
 
@@ -194,7 +194,7 @@ fn follow_within(bounds: Bounds, moves: Vec<Move>) -> Followed {
             Move::Says(fact) => followed.take(fact),
             Move::Answers(answer) => followed.answer(answer),
             Move::Dies(outcome) => {
-                let bodies = followed.canon.close(outcome);
+                let bodies = followed.canon.close(&followed.state, outcome);
                 followed.happen(bodies);
                 assert!(followed.grammar.is_closed(), "something stayed open");
             }
@@ -215,7 +215,7 @@ proptest! {
     fn a_runtime_that_is_not_heard_breaks_no_law(bounds in bounds(), moves in moves(), outcome in outcome()) {
         let mut followed = follow_within(bounds, moves);
         prop_assert_eq!(&followed.replayed(), &followed.state);
-        let bodies = followed.canon.close(outcome);
+        let bodies = followed.canon.close(&followed.state, outcome);
         followed.happen(bodies);
         prop_assert!(followed.grammar.is_closed());
         prop_assert!(followed.state.open_run().is_none() && followed.state.asks.is_empty());
@@ -224,7 +224,7 @@ proptest! {
     #[test]
     fn everything_can_always_be_closed(moves in moves(), outcome in outcome()) {
         let mut followed = follow(moves);
-        let bodies = followed.canon.close(outcome);
+        let bodies = followed.canon.close(&followed.state, outcome);
         followed.happen(bodies);
         prop_assert!(followed.grammar.is_closed());
         prop_assert!(followed.state.open_run().is_none() && followed.state.asks.is_empty());
@@ -270,7 +270,7 @@ fn what_comes_for_a_run_that_has_ended_is_dropped() {
     followed.take(Fact::of("r1", Said::RunStarted));
     followed.take(Fact::of("r1", Said::RunEnded(Outcome::Cancelled)));
     let late = Said::ToolStarted { tool: "t".into(), name: None, args: None };
-    assert_eq!(followed.canon.take(Millis(0), Fact::of("r1", late)), []);
+    assert_eq!(followed.canon.take(&followed.state, Millis(0), Fact::of("r1", late)), []);
 }
 
 #[test]

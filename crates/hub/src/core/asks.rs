@@ -1,8 +1,9 @@
 //! Asks: opened by an engine, closed once by an answer, a deadline, a cancel, or because nobody can be asked.
 
-use super::{Core, Engine};
+use super::Core;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
+use domain::canon;
 use domain::command::{Command, Refusal};
 use domain::event::{AskEvent, Body};
 use domain::ids::{AskId, Millis, SessionId, UiId};
@@ -61,26 +62,14 @@ impl Core {
         full: Option<Closing>,
     ) {
         let Some(live) = self.sessions.get(session) else { return };
-        let Some(open) = live.ask(ask) else { return };
-        let consent = matches!(open.kind, AskKind::Consent(_));
+        let Some(open) = live.state.ask(ask) else { return };
+        let is_consent = open.about().is_some();
+        // Our own engine records its decisions itself.
+        let decision = live.canon.as_ref().and_then(|_| canon::decision(&live.state, ask, &closing));
         self.emit(session, Body::Ask(AskEvent::Closed { ask, closing: closing.clone() }));
-        if self.setup.engine == Engine::Followed {
-            let bodies = match self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) {
-                Some(canon) => canon.ask_closed(ask, &closing),
-                None => Vec::new(),
-            };
-            self.emit_all(session, bodies);
-        }
-        let closing = match full.unwrap_or(closing) {
-            // A foreign runtime waits for an answer: one that its model can go on with.
-            Closing::Unattended if consent && self.setup.engine == Engine::Followed => {
-                denied("nobody could be asked")
-            }
-            Closing::Expired if consent && self.setup.engine == Engine::Followed => {
-                denied("nobody answered in time")
-            }
-            closing => self.unmask_closing(session, closing),
-        };
+        self.emit_all(session, decision.into_iter().collect());
+        let closing = self.setup.engine.hears(is_consent, full.unwrap_or(closing));
+        let closing = self.unmask_closing(session, closing);
         self.out.push(super::Out::Order(Order::AskClosed { session: session.clone(), ask, closing }));
     }
 
@@ -128,8 +117,4 @@ impl Core {
             }
         }
     }
-}
-
-fn denied(reason: &str) -> Closing {
-    Closing::Answered { answer: Answer::Deny { reason: Some(reason.to_owned()) }, by: None }
 }

@@ -1,15 +1,15 @@
 //! Foreign runtimes: commands are passed on, facts go through the canon, events of lossless wires are mirrored.
 
+use super::engine::Settled;
 use super::secrets::mask_state;
-use super::{Consulted, Core, Engine, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
-use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
+use super::{Consulted, Core, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
+use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand};
 use domain::event::{
     AskEvent, Body, Event, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
 };
 use domain::fact::{Fact, Said};
 use domain::ids::{QueuedId, SessionId, UiId};
 use domain::port::{Grounds, Order, Ticket};
-use domain::queue::QueueKind;
 use domain::session::RunSummary;
 use domain::signal::Board;
 use domain::state::State;
@@ -23,20 +23,6 @@ const FLOODED: &str = "it floods us: a million words and more in a row that belo
 const ENDLESS: &str = "it streams one message of more than 8 MiB, which nobody can read. Start it again";
 
 impl Core {
-    /// Whether a foreign runtime must be asked; the rest the hub supplies.
-    pub(super) fn is_theirs(&self, command: &Command) -> bool {
-        match command {
-            Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, .. }) => self.abilities.steer,
-            Command::Queue(QueueCommand::Add { kind: QueueKind::FollowUp, .. }) => self.abilities.follow_up,
-            Command::Queue(QueueCommand::SetMode { .. }) => self.abilities.steer,
-            Command::Answer { .. }
-            | Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
-            | Command::Session(SessionCommand::Stats) => false,
-            Command::Session(SessionCommand::Close) => false,
-            _ => true,
-        }
-    }
-
     pub(super) fn consult(
         &mut self,
         ui: UiId,
@@ -44,10 +30,10 @@ impl Core {
         session: SessionId,
         command: Command,
     ) -> Result<(), Refusal> {
-        if let (Command::Run(RunCommand::Cancel { .. }), Engine::Followed) = (&command, self.setup.engine)
+        if matches!(command, Command::Run(RunCommand::Cancel { .. }))
+            && self.setup.engine.is_stopped_here()
             && let Some(run) = self.live(&session)?.state.open_run().map(|run| run.id)
         {
-            // The questions of a run that is being stopped must not be answered any more, whatever the runtime does.
             self.stop(&session, run);
         }
         if self.consulted.len() >= MAX_CONSULTED {
@@ -91,11 +77,17 @@ impl Core {
 
     pub(super) fn consult_settled(&mut self, ticket: Ticket, with: Result<Receipt, Refusal>) {
         let Some(Consulted { ui, ticket, session, command }) = self.consulted.remove(&ticket) else { return };
-        let with = match self.mask_settled(&session, with) {
-            Ok(receipt) if self.setup.engine == Engine::Followed => {
+        let with = self.mask_settled(&session, with);
+        let settled = with.as_ref().ok().map(|receipt| self.setup.engine.settled(&command, receipt));
+        let with = match (settled, with) {
+            (Some(Settled::Foreign), Ok(receipt)) => {
                 return self.followed(ui, ticket, session, &command, receipt);
             }
-            with => with,
+            (Some(Settled::Changes(body)), with) => {
+                self.emit(&session, body);
+                with
+            }
+            (_, with) => with,
         };
         let with =
             match (with, self.sessions.get(&session).and_then(|live| live.state.settings.model.clone())) {
@@ -104,23 +96,10 @@ impl Core {
                 }
                 (with, _) => with,
             };
-        match (&with, &command) {
-            (Ok(Receipt::Model(model)), Command::Session(SessionCommand::SetModel { .. }))
-                if self.setup.engine == Engine::Driven =>
-            {
-                self.emit(&session, Body::Session(SessionEvent::ModelChosen { model: model.clone() }));
-            }
-            (Ok(_), Command::Session(SessionCommand::SetTools { tools }))
-                if self.setup.engine == Engine::Driven =>
-            {
-                self.emit(&session, Body::Session(SessionEvent::ToolsChosen { tools: tools.clone() }));
-            }
-            (Err(_), Command::Run(RunCommand::Cancel { .. })) => {
-                if let Some(live) = self.sessions.get_mut(&session) {
-                    live.cancel_by = None;
-                }
-            }
-            _ => {}
+        if let (Err(_), Command::Run(RunCommand::Cancel { .. })) = (&with, &command)
+            && let Some(live) = self.sessions.get_mut(&session)
+        {
+            live.cancel_by = None;
         }
         self.settle(ui, ticket, with);
     }
@@ -136,10 +115,9 @@ impl Core {
     ) {
         match (receipt, command) {
             (_, Command::Run(RunCommand::Prompt { .. })) => {
-                let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) else {
-                    return;
-                };
-                let (run, bodies) = canon.begin();
+                let Some(live) = self.sessions.get_mut(&session) else { return };
+                let Some(canon) = &mut live.canon else { return };
+                let (run, bodies) = canon.begin(&live.state);
                 self.settle(ui, ticket, Ok(Receipt::Started { session: session.clone(), run }));
                 self.emit_all(&session, bodies);
             }
@@ -173,9 +151,6 @@ impl Core {
             (Receipt::Leaf(leaf), _) => {
                 self.settle(ui, ticket, Ok(Receipt::Leaf(leaf)));
                 self.emit(&session, Body::Session(SessionEvent::LeafMoved { leaf }));
-                if let Some(canon) = self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) {
-                    canon.move_leaf(leaf);
-                }
             }
             (receipt, _) => self.settle(ui, ticket, Ok(receipt)),
         }
@@ -185,8 +160,9 @@ impl Core {
     pub(super) fn said(&mut self, session: &SessionId, fact: Fact) {
         let now = self.now;
         let ends = matches!(fact.said, Said::RunEnded(_) | Said::Lost);
-        let Some(canon) = self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) else { return };
-        let bodies = canon.take(now, fact);
+        let Some(live) = self.sessions.get_mut(session) else { return };
+        let Some(canon) = &mut live.canon else { return };
+        let bodies = canon.take(&live.state, now, fact);
         if canon.is_flooded() {
             self.out.push(Out::LetGo(FLOODED.to_owned()));
         }
@@ -234,7 +210,6 @@ impl Core {
         let Some(taken) = live.state.queues.next_turn() else { return };
         if let Some(canon) = &mut live.canon {
             canon.expect_cause(taken.cause);
-            canon.waiting(Vec::new());
         }
         for item in taken.items {
             self.emit(session, Body::Queue(QueueEvent::Left { item, leaving: Leaving::Taken }));
@@ -255,7 +230,7 @@ impl Core {
     /// A lossless runtime showed a session: every UI here goes where it is.
     pub(super) fn mirror(&mut self, session: SessionId, state: State, board: Board) {
         let secrets = self.sessions.remove(&session).map(|live| live.secrets).unwrap_or_default();
-        let mut live = Live::new(mask_state(&secrets, state), Engine::Mirrored);
+        let mut live = Live::new(mask_state(&secrets, state), self.setup.engine);
         live.secrets = secrets;
         live.mirrored = live.state.weight();
         if live.mirrored > MAX_MIRRORED {

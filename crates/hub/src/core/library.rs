@@ -6,7 +6,7 @@
 //! UI whose command will take it elsewhere [is moving](Core::is_moving), so that what comes behind can wait in order; looking (lists,
 //! the past, exports, saves) keeps nobody waiting but who looks.
 
-use super::{Core, Engine, In, MAX_REQUESTS, Out, no_session};
+use super::{Core, In, MAX_REQUESTS, Out, no_session};
 use domain::command::{
     Command, ExportFormat, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, Target,
 };
@@ -257,7 +257,7 @@ impl Core {
         command: LibraryCommand,
     ) -> Result<(), Refusal> {
         let whole = Command::Library(command.clone());
-        if self.setup.engine != Engine::Driven {
+        if self.setup.engine.decides(&whole, &self.abilities) {
             let Some(session) = self.target(ui, ticket, &Target::Current, &whole)? else { return Ok(()) };
             return self.consult(ui, ticket, session, whole);
         }

@@ -1,6 +1,6 @@
 //! Runs of our own engine: started by a prompt, turn after turn while inputs wait, closed on every path.
 
-use super::{Core, Out, closed_by_hub};
+use super::{Core, Out};
 use domain::command::{PromptOptions, Receipt, Refusal, RefusalKind, WhenBusy};
 use domain::content::{Input, Role};
 use domain::event::{
@@ -172,7 +172,7 @@ impl Core {
         }
         let Some(live) = self.sessions.get(session) else { return };
         let Some(taken) = live.state.queues.next_turn() else { return self.end_run(session, Outcome::Done) };
-        let closing = [live.state.withdraw_asks(), live.state.close_turn(&Outcome::Done)].concat();
+        let closing = live.state.close_turn(&Outcome::Done);
         self.emit_all(session, closing);
         for item in taken.items {
             self.emit(session, Body::Queue(QueueEvent::Left { item, leaving: Leaving::Taken }));
@@ -180,10 +180,14 @@ impl Core {
         self.begin_turn(session, run, taken.cause, taken.input, PromptOptions::default());
     }
 
+    /// Ends the run under way and all in it, whoever did it.
     pub(super) fn end_run(&mut self, session: &SessionId, outcome: Outcome) {
         let Some(live) = self.sessions.get_mut(session) else { return };
         live.cancel_by = None;
-        let bodies = live.state.close_run(outcome);
+        let bodies = match &mut live.canon {
+            Some(canon) => canon.close(&live.state, outcome),
+            None => live.state.close_run(outcome),
+        };
         self.emit_all(session, bodies);
     }
 
@@ -235,13 +239,7 @@ impl Core {
             self.sessions.iter().filter_map(|(id, live)| Some((id.clone(), live.state.open_run()?.id)));
         for (session, run) in open.collect::<Vec<_>>() {
             self.out.push(Out::Order(Order::Cancel { session: session.clone(), run }));
-            let outcome = closed_by_hub(false);
-            let bodies = match self.sessions.get_mut(&session).and_then(|live| live.canon.as_mut()) {
-                Some(canon) => canon.close(outcome.clone()),
-                None => Vec::new(),
-            };
-            self.emit_all(&session, bodies);
-            self.end_run(&session, outcome);
+            self.end_run(&session, Outcome::Interrupted);
         }
     }
 
@@ -249,12 +247,7 @@ impl Core {
     pub(super) fn force_cancel(&mut self, session: &SessionId) {
         let due = self.sessions.get(session).and_then(|live| live.cancel_by).is_some_and(|by| by <= self.now);
         if due {
-            let bodies = match self.sessions.get_mut(session).and_then(|live| live.canon.as_mut()) {
-                Some(canon) => canon.close(closed_by_hub(true)),
-                None => Vec::new(),
-            };
-            self.emit_all(session, bodies);
-            self.end_run(session, closed_by_hub(true));
+            self.end_run(session, Outcome::Cancelled);
         }
     }
 
@@ -299,14 +292,11 @@ impl Core {
         Ok(())
     }
 
-    /// Tells whoever must know that the queues look different now.
+    /// Tells our own engine that the queues look different now.
     fn queue_changed(&mut self, session: &SessionId) {
-        let Some(live) = self.sessions.get_mut(session) else { return };
-        let waiting = live.state.queues.all().map(|(_, w)| w.id).collect();
+        let Some(live) = self.sessions.get(session) else { return };
         let waits = !live.state.queues.steer.is_empty();
-        if let Some(canon) = &mut live.canon {
-            canon.waiting(waiting);
-        } else {
+        if live.canon.is_none() {
             self.out.push(Out::Order(Order::SteerWaits { session: session.clone(), waits }));
         }
     }

@@ -1,6 +1,6 @@
 //! Secrets of a session: learned from an answer, masked in everything that is told or kept, given back only to who asked.
 
-use super::{Core, Engine, Live, Out};
+use super::{Core, Live, Out};
 use domain::ask::{Answer, Closing};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, TextKind};
@@ -38,7 +38,7 @@ impl Core {
     /// The same for the end of a question.
     pub(super) fn unmask_closing(&self, session: &SessionId, closing: Closing) -> Closing {
         match closing {
-            Closing::Answered { answer, by } if self.setup.engine == Engine::Followed => {
+            Closing::Answered { answer, by } if self.setup.engine.hears_secrets() => {
                 Closing::Answered { answer: self.unmask_answer(session, answer), by }
             }
             closing => closing,

@@ -1,6 +1,6 @@
 //! Sessions: made, taken in, branched, left. What needs the store or a file is in `library.rs`.
 
-use super::{Core, Engine, Import, In, Live, Out, imported};
+use super::{Core, Import, In, Live, Out, imported};
 use domain::ask::AskKind;
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
@@ -170,8 +170,7 @@ impl Core {
     ) -> Result<(), Refusal> {
         self.detach(ui, session);
         let idle = self.live(session)?.state.open_run().is_none();
-        // What a foreign runtime said is kept nowhere else.
-        if idle && !self.watched(session) && self.setup.engine == Engine::Driven {
+        if idle && !self.watched(session) && self.setup.engine.is_kept() {
             self.sessions.remove(session);
             self.out.push(Out::Order(Order::Forget { session: session.clone() }));
         }
@@ -198,9 +197,6 @@ impl Core {
             self.check_entry(session, leaf)?;
         }
         self.emit(session, Body::Session(SessionEvent::LeafMoved { leaf }));
-        if let Some(canon) = self.live_mut(session)?.canon.as_mut() {
-            canon.move_leaf(leaf);
-        }
         self.settle(ui, ticket, Ok(Receipt::Leaf(leaf)));
         Ok(())
     }

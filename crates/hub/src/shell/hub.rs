@@ -7,7 +7,7 @@ use super::archive::Archive;
 use super::files::{Cabinet, Files};
 use super::keeper::Keeper;
 use super::{EngineSeat, INBOX, Inbox, LAST_WORDS, LocalGuest, Log, Reported, Room, START, Shell};
-use crate::core::{Engine, LiveSession, Setup, Standing};
+use crate::core::{LiveSession, Setup, Standing};
 use domain::command::{Command, Refusal, Target};
 use domain::ids::UiId;
 use domain::port::{News, Ticket};
@@ -127,7 +127,7 @@ impl Hub {
         let hub = Hub { inbox, lines: Arc::new(lines), reports: Arc::new(reports) };
         let place = export::Destination { cwd: setup.cwd.clone(), project: setup.project.clone() };
         let forgets = store.forgets().map(str::to_owned);
-        let keeper = Keeper::new(setup.engine == Engine::Driven, forgets, log.clone());
+        let keeper = Keeper::new(setup.engine.is_kept(), forgets, log.clone());
         let archive = Archive::new(store, Cabinet::new(files, place));
         let shell = Shell::new(setup, (keeper, archive), engine, log, hub.clone());
         tokio::spawn(shell.run(messages));

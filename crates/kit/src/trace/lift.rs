@@ -58,7 +58,7 @@ impl Lift {
         let mut lift = Lift {
             ui: dialect.ui_role(),
             runtime: dialect.runtime_role(),
-            canon: Canon::new(Ids::default(), &state),
+            canon: Canon::new(Ids::default()),
             state,
             at: 0,
             line: 0,
@@ -167,7 +167,7 @@ impl Lift {
                     self.asked(&line);
                 }
                 UiEffect::Fact(fact) => {
-                    let bodies = self.canon.take(Millis(BEGIN + self.at), fact);
+                    let bodies = self.canon.take(&self.state, Millis(BEGIN + self.at), fact);
                     self.happen(&bodies);
                 }
                 UiEffect::News(news) => self.news(*news),

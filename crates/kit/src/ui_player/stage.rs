@@ -2,7 +2,7 @@
 
 use super::brief::{brief, brief_effect, brief_settled};
 use domain::ask::Answer;
-use domain::canon::Canon;
+use domain::canon::{self, Canon};
 use domain::command::Command;
 use domain::event::{AskEvent, Body, Event};
 use domain::fact::{Fact, Said};
@@ -43,7 +43,7 @@ struct Noticed {
 impl<'r> Stage<'r> {
     pub(super) fn open(role: &'r mut dyn UiRole, hello: &Hello) -> Stage<'r> {
         let state = State::new();
-        let canon = Canon::new(Ids::default(), &state);
+        let canon = Canon::new(Ids::default());
         let mut stage = Stage {
             role,
             canon,
@@ -75,9 +75,9 @@ impl<'r> Stage<'r> {
     pub(super) fn answer(&mut self, answer: Answer) -> Result<(), String> {
         let ask = self.state.asks.first().ok_or("there is no open question")?.id;
         let closing = self.state.close_with(ask, &answer, None).map_err(|refusal| refusal.to_string())?;
-        self.happen(vec![Body::Ask(AskEvent::Closed { ask, closing: closing.clone() })]);
-        let follows = self.canon.ask_closed(ask, &closing);
-        self.happen(follows);
+        let follows = canon::decision(&self.state, ask, &closing);
+        self.happen(vec![Body::Ask(AskEvent::Closed { ask, closing })]);
+        self.happen(follows.into_iter().collect());
         self.command(Command::Answer { ask, answer });
         self.canon.forget_ask(ask);
         Ok(())
@@ -98,7 +98,7 @@ impl<'r> Stage<'r> {
     /// The runtime is gone.
     pub(super) fn lost(&mut self) {
         self.step(|role, cx, seen| role.closed(cx, seen));
-        let bodies = self.canon.take(self.now, Fact::new(Said::Lost));
+        let bodies = self.canon.take(&self.state, self.now, Fact::new(Said::Lost));
         self.happen(bodies);
     }
 
@@ -126,7 +126,7 @@ impl<'r> Stage<'r> {
 
     /// What is wrong at the end: laws that were broken, things that should have been named, something that cannot be closed.
     pub(super) fn finish(mut self) -> Vec<String> {
-        let bodies = self.canon.close(domain::event::Outcome::Lost);
+        let bodies = self.canon.close(&self.state, domain::event::Outcome::Lost);
         self.happen(bodies);
         if !self.grammar.is_closed() {
             self.broken.push("something stays open when the link is gone".to_owned());
@@ -150,7 +150,7 @@ impl<'r> Stage<'r> {
                 self.said.push_back((u8::try_from(lane.0).unwrap_or(u8::MAX), line));
             }
             UiEffect::Fact(fact) => {
-                let bodies = self.canon.take(self.now, fact);
+                let bodies = self.canon.take(&self.state, self.now, fact);
                 self.happen(bodies);
             }
             UiEffect::Settle { with, .. } => {

@@ -193,7 +193,7 @@ fn a_session_that_is_full_says_so_at_every_prompt_and_never_grows() {
         "{things} {bytes}"
     );
     let before = notices(&followed.state).len();
-    let (_, bodies) = followed.canon.begin();
+    let (_, bodies) = followed.canon.begin(&followed.state);
     followed.happen(bodies);
     followed.take(Fact::of("r9999", Said::Part { message: None, part: Part::Text("heard?".into()) }));
     followed.take(Fact::of("r9999", Said::RunEnded(Outcome::Done)));
@@ -260,10 +260,10 @@ fn a_runtime_that_goes_on_and_on_is_said_to_flood() {
     followed.take(Fact::of("r1", Said::RunEnded(Outcome::Cancelled)));
     let late = || Fact::of("r1", Said::Text { message: None, kind: TextKind::Text, text: "late".into() });
     for _ in 0..NEAR.unheard {
-        followed.canon.take(Millis(0), late());
+        followed.canon.take(&followed.state, Millis(0), late());
     }
     assert!(!followed.canon.is_flooded());
-    followed.canon.take(Millis(0), late());
+    followed.canon.take(&followed.state, Millis(0), late());
     assert!(followed.canon.is_flooded());
     followed.take(Fact::of("r2", Said::RunStarted));
     assert!(!followed.canon.is_flooded(), "it said something again");
