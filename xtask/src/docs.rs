@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::Shell;
 use crate::tree::{self, Page};
-use crate::{claims, judge, links};
+use crate::{claims, judge, layers, links};
 
 /// Whether to write the pages or only to compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,9 @@ const GENERATORS: &[Generator] = &[Generator { folder: "docs/dialects", command:
 /// Runs every generator, then checks the links of all pages.
 pub(crate) fn run(shell: &Shell, mode: Mode) -> Result<()> {
     let mut found = Vec::new();
+    if mode == Mode::Write {
+        layers::draw(shell)?;
+    }
     for generator in GENERATORS {
         let fresh = generate(shell, generator)?;
         match mode {

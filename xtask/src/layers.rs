@@ -3,11 +3,14 @@
 //! Only direct edges are judged: a crate that may not use tokio must not name it. Dev-dependencies may be wider
 //! (tests use the kit), but never reach up into the binary or this crate.
 
+mod drawing;
+
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::judge;
 use crate::shell::Shell;
+use crate::tree::Page;
 
 /// Which crates from elsewhere a layer may name outside its tests.
 pub(crate) enum Outside {
@@ -155,9 +158,25 @@ struct Graph {
     edges: Vec<Edge>,
 }
 
-/// Reads the workspace and judges it.
+/// Reads the workspace and judges it, and what ARCHITECTURE.md says of it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    judge("layers", &findings(LAYERS, &read(&shell.metadata()?)?))
+    let mut found = findings(LAYERS, &read(&shell.metadata()?)?);
+    found.extend(drawing::findings(LAYERS, &page(shell)?));
+    judge("layers", &found)
+}
+
+/// Draws the crates again.
+pub(crate) fn draw(shell: &Shell) -> Result<()> {
+    let fresh = drawing::redrawn(LAYERS, &page(shell)?.text);
+    let fresh = fresh.with_context(|| format!("{} has no drawing of the crates", drawing::PAGE))?;
+    std::fs::write(shell.root().join(drawing::PAGE), fresh)
+        .with_context(|| format!("could not write {}", drawing::PAGE))
+}
+
+fn page(shell: &Shell) -> Result<Page> {
+    let text = std::fs::read_to_string(shell.root().join(drawing::PAGE))
+        .with_context(|| format!("could not read {}", drawing::PAGE))?;
+    Ok(Page { path: drawing::PAGE.to_owned(), text })
 }
 
 fn read(metadata: &Value) -> Result<Graph> {

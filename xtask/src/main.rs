@@ -33,7 +33,7 @@ cargo xtask CHORE
 
   test [--slow] [NAME...]  install what the tests need, then run all of them (or those whose name contains NAME)
   lint                     formatting, clippy, layers, tidy and docs --check; warnings are errors
-  layers                   check which crate uses which
+  layers                   check which crate uses which, and the drawing of that in ARCHITECTURE.md
   tidy                     check heads, lengths, names and comments of source files
   docs [--check]           write the generated pages (or check them), and check every relative link
   picture                  draw the README's picture again, from a real run
