@@ -21,7 +21,6 @@ pub enum Risk {
 /// Risk with its grounds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Assessment {
-    /// How dangerous.
     pub risk: Risk,
     /// Why, in words for the person.
     pub reasons: Vec<String>,
@@ -121,7 +120,6 @@ pub struct Consent {
     pub name: String,
     /// Its arguments.
     pub args: Json,
-    /// What would happen.
     pub preview: Option<Preview>,
     /// How dangerous it is.
     pub assessment: Assessment,
@@ -136,13 +134,11 @@ pub struct Consent {
 /// A question to the person.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ask {
-    /// Its id.
     pub id: AskId,
     /// The run that waits for it; `None` when it belongs to no run.
     pub run: Option<RunId>,
     /// The line on top.
     pub title: String,
-    /// What is asked.
     pub kind: AskKind,
     /// When it expires; `None` means that it waits for ever.
     pub deadline: Option<Millis>,
@@ -187,7 +183,6 @@ pub enum Answer {
         /// What the model is told.
         reason: Option<String>,
     },
-    /// To a confirm.
     Confirmed(bool),
     /// To a choose: the ids taken.
     Chosen(Vec<String>),

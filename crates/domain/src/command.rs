@@ -17,14 +17,12 @@ pub enum Target {
     /// The UI's current one; a new one if it has none.
     #[default]
     Current,
-    /// This one.
     Session(SessionId),
 }
 
 /// What to do with a prompt while a run is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WhenBusy {
-    /// Refuse.
     #[default]
     Refuse,
     /// Queue it as a follow-up.
@@ -51,7 +49,6 @@ pub struct PromptOptions {
 pub enum ListScope {
     /// Those of one project; `None` is the current one.
     Project(Option<String>),
-    /// All.
     #[default]
     All,
 }
@@ -80,18 +77,14 @@ pub enum Command {
     Session(SessionCommand),
     /// What there is to choose from.
     List(ListCommand),
-    /// Answers an ask.
     Answer {
-        /// Which.
         ask: AskId,
-        /// What.
         answer: Answer,
     },
     /// What the UI knows about where the person works.
     UpdateContext(UiContext),
     /// A command that an extension answers.
     Extension {
-        /// Its name.
         name: String,
         /// Its argument.
         payload: Json,
@@ -102,15 +95,9 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RunCommand {
     /// Starts a run.
-    Prompt {
-        /// What is said.
-        input: Input,
-        /// How.
-        options: PromptOptions,
-    },
+    Prompt { input: Input, options: PromptOptions },
     /// Stops a run. Without an id: the one under way, if any.
     Cancel {
-        /// Which run.
         run: Option<RunId>,
         /// Why.
         reason: Option<String>,
@@ -126,31 +113,17 @@ pub enum RunCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum QueueCommand {
     /// Adds an input to a queue of the run under way.
-    Add {
-        /// Which queue.
-        kind: QueueKind,
-        /// What is said.
-        input: Input,
-    },
+    Add { kind: QueueKind, input: Input },
     /// Rewrites a waiting input.
     Edit {
-        /// Which.
         item: QueuedId,
         /// The new input.
         input: Input,
     },
     /// Takes a waiting input back.
-    Drop {
-        /// Which.
-        item: QueuedId,
-    },
+    Drop { item: QueuedId },
     /// Sets how many inputs a turn takes.
-    SetMode {
-        /// Which queue.
-        kind: QueueKind,
-        /// How many.
-        mode: Mode,
-    },
+    SetMode { kind: QueueKind, mode: Mode },
 }
 
 /// About the sessions there are: these need more than the one that the UI is at.
@@ -160,16 +133,12 @@ pub enum LibraryCommand {
     New {
         /// Working directory; the runtime's own if `None`.
         cwd: Option<String>,
-        /// Its title.
         title: Option<String>,
         /// The id it should get, where a wire names it.
         id: Option<SessionId>,
     },
     /// Goes to a session.
-    Open {
-        /// Which.
-        session: SessionId,
-    },
+    Open { session: SessionId },
     /// Makes a session that begins with the path of another up to an entry, and goes there.
     Branch {
         /// Which; the current one if `None`.
@@ -178,13 +147,9 @@ pub enum LibraryCommand {
         at: Option<EntryId>,
     },
     /// Takes it away for good.
-    Delete {
-        /// Which.
-        session: SessionId,
-    },
+    Delete { session: SessionId },
     /// Lists sessions, newest first.
     List {
-        /// Which.
         scope: ListScope,
         /// How many at most; `None` is all.
         limit: Option<u64>,
@@ -193,7 +158,6 @@ pub enum LibraryCommand {
     },
     /// The events of the last runs.
     History {
-        /// Of which session.
         session: SessionId,
         /// How many runs at most.
         max_runs: u64,
@@ -204,21 +168,16 @@ pub enum LibraryCommand {
     Export {
         /// Which; the current one if `None`.
         session: Option<SessionId>,
-        /// How.
         format: ExportFormat,
     },
     /// Writes the session to a JSON file.
     Save {
-        /// Where.
         path: Option<String>,
         /// With the messages.
         history: bool,
     },
     /// Reads a session from a JSON file and goes there.
-    Load {
-        /// Where.
-        path: String,
-    },
+    Load { path: String },
 }
 
 /// About the session that the UI is at.
@@ -227,10 +186,7 @@ pub enum SessionCommand {
     /// Leaves a session.
     Close,
     /// Gives it a title.
-    Rename {
-        /// The title.
-        title: String,
-    },
+    Rename { title: String },
     /// Begins anew on an empty branch; nothing is destroyed.
     Clear,
     /// Moves the tip.
@@ -244,14 +200,10 @@ pub enum SessionCommand {
     SetModel {
         /// Which; the provider may be left open.
         provider: Option<String>,
-        /// Its name.
         name: String,
     },
     /// Takes another policy mode.
-    SetPolicy {
-        /// Which.
-        policy: Policy,
-    },
+    SetPolicy { policy: Policy },
     /// Which tools the model may use; `None` means all.
     SetTools {
         /// Their names.
@@ -262,20 +214,17 @@ pub enum SessionCommand {
 /// What there is to choose from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ListCommand {
-    /// The models there are.
     Models {
         /// Of one provider only.
         provider: Option<String>,
     },
     /// The MCP servers there are.
     Servers,
-    /// The skills there are.
     Skills {
         /// As seen from here.
         cwd: Option<String>,
         /// Look again.
         reload: bool,
     },
-    /// The tools there are.
     Tools,
 }

@@ -31,7 +31,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// Who speaks.
+/// The side that a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The person.
@@ -123,7 +123,6 @@ impl Part {
 /// What a person (or a program in their place) says to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Input {
-    /// The text.
     pub text: String,
     /// Pictures and files that go with it.
     pub attachments: Vec<Part>,

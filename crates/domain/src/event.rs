@@ -14,9 +14,7 @@ pub use body::{
 pub struct Event {
     /// Its position: one more than the event before.
     pub seq: Seq,
-    /// When.
     pub at: Millis,
-    /// What.
     pub body: Body,
 }
 
@@ -40,7 +38,6 @@ pub enum Outcome {
 pub struct Failure {
     /// A short stable word, such as `model_overloaded`.
     pub code: String,
-    /// What went wrong.
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
@@ -65,9 +62,7 @@ impl Failure {
 pub enum Cause {
     /// The run's prompt.
     Prompt,
-    /// A steer.
     Steer,
-    /// A follow-up.
     FollowUp,
 }
 
@@ -124,11 +119,9 @@ pub enum Trigger {
 /// A summary that stands for everything before `first_kept`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Compaction {
-    /// The summary.
     pub summary: String,
     /// The oldest entry that still goes to the model; `None` when nothing before is kept.
     pub first_kept: Option<EntryId>,
-    /// Tokens before.
     pub tokens_before: u64,
     /// What set it off.
     pub trigger: Trigger,
@@ -139,7 +132,6 @@ pub struct Compaction {
 /// A line of the agent's plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PlanItem {
-    /// What to do.
     pub text: String,
     /// How far it is.
     pub state: PlanState,
@@ -152,7 +144,6 @@ pub enum PlanState {
     Pending,
     /// Being done.
     Active,
-    /// Done.
     Done,
 }
 
@@ -161,7 +152,6 @@ pub enum PlanState {
 pub struct Base {
     /// Position of the last event that the replay stands for.
     pub seq: Seq,
-    /// When it happened.
     pub updated_at: Millis,
     /// The largest id in use.
     pub last_id: u64,

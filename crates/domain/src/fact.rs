@@ -18,7 +18,6 @@ pub type Key = Arc<str>;
 pub struct Fact {
     /// The run it belongs to, if the wire tells. What still comes for a run that has ended is dropped.
     pub run: Option<Key>,
-    /// What.
     pub said: Said,
 }
 
@@ -39,11 +38,9 @@ impl Fact {
 pub enum Said {
     /// A run began.
     RunStarted,
-    /// A run ended.
     RunEnded(Outcome),
     /// A turn began.
     TurnStarted(Option<Cause>),
-    /// A turn ended.
     TurnEnded,
     /// The model is asked.
     StepStarted,
@@ -53,7 +50,6 @@ pub enum Said {
     MessageStarted {
         /// Its key, if the wire has one.
         message: Option<Key>,
-        /// Who speaks.
         role: Role,
     },
     /// More text.
@@ -76,28 +72,22 @@ pub enum Said {
     Part {
         /// Which message; the open one if `None`.
         message: Option<Key>,
-        /// The part.
         part: Part,
     },
-    /// A message ended.
     MessageEnded {
         /// Which; the open one if `None`.
         message: Option<Key>,
-        /// How.
         finish: Finish,
     },
     /// The model wants a tool.
     ToolProposed {
-        /// Its key.
         tool: Key,
-        /// Its name.
         name: String,
         /// Its arguments.
         args: Json,
     },
     /// A tool runs.
     ToolStarted {
-        /// Its key.
         tool: Key,
         /// Its name, if said again.
         name: Option<String>,
@@ -106,34 +96,26 @@ pub enum Said {
     },
     /// A tool is under way.
     ToolProgress {
-        /// Its key.
         tool: Key,
-        /// How far.
         progress: Progress,
     },
     /// A tool is over.
     ToolEnded {
-        /// Its key.
         tool: Key,
-        /// How.
         outcome: ToolOutcome,
         /// What it gave back.
         result: ToolResult,
     },
     /// The person is asked.
     AskOpened {
-        /// Its key.
         ask: Key,
         /// The line on top.
         title: String,
-        /// What.
         kind: FactAsk,
-        /// When it expires.
         deadline: Option<Millis>,
     },
     /// The question is no longer wanted.
     AskWithdrawn {
-        /// Its key.
         ask: Key,
         /// Whether its time ran out.
         expired: bool,
@@ -157,18 +139,15 @@ pub enum Said {
         max: u32,
         /// Milliseconds until then.
         delay_ms: u64,
-        /// What went wrong.
         reason: String,
         /// Of what kind that is, where the wire tells.
         kind: Option<RetryKind>,
     },
     /// A word for the person.
     Notice {
-        /// How loud.
         level: Level,
         /// A short stable word.
         code: String,
-        /// The text.
         text: String,
     },
     /// The session's title.
@@ -188,11 +167,9 @@ pub enum FactAsk {
     Consent {
         /// The tool's key, if the wire ties the question to one.
         tool: Option<Key>,
-        /// Its name.
         name: String,
         /// Its arguments.
         args: Json,
-        /// What would happen.
         preview: Option<Preview>,
         /// How dangerous the runtime says it is.
         assessment: Assessment,

@@ -16,11 +16,9 @@ use std::fmt;
 /// A broken law, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Where.
     pub seq: Seq,
     /// Which law (see the list in `docs/domain.md`).
     pub law: u8,
-    /// What is wrong.
     pub what: String,
 }
 

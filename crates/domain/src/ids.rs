@@ -116,9 +116,7 @@ id!(
 id!(
     /// A node of the session's tree; a message's entry carries the message's number.
     EntryId, "entry");
-id!(
-    /// A message.
-    MessageId, "msg");
+id!(MessageId, "msg");
 id!(
     /// One use of a tool.
     ToolRunId, "tool");

@@ -4,8 +4,6 @@
 //! A UI sends [`command::Command`]s and gets receipts or refusals; what happens becomes numbered [`event::Event`]s; folded, they
 //! are the [`state::State`] of a session. Foreign runtimes say [`fact::Fact`]s, which [`canon::Canon`] turns into events.
 
-#![warn(missing_docs)]
-
 pub mod ask;
 pub mod ask_book;
 pub mod canon;

@@ -22,11 +22,8 @@ pub struct Ticket(pub u64);
 /// Everything a turn needs.
 #[derive(Debug, Clone)]
 pub struct TurnBrief {
-    /// Which session.
     pub session: SessionId,
-    /// Which run.
     pub run: RunId,
-    /// Which turn.
     pub turn: TurnId,
     /// Where new ids come from.
     pub ids: Ids,
@@ -34,7 +31,6 @@ pub struct TurnBrief {
     pub context: Vec<Entry>,
     /// The tool runs named in it.
     pub tools: Vec<ToolRun>,
-    /// The turn's input.
     pub input: Input,
     /// How the prompt wants it.
     pub options: PromptOptions,
@@ -61,7 +57,6 @@ pub struct TurnBrief {
 /// Where a turn goes on after a crash: a step whose tools still wait for consent under the same ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
-    /// Which step.
     pub step: StepId,
     /// The consents that are open, oldest first.
     pub consents: Vec<OpenConsent>,
@@ -105,58 +100,36 @@ pub enum Order {
     /// Do this turn. Only to a driven engine.
     Turn(Box<TurnBrief>),
     /// Stop this run. Nothing of it may start any more.
-    Cancel {
-        /// Which session.
-        session: SessionId,
-        /// Which run.
-        run: RunId,
-    },
+    Cancel { session: SessionId, run: RunId },
     /// An ask of yours is over.
     AskClosed {
-        /// Which session.
         session: SessionId,
-        /// Which.
         ask: AskId,
         /// How. Unlike the record, this carries what was typed into a secret field.
         closing: Closing,
     },
     /// Whether a steer waits: the remaining tool calls of the step are then skipped.
-    SteerWaits {
-        /// Which session.
-        session: SessionId,
-        /// Whether one does.
-        waits: bool,
-    },
+    SteerWaits { session: SessionId, waits: bool },
     /// Whether what happens in the session can be written down: while it cannot, a crash would forget that a tool ran.
     StoreFails {
-        /// Which session.
         session: SessionId,
         /// Why it cannot; `None` when it can again.
         why: Option<String>,
     },
     /// The person took another policy mode: it holds for what runs and for what is asked already.
-    PolicyChanged {
-        /// Which session.
-        session: SessionId,
-        /// Which mode.
-        policy: Policy,
-    },
+    PolicyChanged { session: SessionId, policy: Policy },
     /// A command that only the engine can answer.
     Consult {
         /// To settle.
         ticket: Ticket,
         /// About which session.
         session: SessionId,
-        /// What.
         command: Command,
         /// How the session stands.
         grounds: Box<Grounds>,
     },
     /// The session is closed: let go of what you keep for it.
-    Forget {
-        /// Which.
-        session: SessionId,
-    },
+    Forget { session: SessionId },
 }
 
 /// How a turn of a driven engine ended.
@@ -186,45 +159,19 @@ pub enum Kept {
 pub enum Report {
     /// Something happened in a run of a driven engine. What comes for a run that is over is dropped.
     Happened {
-        /// In which session.
         session: SessionId,
         /// In which run; `None` for things outside runs, such as a compaction by hand.
         run: Option<RunId>,
-        /// What.
         body: Body,
     },
     /// The turn is over.
-    TurnDone {
-        /// In which session.
-        session: SessionId,
-        /// Which run.
-        run: RunId,
-        /// Which turn.
-        turn: TurnId,
-        /// How.
-        end: TurnEnd,
-    },
+    TurnDone { session: SessionId, run: RunId, turn: TurnId, end: TurnEnd },
     /// A foreign runtime said something.
-    Said {
-        /// In which session.
-        session: SessionId,
-        /// What.
-        fact: Fact,
-    },
+    Said { session: SessionId, fact: Fact },
     /// A one-way word to the UIs of a session.
-    Signal {
-        /// Which session.
-        session: SessionId,
-        /// What.
-        signal: Signal,
-    },
+    Signal { session: SessionId, signal: Signal },
     /// A consulted command is settled.
-    Settled {
-        /// Which.
-        ticket: Ticket,
-        /// How.
-        with: Result<Receipt, Refusal>,
-    },
+    Settled { ticket: Ticket, with: Result<Receipt, Refusal> },
 }
 
 /// What a runtime can do, once the handshake told; the UI greys out the rest.
@@ -240,7 +187,6 @@ pub struct Abilities {
     pub cancel: bool,
     /// It lists and opens sessions.
     pub sessions: bool,
-    /// It branches.
     pub branch: bool,
     /// It lists and sets models.
     pub models: bool,
@@ -275,7 +221,6 @@ impl Abilities {
 pub enum News {
     /// The UI now sees this session and it is the current one; the replay builds its state from nothing.
     Attached {
-        /// Which session.
         session: SessionId,
         /// Bodies whose fold is its state.
         replay: Vec<(Millis, Body)>,
@@ -285,26 +230,11 @@ pub enum News {
         abilities: Abilities,
     },
     /// Something happened. Streams may arrive with several deltas in one; numbers only rise.
-    Happened {
-        /// In which session.
-        session: SessionId,
-        /// What.
-        event: Arc<Event>,
-    },
+    Happened { session: SessionId, event: Arc<Event> },
     /// A one-way word.
-    Signal {
-        /// From which session.
-        session: SessionId,
-        /// What.
-        signal: Signal,
-    },
+    Signal { session: SessionId, signal: Signal },
     /// A command of this UI is settled.
-    Settled {
-        /// Which.
-        ticket: Ticket,
-        /// How.
-        with: Result<Receipt, Refusal>,
-    },
+    Settled { ticket: Ticket, with: Result<Receipt, Refusal> },
     /// How the way to the runtime is.
     Link(LinkState),
 }

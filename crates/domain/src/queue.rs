@@ -10,7 +10,7 @@ pub const MAX_QUEUED: usize = 256;
 /// Most bytes of text and attachments that may wait in one session.
 pub const MAX_QUEUED_BYTES: usize = 32 * 1024 * 1024;
 
-/// Which queue.
+/// Steers reach the agent within a run, follow-ups when it would stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QueueKind {
     /// Heard as soon as the current step's tool call is over.
@@ -22,7 +22,6 @@ pub enum QueueKind {
 /// How many inputs a turn takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// One.
     #[default]
     OneAtATime,
     /// All of that queue, joined.
@@ -32,9 +31,7 @@ pub enum Mode {
 /// An input that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Waiting {
-    /// Its id.
     pub id: QueuedId,
-    /// What was said.
     pub input: Input,
     /// By which UI, in words.
     pub by: Option<String>,
@@ -81,7 +78,7 @@ impl Queues {
         }
     }
 
-    /// The mode of this queue.
+    /// How many of its inputs a turn takes.
     pub fn mode(&self, kind: QueueKind) -> Mode {
         match kind {
             QueueKind::Steer => self.steer_mode,

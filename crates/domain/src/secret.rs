@@ -92,7 +92,6 @@ struct Scanned {
 }
 
 impl Secrets {
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }

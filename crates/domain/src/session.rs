@@ -63,7 +63,6 @@ impl Policy {
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionSummary {
-    /// Its id.
     pub id: SessionId,
     /// Its title, or the beginning of the first prompt.
     pub title: String,
@@ -79,7 +78,6 @@ pub struct SessionSummary {
     pub messages: u64,
     /// The last thing the person said.
     pub last_prompt: Option<String>,
-    /// The last run.
     pub last_run: Option<RunId>,
     /// Whether a run is under way.
     pub running: bool,
@@ -90,11 +88,8 @@ pub struct SessionSummary {
 /// Numbers of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Stats {
-    /// Messages.
     pub messages: u64,
-    /// Turns.
     pub turns: u64,
-    /// Runs.
     pub runs: u64,
     /// Tool runs.
     pub tools: u64,
@@ -105,7 +100,6 @@ pub struct Stats {
 /// A model in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelEntry {
-    /// Which.
     pub model: ModelRef,
     /// Tokens that fit.
     pub context_window: Option<u64>,
@@ -141,7 +135,6 @@ pub struct ServerEntry {
     pub http: bool,
     /// Whether the project brought it (else the person).
     pub from_project: bool,
-    /// How it is.
     pub state: ServerState,
     /// How many tools it offers, once known.
     pub tools: Option<u64>,
@@ -152,11 +145,8 @@ pub struct ServerEntry {
 /// A skill in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SkillEntry {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// What it is for.
     pub description: String,
     /// Its file.
     pub path: String,
@@ -180,9 +170,7 @@ pub struct SkillList {
 /// A tool in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolEntry {
-    /// Its name.
     pub name: String,
-    /// What it does.
     pub description: String,
     /// Where it comes from: `built-in`, an MCP server, a UI.
     pub source: String,
@@ -193,7 +181,6 @@ pub struct ToolEntry {
 /// A finished or running run, in short.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RunSummary {
-    /// Which.
     pub run: RunId,
     /// How it ended, or `None` while it runs.
     pub outcome: Option<Outcome>,

@@ -31,37 +31,19 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// A toast.
-    Notify {
-        /// How loud.
-        level: Level,
-        /// The text.
-        text: String,
-    },
+    Notify { level: Level, text: String },
     /// A field of the status line; `None` takes it away.
-    Status {
-        /// Which field.
-        key: String,
-        /// Its text.
-        text: Option<String>,
-    },
+    Status { key: String, text: Option<String> },
     /// The line that says what is going on; `None` takes it away.
     Working(Option<String>),
     /// A small block near the composer; empty takes it away.
-    Widget {
-        /// Which block.
-        key: String,
-        /// Its lines.
-        lines: Vec<String>,
-        /// Where it stands.
-        place: Place,
-    },
+    Widget { key: String, lines: Vec<String>, place: Place },
     /// The window's title.
     Title(String),
     /// Text for the composer.
     EditorText(String),
     /// What the person may want to type next.
     Suggestion {
-        /// The text.
         text: String,
         /// Thousandths.
         confidence: u16,
@@ -124,11 +106,9 @@ impl Signal {
 pub struct Board {
     /// Status fields.
     pub status: BTreeMap<String, String>,
-    /// Widgets.
     pub widgets: BTreeMap<String, (Place, Vec<String>)>,
     /// The working line.
     pub working: Option<String>,
-    /// The title.
     pub title: Option<String>,
 }
 
@@ -179,7 +159,6 @@ impl Board {
 pub struct UiContext {
     /// Working directory of the UI.
     pub cwd: Option<String>,
-    /// Root of the workspace.
     pub workspace_root: Option<String>,
     /// File that has the focus.
     pub active_file: Option<String>,

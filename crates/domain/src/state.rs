@@ -24,30 +24,24 @@ pub use hash::StateHash;
 /// A node of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its id.
     pub id: EntryId,
     /// The entry before it; `None` at a root.
     pub parent: Option<EntryId>,
-    /// When it began.
     pub at: Millis,
-    /// What it is.
     pub kind: EntryKind,
 }
 
-/// What an entry is.
+/// The content of a node of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A message.
     Message(Message),
     /// A summary of what came before.
     Compaction(Compaction),
     /// A word for the person.
     Notice {
-        /// How loud.
         level: Level,
         /// A short stable word.
         code: String,
-        /// The text.
         text: String,
         /// The run it belongs to.
         run: Option<RunId>,
@@ -57,9 +51,7 @@ pub enum EntryKind {
 /// A message, finished or under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Its id.
     pub id: MessageId,
-    /// Who speaks.
     pub role: Role,
     /// The run it belongs to.
     pub run: Option<RunId>,
@@ -106,35 +98,26 @@ impl Message {
 /// A run, over or under way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// Its id.
     pub id: RunId,
-    /// When it began.
     pub started_at: Millis,
-    /// When and how it ended.
     pub ended: Option<(Millis, Outcome)>,
-    /// Its turns.
     pub turns: Vec<Turn>,
 }
 
 /// A turn of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Turn {
-    /// Its id.
     pub id: TurnId,
-    /// What began it.
     pub cause: Cause,
     /// Whether it is over.
     pub ended: bool,
-    /// Its steps.
     pub steps: Vec<Step>,
 }
 
 /// A step of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// Its id.
     pub id: StepId,
-    /// Who was asked.
     pub model: Option<ModelRef>,
     /// What it used, once it is over.
     pub usage: Option<Usage>,
@@ -167,7 +150,6 @@ pub struct Settings {
     pub project: String,
     /// The session it branched from, and where.
     pub parent: Option<(String, Option<EntryId>)>,
-    /// Its title.
     pub title: Option<String>,
     /// The model of the next steps.
     pub model: Option<ModelRef>,
@@ -186,7 +168,6 @@ pub struct Retry {
     pub max: u32,
     /// Milliseconds until then.
     pub delay_ms: u64,
-    /// What went wrong.
     pub reason: String,
     /// Of what kind that is, where it is known.
     pub kind: Option<RetryKind>,
@@ -205,17 +186,14 @@ pub struct State {
     pub updated_at: Millis,
     /// What it is about and how it is set.
     pub settings: Settings,
-    /// All entries.
     pub entries: BTreeMap<EntryId, Entry>,
     /// The active tip.
     pub leaf: Option<EntryId>,
     /// All runs, oldest first; at most the last one is under way.
     pub runs: Vec<Run>,
-    /// All tool runs.
     pub tools: BTreeMap<ToolRunId, ToolRun>,
     /// Open asks, oldest first.
     pub asks: Vec<Ask>,
-    /// What waits.
     pub queues: Queues,
     /// The agent's plan.
     pub plan: Vec<PlanItem>,

@@ -54,7 +54,6 @@ pub enum Decider {
 pub struct Decision {
     /// Whether it may run.
     pub allowed: bool,
-    /// Who decided.
     pub by: Decider,
     /// How far a yes reaches.
     pub scope: Scope,
@@ -103,7 +102,6 @@ pub enum Progress {
 /// One use of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolRun {
-    /// Its id.
     pub id: ToolRunId,
     /// The run it belongs to.
     pub run: RunId,
@@ -111,11 +109,9 @@ pub struct ToolRun {
     pub step: StepId,
     /// The message that proposed it.
     pub message: MessageId,
-    /// The tool's name.
     pub name: String,
     /// Its arguments as the model wrote them.
     pub args: Json,
-    /// Where it stands.
     pub phase: ToolPhase,
     /// What was decided, once it is.
     pub decision: Option<Decision>,
@@ -125,18 +121,15 @@ pub struct ToolRun {
     pub status: Option<(Option<u8>, String)>,
     /// What it gave back, once it ended.
     pub result: Option<ToolResult>,
-    /// When it was proposed.
     pub proposed_at: Millis,
-    /// When it started.
     pub started_at: Option<Millis>,
-    /// When it ended.
     pub ended_at: Option<Millis>,
     pub(crate) fixed_hash: u64,
     pub(crate) roll: u64,
 }
 
 impl ToolRun {
-    /// Whether it has ended.
+    /// Whether it is over, with whatever outcome.
     pub fn ended(&self) -> bool {
         matches!(self.phase, ToolPhase::Ended(_))
     }

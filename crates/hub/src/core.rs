@@ -231,7 +231,7 @@ impl Core {
         self.sessions.values().any(|live| live.state.open_run().is_some())
     }
 
-    /// The sessions that are open here.
+    /// The ids of all sessions in memory.
     pub fn open_sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.sessions.keys()
     }

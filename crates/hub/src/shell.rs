@@ -70,11 +70,9 @@ pub enum EngineSeat {
 
 /// A foreign runtime behind a role.
 pub struct RemoteSeat {
-    /// The role.
     pub role: Box<dyn UiRole>,
     /// The way there.
     pub link: LinkIo,
-    /// Who we are.
     pub hello: roles::Hello,
     /// Whether its wire is lossless ([`Engine::Mirrored`]).
     pub lossless: bool,

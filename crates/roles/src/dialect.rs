@@ -118,7 +118,7 @@ impl Dialect {
         Dialect(description)
     }
 
-    /// What it is and does.
+    /// All that the program knows of this wire.
     pub fn description(self) -> &'static Description {
         self.0
     }

@@ -70,7 +70,6 @@ pub struct Quirk {
     pub name: &'static str,
     /// What the program does.
     pub what: &'static str,
-    /// What we do.
     pub ours: &'static str,
 }
 
@@ -139,7 +138,6 @@ pub struct Sources {
     pub words: &'static [Words],
     /// What is said of items without words of their own, where they are not exact; empty where each must have its own.
     pub rest: &'static str,
-    /// What was computed.
     pub verdicts: Verdicts,
     /// What is exact on this wire and on another, and yet not over a bridge between them: why.
     pub across: &'static [(Item, &'static str)],

@@ -17,7 +17,6 @@ use std::time::Duration;
 /// What the runtime behind a runtime role is, for greetings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Greeting {
-    /// Our version.
     pub version: String,
     /// Working directory of the runtime.
     pub cwd: String,
@@ -37,7 +36,6 @@ impl Greeting {
 /// A session as a runtime role sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// Which session.
     pub session: &'a SessionId,
     /// As it stands now. When a slow link catches up, this may be ahead of the event that is being told.
     pub state: &'a State,

@@ -22,7 +22,7 @@ impl<P> Default for Tickets<P> {
 }
 
 impl<P> Tickets<P> {
-    /// A ticket of its own for `what`.
+    /// A ticket that was never used before, under which `what` is found again.
     pub fn issue(&mut self, what: P) -> Ticket {
         self.last += 1;
         let ticket = Ticket(self.last);

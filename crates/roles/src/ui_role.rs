@@ -40,7 +40,6 @@ pub trait UiRole: Send {
 /// Who we are, for greetings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hello {
-    /// Our version.
     pub version: String,
     /// Working directory of the UI.
     pub cwd: String,

@@ -10,6 +10,7 @@ use crate::state::State;
 use crate::tool::{Decider, Decision};
 
 impl Canon {
+    /// Opens an ask of the peer, unless it is open already or there is nothing left to decide.
     pub(super) fn open_ask(
         &mut self,
         draft: &mut Draft<'_>,
@@ -50,6 +51,7 @@ impl Canon {
         self.names.asks.remove(&ask);
     }
 
+    /// Closes an ask that the peer no longer wants answered.
     pub(super) fn withdraw(&mut self, draft: &mut Draft<'_>, ask: AskId, expired: bool) {
         let closing = if expired { Closing::Expired } else { Closing::Withdrawn };
         self.names.asks.remove(&ask);

@@ -8,6 +8,7 @@ use crate::state::State;
 use crate::state::close::Open;
 use crate::tool::ToolPhase;
 
+/// The bodies of one fact, and what is open after them.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     state: &'a State,
@@ -23,10 +24,12 @@ pub(super) struct ToolStand {
 }
 
 impl<'a> Draft<'a> {
+    /// No bodies yet.
     pub(super) fn over(state: &'a State) -> Draft<'a> {
         Draft { state, bodies: Vec::new() }
     }
 
+    /// Adds a body: what is asked from here on is answered with it.
     pub(super) fn push(&mut self, body: Body) {
         self.bodies.push(body);
     }
@@ -46,6 +49,7 @@ impl<'a> Draft<'a> {
         self.bodies.iter().rev().find_map(says)
     }
 
+    /// The run under way.
     pub(super) fn run(&self) -> Option<RunId> {
         let told = self.newest(|body| match body {
             Body::Run(RunEvent::Started { run }) => Some(Some(*run)),
@@ -55,6 +59,7 @@ impl<'a> Draft<'a> {
         told.unwrap_or_else(|| self.state.open_run().map(|run| run.id))
     }
 
+    /// The turn under way.
     pub(super) fn turn(&self) -> Option<TurnId> {
         let told = self.newest(|body| match body {
             Body::Run(RunEvent::TurnStarted { turn, .. }) => Some(Some(*turn)),
@@ -64,6 +69,7 @@ impl<'a> Draft<'a> {
         told.unwrap_or_else(|| Some(self.state.open_run()?.open_turn()?.id))
     }
 
+    /// The step under way.
     pub(super) fn step(&self) -> Option<StepId> {
         let told = self.newest(|body| match body {
             Body::Run(RunEvent::StepStarted { step, .. }) => Some(Some(*step)),
@@ -73,6 +79,7 @@ impl<'a> Draft<'a> {
         told.unwrap_or_else(|| Some(self.state.open_run()?.open_step()?.id))
     }
 
+    /// The active tip of the tree.
     pub(super) fn leaf(&self) -> Option<EntryId> {
         let told = self.newest(|body| match body {
             Body::Message(MessageEvent::Started { message, .. }) => Some((*message).into()),
@@ -82,6 +89,7 @@ impl<'a> Draft<'a> {
         told.or(self.state.leaf)
     }
 
+    /// Where a tool run stands; one that nobody knows stands at its beginning.
     pub(super) fn tool(&self, id: ToolRunId) -> ToolStand {
         let known = self.state.tool(id).map(|tool| ToolStand {
             allowed: tool.decision.as_ref().map(|decision| decision.allowed),

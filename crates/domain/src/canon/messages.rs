@@ -48,6 +48,7 @@ impl OpenMessage {
 }
 
 impl Canon {
+    /// Begins a message, unless one of this key is open; gives its place among the open ones.
     pub(super) fn start_message(&mut self, draft: &mut Draft<'_>, key: Option<Key>, role: Role) -> usize {
         if let Some(at) =
             key.as_ref().and_then(|key| self.messages.iter().position(|m| m.key.as_ref() == Some(key)))
@@ -101,6 +102,7 @@ impl Canon {
         }
     }
 
+    /// The newest open message of the model, begun if there is none: tools are proposed there.
     pub(super) fn assistant_message(&mut self, draft: &mut Draft<'_>) -> MessageId {
         self.ensure_step(draft);
         let at = match self.messages.iter().rposition(|m| m.role == Role::Assistant) {
@@ -112,6 +114,7 @@ impl Canon {
         self.messages[at].id
     }
 
+    /// A piece of streamed text.
     pub(super) fn text(&mut self, draft: &mut Draft<'_>, key: Option<Key>, kind: TextKind, text: String) {
         if !text.is_empty() {
             let at = self.message_at(draft, key);
@@ -139,6 +142,7 @@ impl Canon {
         }
     }
 
+    /// The whole text so far, from wires that repeat it: only what is new of it is told.
     pub(super) fn whole(&mut self, draft: &mut Draft<'_>, key: Option<Key>, parts: Vec<(TextKind, String)>) {
         let at = self.message_at(draft, key);
         for kind in [TextKind::Thought, TextKind::Text] {
@@ -157,6 +161,7 @@ impl Canon {
         }
     }
 
+    /// A part that comes whole.
     pub(super) fn part(&mut self, draft: &mut Draft<'_>, key: Option<Key>, mut part: Part) {
         let at = self.message_at(draft, key);
         let message = &mut self.messages[at];
@@ -178,6 +183,7 @@ impl Canon {
         }
     }
 
+    /// Ends the message of this key, or the newest open one.
     pub(super) fn end_message(&mut self, draft: &mut Draft<'_>, key: Option<Key>, finish: Finish) {
         let at = match &key {
             Some(_) => self.messages.iter().position(|m| m.key == key),

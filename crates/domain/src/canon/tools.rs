@@ -18,6 +18,7 @@ pub(super) struct OpenTool {
 }
 
 impl Canon {
+    /// Our id of a tool run, which is proposed first if the wire has not said so.
     pub(super) fn propose(
         &mut self,
         draft: &mut Draft<'_>,
@@ -38,6 +39,7 @@ impl Canon {
         tool
     }
 
+    /// A tool runs, or the peer says something that only a running tool can do.
     pub(super) fn start_tool(
         &mut self,
         draft: &mut Draft<'_>,
@@ -60,6 +62,7 @@ impl Canon {
         draft.push(Body::Tool(ToolEvent::Started { tool }));
     }
 
+    /// Live output or a measure of a tool that runs.
     pub(super) fn tool_progress(
         &mut self,
         draft: &mut Draft<'_>,
@@ -75,6 +78,7 @@ impl Canon {
         }
     }
 
+    /// A tool run is over; one that did something is told to have started first.
     pub(super) fn end_tool(
         &mut self,
         draft: &mut Draft<'_>,

@@ -16,14 +16,11 @@ pub enum Receipt {
     Done,
     /// A run began.
     Started {
-        /// In which session.
         session: SessionId,
-        /// Which run.
         run: RunId,
     },
     /// The input waits.
     Queued {
-        /// Its id.
         item: QueuedId,
         /// The run it waits for.
         run: RunId,
@@ -35,7 +32,6 @@ pub enum Receipt {
     },
     /// The UI is at this session now.
     Session {
-        /// Which.
         session: SessionSummary,
         /// The one it branched from.
         parent: Option<SessionId>,
@@ -50,21 +46,17 @@ pub enum Receipt {
     Stats(Stats),
     /// Written to a file.
     Saved {
-        /// Where.
         path: String,
         /// Bytes.
         size: u64,
     },
     /// A session as a text.
     Exported {
-        /// How.
         format: ExportFormat,
-        /// The text.
         text: String,
     },
     /// Models and the current one.
     Models {
-        /// All.
         models: Vec<ModelEntry>,
         /// The one in use.
         current: Option<ModelRef>,
@@ -73,9 +65,7 @@ pub enum Receipt {
     Model(ModelRef),
     /// MCP servers.
     Servers(Vec<ServerEntry>),
-    /// Skills.
     Skills(SkillList),
-    /// Tools.
     Tools(Vec<ToolEntry>),
     /// A summary stands in the place of older entries.
     Compacted {
@@ -91,9 +81,7 @@ pub enum Receipt {
 /// Events of the past.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct History {
-    /// How many runs they are of.
     pub runs: u64,
-    /// The events.
     pub events: Vec<Event>,
     /// Whether older ones were left out.
     pub truncated: bool,
@@ -104,7 +92,6 @@ pub struct History {
 pub struct Refusal {
     /// For programs.
     pub kind: RefusalKind,
-    /// What is wrong.
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
@@ -125,7 +112,6 @@ pub enum RefusalKind {
     EntryUnknown,
     /// No such ask.
     AskUnknown,
-    /// The ask is over.
     AskOver,
     /// No such waiting input.
     QueuedUnknown,
@@ -153,7 +139,6 @@ pub enum RefusalKind {
     Lost,
     /// The foreign runtime said no, in its own words.
     Remote {
-        /// Its code.
         code: String,
     },
     /// A defect of ours.

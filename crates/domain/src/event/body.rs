@@ -12,7 +12,7 @@ use crate::session::{ModelRef, Policy};
 use crate::signal::Level;
 use crate::tool::{Decision, Progress, ToolOutcome, ToolResult};
 
-/// What happened.
+/// The content of an event, in groups: each variant holds one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Body {
     /// About the session itself.
@@ -21,7 +21,6 @@ pub enum Body {
     Run(RunEvent),
     /// A message of the conversation.
     Message(MessageEvent),
-    /// A tool.
     Tool(ToolEvent),
     /// A question to the person.
     Ask(AskEvent),
@@ -48,20 +47,11 @@ pub enum SessionEvent {
         parent: Option<(String, Option<EntryId>)>,
     },
     /// The session has a (new) title.
-    Renamed {
-        /// The title.
-        title: String,
-    },
+    Renamed { title: String },
     /// The model of the next steps.
-    ModelChosen {
-        /// Which.
-        model: ModelRef,
-    },
+    ModelChosen { model: ModelRef },
     /// How tools get their consent.
-    PolicyChosen {
-        /// Which mode.
-        policy: Policy,
-    },
+    PolicyChosen { policy: Policy },
     /// Which tools the model may use; `None` means all.
     ToolsChosen {
         /// Their names.
@@ -79,44 +69,31 @@ pub enum SessionEvent {
 pub enum RunEvent {
     /// A run began.
     Started {
-        /// Its id.
         run: RunId,
     },
     /// A run ended. Nothing of it comes after.
     Ended {
-        /// Its id.
         run: RunId,
-        /// How.
         outcome: Outcome,
     },
     /// A turn began.
     TurnStarted {
-        /// Its run.
         run: RunId,
-        /// Its id.
         turn: TurnId,
-        /// What began it.
         cause: Cause,
     },
-    /// A turn ended.
     TurnEnded {
-        /// Its id.
         turn: TurnId,
     },
     /// The model is asked.
     StepStarted {
-        /// Its turn.
         turn: TurnId,
-        /// Its id.
         step: StepId,
-        /// Who is asked.
         model: Option<ModelRef>,
     },
     /// The model has answered and its tools are done.
     StepEnded {
-        /// Its id.
         step: StepId,
-        /// What it used.
         usage: Usage,
     },
     /// The model will be asked again after a failure.
@@ -127,7 +104,6 @@ pub enum RunEvent {
         max: u32,
         /// Milliseconds until then.
         delay_ms: u64,
-        /// What went wrong.
         reason: String,
         /// Of what kind that is, where it is known.
         kind: Option<RetryKind>,
@@ -139,11 +115,9 @@ pub enum RunEvent {
 pub enum MessageEvent {
     /// A message began; it becomes the leaf.
     Started {
-        /// Its id.
         message: MessageId,
         /// The entry before it.
         parent: Option<EntryId>,
-        /// Who speaks.
         role: Role,
         /// The turn it belongs to; `None` for messages outside any run.
         turn: Option<TurnId>,
@@ -152,7 +126,6 @@ pub enum MessageEvent {
     },
     /// More text; it extends the last part if that is of the same kind and still open, else it begins a part.
     Delta {
-        /// Which message.
         message: MessageId,
         /// Text or thought.
         kind: TextKind,
@@ -161,16 +134,11 @@ pub enum MessageEvent {
     },
     /// A whole part.
     PartAdded {
-        /// Which message.
         message: MessageId,
-        /// The part.
         part: Part,
     },
-    /// A message is finished.
     Ended {
-        /// Which.
         message: MessageId,
-        /// How.
         finish: Finish,
     },
 }
@@ -180,39 +148,29 @@ pub enum MessageEvent {
 pub enum ToolEvent {
     /// The model wants a tool.
     Proposed {
-        /// Its id.
         tool: ToolRunId,
         /// The message it stands in, which is open.
         message: MessageId,
-        /// The tool's name.
         name: String,
         /// Its arguments.
         args: Json,
     },
     /// It was decided whether the tool may run.
     Decided {
-        /// Which.
         tool: ToolRunId,
-        /// What.
         decision: Decision,
     },
-    /// The tool runs.
     Started {
-        /// Which.
         tool: ToolRunId,
     },
     /// The tool is under way.
     Progress {
-        /// Which.
         tool: ToolRunId,
-        /// How far.
         progress: Progress,
     },
     /// The tool is over.
     Ended {
-        /// Which.
         tool: ToolRunId,
-        /// How.
         outcome: ToolOutcome,
         /// What it gave back.
         result: ToolResult,
@@ -225,12 +183,7 @@ pub enum AskEvent {
     /// The person is asked.
     Opened(Ask),
     /// The question is over.
-    Closed {
-        /// Which.
-        ask: AskId,
-        /// How.
-        closing: Closing,
-    },
+    Closed { ask: AskId, closing: Closing },
 }
 
 /// What happens to inputs that wait.
@@ -238,36 +191,26 @@ pub enum AskEvent {
 pub enum QueueEvent {
     /// An input waits.
     Added {
-        /// Its id.
         item: QueuedId,
-        /// In which queue.
         kind: QueueKind,
-        /// What was said.
         input: Input,
         /// By which UI, in words.
         by: Option<String>,
     },
     /// A waiting input was rewritten.
     Edited {
-        /// Which.
         item: QueuedId,
         /// The new input.
         input: Input,
     },
     /// A waiting input left the queue.
     Left {
-        /// Which.
         item: QueuedId,
         /// Why.
         leaving: Leaving,
     },
     /// How many inputs a turn takes from a queue.
-    ModeSet {
-        /// Which queue.
-        kind: QueueKind,
-        /// How many.
-        mode: Mode,
-    },
+    ModeSet { kind: QueueKind, mode: Mode },
 }
 
 /// What happens to the model's context.
@@ -307,11 +250,9 @@ pub enum NoteEvent {
         parent: Option<EntryId>,
         /// The run it belongs to.
         run: Option<RunId>,
-        /// How loud.
         level: Level,
         /// A short stable word.
         code: String,
-        /// The text.
         text: String,
     },
 }

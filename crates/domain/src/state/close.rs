@@ -33,7 +33,7 @@ struct OpenAsk {
 }
 
 impl State {
-    /// What is open.
+    /// Everything that has begun and not ended.
     pub fn open(&self) -> Open {
         let run = self.open_run();
         let tools = self.open_tools().into_iter().filter_map(|id| self.tool(id));

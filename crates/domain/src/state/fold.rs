@@ -18,7 +18,6 @@ pub enum NotApplied {
     OutOfOrder {
         /// What should have come.
         expected: Seq,
-        /// What came.
         got: Seq,
     },
     /// It names something that is not there, or not in the needed phase.

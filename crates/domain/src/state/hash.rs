@@ -11,7 +11,7 @@ use crate::tool::ToolRun;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The hash of a state.
+/// Equal for two sides that hold the same session, however its events were cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateHash(pub u64);
 
@@ -91,6 +91,7 @@ pub(super) fn whole_part(roll: u64, part: &Part) -> u64 {
     }
 }
 
+/// What an entry adds to the hash of its state.
 pub(super) fn entry(entry: &Entry) -> u64 {
     let mut hasher = Rolling(START);
     (entry.id, entry.parent).hash(&mut hasher);
@@ -102,10 +103,12 @@ pub(super) fn entry(entry: &Entry) -> u64 {
     hasher.finish()
 }
 
+/// The part of a tool run that never changes.
 pub(super) fn tool_fixed(tool: &ToolRun) -> u64 {
     of(&(tool.id, tool.run, tool.step, tool.message, &tool.name, &tool.args))
 }
 
+/// What a tool run adds to the hash of its state.
 pub(super) fn tool(tool: &ToolRun) -> u64 {
     of(&(tool.fixed_hash, tool.roll, &tool.phase, &tool.decision, &tool.status, &tool.result))
 }

@@ -37,6 +37,7 @@ impl Core {
         waits?.into_iter().max().map(|longest| Millis(self.now.0.saturating_add(longest)))
     }
 
+    /// A person answers: the first answer counts, and the engine hears it.
     pub(super) fn answer(
         &mut self,
         ui: UiId,
@@ -73,6 +74,7 @@ impl Core {
         self.out.push(super::Out::Order(Order::AskClosed { session: session.clone(), ask, closing }));
     }
 
+    /// Closes the asks whose deadline has come.
     pub(super) fn expire_asks(&mut self, session: &SessionId) {
         let expired = match self.sessions.get(session) {
             Some(live) => live.state.expired_asks(self.now),

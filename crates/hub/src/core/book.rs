@@ -60,6 +60,7 @@ impl Core {
         }
     }
 
+    /// Takes a session out of sight of a UI.
     pub(super) fn detach(&mut self, ui: UiId, session: &SessionId) {
         let Some(seat) = self.uis.get_mut(&ui) else { return };
         if seat.current.as_ref() == Some(session) {
@@ -78,6 +79,7 @@ impl Core {
         }
     }
 
+    /// A UI is gone: nothing is owed to it any more, and asks that only it could answer close.
     pub(super) fn left(&mut self, ui: UiId) {
         self.uis.remove(&ui);
         self.consulted.retain(|_, consulted| consulted.ui != ui);

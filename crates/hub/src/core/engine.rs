@@ -108,7 +108,6 @@ impl Engine {
 pub(super) enum Settled {
     /// Nothing more.
     Done,
-    /// It changes so.
     Changes(Body),
     /// The receipt has the runtime's ids and must be translated.
     Foreign,

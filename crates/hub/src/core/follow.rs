@@ -23,6 +23,7 @@ const FLOODED: &str = "it floods us: a million words and more in a row that belo
 const ENDLESS: &str = "it streams one message of more than 8 MiB, which nobody can read. Start it again";
 
 impl Core {
+    /// Passes a command on to the engine; its answer comes as a report.
     pub(super) fn consult(
         &mut self,
         ui: UiId,
@@ -75,6 +76,7 @@ impl Core {
         }
     }
 
+    /// The engine settled a command that was passed on to it.
     pub(super) fn consult_settled(&mut self, ticket: Ticket, with: Result<Receipt, Refusal>) {
         let Some(Consulted { ui, ticket, session, command }) = self.consulted.remove(&ticket) else { return };
         let with = self.mask_settled(&session, with);
@@ -249,6 +251,7 @@ impl Core {
         }
     }
 
+    /// Takes an event of a lossless runtime as it is, within bounds.
     pub(super) fn mirror_event(&mut self, session: &SessionId, event: Arc<Event>) {
         for event in self.masked_events(session, event) {
             let Some(live) = self.sessions.get_mut(session) else { return };

@@ -27,13 +27,9 @@ pub struct RequestId(pub u64);
 #[derive(Debug)]
 pub enum Request {
     /// Open a session for writing.
-    Open {
-        /// Which session.
-        session: SessionId,
-    },
+    Open { session: SessionId },
     /// Take a session away for good.
     Delete {
-        /// Which session.
         session: SessionId,
         /// Whether it is open here: then it need not be in the store.
         live: bool,
@@ -49,7 +45,6 @@ pub enum Request {
     },
     /// The newest events of the last runs.
     History {
-        /// Of which session.
         session: SessionId,
         /// How many runs at most.
         max_runs: u64,
@@ -58,7 +53,6 @@ pub enum Request {
     },
     /// A session as a text.
     Export {
-        /// Which session.
         session: SessionId,
         /// As it stands.
         state: Box<State>,
@@ -67,18 +61,15 @@ pub enum Request {
     },
     /// A session to a JSON file.
     Save {
-        /// Which session.
         session: SessionId,
         /// As it stands.
         state: Box<State>,
-        /// Where to.
         path: Option<String>,
         /// With the messages.
         history: bool,
     },
     /// A session from a JSON file that was saved before.
     Load {
-        /// Where it is.
         path: String,
         /// When it is loaded.
         now: Millis,
@@ -92,7 +83,6 @@ pub enum Answer {
     Opened(Option<Box<Opened>>),
     /// Whether there was such a session; it is gone.
     Deleted(bool),
-    /// The sessions there are.
     Listed(Vec<SessionSummary>),
     /// The past.
     History(History),
@@ -100,7 +90,6 @@ pub enum Answer {
     Exported(String),
     /// Where the file is and how many bytes it has.
     Saved {
-        /// Its path.
         path: String,
         /// Its bytes.
         size: u64,
@@ -249,6 +238,7 @@ impl Core {
         }
     }
 
+    /// Does what a command about the library of sessions wants; what needs the store or a file is asked for.
     pub(super) fn library_command(
         &mut self,
         ui: UiId,

@@ -26,60 +26,38 @@ pub enum In {
         standing: Standing,
     },
     /// What a UI can answer has changed, for instance with its handshake.
-    Answers {
-        /// Which UI.
-        ui: UiId,
-        /// What.
-        answers: Answers,
-    },
+    Answers { ui: UiId, answers: Answers },
     /// A UI wants something.
     Command {
-        /// Which UI.
         ui: UiId,
-        /// Its ticket.
         ticket: Ticket,
         /// About which session.
         target: Target,
-        /// What.
         command: Command,
     },
     /// A UI is gone.
-    Left {
-        /// Which.
-        ui: UiId,
-    },
+    Left { ui: UiId },
     /// The engine says something.
     Report(Report),
     /// A lossless runtime behind us showed its session.
     Mirror {
-        /// Which session.
         session: SessionId,
-        /// Its state.
         state: Box<State>,
         /// Its lasting signals.
         board: Board,
     },
     /// A lossless runtime behind us told an event.
-    MirrorEvent {
-        /// In which session.
-        session: SessionId,
-        /// The event.
-        event: Arc<Event>,
-    },
+    MirrorEvent { session: SessionId, event: Arc<Event> },
     /// What the runtime behind us can do.
     Abilities(Abilities),
     /// What was asked for ([`Out::Fetch`]) is there, or why it is not.
     Answered {
-        /// Which request.
         id: RequestId,
         /// What came of it.
         with: Result<Answer, Refusal>,
     },
     /// A session was taken away after all, when its request had been given up.
-    Deleted {
-        /// Which session.
-        session: SessionId,
-    },
+    Deleted { session: SessionId },
     /// The program ends: what is under way is closed, so that nobody takes it for going on.
     Ending,
     /// Time has passed.
@@ -94,55 +72,40 @@ pub enum In {
 pub enum Out {
     /// Keep these, before anything after is told.
     Append {
-        /// Of which session.
         session: SessionId,
-        /// The events.
         event: Arc<Event>,
     },
     /// The UI now sees the session and works there.
     Attach {
-        /// Which UI.
         ui: UiId,
-        /// Which session.
         session: SessionId,
     },
     /// The UI no longer sees the session.
     Detach {
-        /// Which UI.
         ui: UiId,
-        /// Which session.
         session: SessionId,
     },
     /// Tell an event to a UI.
     Event {
-        /// Which UI.
         ui: UiId,
-        /// In which session.
         session: SessionId,
-        /// The event.
         event: Arc<Event>,
     },
     /// What the runtime behind us can do has changed: tell a UI.
     Abilities {
-        /// Which UI.
         ui: UiId,
     },
     /// Tell a one-way word to a UI.
     Signal {
-        /// Which UI.
         ui: UiId,
-        /// In which session.
         session: SessionId,
         /// The word.
         signal: Signal,
     },
     /// A command of a UI is settled.
     Settle {
-        /// Which UI.
         ui: UiId,
-        /// Its ticket.
         ticket: Ticket,
-        /// How.
         with: Result<Receipt, Refusal>,
         /// A session whose content the receipt holds: it is told once that is kept.
         about: Option<SessionId>,
@@ -151,12 +114,10 @@ pub enum Out {
     Fetch {
         /// Names the answer.
         id: RequestId,
-        /// What is wanted.
         request: Request,
     },
     /// The store may let go of a session that was opened for somebody who has left.
     Release {
-        /// Which session.
         session: SessionId,
     },
     /// Tell the engine.
@@ -167,6 +128,5 @@ pub enum Out {
     LetGo(String),
     /// Take this input once everything before it has been told.
     Again(Box<In>),
-    /// For the log.
     Log(String),
 }

@@ -6,7 +6,6 @@ use domain::ids::SessionId;
 /// A session that is open in this hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveSession {
-    /// Its id.
     pub id: SessionId,
     /// Its title, or the beginning of the first prompt.
     pub title: String,
@@ -16,7 +15,6 @@ pub struct LiveSession {
     pub running: bool,
     /// Questions that wait for an answer.
     pub asks: usize,
-    /// Who sees it.
     pub uis: Vec<AttachedUi>,
 }
 

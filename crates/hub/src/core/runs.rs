@@ -15,6 +15,7 @@ use domain::signal::Level;
 use domain::tool::Decision;
 
 impl Core {
+    /// Starts a run, or lets the prompt wait where the UI allows that.
     pub(super) fn prompt(
         &mut self,
         ui: UiId,
@@ -191,6 +192,7 @@ impl Core {
         self.emit_all(session, bodies);
     }
 
+    /// Stops the run under way; a late cancel of another run only says how that one ended.
     pub(super) fn cancel(
         &mut self,
         ui: UiId,
@@ -251,6 +253,7 @@ impl Core {
         }
     }
 
+    /// Lets an input wait for a run that is under way.
     pub(super) fn enqueue(
         &mut self,
         ui: UiId,
@@ -301,6 +304,7 @@ impl Core {
         }
     }
 
+    /// Changes an input that still waits.
     pub(super) fn edit_queued(
         &mut self,
         ui: UiId,
@@ -314,6 +318,7 @@ impl Core {
         self.done(ui, ticket)
     }
 
+    /// Takes back an input that still waits.
     pub(super) fn drop_queued(
         &mut self,
         ui: UiId,

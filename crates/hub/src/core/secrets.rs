@@ -117,6 +117,7 @@ impl Core {
         out
     }
 
+    /// A line for the log, with the secrets of this session masked.
     pub(super) fn log(&mut self, session: &SessionId, line: String) {
         let line = match self.sessions.get(session) {
             Some(live) => live.secrets.mask(&line).into_owned(),

@@ -52,6 +52,7 @@ impl Core {
         }
     }
 
+    /// Takes a UI to a session and settles its command with that.
     pub(super) fn go(&mut self, ui: UiId, ticket: Ticket, session: &SessionId) -> Result<(), Refusal> {
         self.attach(ui, session);
         let summary = self.summary(session)?;
@@ -70,6 +71,7 @@ impl Core {
         }
     }
 
+    /// Makes a session; a folder that is named is also its project.
     pub(super) fn create(
         &mut self,
         cwd: Option<String>,
@@ -111,6 +113,7 @@ impl Core {
         id
     }
 
+    /// Makes a session of the path to an entry of another one.
     pub(super) fn branch(&mut self, from: &SessionId, at: Option<EntryId>) -> Result<SessionId, Refusal> {
         if let Some(at) = at {
             self.check_entry(from, at)?;
@@ -162,6 +165,7 @@ impl Core {
         }
     }
 
+    /// Lets a UI leave a session; one that nobody sees and that is kept elsewhere is let go.
     pub(super) fn close_session(
         &mut self,
         ui: UiId,
@@ -177,6 +181,7 @@ impl Core {
         self.done(ui, ticket)
     }
 
+    /// Refuses an entry that is not there or that nothing can follow.
     pub(super) fn check_entry(&self, session: &SessionId, entry: EntryId) -> Result<(), Refusal> {
         let found = self.live(session)?.state.entries.get(&entry);
         let usable = found.is_some_and(|entry| !matches!(entry.kind, EntryKind::Notice { .. }));
@@ -185,6 +190,7 @@ impl Core {
             .ok_or_else(|| Refusal::new(RefusalKind::EntryUnknown, format!("there is no {entry} here")))
     }
 
+    /// Moves the tip of the conversation while no run is under way.
     pub(super) fn set_leaf(
         &mut self,
         ui: UiId,
@@ -201,6 +207,7 @@ impl Core {
         Ok(())
     }
 
+    /// What a list of sessions says of this one.
     pub(super) fn summary(&self, session: &SessionId) -> Result<SessionSummary, Refusal> {
         Ok(SessionSummary::of(session, &self.live(session)?.state))
     }

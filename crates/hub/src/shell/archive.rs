@@ -34,6 +34,7 @@ const MAX_STATES: usize = 64 * 1024 * 1024;
 /// A session of fewer events is read from its log as quickly as from a snapshot.
 const WORTH_SNAPSHOT: u64 = 1_024;
 
+/// The store and the files, with what they still have to do.
 pub(super) struct Archive {
     /// `None` while a call is under way, and for good if the store broke down in one.
     store: Option<Box<dyn Store>>,
@@ -195,6 +196,7 @@ impl Archive {
         self.queue.push_front(Task::Snapshot(session));
     }
 
+    /// Lets the store forget what it holds open of a session.
     pub(super) fn close(&mut self, session: SessionId) {
         self.queue.push_back(Task::Close(session));
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
+/// Wall time that never goes back, for the record, and the instants that timers need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     wall: u64,
@@ -14,15 +15,18 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    /// Takes the wall time once; from then on only elapsed time is added.
     pub(super) fn start() -> Clock {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Clock { wall: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX), start: Instant::now() }
     }
 
+    /// The wall time.
     pub(super) fn now(&self) -> Millis {
         Millis(self.wall + u64::try_from(self.start.elapsed().as_millis()).unwrap_or(0))
     }
 
+    /// When a wall time will be.
     pub(super) fn instant(&self, at: Millis) -> Instant {
         self.start + Duration::from_millis(at.0.saturating_sub(self.wall))
     }

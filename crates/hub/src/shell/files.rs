@@ -25,7 +25,6 @@ const OLDER: &str = ".bak";
 pub struct Files {
     /// The data directory; in it only `saved` is used, where saves without a name go. `None`: they are refused.
     pub data: Option<PathBuf>,
-    /// The workspace; `None` where there is none.
     pub workspace: Option<PathBuf>,
     /// Further directories that the person allows.
     pub allowed: Vec<PathBuf>,
@@ -43,6 +42,7 @@ impl Cabinet {
         Cabinet { files, place }
     }
 
+    /// Writes a session to a file that a UI named.
     pub(super) fn save(
         &self,
         session: &SessionId,
@@ -86,6 +86,7 @@ impl Cabinet {
         Err(Refusal::new(RefusalKind::TooMany, why).hint("give a path, or remove some of them"))
     }
 
+    /// Reads a session from a file that a UI named.
     pub(super) fn load(&self, path: &str) -> Result<State, Refusal> {
         let path = self.resolve(path)?;
         let text = read_whole(&path).map_err(|error| not_read(&path, &error))?;

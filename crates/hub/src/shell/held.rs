@@ -26,6 +26,7 @@ pub(super) struct Arrival {
 }
 
 impl Arrival {
+    /// What an engine reports, with where to say what became of it.
     pub(super) fn report(input: In, ack: Option<oneshot::Sender<Kept>>, room: Room) -> Arrival {
         Arrival { input, ack, _room: room }
     }
@@ -37,6 +38,7 @@ impl From<In> for Arrival {
     }
 }
 
+/// Inputs that wait for the store, in the order in which they came.
 #[derive(Default)]
 pub(super) struct Held {
     waiting: VecDeque<(Arrival, Concerns)>,

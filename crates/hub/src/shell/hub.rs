@@ -35,7 +35,6 @@ pub struct Guest {
     pub name: String,
     /// What it may do.
     pub standing: Standing,
-    /// What it is greeted with.
     pub greeting: Greeting,
     /// What is done for it first, such as opening a session.
     pub start: Option<Command>,
@@ -58,7 +57,6 @@ pub struct Stopped;
 
 /// A UI of ours in this process.
 pub struct LocalUi {
-    /// What it hears.
     pub news: mpsc::Receiver<News>,
     /// The way to command.
     pub port: LocalPort,

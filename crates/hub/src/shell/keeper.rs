@@ -46,6 +46,7 @@ const EVENT_BYTES: usize = 64;
 /// The field of the status line that says why the conversation is not saved, while it is not. A UI without a person goes by it.
 pub const UNSAVED: &str = "unsaved";
 
+/// What of each session the store does not hold yet, and how it fares with it.
 pub(super) struct Keeper {
     keeps: bool,
     /// Why the store keeps nothing, if so.

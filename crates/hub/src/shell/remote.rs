@@ -23,6 +23,7 @@ const NOTICES_PER_SECOND: u32 = 10;
 /// Tickets of answers, which nobody waits for.
 const ANSWER: Ticket = Ticket(u64::MAX - 1);
 
+/// A foreign runtime: its role, its link, and where its conversation stands.
 pub(super) struct Remote {
     role: Box<dyn UiRole>,
     outgoing: Outgoing,
@@ -100,12 +101,14 @@ impl Remote {
         Some(Signal::Notify { level, text })
     }
 
+    /// When its role wants to be woken next.
     pub(super) fn next_timer(&self) -> Option<Instant> {
         self.timers.values().min().copied()
     }
 }
 
 impl Shell {
+    /// Lets the role of a foreign runtime say hello.
     pub(super) fn open_remote(&mut self) {
         let Some(lossless) = self.remote.as_ref().map(|remote| remote.lossless) else { return };
         if !lossless {
@@ -118,6 +121,7 @@ impl Shell {
         self.call_remote(|role, cx, _, hello| role.open(cx, hello));
     }
 
+    /// Wakes the role for the timers that are due.
     pub(super) fn fire_remote(&mut self, instant: Instant) {
         let due = match &mut self.remote {
             Some(remote) => due(&mut remote.timers, instant),
@@ -128,6 +132,7 @@ impl Shell {
         }
     }
 
+    /// A foreign runtime said something, or its link ended.
     pub(super) fn heard_from_runtime(&mut self, incoming: Incoming) {
         if self.remote.as_ref().is_some_and(|remote| remote.lost.is_some()) {
             return;
@@ -189,6 +194,7 @@ impl Shell {
         }
     }
 
+    /// Passes an order of the core on to the role; some are only for an engine of ours.
     pub(super) fn order_remote(&mut self, order: Order) {
         match order {
             Order::Consult { ticket, command, .. } => {

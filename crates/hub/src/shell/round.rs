@@ -18,6 +18,7 @@ impl Shell {
         self.take(input.into());
     }
 
+    /// Takes something in, or holds it back while what it concerns waits for the store.
     pub(super) fn take(&mut self, arrival: Arrival) {
         let concerns = self.core.concerns(&arrival.input);
         if self.is_blocked(&arrival.input, &concerns) || self.held.touches(&concerns) {
@@ -87,6 +88,7 @@ impl Shell {
         }
     }
 
+    /// Puts what the core wants done where it waits for its turn: the store, the engine, the seats.
     pub(super) fn sort(&mut self, outs: Vec<Out>) {
         let appended: BTreeSet<SessionId> = outs
             .iter()
@@ -162,6 +164,7 @@ impl Shell {
         self.dismiss();
     }
 
+    /// Hands what happened to the store, one batch per session.
     pub(super) fn ask_to_append(&mut self) {
         for session in self.keeper.asks() {
             self.archive.append(session);

@@ -65,6 +65,7 @@ pub(super) struct Round<'a> {
     pub(super) hub: &'a Hub,
 }
 
+/// One UI as the hub sees it.
 pub(super) struct Seat {
     kind: Kind,
     waiting: VecDeque<Tell>,
@@ -112,6 +113,7 @@ impl Seat {
         Seat { starting: starts, ..Seat::new(Kind::Role(Box::new(seat))) }
     }
 
+    /// A UI of this process.
     pub(super) fn local(news: mpsc::Sender<News>) -> Seat {
         Seat::new(Kind::Local(news))
     }
@@ -176,10 +178,12 @@ impl Seat {
         matches!(&self.kind, Kind::Role(seat) if seat.stays)
     }
 
+    /// There is room again.
     pub(super) fn drained(&mut self) {
         self.watcher = None;
     }
 
+    /// When its role wants to be woken next.
     pub(super) fn next_timer(&self) -> Option<Instant> {
         match &self.kind {
             Kind::Role(seat) => seat.timers.values().min().copied(),
@@ -344,6 +348,7 @@ impl Seat {
         alive
     }
 
+    /// A connection of this UI is there; with the first one its role is opened.
     pub(super) fn connected(&mut self, round: &mut Round<'_>, lane: Lane, outgoing: Outgoing) {
         let Kind::Role(seat) = &mut self.kind else { return };
         seat.links.insert(lane, outgoing);
@@ -357,6 +362,7 @@ impl Seat {
         });
     }
 
+    /// A line of the UI goes to its role; `false` when the UI is gone.
     pub(super) fn line(&mut self, round: &mut Round<'_>, lane: Lane, line: Line) -> bool {
         let Kind::Role(seat) = &mut self.kind else { return true };
         seat.call(round, |role, cx| role.line(cx, lane, line))
@@ -370,6 +376,7 @@ impl Seat {
         seat.stays || lane != Lane::MAIN
     }
 
+    /// Wakes the role for the timers that are due.
     pub(super) fn fire(&mut self, round: &mut Round<'_>, instant: Instant) {
         let Kind::Role(seat) = &mut self.kind else { return };
         for key in due(&mut seat.timers, instant) {
@@ -377,6 +384,7 @@ impl Seat {
         }
     }
 
+    /// The UI is gone: its role hears of it, and its links end.
     pub(super) fn close(&mut self, now: Millis) {
         if let Kind::Role(seat) = &mut self.kind {
             let mut effects = Vec::new();
