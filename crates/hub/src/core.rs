@@ -125,7 +125,7 @@ pub struct Core {
     uis: BTreeMap<UiId, Ui>,
     consulted: BTreeMap<Ticket, Consulted>,
     /// What is done with each answer of the store.
-    pending: BTreeMap<RequestId, library::Pending>,
+    pending: BTreeMap<RequestId, library::AwaitedAnswer>,
     next_request: u64,
     next_ticket: u64,
     next_session: u64,
@@ -192,7 +192,7 @@ impl Core {
             In::Report(report) => self.report(report),
             In::Mirror { session, state, board } => self.mirror(session, *state, board),
             In::MirrorEvent { session, event } => self.mirror_event(&session, event),
-            In::Abilities(abilities) => self.can(abilities),
+            In::Abilities(abilities) => self.take_abilities(abilities),
             In::Answered { id, with } => self.answered(id, with),
             In::Deleted { session } => self.deleted(&session),
             In::Ending => self.end_all(),
@@ -244,7 +244,7 @@ impl Core {
     }
 
     fn command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) -> Result<(), Refusal> {
-        self.may(ui, &command)?;
+        self.check_standing(ui, &command)?;
         if self.setup.engine.decides_all() {
             let session = match target {
                 // Commands go where the runtime is: one for another conversation must not end up in this.
@@ -336,7 +336,7 @@ impl Core {
     }
 
     /// The runtime behind us told what it can do. UIs that came before it did are told.
-    fn can(&mut self, abilities: Abilities) {
+    fn take_abilities(&mut self, abilities: Abilities) {
         if abilities != self.abilities {
             self.abilities = abilities;
             self.out.extend(self.uis.keys().map(|ui| Out::Abilities { ui: *ui }));

@@ -14,12 +14,12 @@ use crate::session::Policy;
 use crate::tool::{Progress, ToolPhase, ToolRun};
 
 /// A body and when it happened.
-type Told = (Millis, Body);
+type TimedBody = (Millis, Body);
 type Entries<'a> = std::iter::Peekable<std::collections::btree_map::Range<'a, EntryId, Entry>>;
 
 impl State {
     /// Bodies that, applied to an empty state, give this one.
-    pub fn replay(&self) -> Vec<Told> {
+    pub fn replay(&self) -> Vec<TimedBody> {
         let mut told = Vec::with_capacity(self.entries.len() * 3 + 16);
         self.tell_settings(&mut told);
         self.tell_entries(&mut told);
@@ -48,7 +48,7 @@ impl State {
     }
 
     /// Bodies of one run, from its beginning to where it stands; none for a run that is not there.
-    pub fn replay_run(&self, run: RunId) -> Vec<Told> {
+    pub fn replay_run(&self, run: RunId) -> Vec<TimedBody> {
         let mut told = Vec::new();
         if let Some(run) = self.run(run) {
             self.tell_run(run, &mut self.entries.range(EntryId(run.id.0)..).peekable(), &mut told);
@@ -56,7 +56,7 @@ impl State {
         told
     }
 
-    fn tell_settings(&self, told: &mut Vec<Told>) {
+    fn tell_settings(&self, told: &mut Vec<TimedBody>) {
         let at = self.created_at;
         let settings = &self.settings;
         let (cwd, project, parent) =
@@ -77,7 +77,7 @@ impl State {
     }
 
     /// Entries in the order of their ids, and around them the runs, turns and steps in the order of theirs.
-    fn tell_entries(&self, told: &mut Vec<Told>) {
+    fn tell_entries(&self, told: &mut Vec<TimedBody>) {
         let mut entries = self.entries.range(EntryId(0)..).peekable();
         for run in &self.runs {
             self.tell_until(run.id.0, &mut entries, told);
@@ -86,7 +86,7 @@ impl State {
         self.tell_until(u64::MAX, &mut entries, told);
     }
 
-    fn tell_run<'a>(&'a self, run: &Run, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
+    fn tell_run<'a>(&'a self, run: &Run, entries: &mut Entries<'a>, told: &mut Vec<TimedBody>) {
         told.push((run.started_at, Body::Run(RunEvent::Started { run: run.id })));
         self.tell_turns(run, entries, told);
         if let Some((at, outcome)) = &run.ended {
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    fn tell_turns<'a>(&'a self, run: &Run, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
+    fn tell_turns<'a>(&'a self, run: &Run, entries: &mut Entries<'a>, told: &mut Vec<TimedBody>) {
         let at = run.started_at;
         let run_ends = self.runs.iter().find(|next| next.id > run.id).map_or(u64::MAX, |next| next.id.0);
         for (index, turn) in run.turns.iter().enumerate() {
@@ -128,13 +128,13 @@ impl State {
         self.tell_until(run_ends, entries, told);
     }
 
-    fn tell_until<'a>(&'a self, end: u64, entries: &mut Entries<'a>, told: &mut Vec<Told>) {
+    fn tell_until<'a>(&'a self, end: u64, entries: &mut Entries<'a>, told: &mut Vec<TimedBody>) {
         while let Some((_, entry)) = entries.next_if(|(id, _)| id.0 < end) {
             self.tell_entry(entry, told);
         }
     }
 
-    fn tell_entry(&self, entry: &Entry, told: &mut Vec<Told>) {
+    fn tell_entry(&self, entry: &Entry, told: &mut Vec<TimedBody>) {
         let (id, parent) = (entry.id, entry.parent);
         match &entry.kind {
             EntryKind::Message(message) => self.tell_message(entry, message, told),
@@ -158,7 +158,7 @@ impl State {
         }
     }
 
-    fn tell_message(&self, entry: &Entry, message: &Message, told: &mut Vec<Told>) {
+    fn tell_message(&self, entry: &Entry, message: &Message, told: &mut Vec<TimedBody>) {
         let at = entry.at;
         let (id, role, turn, step) = (message.id, message.role, message.turn, message.step);
         told.push((
@@ -192,7 +192,7 @@ impl State {
         }
     }
 
-    fn tell_queues(&self, told: &mut Vec<Told>) {
+    fn tell_queues(&self, told: &mut Vec<TimedBody>) {
         let at = self.updated_at;
         for (kind, waiting) in self.queues.all() {
             let (item, input, by) = (waiting.id, waiting.input.clone(), waiting.by.clone());
@@ -206,12 +206,12 @@ impl State {
     }
 }
 
-fn tell_proposal(tool: &ToolRun, told: &mut Vec<Told>) {
+fn tell_proposal(tool: &ToolRun, told: &mut Vec<TimedBody>) {
     let (id, message, name, args) = (tool.id, tool.message, tool.name.clone(), tool.args.clone());
     told.push((tool.proposed_at, Body::Tool(ToolEvent::Proposed { tool: id, message, name, args })));
 }
 
-fn tell_tool(tool: &ToolRun, told: &mut Vec<Told>) {
+fn tell_tool(tool: &ToolRun, told: &mut Vec<TimedBody>) {
     let id = tool.id;
     if let Some(decision) = tool.decision.clone() {
         told.push((tool.proposed_at, Body::Tool(ToolEvent::Decided { tool: id, decision })));

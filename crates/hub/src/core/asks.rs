@@ -46,7 +46,7 @@ impl Core {
         ask: AskId,
         answer: Answer,
     ) -> Result<(), Refusal> {
-        let by = self.by(ui);
+        let by = self.name_of(ui);
         let closing = self.live(session)?.state.close_with(ask, &answer, by.clone())?;
         self.learn(session, ask, &answer)?;
         let secret = Closing::Answered { answer, by };

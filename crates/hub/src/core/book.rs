@@ -18,7 +18,7 @@ pub enum Standing {
 
 impl Core {
     /// Whether the UI may give this command.
-    pub(super) fn may(&self, ui: UiId, command: &Command) -> Result<(), Refusal> {
+    pub(super) fn check_standing(&self, ui: UiId, command: &Command) -> Result<(), Refusal> {
         let Some(seat) = self.uis.get(&ui) else {
             return Err(Refusal::new(RefusalKind::NotAllowed, "this UI is not attached"));
         };
@@ -45,7 +45,7 @@ impl Core {
     }
 
     /// The UI's name, for the record.
-    pub(super) fn by(&self, ui: UiId) -> Option<String> {
+    pub(super) fn name_of(&self, ui: UiId) -> Option<String> {
         self.uis.get(&ui).map(|seat| seat.name.clone())
     }
 
@@ -90,7 +90,7 @@ impl Core {
     }
 
     /// Whether this UI is still due something that comes by itself: the answer to a command, or more of a run that waits for nobody.
-    pub(crate) fn owes(&self, ui: UiId) -> bool {
+    pub(crate) fn is_due_more(&self, ui: UiId) -> bool {
         let goes_on = |session: &SessionId| {
             let state = self.sessions.get(session).map(|live| &live.state);
             state.is_some_and(|state| state.open_run().is_some() && state.asks.is_empty())

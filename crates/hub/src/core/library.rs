@@ -134,7 +134,7 @@ pub fn imported(state: &State, now: Millis) -> Import {
 
 /// A command that waits for an answer.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct AwaitedAnswer {
     pub(super) ui: UiId,
     ticket: Ticket,
     purpose: Purpose,
@@ -255,13 +255,13 @@ impl Core {
         match command {
             LibraryCommand::New { cwd, title, id } => {
                 let session = self.create(cwd, title, id)?;
-                self.go(ui, ticket, &session)
+                self.enter(ui, ticket, &session)
             }
             LibraryCommand::Open { session } => {
                 if !self.ensure_open(&session, (ui, ticket), true, again)? {
                     return Ok(());
                 }
-                self.go(ui, ticket, &session)
+                self.enter(ui, ticket, &session)
             }
             LibraryCommand::Branch { session, at } => {
                 let from = match session {
@@ -341,14 +341,14 @@ impl Core {
         }
         self.next_request += 1;
         let id = RequestId(self.next_request);
-        self.pending.insert(id, Pending { ui, ticket, purpose });
+        self.pending.insert(id, AwaitedAnswer { ui, ticket, purpose });
         self.out.push(Out::Fetch { id, request });
         Ok(())
     }
 
     /// What was asked for is there.
     pub(super) fn answered(&mut self, id: RequestId, with: Result<Answer, Refusal>) {
-        let Some(Pending { ui, ticket, purpose }) = self.pending.remove(&id) else { return };
+        let Some(AwaitedAnswer { ui, ticket, purpose }) = self.pending.remove(&id) else { return };
         let answer = match with {
             Ok(answer) => answer,
             Err(refusal) => return self.settle(ui, ticket, Err(refusal)),
@@ -422,7 +422,7 @@ impl Core {
         if self.setup.policy != Policy::default() {
             self.emit(&session, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
         }
-        self.go(ui, ticket, &session)
+        self.enter(ui, ticket, &session)
     }
 
     /// What is open here is newer than what the store's lists say.

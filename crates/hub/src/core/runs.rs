@@ -288,7 +288,7 @@ impl Core {
             let most = MAX_QUEUED_BYTES / (1024 * 1024);
             return Err(Refusal::new(RefusalKind::TooMany, format!("{most} MiB of inputs wait already")));
         }
-        let (item, by) = (QueuedId::mint(&live.ids), self.by(ui));
+        let (item, by) = (QueuedId::mint(&live.ids), self.name_of(ui));
         self.emit(session, Body::Queue(QueueEvent::Added { item, kind, input, by }));
         self.settle(ui, ticket, Ok(Receipt::Queued { item, run }));
         self.queue_changed(session);

@@ -28,7 +28,7 @@ impl Core {
                 if !self.ensure_open(id, (ui, ticket), true, command)? {
                     return Ok(None);
                 }
-                self.see(ui, id);
+                self.show(ui, id);
                 Ok(Some(id.clone()))
             }
             Target::Current => match self.current(ui).cloned() {
@@ -43,7 +43,7 @@ impl Core {
     }
 
     /// A UI that names a session without going there sees it from then on; it goes there if it is nowhere.
-    fn see(&mut self, ui: UiId, session: &SessionId) {
+    fn show(&mut self, ui: UiId, session: &SessionId) {
         let seen = self.uis.get(&ui).is_some_and(|seat| seat.seen.contains(session));
         if !seen {
             self.attach(ui, session);
@@ -53,7 +53,7 @@ impl Core {
     }
 
     /// Takes a UI to a session and settles its command with that.
-    pub(super) fn go(&mut self, ui: UiId, ticket: Ticket, session: &SessionId) -> Result<(), Refusal> {
+    pub(super) fn enter(&mut self, ui: UiId, ticket: Ticket, session: &SessionId) -> Result<(), Refusal> {
         self.attach(ui, session);
         let summary = self.summary(session)?;
         self.settle(ui, ticket, Ok(Receipt::Session { session: summary, parent: None }));

@@ -45,10 +45,10 @@ pub(super) struct Archive {
     tending: bool,
     jobs: JoinSet<Finished>,
     /// When each request is given up.
-    asked: BTreeMap<RequestId, Asked>,
+    asked: BTreeMap<RequestId, OpenRequest>,
 }
 
-struct Asked {
+struct OpenRequest {
     until: Instant,
     /// Bytes of the state that it carries.
     bytes: usize,
@@ -161,7 +161,7 @@ impl Archive {
             let why = format!("{most} MiB of sessions wait to be written as texts or files");
             return Err(Refusal::new(RefusalKind::TooMany, why).hint("try again in a moment"));
         }
-        self.asked.insert(id, Asked { until: Instant::now() + READ_PATIENCE, bytes });
+        self.asked.insert(id, OpenRequest { until: Instant::now() + READ_PATIENCE, bytes });
         match request {
             Request::Save { session, state, path, history } => {
                 self.files.push_back((id, FileTask::Save { session, state, path, history }));

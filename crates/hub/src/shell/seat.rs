@@ -195,12 +195,12 @@ impl Seat {
     pub(super) fn pump(&mut self, round: &mut Round<'_>) -> bool {
         while let Some(first) = self.waiting.front() {
             match self.room() {
-                Room::Gone => return false,
-                Room::None => {
+                LinkRoom::Gone => return false,
+                LinkRoom::None => {
                     self.watch(round);
                     return true;
                 }
-                Room::Some => {}
+                LinkRoom::Some => {}
             }
             if must_wait(first, round) {
                 return true;
@@ -214,25 +214,25 @@ impl Seat {
         true
     }
 
-    fn room(&self) -> Room {
+    fn room(&self) -> LinkRoom {
         match &self.kind {
-            Kind::Role(seat) if seat.closing => Room::Gone,
-            Kind::Role(seat) if !seat.opened => Room::None,
+            Kind::Role(seat) if seat.closing => LinkRoom::Gone,
+            Kind::Role(seat) if !seat.opened => LinkRoom::None,
             // Its connections are apart: one that does not keep up is closed alone, when it is full.
-            Kind::Role(seat) if seat.stays => Room::Some,
+            Kind::Role(seat) if seat.stays => LinkRoom::Some,
             Kind::Role(seat) => {
                 let full = seat.links.values().any(|link| {
                     let backlog = link.backlog();
                     backlog.lines > link::MAX_BACKLOG_LINES / 2 || backlog.bytes > link::MAX_BACKLOG_BYTES / 2
                 });
-                if full { Room::None } else { Room::Some }
+                if full { LinkRoom::None } else { LinkRoom::Some }
             }
-            Kind::Local(news) if news.is_closed() => Room::Gone,
+            Kind::Local(news) if news.is_closed() => LinkRoom::Gone,
             Kind::Local(news) => {
                 if news.capacity() == 0 {
-                    Room::None
+                    LinkRoom::None
                 } else {
-                    Room::Some
+                    LinkRoom::Some
                 }
             }
         }
@@ -396,7 +396,7 @@ impl Seat {
     }
 }
 
-enum Room {
+enum LinkRoom {
     Some,
     None,
     Gone,
