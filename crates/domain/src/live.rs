@@ -191,6 +191,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_due_first_is_due_next() {
+        let mut live = LiveOutput::default();
+        let status = || Progress::Status { percent: None, message: "on it".to_owned() };
+        live.take(Millis(0), output(&"x".repeat(LIVE_WHOLE)));
+        live.take(Millis(0), output("a"));
+        for _ in 0..FREE_STATUSES {
+            live.take(Millis(0), status());
+        }
+        assert!(live.take(Millis(50), status()).is_some());
+        assert_eq!((live.take(Millis(60), status()), live.take(Millis(60), output("b"))), (None, None));
+        assert_eq!(live.due(), Some(Millis(PACE_MS)), "the output, which was told before the status");
+    }
+
+    #[test]
     fn past_the_beginning_only_the_newest_is_told_and_how_much_was_before() {
         let mut live = LiveOutput::default();
         live.take(Millis(0), output(&"x".repeat(LIVE_WHOLE)));

@@ -375,3 +375,6 @@ impl State {
         kept
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -132,3 +132,23 @@ impl<'a> Draft<'a> {
         open.map(|ask| ask.id).filter(|id| !closed(*id)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Scope;
+    use crate::tool::{Decider, Decision};
+
+    #[test]
+    fn a_draft_knows_what_it_has_said_of_a_tool() {
+        let state = State::new();
+        let (mut draft, tool) = (Draft::over(&state), ToolRunId(7));
+        assert_eq!(draft.tool(tool), ToolStand::default());
+        let decision =
+            Decision { allowed: true, by: Decider::Foreign, scope: Scope::Once, reason: None, digest: None };
+        draft.push(Body::Tool(ToolEvent::Decided { tool, decision }));
+        draft.push(Body::Tool(ToolEvent::Started { tool }));
+        assert_eq!(draft.tool(tool), ToolStand { allowed: Some(true), running: true });
+        assert_eq!(draft.tool(ToolRunId(8)), ToolStand::default(), "and of no other");
+    }
+}

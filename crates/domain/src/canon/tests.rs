@@ -1,5 +1,7 @@
 //! Whatever a foreign runtime says, in whatever order: the stream is grammatical, folds, replays and can be closed.
 
+mod repairs;
+
 use super::{Bounds, Canon, decision};
 use crate::ask::{Answer, AskKind, Assessment, Closing, Risk, Scope};
 use crate::content::{Json, Part, Role, TextKind, Usage};
