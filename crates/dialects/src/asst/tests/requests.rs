@@ -3,7 +3,7 @@
 use super::{prompt, queue, ready, runtime, told};
 use crate::asst::{ATTACHMENT, MAX_REQUESTS};
 use crate::bench::session;
-use domain::command::{Command, Receipt, RunCommand, Target};
+use domain::command::{Command, Receipt, RunCommand, Target, WhenBusy};
 use domain::content::Part;
 use domain::event::{Failure, Leaving, Outcome};
 use proptest::prelude::*;
@@ -29,6 +29,16 @@ fn every_ending_is_told_once() {
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[1], json!({ "type": "error", "id": "m1", "error": words }));
     }
+}
+
+#[test]
+fn a_message_is_handed_to_the_hub_to_wait_its_turn() {
+    let mut bench = ready();
+    bench.say(r#"{"id":"m1","kind":"user_message","message":"hello"}"#);
+    let (_, target, command) = bench.command();
+    assert_eq!(target, Target::Session(bench.session.clone()));
+    let Command::Run(RunCommand::Prompt { options, .. }) = command else { panic!("{command:?}") };
+    assert_eq!(options.when_busy, WhenBusy::Queue);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{run_event, ui, ui_greeted, ui_running};
 use domain::ask::{AskKind, Preview, Risk};
+use domain::command::{Command, ListCommand, Receipt};
 use roles::Line;
 
 #[test]
@@ -11,6 +12,20 @@ fn what_a_runtime_of_the_document_can_do() {
     bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"codelia-runtime","version":"0.1.0"}}}"#);
     let abilities = bench.role.abilities().unwrap();
     assert!(abilities.cancel && abilities.consent && !abilities.servers && !abilities.steer);
+}
+
+#[test]
+fn what_a_list_holds() {
+    let mut bench = ui();
+    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"},"server_capabilities":{"supports_skills_list":true}}}"#);
+    let models = bench.command(Command::List(ListCommand::Models { provider: None }));
+    bench.hear(r#"{"id":"3","result":{"provider":"p","models":["m"],"current":"m","details":{"m":{"context_window":10,"cost_per_1m_input_tokens_usd":1}}}}"#);
+    let Some(Ok(Receipt::Models { models, .. })) = bench.settlement(models) else { panic!("no models") };
+    assert_eq!((models[0].context_window, models[0].price_input), (Some(10), Some(1_000_000)));
+    let skills = bench.command(Command::List(ListCommand::Skills { cwd: None, reload: true }));
+    bench.hear(r#"{"id":"4","result":{"skills":[{"id":"s","name":"n","description":"d","path":"/p","dir":"/","scope":"user","mtime_ms":12.5}],"errors":[],"truncated":false}}"#);
+    let Some(Ok(Receipt::Skills(list))) = bench.settlement(skills) else { panic!("no skills") };
+    assert_eq!(list.skills[0].modified_at.0, 12);
 }
 
 #[test]

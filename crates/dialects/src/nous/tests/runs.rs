@@ -71,6 +71,8 @@ fn output_of_a_tool_comes_before_its_failure() {
     core.end(Outcome::Done);
     let heard = core.heard();
     assert_balanced(&heard);
+    assert!(heard.iter().zip(1..).all(|(event, number)| event["id"] == format!("evt-{number}")), "{heard:?}");
+    assert_eq!(heard[0]["ts"], "2024-10-27T03:33:20.000Z");
     let said: Vec<_> = heard.iter().filter(|event| event["payload"]["tool_call_id"] == "tool-6").collect();
     let deltas: Vec<_> = said.iter().filter_map(|event| event["payload"]["delta"].as_str()).collect();
     assert_eq!(deltas, ["out\n", "tool_error: exit 1"]);
