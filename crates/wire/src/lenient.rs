@@ -70,6 +70,21 @@ pub fn opt_whole_u64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
         .transpose()
 }
 
+/// As [`whole_u64`], with null (and, by `default`, absence) as zero.
+pub fn whole_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    opt_whole_u64(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads something that must not spoil the message it stands in: what has another shape counts as absent.
+pub fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: de::DeserializeOwned + Default,
+{
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
 /// Reads a number from zero up and cuts off its fraction; anything else is `None`. For times and counts that nothing hangs on: they
 /// must not spoil the message they stand in.
 pub fn floor_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -131,6 +146,10 @@ mod tests {
         shift: Option<i64>,
         #[serde(default, deserialize_with = "floor_or_none")]
         about: Option<u64>,
+        #[serde(default, deserialize_with = "whole_or_zero")]
+        total: u64,
+        #[serde(default, deserialize_with = "or_default")]
+        names: Vec<String>,
     }
 
     fn read(json: &str) -> Result<Sample, String> {
@@ -146,15 +165,27 @@ mod tests {
             count: Some(7),
             shift: Some(-1),
             about: Some(2),
+            total: 4,
+            names: vec!["n".into()],
         };
-        assert_eq!(
-            read(r#"{"text":"t","list":[1],"signed":-3.0,"count":7.0,"shift":-1,"about":2.9}"#).as_ref(),
-            Ok(&plain)
-        );
-        let empty =
-            Sample { text: String::new(), list: vec![], signed: 0, count: None, shift: None, about: None };
+        let json = r#"{"text":"t","list":[1],"signed":-3.0,"count":7.0,"shift":-1,"about":2.9,"total":4.0,"names":["n"]}"#;
+        assert_eq!(read(json).as_ref(), Ok(&plain));
+        let empty = Sample {
+            text: String::new(),
+            list: vec![],
+            signed: 0,
+            count: None,
+            shift: None,
+            about: None,
+            total: 0,
+            names: vec![],
+        };
         assert_eq!(read("{}").as_ref(), Ok(&empty));
-        assert_eq!(read(r#"{"text":null,"list":null,"count":null,"shift":null}"#).as_ref(), Ok(&empty));
+        let nulls = r#"{"text":null,"list":null,"count":null,"shift":null,"total":null,"names":null}"#;
+        assert_eq!(read(nulls).as_ref(), Ok(&empty));
+        for odd in ["3", "{}", "[1]", "\"n\""] {
+            assert_eq!(read(&format!(r#"{{"names":{odd}}}"#)).as_ref(), Ok(&empty), "{odd}");
+        }
         for odd in ["null", "-1", "\"x\"", "{}", "[1]", "true"] {
             assert_eq!(read(&format!(r#"{{"about":{odd}}}"#)).as_ref(), Ok(&empty), "{odd}");
         }
@@ -172,6 +203,8 @@ mod tests {
             r#"{"count":-1.0}"#,
             r#"{"count":1e19,"shift":1e19}"#,
             r#"{"shift":true}"#,
+            r#"{"total":1.5}"#,
+            r#"{"total":"1"}"#,
         ] {
             assert!(read(json).is_err(), "{json}");
         }
