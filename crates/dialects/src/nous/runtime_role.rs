@@ -27,11 +27,12 @@ use domain::signal::{Level, Signal};
 use receipts::{Pending, What};
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use run_names::RunNames;
+use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use telling::{Telling, Told};
 use waiting::Waiting;
-use wire::{Rate, time};
+use wire::{Rate, encode, time};
 
 /// How long the events of a new run are kept for who subscribes after the answer, as existing clients do.
 pub const HOLD: Duration = Duration::from_millis(300);
@@ -155,14 +156,14 @@ impl NousRuntime {
     /// Tells an event to every subscriber, and keeps it for who comes late to a fresh run.
     fn broadcast(&mut self, cx: &mut RuntimeCx<'_>, at: Millis, (kind, payload): Told) {
         self.events += 1;
-        let event = WireEvent {
-            v: VERSION.to_owned(),
-            id: format!("evt-{}", self.events),
-            kind: kind.to_owned(),
-            payload,
-            ts: time::write(at.0),
-        };
-        let line = serde_json::to_string(&event).unwrap_or_default();
+        let (id, ts) = (format!("evt-{}", self.events), time::write(at.0));
+        let (v, kind) = (VERSION.to_owned(), kind.to_owned());
+        let event = WireEvent { v, id: id.clone(), kind, payload, ts: ts.clone() };
+        let line = encode(&event).unwrap_or_else(|why| {
+            let payload =
+                json!({ "code": "internal_error", "message": format!("an event is lost, since {why}") });
+            json!({ "v": VERSION, "id": id, "type": "error", "payload": payload, "ts": ts }).to_string()
+        });
         if let Some(fresh) = &mut self.fresh {
             if fresh.lines.len() >= MAX_HELD {
                 self.fresh = None;

@@ -21,6 +21,7 @@ use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey,
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use wire::encode;
 
 const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
 /// Most commands that may be unanswered.
@@ -63,11 +64,17 @@ impl NousUi {
             return sent.refuse(cx, refusal);
         }
         self.last += 1;
+        let id = format!("parlor-{}", self.last);
+        let line = match encode(&super::wire::Command { v: super::VERSION, id, kind, payload }) {
+            Ok(line) => line,
+            Err(why) => {
+                let why = format!("the command could not be sent: {why}");
+                return sent.refuse(cx, Refusal::new(RefusalKind::Internal, why));
+            }
+        };
         self.sent.insert(self.last, sent);
         cx.timer(TimerKey(FIRST_COMMAND_TIMER + self.last), ANSWER_WITHIN);
-        let id = format!("parlor-{}", self.last);
-        let command = super::wire::Command { v: super::VERSION, id, kind, payload };
-        cx.send(serde_json::to_string(&command).unwrap_or_default());
+        cx.send(line);
     }
 
     fn response(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, text: &str) {

@@ -3,7 +3,8 @@
 use crate::nous::VERSION;
 use crate::nous::wire::{ErrorBody, Response};
 use domain::command::{Refusal, RefusalKind};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use wire::encode;
 
 /// A command was taken.
 pub(super) fn ok(id: &str, kind: &str, payload: Value) -> String {
@@ -68,7 +69,12 @@ pub(super) fn refused(refusal: &Refusal, name: &str) -> ErrorBody {
     }
 }
 
+/// An answer that cannot be written becomes a refusal, so that nobody waits for it in vain.
 fn line(response: &Response) -> String {
-    // Strings, numbers and maps with string keys always serialise; an empty line would be skipped by every reader.
-    serde_json::to_string(response).unwrap_or_default()
+    encode(response).unwrap_or_else(|cause| {
+        let error =
+            json!({ "code": "internal_error", "message": "internal error", "cause": cause.to_string() });
+        let (v, id) = (VERSION, &response.id);
+        json!({ "v": v, "id": id, "type": "error", "payload": {}, "ok": false, "error": error }).to_string()
+    })
 }
