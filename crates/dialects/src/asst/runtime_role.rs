@@ -10,6 +10,7 @@ mod settling;
 
 pub use lift::{MAX_ATTACHMENTS, MAX_IMAGE_BYTES};
 
+use crate::asst::wire::{RunState, Status};
 use crate::narrator::Narrator;
 use domain::command::{
     Command, LibraryCommand, PromptOptions, Receipt, Refusal, RunCommand, SessionCommand, Target, WhenBusy,
@@ -186,8 +187,9 @@ impl AsstRuntime {
     }
 
     fn status(&mut self, cx: &mut RuntimeCx<'_>, id: &Value, length: u64) {
-        let state = if self.busy() > 0 { "processing" } else { "idle" };
-        cx.send(lower::status(cx.now, id, state, length, cx.now.since(self.opened_at)));
+        let state = if self.busy() > 0 { RunState::Processing } else { RunState::Idle };
+        let uptime = cx.now.since(self.opened_at);
+        cx.send(lower::status(cx.now, id, Status { state, conversation_length: length, uptime }));
     }
 
     /// Ends requests whose turn is over.

@@ -6,7 +6,7 @@
 
 mod hearing;
 
-use super::wire::{Attachment, Picture, Request, Response};
+use super::wire::{Attachment, Conversation, Head, Metadata, Picture, Request, Response};
 use super::{ATTACHMENT, conversation};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
 use domain::content::{Input, Part};
@@ -18,9 +18,10 @@ use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use roles::{Drift, Hello, Item, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use wire::encode;
 
 /// After so long without a word the person is told that nothing comes; the document names a minute.
 const WORRY_AFTER: Duration = Duration::from_secs(60);
@@ -71,7 +72,13 @@ impl AsstUi {
     }
 
     fn write(cx: &mut UiCx<'_>, request: &Request) {
-        cx.send(serde_json::to_string(request).unwrap_or_default());
+        match encode(request) {
+            Ok(line) => cx.send(line),
+            Err(why) => {
+                let text = format!("A request could not be sent: {why}");
+                cx.signal(Signal::Notify { level: Level::Error, text });
+            }
+        }
     }
 
     fn prompt(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, input: &Input) {
@@ -123,40 +130,33 @@ impl AsstUi {
         if text.trim().is_empty() && pictures.is_empty() && files.is_empty() {
             return Err(Refusal::new(RefusalKind::Invalid, "the prompt is empty"));
         }
-        let images = (!pictures.is_empty())
-            .then(|| serde_json::to_string(&pictures).ok().map(Value::String))
-            .flatten();
-        let attachments = (!files.is_empty()).then(|| json!(files));
-        let metadata = self.conversation.as_ref().map(|name| json!({ "conversationId": name }));
-        Ok(Request {
-            id: Value::String(id.to_owned()),
-            kind: Some(json!("user_message")),
-            message: Some(Value::String(text)),
-            images,
-            attachments,
-            metadata,
-            conversation_id: None,
-        })
+        let images = match encode(&pictures) {
+            Ok(list) if !pictures.is_empty() => Value::String(list),
+            Ok(_) => Value::Null,
+            Err(why) => return Err(Refusal::new(RefusalKind::Internal, format!("a picture: {why}"))),
+        };
+        let (id, metadata) = (Value::String(id.to_owned()), self.conversation.as_deref().map(Metadata::of));
+        Ok(Request::UserMessage { id, message: text, images, attachments: files, metadata })
     }
 
-    fn send(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, kind: &str, sent: Sent) {
+    fn send(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, sent: Sent) {
         if self.sent.len() >= MAX_UNANSWERED {
             let refusal = Refusal::new(RefusalKind::TooMany, "the runtime does not answer");
             return cx.settle(ticket, Err(refusal.hint("start it again")));
         }
-        let id = self.id();
-        let conversation_id = match &sent {
-            Sent::Load(name) => Some(Value::String(name.clone())),
-            Sent::Clear | Sent::New => None,
-        };
-        let metadata = match &sent {
-            Sent::Clear => self.conversation.as_ref().map(|name| json!({ "conversationId": name })),
-            Sent::New | Sent::Load(_) => None,
+        let id = Value::String(self.id());
+        let request = match &sent {
+            Sent::Clear => {
+                Request::ClearHistory { id, metadata: self.conversation.as_deref().map(Metadata::of) }
+            }
+            Sent::New => Request::NewConversation { id, metadata: None },
+            Sent::Load(name) => {
+                Request::LoadConversation { id, conversation_id: name.clone(), metadata: None }
+            }
         };
         self.sent.insert(self.last, (ticket, sent));
         cx.timer(TimerKey(FIRST_REQUEST_TIMER + self.last), ANSWER_WITHIN);
-        let (id, kind) = (Value::String(id), Some(Value::String(kind.to_owned())));
-        Self::write(cx, &Request { id, kind, metadata, conversation_id, ..Request::default() });
+        Self::write(cx, &request);
     }
 
     fn greet(&mut self, cx: &mut UiCx<'_>, version: Option<String>) {
@@ -168,8 +168,8 @@ impl AsstUi {
     }
 
     fn response(&mut self, cx: &mut UiCx<'_>, response: Response, line: &str) {
-        self.greet(cx, response.version.clone());
-        let id = response.id.as_str().map(str::to_owned);
+        self.greet(cx, if let Response::Ready { version, .. } = &response { version.clone() } else { None });
+        let id = response.id(line);
         let number =
             id.as_deref().and_then(|id| id.strip_prefix("msg-")).and_then(|number| number.parse().ok());
         if let Some(number) = number
@@ -177,60 +177,61 @@ impl AsstUi {
         {
             return self.answered(cx, number, response, line);
         }
-        if response.kind == "ready" {
-            return;
-        }
         // An error without an id can only be about what is being done.
         let about_run = self.run.as_ref().is_some_and(|run| match &id {
             Some(id) => *id == run.id,
-            None => response.kind == "error",
+            None => matches!(response, Response::Error { .. }),
         });
         let Some(run) = self.run.as_mut().filter(|_| about_run) else {
-            if let (None, Some(error)) = (&id, response.error) {
-                cx.signal(Signal::Notify { level: Level::Error, text: error });
-            } else if response.kind != "done" && response.kind != "token" {
-                cx.drift(Drift::new(response.kind, "nobody asked for it, or it is over", line));
-            }
-            return;
+            return match response {
+                Response::Error { error, .. } if id.is_none() && !error.is_empty() => {
+                    cx.signal(Signal::Notify { level: Level::Error, text: error });
+                }
+                Response::Ready { .. } | Response::Done { .. } | Response::Token { .. } => {}
+                _ => cx.drift(Drift::new(Head::of(line).kind, "nobody asked for it, or it is over", line)),
+            };
         };
         self.worried = false;
         cx.timer(SILENCE_TIMER, WORRY_AFTER);
-        match response.kind.as_str() {
-            "token" => run.token(cx, response.token.unwrap_or_default()),
-            "tool_use" => run.tool_use(cx, response.data, line),
-            "tool_result" => run.tool_result(cx, response.data, line),
-            "done" => self.end(cx, Outcome::Done),
-            "error" => {
-                let error = response.error.unwrap_or_else(|| "the runtime failed without a word".to_owned());
-                self.fail(cx, "request_failed", &error);
+        match response {
+            Response::Token { token, .. } => run.token(cx, token),
+            Response::ToolUse { data, .. } => run.tool_use(cx, data, line),
+            Response::ToolResult { data, .. } => run.tool_result(cx, data, line),
+            Response::Done { .. } => self.end(cx, Outcome::Done),
+            Response::Error { error, .. } => {
+                let silent = "the runtime failed without a word";
+                self.fail(cx, "request_failed", if error.is_empty() { silent } else { &error });
             }
-            other => cx.drift(Drift::new("response", format!("unknown type {other}"), line)),
+            Response::Ready { .. } | Response::Status { .. } | Response::Unknown => {
+                cx.drift(Drift::new("response", format!("unknown type {}", Head::of(line).kind), line));
+            }
         }
     }
 
     fn answered(&mut self, cx: &mut UiCx<'_>, number: u64, response: Response, line: &str) {
-        let error = response.error;
-        match response.kind.as_str() {
-            "done" | "error" => {}
-            other => return cx.drift(Drift::new("response", format!("{other} where done was due"), line)),
-        }
+        let answer = match response {
+            Response::Done { data, .. } => Ok(data.and_then(Conversation::name)),
+            Response::Error { error, .. } if error.is_empty() => Err("the runtime refused".to_owned()),
+            Response::Error { error, .. } => Err(error),
+            _ => {
+                let what = format!("{} where done was due", Head::of(line).kind);
+                return cx.drift(Drift::new("response", what, line));
+            }
+        };
         let Some((ticket, sent)) = self.sent.remove(&number) else { return };
         cx.cancel_timer(TimerKey(FIRST_REQUEST_TIMER + number));
-        if response.kind == "error" {
-            let why = error.unwrap_or_else(|| "the runtime refused".to_owned());
-            let unknown = why.to_lowercase().contains("unknown");
-            let kind = if unknown {
-                RefusalKind::Unsupported
-            } else {
-                RefusalKind::Remote { code: "error".to_owned() }
-            };
-            return cx.settle(ticket, Err(Refusal::new(kind, why)));
-        }
-        let named = response
-            .data
-            .as_ref()
-            .and_then(|data| data.get("conversation_id").or_else(|| data.get("conversationId")));
-        let named = named.and_then(Value::as_str).map(str::to_owned);
+        let named = match answer {
+            Ok(named) => named,
+            Err(why) => {
+                let unknown = why.to_lowercase().contains("unknown");
+                let kind = if unknown {
+                    RefusalKind::Unsupported
+                } else {
+                    RefusalKind::Remote { code: "error".to_owned() }
+                };
+                return cx.settle(ticket, Err(Refusal::new(kind, why)));
+            }
+        };
         match sent {
             Sent::Clear => cx.settle(ticket, Ok(Receipt::Leaf(None))),
             Sent::New => match named {
@@ -316,14 +317,14 @@ impl UiRole for AsstUi {
                     cx.settle(ticket, Err(Refusal::new(RefusalKind::NoRun, "no run is under way")));
                 }
             }
-            Command::Session(SessionCommand::Clear) => self.send(cx, ticket, "clear_history", Sent::Clear),
+            Command::Session(SessionCommand::Clear) => self.send(cx, ticket, Sent::Clear),
             Command::Library(LibraryCommand::New { .. }) => {
-                self.send(cx, ticket, "new_conversation", Sent::New);
+                self.send(cx, ticket, Sent::New);
             }
             Command::Library(LibraryCommand::Open { session }) => {
                 let known = self.conversations.get(&session).cloned();
                 let name = known.unwrap_or_else(|| session.to_string());
-                self.send(cx, ticket, "load_conversation", Sent::Load(name));
+                self.send(cx, ticket, Sent::Load(name));
             }
             Command::UpdateContext(_) => {
                 cx.loss(Item::ContextUpdate, "where the person works");
@@ -408,5 +409,19 @@ impl UiRole for AsstUi {
             skills: false,
             consent: false,
         })
+    }
+}
+
+#[cfg(test)]
+mod unwritable {
+    use super::*;
+    use domain::ids::Millis;
+    use roles::{Cx, UiEffect};
+
+    #[test]
+    fn a_request_that_cannot_be_written_is_told_to_the_person() {
+        let mut effects = Vec::new();
+        AsstUi::write(&mut Cx { now: Millis(0), effects: &mut effects }, &Request::Unknown);
+        assert!(matches!(&effects[..], [UiEffect::Signal(Signal::Notify { level: Level::Error, .. })]));
     }
 }

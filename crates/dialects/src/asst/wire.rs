@@ -1,27 +1,97 @@
-//! Messages as asst peers write them. No logic: what they mean stands in the roles.
+//! Messages as asst peers write them, one set of types for each direction. No logic: what they mean stands in the roles.
+//!
+//! What is written is the document's form, with the names that the existing programs need beside it. What is read may lack nearly
+//! everything; a member that is only written is `skip_deserializing`, one that is only read `skip_serializing`.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use wire::lenient::{null_as_default, or_default};
 
-/// A request of the shell. `id` may be a number in the wild.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Request {
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub(super) id: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) kind: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) message: Option<Value>,
-    /// In no document: a string that holds a JSON array of pictures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) images: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) attachments: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) metadata: Option<Value>,
-    /// In no document: which conversation to load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) conversation_id: Option<Value>,
+/// A request of the shell. Its id is a string from us; in the wild it may be a number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum Request {
+    UserMessage {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "message")]
+        message: String,
+        /// In no document: a string that holds a JSON array of [`Picture`]s. A plain array is read too.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        images: Value,
+        #[serde(default, deserialize_with = "attachments", skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
+        metadata: Option<Metadata>,
+    },
+    ClearHistory {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
+        metadata: Option<Metadata>,
+    },
+    GetStatus {
+        #[serde(default)]
+        id: Value,
+    },
+    NewConversation {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
+        metadata: Option<Metadata>,
+    },
+    /// In no document.
+    LoadConversation {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "or_default")]
+        conversation_id: String,
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
+        metadata: Option<Metadata>,
+    },
+    /// A kind that we do not know.
+    #[serde(other, skip_serializing)]
+    Unknown,
+}
+
+fn message<'de, D: Deserializer<'de>>(reader: D) -> Result<String, D::Error> {
+    null_as_default(reader).map_err(|_| D::Error::custom("message must be a string"))
+}
+
+fn attachments<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Attachment>, D::Error> {
+    let read = null_as_default(reader);
+    read.map_err(|why| D::Error::custom(format!("attachments must be a list of {{path, mime}}: {why}")))
+}
+
+/// What a request is about, beside what it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Metadata {
+    #[serde(
+        default,
+        rename = "conversationId",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) conversation: Option<String>,
+    #[serde(default, rename = "conversation_id", deserialize_with = "or_default", skip_serializing)]
+    pub(super) conversation_too: Option<String>,
+    /// Of a new conversation.
+    #[serde(default, deserialize_with = "or_default", skip_serializing)]
+    pub(super) title: Option<String>,
+}
+
+impl Metadata {
+    /// The conversation that is meant.
+    pub(super) fn of(conversation: &str) -> Metadata {
+        Metadata { conversation: Some(conversation.to_owned()), ..Metadata::default() }
+    }
+
+    /// The conversation that is meant, by either name.
+    pub(super) fn conversation(&self) -> Option<&str> {
+        let named = self.conversation.as_deref().or(self.conversation_too.as_deref());
+        named.filter(|name| !name.is_empty())
+    }
 }
 
 /// A file that goes with a message.
@@ -42,51 +112,201 @@ pub(super) struct Picture {
     pub(super) name: Option<String>,
 }
 
-/// A response of the runtime.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Response {
+/// A response of the runtime. Its id is that of the request, as it came; errors of the existing runtime may lack it. The timestamp is
+/// in milliseconds since 1970, a whole number, which the existing shell insists on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Response {
+    Ready {
+        #[serde(default, deserialize_with = "or_default")]
+        version: Option<String>,
+        #[serde(skip_deserializing)]
+        capabilities: Vec<String>,
+        #[serde(skip_deserializing)]
+        timestamp: u64,
+    },
+    Token {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "null_as_default")]
+        token: String,
+        #[serde(skip_deserializing)]
+        timestamp: u64,
+    },
+    ToolUse {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "null_as_default")]
+        data: ToolUse,
+        #[serde(skip_deserializing)]
+        timestamp: u64,
+    },
+    ToolResult {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "null_as_default")]
+        data: ToolResult,
+        #[serde(skip_deserializing)]
+        timestamp: u64,
+    },
+    Done {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
+        data: Option<Conversation>,
+        #[serde(skip_deserializing)]
+        timestamp: u64,
+    },
+    Error {
+        #[serde(default)]
+        id: Value,
+        #[serde(default, deserialize_with = "null_as_default")]
+        error: String,
+        #[serde(skip_deserializing)]
+        timestamp: u64,
+    },
+    Status {
+        #[serde(default)]
+        id: Value,
+        #[serde(skip_deserializing)]
+        data: Status,
+        #[serde(skip_deserializing)]
+        timestamp: u64,
+    },
+    /// A type that we do not know.
+    #[serde(other, skip_serializing)]
+    Unknown,
+}
+
+impl Response {
+    /// The id of the request, if it is a string, as ours are. `line` is where the response was read.
+    pub(super) fn id(&self, line: &str) -> Option<String> {
+        let id = match self {
+            Response::Token { id, .. }
+            | Response::ToolUse { id, .. }
+            | Response::ToolResult { id, .. }
+            | Response::Done { id, .. }
+            | Response::Error { id, .. }
+            | Response::Status { id, .. } => id,
+            Response::Ready { .. } => &Value::Null,
+            Response::Unknown => &Head::of(line).id,
+        };
+        id.as_str().map(str::to_owned)
+    }
+}
+
+/// What every response has, also one of a type that we do not know.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Head {
     #[serde(rename = "type")]
     pub(super) kind: String,
-    /// The request it belongs to; `ready` has none, and errors of the existing runtime may lack it.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[serde(default)]
     pub(super) id: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) token: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) data: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) version: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) capabilities: Option<Vec<String>>,
-    /// Milliseconds since 1970; a whole number, which the existing shell insists on. Never looked at here.
-    #[serde(default, deserialize_with = "passed_over")]
-    pub(super) timestamp: u64,
 }
 
-/// Whatever stands there does not spoil the line.
-fn passed_over<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
-    serde::de::IgnoredAny::deserialize(reader).map(|_| 0)
+impl Head {
+    /// Of a line that is a response.
+    pub(super) fn of(line: &str) -> Head {
+        serde_json::from_str(line).unwrap_or_default()
+    }
 }
 
-/// What `tool_use` and `tool_result` carry, in the names of the document and in those of the existing programs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// A tool's id and name, in the names of the document and in those of the existing programs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct ToolData {
-    #[serde(rename = "toolId")]
-    pub(super) tool_id: String,
-    pub(super) tool_use_id: String,
-    #[serde(rename = "toolName")]
-    pub(super) tool_name: String,
-    #[serde(rename = "tool_name")]
-    pub(super) tool_name_too: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) input: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool_input: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) result: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+pub(super) struct ToolNames {
+    #[serde(rename = "toolId", deserialize_with = "null_as_default")]
+    id: String,
+    #[serde(rename = "tool_use_id", deserialize_with = "null_as_default")]
+    id_too: String,
+    #[serde(rename = "toolName", deserialize_with = "null_as_default")]
+    name: String,
+    #[serde(rename = "tool_name", deserialize_with = "null_as_default")]
+    name_too: String,
+}
+
+impl ToolNames {
+    /// Under both names each.
+    pub(super) fn new(id: String, name: &str) -> ToolNames {
+        ToolNames { id: id.clone(), id_too: id, name: name.to_owned(), name_too: name.to_owned() }
+    }
+
+    /// The id, whichever way it is written; empty when it is not.
+    pub(super) fn id(&self) -> &str {
+        if self.id.is_empty() { &self.id_too } else { &self.id }
+    }
+
+    /// The name, whichever way it is written; empty when it is not.
+    pub(super) fn name(&self) -> &str {
+        if self.name.is_empty() { &self.name_too } else { &self.name }
+    }
+}
+
+/// What a tool is asked to do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct ToolUse {
+    #[serde(flatten)]
+    pub(super) tool: ToolNames,
+    #[serde(default)]
+    pub(super) input: Value,
+    /// The same, in the existing programs' name.
+    #[serde(default)]
+    pub(super) tool_input: Value,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct ToolResult {
+    #[serde(flatten)]
+    pub(super) tool: ToolNames,
+    #[serde(default)]
+    pub(super) result: Value,
+    /// Why it failed, for which the document has no place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Value>,
+}
+
+/// The conversation that was made or loaded, in both spellings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Conversation {
+    #[serde(default, deserialize_with = "or_default")]
+    conversation_id: String,
+    #[serde(default, rename = "conversationId", deserialize_with = "or_default")]
+    conversation_id_too: String,
+    /// Of one that was loaded.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    message_count: Option<u64>,
+}
+
+impl Conversation {
+    /// In both spellings.
+    pub(super) fn new(name: &str, message_count: Option<u64>) -> Conversation {
+        let (conversation_id, conversation_id_too) = (name.to_owned(), name.to_owned());
+        Conversation { conversation_id, conversation_id_too, message_count }
+    }
+
+    /// Whichever way it is written.
+    pub(super) fn name(self) -> Option<String> {
+        [self.conversation_id, self.conversation_id_too].into_iter().find(|name| !name.is_empty())
+    }
+}
+
+/// How the runtime stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Status {
+    pub(super) state: RunState,
+    /// In messages.
+    pub(super) conversation_length: u64,
+    /// In milliseconds.
+    pub(super) uptime: u64,
+}
+
+/// Whether a request is under way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RunState {
+    #[default]
+    Idle,
+    Processing,
 }

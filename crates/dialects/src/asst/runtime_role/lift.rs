@@ -1,6 +1,6 @@
 //! From a line to what is wanted. Pure; what is wrong is told with the id of the request, as far as it can be read.
 
-use crate::asst::wire::{Attachment, Picture, Request};
+use crate::asst::wire::{Attachment, Metadata, Picture, Request};
 use crate::asst::{ATTACHMENT, conversation};
 use domain::content::{Input, Json, Part};
 use domain::ids::SessionId;
@@ -33,61 +33,58 @@ pub(super) fn read(line: &str, notes: &mut Vec<String>) -> Read {
     if !value.is_object() {
         return Err(nameless("the request is not a JSON object; send {\"id\":…,\"kind\":…}".to_owned()));
     }
-    let request: Request = serde_json::from_value(value)
-        .map_err(|why| nameless(format!("the request could not be read: {why}")))?;
-    let id = match &request.id {
-        Value::String(id) if !id.is_empty() => request.id.clone(),
-        Value::Number(_) => request.id.clone(),
+    let id = match value.get("id") {
+        Some(Value::String(id)) if !id.is_empty() => Value::String(id.clone()),
+        Some(id @ Value::Number(_)) => id.clone(),
         _ => return Err(nameless("the request has no id; give it a string of its own".to_owned())),
     };
-    match wanted(request, notes) {
+    match wanted(value, notes) {
         Ok(wanted) => Ok((id, wanted)),
         Err(why) => Err((id, why)),
     }
 }
 
-fn wanted(request: Request, notes: &mut Vec<String>) -> Result<Wanted, String> {
-    let named = request.metadata.as_ref().and_then(conversation_of);
-    let session = named.as_deref().map(conversation::session);
-    match request.kind.as_ref().and_then(Value::as_str) {
-        Some("user_message") => Ok(Wanted::Message { input: input(&request, notes)?, session }),
-        Some("clear_history") => Ok(Wanted::Clear { session }),
-        Some("get_status") => Ok(Wanted::Status),
-        Some("new_conversation") => {
-            let title = request.metadata.as_ref().and_then(|metadata| metadata.get("title"));
-            Ok(Wanted::New { title: title.and_then(Value::as_str).map(str::to_owned) })
+fn wanted(value: Value, notes: &mut Vec<String>) -> Result<Wanted, String> {
+    let Some(kind) = value.get("kind").and_then(Value::as_str).map(str::to_owned) else {
+        return Err(
+            "The request has no kind; known are user_message, clear_history and get_status".to_owned()
+        );
+    };
+    let request: Request = serde_json::from_value(value).map_err(|why| why.to_string())?;
+    match request {
+        Request::UserMessage { message, images, attachments, metadata, .. } => {
+            let input = input(message, attachments, pictures(images, notes))?;
+            Ok(Wanted::Message { input, session: session_of(metadata.as_ref()) })
         }
-        Some("load_conversation") => {
-            let direct = request.conversation_id.as_ref().and_then(Value::as_str).map(str::to_owned);
-            let name = direct.or(named).filter(|name| !name.is_empty());
+        Request::ClearHistory { metadata, .. } => {
+            Ok(Wanted::Clear { session: session_of(metadata.as_ref()) })
+        }
+        Request::GetStatus { .. } => Ok(Wanted::Status),
+        Request::NewConversation { metadata, .. } => {
+            Ok(Wanted::New { title: metadata.and_then(|metadata| metadata.title) })
+        }
+        Request::LoadConversation { conversation_id, metadata, .. } => {
+            let named = || metadata.as_ref().and_then(Metadata::conversation).map(str::to_owned);
+            let name = Some(conversation_id).filter(|name| !name.is_empty()).or_else(named);
             let name = name.ok_or("load_conversation needs a conversation_id")?;
             Ok(Wanted::Load { session: conversation::session(&name), conversation: name })
         }
-        Some(kind) => {
+        Request::Unknown => {
             let shown: String = kind.chars().take(80).collect();
             Err(format!(
                 "Unknown request kind: {shown}; known are user_message, clear_history and get_status"
             ))
         }
-        None => {
-            Err("The request has no kind; known are user_message, clear_history and get_status".to_owned())
-        }
     }
 }
 
-fn conversation_of(metadata: &Value) -> Option<String> {
-    let named = metadata.get("conversationId").or_else(|| metadata.get("conversation_id"))?;
-    named.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
+fn session_of(metadata: Option<&Metadata>) -> Option<SessionId> {
+    metadata.and_then(Metadata::conversation).map(conversation::session)
 }
 
-fn input(request: &Request, notes: &mut Vec<String>) -> Result<Input, String> {
-    let text = match &request.message {
-        Some(Value::String(text)) => text.clone(),
-        None | Some(Value::Null) => String::new(),
-        Some(_) => return Err("message must be a string".to_owned()),
-    };
+fn input(text: String, files: Vec<Attachment>, pictures: Vec<Picture>) -> Result<Input, String> {
     let mut input = Input::text(text);
-    for attachment in attachments(request.attachments.as_ref())? {
+    for attachment in files {
         // The name goes to the model in words too, so that it can open the file by itself.
         let Attachment { path, mime } = &attachment;
         let kind = if mime.is_empty() { String::new() } else { format!(" ({mime})") };
@@ -96,7 +93,7 @@ fn input(request: &Request, notes: &mut Vec<String>) -> Result<Input, String> {
         let json = Json::verbatim(json!({ "path": path, "mime": mime }).to_string());
         input.attachments.push(Part::Opaque { kind: ATTACHMENT.to_owned(), json });
     }
-    for picture in pictures(request.images.as_ref(), notes) {
+    for picture in pictures {
         let bytes = picture.data.len() / 4 * 3;
         if bytes > MAX_IMAGE_BYTES {
             // Tenths of a megabyte, as the existing runtime tells them.
@@ -118,21 +115,13 @@ fn input(request: &Request, notes: &mut Vec<String>) -> Result<Input, String> {
     Ok(input)
 }
 
-fn attachments(value: Option<&Value>) -> Result<Vec<Attachment>, String> {
-    match value {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(value) => serde_json::from_value(value.clone())
-            .map_err(|why| format!("attachments must be a list of {{path, mime}}: {why}")),
-    }
-}
-
 /// Pictures come as a string that holds JSON; a plain list is taken too. What cannot be read is left out: the text still counts.
-fn pictures(value: Option<&Value>, notes: &mut Vec<String>) -> Vec<Picture> {
-    let read = match value {
-        None | Some(Value::Null) => return Vec::new(),
-        Some(Value::String(text)) if text.is_empty() => return Vec::new(),
-        Some(Value::String(text)) => serde_json::from_str(text),
-        Some(value) => serde_json::from_value(value.clone()),
+fn pictures(images: Value, notes: &mut Vec<String>) -> Vec<Picture> {
+    let read = match images {
+        Value::Null => return Vec::new(),
+        Value::String(text) if text.is_empty() => return Vec::new(),
+        Value::String(text) => serde_json::from_str(&text),
+        list => serde_json::from_value(list),
     };
     read.unwrap_or_else(|why| {
         notes.push(format!("images could not be read and were left out: {why}"));

@@ -1,6 +1,6 @@
 //! Lines of the runtime, and a turn as this wire tells it.
 
-use crate::asst::wire::{Response, ToolData};
+use crate::asst::wire::{Conversation, Response, Status, ToolNames, ToolResult as WireResult, ToolUse};
 use crate::asst::{CAPABILITIES, VERSION};
 use crate::narrator::{Narrator, Opens, Told};
 use domain::content::{Json, Part};
@@ -8,44 +8,36 @@ use domain::event::{Body, Outcome};
 use domain::ids::{Millis, ToolRunId};
 use domain::tool::{ToolOutcome, ToolResult};
 use serde_json::{Value, json};
+use wire::encode;
 
 /// Parts the texts of two messages of one turn, which are one bubble in the shell.
 const BETWEEN_MESSAGES: &str = "\n\n";
 /// The existing shell shows an empty result as a tool that still runs.
 const NOTHING: &str = "(no output)";
 
-fn line(response: Response) -> String {
-    serde_json::to_string(&response).unwrap_or_default()
+/// A response as a line. One that cannot be written becomes an error for the same request, so that nobody waits for it in vain.
+fn line(now: Millis, id: &Value, response: &Response) -> String {
+    encode(response).unwrap_or_else(|why| {
+        let error = format!("Failed to process request: the response is lost, since {why}");
+        json!({ "type": "error", "id": id, "error": error, "timestamp": now.0 }).to_string()
+    })
 }
 
 pub(super) fn ready(now: Millis) -> String {
-    line(Response {
-        kind: "ready".to_owned(),
-        version: Some(VERSION.to_owned()),
-        capabilities: Some(CAPABILITIES.map(str::to_owned).to_vec()),
-        timestamp: now.0,
-        ..Response::default()
-    })
+    let (version, capabilities) = (Some(VERSION.to_owned()), CAPABILITIES.map(str::to_owned).to_vec());
+    line(now, &Value::Null, &Response::Ready { version, capabilities, timestamp: now.0 })
 }
 
-pub(super) fn done(now: Millis, id: &Value, data: Option<Value>) -> String {
-    line(Response { kind: "done".to_owned(), id: id.clone(), data, timestamp: now.0, ..Response::default() })
+pub(super) fn done(now: Millis, id: &Value, data: Option<Conversation>) -> String {
+    line(now, id, &Response::Done { id: id.clone(), data, timestamp: now.0 })
 }
 
 pub(super) fn error(now: Millis, id: &Value, why: impl Into<String>) -> String {
-    let (kind, error) = ("error".to_owned(), Some(why.into()));
-    line(Response { kind, id: id.clone(), error, timestamp: now.0, ..Response::default() })
+    line(now, id, &Response::Error { id: id.clone(), error: why.into(), timestamp: now.0 })
 }
 
-pub(super) fn status(now: Millis, id: &Value, state: &str, length: u64, uptime: u64) -> String {
-    let data = Some(json!({ "state": state, "conversationLength": length, "uptime": uptime }));
-    line(Response {
-        kind: "status".to_owned(),
-        id: id.clone(),
-        data,
-        timestamp: now.0,
-        ..Response::default()
-    })
+pub(super) fn status(now: Millis, id: &Value, data: Status) -> String {
+    line(now, id, &Response::Status { id: id.clone(), data, timestamp: now.0 })
 }
 
 /// How a request ends with its run; `None` is well.
@@ -100,23 +92,19 @@ impl Telling {
             }
             Told::Call { tool, name, args, .. } => {
                 let input: Value = serde_json::from_str(args.as_str()).unwrap_or_default();
-                let data = |id: String| ToolData {
-                    input: Some(input.clone()),
-                    tool_input: Some(input.clone()),
-                    ..named(id, name)
-                };
-                self.tool(now, "tool_use", tool, data)
+                self.tool(now, tool, name, |id, tool| {
+                    let data = ToolUse { tool, input: input.clone(), tool_input: input.clone() };
+                    Response::ToolUse { id, data, timestamp: now.0 }
+                })
             }
             Told::CallResult { tool, call, outcome, result } => {
                 let failed = *outcome != ToolOutcome::Done;
                 let error = failed.then(|| Value::String(result.text.clone()));
                 let result = if failed { json!({ "error": result.text }) } else { result_value(result) };
-                let data = |id: String| ToolData {
-                    result: Some(result.clone()),
-                    error: error.clone(),
-                    ..named(id, &call.name)
-                };
-                self.tool(now, "tool_result", tool, data)
+                self.tool(now, tool, &call.name, |id, tool| {
+                    let data = WireResult { tool, result: result.clone(), error: error.clone() };
+                    Response::ToolResult { id, data, timestamp: now.0 }
+                })
             }
             Told::RunStarted
             | Told::RunEnded { .. }
@@ -139,40 +127,29 @@ impl Telling {
         let parted = std::mem::replace(&mut self.texted, true) && opens == Opens::Message;
         let token = if parted { format!("{BETWEEN_MESSAGES}{text}") } else { text.to_owned() };
         let tokens = self.ids.iter().map(|id| {
-            let (kind, token) = ("token".to_owned(), Some(token.clone()));
-            line(Response { kind, id: id.clone(), token, timestamp: now.0, ..Response::default() })
+            let token = token.clone();
+            line(now, id, &Response::Token { id: id.clone(), token, timestamp: now.0 })
         });
         tokens.collect()
     }
 
+    /// A line about a tool for each request that the turn answers.
     fn tool(
         &self,
         now: Millis,
-        kind: &str,
         tool: ToolRunId,
-        data: impl Fn(String) -> ToolData,
+        name: &str,
+        response: impl Fn(Value, ToolNames) -> Response,
     ) -> Vec<String> {
         let lines = self.ids.iter().map(|id| {
             // The existing shell shows a tool only if its id holds the id of the message.
-            let name = match id {
+            let tool = match id {
                 Value::String(id) => format!("{id}:{tool}"),
                 other => format!("{other}:{tool}"),
             };
-            let data = serde_json::to_value(data(name)).ok();
-            let kind = kind.to_owned();
-            line(Response { kind, id: id.clone(), data, timestamp: now.0, ..Response::default() })
+            line(now, id, &response(id.clone(), ToolNames::new(tool, name)))
         });
         lines.collect()
-    }
-}
-
-fn named(id: String, name: &str) -> ToolData {
-    ToolData {
-        tool_id: id.clone(),
-        tool_use_id: id,
-        tool_name: name.to_owned(),
-        tool_name_too: name.to_owned(),
-        ..ToolData::default()
     }
 }
 
@@ -184,5 +161,18 @@ fn result_value(result: &ToolResult) -> Value {
         }
         None | Some(Value::Null | Value::Bool(false)) => Value::String(result.text.clone()),
         Some(value) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_response_that_cannot_be_written_ends_its_request_with_an_error() {
+        let line = line(Millis(7), &json!("m1"), &Response::Unknown);
+        let line: Value = serde_json::from_str(&line).expect("a line of JSON");
+        assert_eq!((&line["type"], &line["id"], &line["timestamp"]), (&json!("error"), &json!("m1"), &json!(7)));
+        assert!(line["error"].as_str().is_some_and(|error| error.contains("the response is lost")));
     }
 }

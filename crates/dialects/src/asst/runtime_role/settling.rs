@@ -1,12 +1,13 @@
 //! What the hub made of a request.
 
 use super::{AsstRuntime, Pending, Request, lower};
+use crate::asst::wire::Conversation;
 use crate::narrator::Narrator;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
 use domain::state::{EntryKind, State};
 use roles::{RuntimeCx, View};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 impl AsstRuntime {
     pub(super) fn settle(
@@ -55,15 +56,14 @@ impl AsstRuntime {
             }
             (Request::New { .. }, Receipt::Session { session, .. }) => {
                 self.current = Some(session.id.clone());
-                let name = session.id.as_str();
-                let data = json!({ "conversation_id": name, "conversationId": name });
+                let data = Conversation::new(session.id.as_str(), None);
                 cx.send(lower::done(cx.now, &id, Some(data)));
             }
             (Request::Load { conversation }, Receipt::Session { session, .. }) => {
                 let shown = view.filter(|view| *view.session == session.id);
                 let count = shown.map_or(session.messages, |view| messages(view.state));
                 self.current = Some(session.id);
-                let data = json!({ "conversation_id": conversation, "conversationId": conversation, "message_count": count });
+                let data = Conversation::new(&conversation, Some(count));
                 cx.send(lower::done(cx.now, &id, Some(data)));
             }
             (Request::New { .. } | Request::Load { .. }, _) => {

@@ -1,6 +1,6 @@
 //! Responses to one message become facts. Both sets of names in `data` are understood.
 
-use crate::asst::wire::ToolData;
+use crate::asst::wire::{ToolNames, ToolResult as WireResult, ToolUse};
 use crate::listener::Listener;
 use domain::content::{Input, Json, TextKind};
 use domain::fact::{Key, Said};
@@ -35,24 +35,23 @@ impl Hearing {
         self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
     }
 
-    pub(super) fn tool_use(&mut self, cx: &mut UiCx<'_>, data: Option<Value>, line: &str) {
-        let Some((tool, name, data)) = read(cx, data, line) else { return };
+    pub(super) fn tool_use(&mut self, cx: &mut UiCx<'_>, data: ToolUse, line: &str) {
+        let Some((tool, name)) = read(cx, &data.tool, line) else { return };
         self.listener.model_speaks(cx);
         self.listener.note(&tool, || ());
-        let input = data.input.or(data.tool_input).filter(|input| !input.is_null());
+        let input = [data.input, data.tool_input].into_iter().find(|input| !input.is_null());
         let args = input.map_or_else(Json::empty, |input| Json::verbatim(input.to_string()));
         self.fact(cx, Said::ToolProposed { tool: tool.clone(), name, args });
         self.fact(cx, Said::ToolStarted { tool, name: None, args: None });
     }
 
-    pub(super) fn tool_result(&mut self, cx: &mut UiCx<'_>, data: Option<Value>, line: &str) {
-        let Some((tool, _, data)) = read(cx, data, line) else { return };
-        let failed = data.error.filter(|error| !error.is_null());
-        let (outcome, result) = match (failed, data.result) {
+    pub(super) fn tool_result(&mut self, cx: &mut UiCx<'_>, data: WireResult, line: &str) {
+        let Some((tool, _)) = read(cx, &data.tool, line) else { return };
+        let (outcome, result) = match (data.error, data.result) {
             (Some(error), _) => (ToolOutcome::Failed, ToolResult::text(words(&error))),
-            (None, None | Some(Value::Null)) => (ToolOutcome::Done, ToolResult::default()),
-            (None, Some(Value::String(text))) => (ToolOutcome::Done, ToolResult::text(text)),
-            (None, Some(result)) => {
+            (None, Value::Null) => (ToolOutcome::Done, ToolResult::default()),
+            (None, Value::String(text)) => (ToolOutcome::Done, ToolResult::text(text)),
+            (None, result) => {
                 let json = Some(Json::verbatim(result.to_string()));
                 let text = readable(&result).unwrap_or_else(|| words(&result));
                 (ToolOutcome::Done, ToolResult { json, ..ToolResult::text(text) })
@@ -99,23 +98,12 @@ fn words(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The tool's id and name, whichever way they are written.
-fn read(cx: &mut UiCx<'_>, data: Option<Value>, line: &str) -> Option<(Key, String, ToolData)> {
-    let read: Result<ToolData, _> = serde_json::from_value(data.unwrap_or_default());
-    let data = match read {
-        Ok(data) => data,
-        Err(why) => {
-            cx.drift(Drift::new("tool data", why.to_string(), line));
-            return None;
-        }
-    };
-    let pick = |one: &String, other: &String| if one.is_empty() { other.clone() } else { one.clone() };
-    let id = pick(&data.tool_id, &data.tool_use_id);
-    if id.is_empty() {
+/// The tool's id and name.
+fn read(cx: &mut UiCx<'_>, tool: &ToolNames, line: &str) -> Option<(Key, String)> {
+    if tool.id().is_empty() {
         cx.drift(Drift::new("tool data", "it names no tool", line));
         return None;
     }
-    let name = pick(&data.tool_name, &data.tool_name_too);
-    let name = if name.is_empty() { "tool".to_owned() } else { name };
-    Some((Key::from(id), name, data))
+    let name = if tool.name().is_empty() { "tool" } else { tool.name() };
+    Some((Key::from(tool.id()), name.to_owned()))
 }
