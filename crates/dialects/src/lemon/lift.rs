@@ -1,11 +1,15 @@
 //! lemon's → ours, without state: content, tokens, results, reasons, questions, signals. The roles decide what it is part of.
 
-use super::wire::heard::{Block, Question, SignalParams, TaskDetails, Usage};
-use super::wire::{ConsentHint, consent, method};
+use super::wire::event::TaskDetails;
+use super::wire::frame::ModelId;
+use super::wire::message::{Block, ToolResult as WireResult, Usage};
+use super::wire::ui::{ConsentHint, Method, NotifyType, Params, Position, Question, consent};
+use super::wire::{Frame, Words};
 use domain::ask::{Answer, AskKind, Assessment, Choice, Risk, Scope};
 use domain::content::{Json, Part, TextKind};
 use domain::event::{Failure, Finish};
 use domain::fact::{FactAsk, Key};
+use domain::session::ModelRef;
 use domain::signal::{Level, Place, Signal};
 use domain::tool::{Progress, ToolResult};
 use serde_json::Value;
@@ -33,31 +37,29 @@ impl Contents {
     }
 }
 
-/// Content is a string or a list of blocks; anything else is nothing.
-pub(super) fn contents(raw: Option<&RawValue>) -> Contents {
+/// What stands in blocks, by kind.
+pub(super) fn contents(blocks: Vec<Block<'_>>) -> Contents {
     let mut contents = Contents::default();
-    let Some(raw) = raw else { return contents };
-    if let Ok(text) = serde_json::from_str::<String>(raw.get()) {
-        contents.texts.push((TextKind::Text, text));
-        return contents;
-    }
-    for raw in serde_json::from_str::<Vec<&RawValue>>(raw.get()).unwrap_or_default() {
-        let Ok(block) = serde_json::from_str::<Block>(raw.get()) else {
-            contents.unknown.push("unreadable block".to_owned());
-            continue;
-        };
-        match block.kind.as_str() {
-            "text" => contents.texts.push((TextKind::Text, block.text)),
-            "thinking" => contents.texts.push((TextKind::Thought, block.thinking)),
-            "tool_call" => {
+    for block in blocks {
+        match block {
+            Block::Text(block) => contents.texts.push((TextKind::Text, block.text.into_owned())),
+            Block::Thinking(block) => contents.texts.push((TextKind::Thought, block.thinking.into_owned())),
+            Block::ToolCall(block) => {
                 let args = block.arguments.map_or_else(Json::empty, |args| Json::verbatim(args.get()));
-                contents.calls.push((block.id, block.name, args));
+                contents.calls.push((block.id, block.name.into_owned(), args));
             }
-            "image" => contents.images.push(Part::Image { mime: block.mime_type, base64: block.data.into() }),
-            _ => contents.unknown.push(block.kind),
+            Block::Image(block) => {
+                let (mime, base64) = (block.mime_type.into_owned(), block.data.into_owned().into());
+                contents.images.push(Part::Image { mime, base64 });
+            }
+            Block::Unknown(kind) => contents.unknown.push(kind),
         }
     }
     contents
+}
+
+pub(super) fn model(model: &ModelId<'_>) -> ModelRef {
+    ModelRef { provider: model.provider.to_string(), name: model.id.to_string() }
 }
 
 pub(super) fn finish(stop_reason: Option<&str>) -> Finish {
@@ -71,34 +73,29 @@ pub(super) fn finish(stop_reason: Option<&str>) -> Finish {
 
 /// On this wire the cached tokens stand apart.
 pub(super) fn usage(usage: Usage) -> domain::content::Usage {
-    let (read, write) = (usage.cache_read.unwrap_or(0), usage.cache_write.unwrap_or(0));
-    let dollars = usage.cost.unwrap_or_default().total;
+    let Usage { input, output, cache_read, cache_write, cost, .. } = usage;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the cast saturates, and a cost is a small positive number"
     )]
-    let cost_micros = (dollars * 1_000_000.0).round() as u64;
-    domain::content::Usage {
-        input: usage.input.unwrap_or(0).saturating_add(read).saturating_add(write),
-        output: usage.output.unwrap_or(0),
-        cache_read: read,
-        cache_write: write,
-        cost_micros,
-    }
+    let cost_micros = (cost.total * 1_000_000.0).round() as u64;
+    let input = input.saturating_add(cache_read).saturating_add(cache_write);
+    domain::content::Usage { input, output, cache_read, cache_write, cost_micros }
 }
 
-pub(super) fn tool_result(content: Option<&RawValue>, details: Option<&RawValue>) -> ToolResult {
-    let contents = contents(content);
-    let json = details.map(RawValue::get).filter(|text| *text != "null").map(Json::verbatim);
+pub(super) fn tool_result(blocks: Vec<Block<'_>>, details: Option<&RawValue>) -> ToolResult {
+    let contents = contents(blocks);
+    let json = details.map(|details| Json::verbatim(details.get()));
     ToolResult { text: contents.text(), parts: contents.images, json, truncated: false }
 }
 
 /// What a running tool says about itself: its output so far, and what it does now.
-pub(super) fn progress(content: Option<&RawValue>, details: Option<&RawValue>) -> Vec<Progress> {
-    let text = contents(content).text();
-    let task: TaskDetails = details.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    let message = task.message.clone().or_else(|| task.current_action.map(|action| action.title));
+pub(super) fn progress(result: WireResult<'_>) -> Vec<Progress> {
+    let text = contents(result.content).text();
+    let details = result.details.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let task: TaskDetails = details.unwrap_or_default();
+    let message = task.message.or_else(|| task.current_action.map(|action| action.title));
     let status = message.filter(|message| !message.is_empty()).map(|message| Progress::Status {
         percent: task.percent.and_then(|percent| u8::try_from(percent.min(100)).ok()),
         message,
@@ -109,30 +106,19 @@ pub(super) fn progress(content: Option<&RawValue>, details: Option<&RawValue>) -
 }
 
 /// Why a run broke: a string, or a tuple of a word and the rest.
-pub(super) fn failure(reason: Option<&RawValue>, told_before: Option<&str>) -> Failure {
-    let value: Value = reason.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    let (code, message) = match &value {
-        Value::Array(items) => {
-            let mut words = items.iter().map(word);
+pub(super) fn failure(reason: &Words<'_>, told_before: Option<&str>) -> Failure {
+    let (code, message) = match reason {
+        Words::Other(Value::Array(items)) => {
+            let mut words = items.iter().map(|item| Words::from(item.clone()).shown());
             let code = words.next().unwrap_or_default();
             (code, words.collect::<Vec<_>>().join(": "))
         }
-        Value::Null => (String::new(), String::new()),
-        value => (String::new(), word(value)),
+        words => (String::new(), words.shown()),
     };
     let message =
         [message.as_str(), told_before.unwrap_or_default(), &code].into_iter().find(|text| !text.is_empty());
     let message = message.unwrap_or("the runtime did not say why").to_owned();
     Failure::new(if code.is_empty() { "remote_error" } else { &code }, message)
-}
-
-/// A JSON value for people.
-pub(super) fn word(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        value => value.to_string(),
-    }
 }
 
 /// A question that waits for our answer, as the wire wants it.
@@ -145,59 +131,50 @@ pub(super) enum Asked {
 }
 
 /// The question; `None` for a method that we do not know.
-pub(super) fn question(method: &str, id: &str, asked: Question) -> Option<(String, FactAsk, Asked)> {
-    let hint = asked.opts.get("consent").cloned();
-    let hint: Option<ConsentHint> = hint.and_then(|hint| serde_json::from_value(hint).ok());
-    let title = asked.title;
-    Some(match (method, hint) {
-        (method::CONFIRM, Some(hint)) => (title, consent_ask(id, hint, asked.message), Asked::Confirm),
-        (method::CONFIRM, None) => {
-            let kind = AskKind::Confirm { message: asked.message, yes: None, no: None, danger: false };
+pub(super) fn question(method: &Method, id: &str, asked: Question<'_>) -> Option<(String, FactAsk, Asked)> {
+    let title = asked.title.into_owned();
+    let message = asked.message.unwrap_or_default().into_owned();
+    Some(match (method, asked.opts.consent) {
+        (Method::Confirm, Some(hint)) => (title, consent_ask(id, hint, message), Asked::Confirm),
+        (Method::Confirm, None) => {
+            let kind = AskKind::Confirm { message, yes: None, no: None, danger: false };
             (title, FactAsk::Other(kind), Asked::Confirm)
         }
-        (method::SELECT, hint) => {
-            let options: Vec<(Choice, Value)> = asked.options.iter().map(option).collect();
-            let values = options.iter().map(|(choice, value)| (choice.id.clone(), value.clone())).collect();
-            let ours = options.iter().any(|(choice, _)| choice.id == consent::DENY);
+        (Method::Select, hint) => {
+            let (mut choices, mut values) = (Vec::new(), Vec::new());
+            for option in asked.options.unwrap_or_default() {
+                let (id, label) = (option.value.shown(), option.label.into_owned());
+                choices.push(Choice { id: id.clone(), label, detail: option.description.map(Into::into) });
+                values.push((id, option.value.into_json()));
+            }
+            let ours = choices.iter().any(|choice| choice.id == consent::DENY);
             match hint.filter(|hint| hint.rule.is_some() && ours) {
                 Some(hint) => {
                     let (title, text) = title.split_once('\n').unwrap_or((&title, ""));
                     (title.to_owned(), consent_ask(id, hint, text.to_owned()), Asked::Select(values))
                 }
                 None => {
-                    let choices = options.into_iter().map(|(choice, _)| choice).collect();
                     let kind = AskKind::Choose { message: String::new(), choices, many: false };
                     (title, FactAsk::Other(kind), Asked::Select(values))
                 }
             }
         }
-        (method::INPUT, _) => {
-            let secret = asked.opts.get("secret") == Some(&Value::Bool(true));
-            let placeholder = asked.placeholder;
+        (Method::Input, _) => {
             let kind = AskKind::Text {
                 message: String::new(),
-                placeholder,
+                placeholder: asked.placeholder.flatten().map(Into::into),
                 default: None,
-                secret,
+                secret: asked.opts.secret,
                 multiline: false,
             };
             (title, FactAsk::Other(kind), Asked::Text)
         }
-        (method::EDITOR, _) => {
-            let kind = AskKind::Edit { message: String::new(), prefill: asked.prefill.unwrap_or_default() };
-            (title, FactAsk::Other(kind), Asked::Text)
+        (Method::Editor, _) => {
+            let prefill = asked.prefill.flatten().unwrap_or_default().into_owned();
+            (title, FactAsk::Other(AskKind::Edit { message: String::new(), prefill }), Asked::Text)
         }
-        _ => return None,
+        (Method::Other(_), _) => return None,
     })
-}
-
-/// An option is an object, or only its value.
-fn option(value: &Value) -> (Choice, Value) {
-    let named = value.get("value").cloned().unwrap_or_else(|| value.clone());
-    let id = word(&named);
-    let label = value.get("label").map_or_else(|| id.clone(), word);
-    let detail = value.get("description").map(word).filter(|text| !text.is_empty());
-    (Choice { id, label, detail }, named)
 }
 
 fn consent_ask(id: &str, hint: ConsentHint, shown: String) -> FactAsk {
@@ -241,33 +218,39 @@ pub(super) fn result(asked: &Asked, answer: &Answer) -> Option<Value> {
     }
 }
 
-/// A signal; `None` for a type that is none.
-pub(super) fn signal(kind: &str, params: SignalParams) -> Option<Signal> {
-    Some(match kind {
-        "ui_notify" => {
-            let level = match params.notify_type.or(params.other_type).as_deref() {
-                Some("warn" | "warning") => Level::Warning,
-                Some("error") => Level::Error,
-                Some("success") => Level::Success,
-                _ => Level::Info,
+/// A signal; `None` for a line that is none.
+pub(super) fn signal(frame: Frame<'_>) -> Option<Signal> {
+    Some(match frame {
+        Frame::UiNotify(Params { params }) => {
+            let level = match params.notify_type.or(params.other_type) {
+                Some(NotifyType::Warn | NotifyType::Warning) => Level::Warning,
+                Some(NotifyType::Error) => Level::Error,
+                Some(NotifyType::Success) => Level::Success,
+                Some(NotifyType::Info | NotifyType::Other(_)) | None => Level::Info,
             };
-            Signal::Notify { level, text: params.message.unwrap_or_default() }
+            Signal::Notify { level, text: params.message.into_owned() }
         }
-        "ui_status" => Signal::Status { key: params.key, text: params.text },
-        "ui_working" => Signal::Working(params.message),
-        "ui_widget" => {
-            let lines = match &params.content {
-                Value::Null => Vec::new(),
-                Value::String(text) => text.split('\n').map(str::to_owned).collect(),
-                Value::Array(lines) => lines.iter().map(word).collect(),
-                other => vec![word(other)],
+        Frame::UiStatus(Params { params }) => {
+            Signal::Status { key: params.key.into_owned(), text: params.text.map(Into::into) }
+        }
+        Frame::UiWorking(Params { params }) => Signal::Working(params.message.map(Into::into)),
+        Frame::UiWidget(Params { params }) => {
+            let lines = match params.content {
+                None => Vec::new(),
+                Some(Words::Text(text)) => text.split('\n').map(str::to_owned).collect(),
+                Some(Words::Other(Value::Array(lines))) => {
+                    lines.into_iter().map(|line| Words::from(line).shown()).collect()
+                }
+                Some(other) => vec![other.shown()],
             };
-            let below = params.opts.get("position").is_some_and(|position| position == "below");
-            let place = if below { Place::Below } else { Place::Above };
-            Signal::Widget { key: params.key, lines, place }
+            let place = match params.opts.position {
+                Position::Above => Place::Above,
+                Position::Below => Place::Below,
+            };
+            Signal::Widget { key: params.key.into_owned(), lines, place }
         }
-        "ui_set_title" => Signal::Title(params.title),
-        "ui_set_editor_text" => Signal::EditorText(params.text.unwrap_or_default()),
+        Frame::UiSetTitle(Params { params }) => Signal::Title(params.title.into_owned()),
+        Frame::UiSetEditorText(Params { params }) => Signal::EditorText(params.text.into_owned()),
         _ => return None,
     })
 }

@@ -1,9 +1,14 @@
 //! Ours → lemon's, without state: content, messages, tool results, tokens, signals. The roles decide when something is said.
 
 use super::Compat;
-use super::wire::frame::{
-    AssistantMessage, Block, Content, Cost, EditorText, Frame, Message, ModelId, Notify, Status, Title,
-    ToolResult, ToolResultMessage, Usage, UserMessage, Widget, Working, of,
+use super::wire::Frame;
+use super::wire::frame::ModelId;
+use super::wire::message::{
+    AssistantMessage, Block, Content, Cost, ImageBlock, Message, TextBlock, ThinkingBlock, ToolCallBlock,
+    ToolResult, ToolResultMessage, Usage, UserMessage, of,
+};
+use super::wire::ui::{
+    EditorText, Notify, NotifyType, Params, Position, Status, Title, Widget, WidgetOpts, Working,
 };
 use domain::content::{Json, Part};
 use domain::event::Finish;
@@ -18,7 +23,8 @@ use std::borrow::Cow;
 /// What `api` says: clients show it at most.
 const API: &str = "parlor";
 /// Shown for a session whose model is not known yet.
-const NO_MODEL: ModelId<'static> = ModelId { provider: "parlor", id: "default" };
+const NO_MODEL: ModelId<'static> =
+    ModelId { provider: Cow::Borrowed("parlor"), id: Cow::Borrowed("default") };
 
 /// Longest line that a client is sent where it can be helped: one of the existing clients stops hearing at the first line of 64 KB.
 pub(super) const MAX_LINE: usize = 60_000;
@@ -35,7 +41,10 @@ const MAX_ARG_TEXT: usize = 2_000;
 pub(super) type ToolName<'a> = (&'a str, &'a Json);
 
 pub(super) fn model_id(model: Option<&ModelRef>) -> ModelId<'_> {
-    model.map_or(NO_MODEL, |model| ModelId { provider: &model.provider, id: &model.name })
+    model.map_or(NO_MODEL, |model| ModelId {
+        provider: model.provider.as_str().into(),
+        id: model.name.as_str().into(),
+    })
 }
 
 /// JSON text as it came. What is not JSON (which nobody should have let in) goes as a string.
@@ -80,7 +89,7 @@ fn middle_out(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 pub(super) fn text_block<'a>(text: impl Into<Cow<'a, str>>) -> Block<'a> {
-    Block::Text { of: of::TEXT, text: text.into(), text_signature: None }
+    Block::Text(TextBlock { of: of::TEXT, text: text.into(), text_signature: None })
 }
 
 /// The blocks of a message, and what stands in it that has no block of its own.
@@ -94,19 +103,26 @@ pub(super) fn blocks<'a>(
 fn block<'a>(part: &'a Part, tool: impl Fn(ToolRunId) -> Option<ToolName<'a>>) -> Option<Block<'a>> {
     Some(match part {
         Part::Text(text) => text_block(text),
-        Part::Thought { text, signature } => Block::Thinking {
+        Part::Thought { text, signature } => Block::Thinking(ThinkingBlock {
             of: of::THINKING,
             thinking: text.into(),
-            thinking_signature: signature.as_deref(),
-        },
-        Part::Image { mime, base64 } => Block::Image { of: of::IMAGE, data: base64, mime_type: mime },
+            thinking_signature: signature.as_deref().map(Into::into),
+        }),
+        Part::Image { mime, base64 } => {
+            Block::Image(ImageBlock { of: of::IMAGE, data: (&**base64).into(), mime_type: mime.into() })
+        }
         Part::Code { language, text, path } => {
             text_block(fenced(language.as_deref().unwrap_or(""), path.as_deref(), text))
         }
         Part::Diff { path, text } => text_block(fenced("diff", path.as_deref(), text)),
         Part::Tool(id) => {
             let (name, args) = tool(*id)?;
-            Block::ToolCall { of: of::TOOL_CALL, id: id.to_string(), name, arguments: arguments(args) }
+            Block::ToolCall(ToolCallBlock {
+                of: of::TOOL_CALL,
+                id: id.to_string(),
+                name: name.into(),
+                arguments: Some(arguments(args)),
+            })
         }
         Part::Opaque { kind, json } => text_block(fenced("json", Some(kind), json.as_str())),
     })
@@ -126,7 +142,7 @@ pub(super) fn user_message(parts: &[Part], at: Millis) -> Message<'_> {
         [Part::Text(text)] => Content::Text(text.into()),
         parts => Content::Blocks(blocks(parts, |_| None)),
     };
-    Message::User(UserMessage { of: of::USER, role: "user", content, timestamp: at.0 })
+    Message::User(UserMessage { of: of::USER, content, timestamp: at.0 })
 }
 
 /// Why a message of the model ended.
@@ -149,17 +165,16 @@ pub(super) fn assistant_message<'a>(
     at: Millis,
 ) -> AssistantMessage<'a> {
     let ModelId { provider, id } = model_id(model);
-    let with_tools = content.iter().any(|block| matches!(block, Block::ToolCall { .. }));
+    let with_tools = content.iter().any(|block| matches!(block, Block::ToolCall(_)));
     let failed = finish == Some(&Finish::Failed);
     AssistantMessage {
         of: of::ASSISTANT,
-        role: "assistant",
         content,
         provider,
         model: id,
         api: API,
         usage: usage.map(usage_of),
-        stop_reason: finish.map(|finish| stop_reason(finish, with_tools)),
+        stop_reason: finish.map(|finish| stop_reason(finish, with_tools).into()),
         error_message: failed.then(|| "The model's answer broke off.".into()),
         timestamp: at.0,
     }
@@ -190,7 +205,7 @@ pub(super) fn tool_result(result: &domain::tool::ToolResult) -> ToolResult<'_> {
     let mut room = MAX_RESULT_TEXT.saturating_sub(text.len()).max(MAX_ARG_TEXT);
     let mut content = vec![text_block(text)];
     for mut block in blocks(&result.parts, |_| None) {
-        if let Block::Text { text, .. } = &mut block {
+        if let Block::Text(TextBlock { text, .. }) = &mut block {
             *text = middle_out(text, room).into_owned().into();
             room = room.saturating_sub(text.len()).max(MAX_ARG_TEXT);
         }
@@ -206,9 +221,8 @@ pub(super) fn tool_message(tool: &ToolRun) -> Option<ToolResultMessage<'_>> {
     let ToolResult { content, details, .. } = tool_result(tool.result.as_ref()?);
     Some(ToolResultMessage {
         of: of::TOOL_RESULT,
-        role: "tool_result",
         tool_call_id: tool.id.to_string(),
-        tool_name: &tool.name,
+        tool_name: tool.name.as_str().into(),
         content,
         details,
         is_error: is_error(outcome),
@@ -217,13 +231,13 @@ pub(super) fn tool_message(tool: &ToolRun) -> Option<ToolResultMessage<'_>> {
 }
 
 /// The existing clients show `warn`, the document's word, like any other word they do not know.
-pub(super) fn notify_type(level: Level, compat: Compat) -> &'static str {
+pub(super) fn notify_type(level: Level, compat: Compat) -> NotifyType {
     match (level, compat) {
-        (Level::Info, _) => "info",
-        (Level::Success, _) => "success",
-        (Level::Warning, Compat::Peer) => "warning",
-        (Level::Warning, Compat::Seed) => "warn",
-        (Level::Error, _) => "error",
+        (Level::Info, _) => NotifyType::Info,
+        (Level::Success, _) => NotifyType::Success,
+        (Level::Warning, Compat::Peer) => NotifyType::Warning,
+        (Level::Warning, Compat::Seed) => NotifyType::Warn,
+        (Level::Error, _) => NotifyType::Error,
     }
 }
 
@@ -231,21 +245,29 @@ pub(super) fn notify_type(level: Level, compat: Compat) -> &'static str {
 pub(super) fn signal(signal: &Signal, compat: Compat) -> Option<Frame<'_>> {
     Some(match signal {
         Signal::Notify { level, text } => {
-            Frame::UiNotify { params: Notify { message: text, notify_type: notify_type(*level, compat) } }
+            let notify_type = Some(notify_type(*level, compat));
+            let params = Notify { message: text.into(), notify_type, other_type: None };
+            Frame::UiNotify(Params { params })
         }
-        Signal::Status { key, text } => Frame::UiStatus { params: Status { key, text: text.as_deref() } },
-        Signal::Working(text) => Frame::UiWorking { params: Working { message: text.as_deref() } },
+        Signal::Status { key, text } => Frame::UiStatus(Params {
+            params: Status { key: key.into(), text: text.as_deref().map(Into::into) },
+        }),
+        Signal::Working(text) => {
+            Frame::UiWorking(Params { params: Working { message: text.as_deref().map(Into::into) } })
+        }
         Signal::Widget { key, lines, place } => {
             let position = match place {
-                Place::Above => "above",
-                Place::Below => "below",
+                Place::Above => Position::Above,
+                Place::Below => Position::Below,
             };
-            let opts = [("position".to_owned(), position.into())].into_iter().collect();
-            let content = (!lines.is_empty()).then(|| lines.join("\n"));
-            Frame::UiWidget { params: Widget { key, content, opts } }
+            let content = (!lines.is_empty()).then(|| lines.join("\n").into());
+            let params = Widget { key: key.into(), content, opts: WidgetOpts { position } };
+            Frame::UiWidget(Params { params })
         }
-        Signal::Title(title) => Frame::UiSetTitle { params: Title { title } },
-        Signal::EditorText(text) => Frame::UiSetEditorText { params: EditorText { text } },
+        Signal::Title(title) => Frame::UiSetTitle(Params { params: Title { title: title.into() } }),
+        Signal::EditorText(text) => {
+            Frame::UiSetEditorText(Params { params: EditorText { text: text.into() } })
+        }
         Signal::Suggestion { .. } => return None,
     })
 }

@@ -12,8 +12,8 @@ mod receipts;
 mod stream;
 mod telling;
 
-use super::wire::frame::{Config, Frame};
-use super::wire::{self, UNKNOWN_COMMAND};
+use super::wire::frame::{Config, ErrorLine};
+use super::wire::{self, Frame, UNKNOWN_COMMAND};
 use super::{Compat, lower};
 use ::wire::{Rate, depth, lines};
 use asks::{Desk, Heard};
@@ -28,6 +28,7 @@ use domain::session::ModelRef;
 use domain::signal::{Board, Level, Place, Signal};
 use receipts::Pending;
 use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use telling::Telling;
@@ -93,7 +94,8 @@ impl LemonRuntime {
     }
 
     fn error(&self, cx: &mut RuntimeCx<'_>, message: &str, session: Option<&SessionId>) {
-        cx.send(Frame::Error { message: message.into(), session_id: session.map(SessionId::as_str) }.line());
+        let session_id = session.map(|session| session.as_str().into());
+        cx.send(Frame::Error(ErrorLine { message: message.into(), session_id }).line());
     }
 
     fn model_of(&self, session: Option<&SessionId>) -> Option<ModelRef> {
@@ -156,11 +158,17 @@ impl LemonRuntime {
         }
     }
 
-    fn response(&mut self, cx: &mut RuntimeCx<'_>, response: &wire::Command) {
-        match self.desk.hear(response) {
+    fn response(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &str,
+        result: Option<Option<Value>>,
+        error: Option<Option<Value>>,
+    ) {
+        match self.desk.hear(id, result, error) {
             Some(Heard { session, ask, answer, odd }) => {
                 if let Some(odd) = odd {
-                    cx.drift(Drift::new("ui_response", odd, response.id.as_deref().unwrap_or_default()));
+                    cx.drift(Drift::new("ui_response", odd, id));
                 }
                 self.ask_hub(cx, Target::Session(session), Command::Answer { ask, answer }, Pending::Answer);
             }
@@ -285,7 +293,7 @@ impl RuntimeRole for LemonRuntime {
         match serde_json::from_str::<wire::Command>(&text) {
             Ok(command) if object => {
                 self.cannot_choose |= text.trim_start().starts_with(BREAKS_ON_SELECT);
-                self.command(cx, &command);
+                self.command(cx, command);
             }
             _ if object || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok() => {
                 self.error(cx, UNKNOWN_COMMAND, None);

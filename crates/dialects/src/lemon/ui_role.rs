@@ -7,21 +7,22 @@
 mod commands;
 mod hearing;
 
-use super::wire::command;
-use super::wire::heard::{
-    EventLine, Head, ModelId, Ready, SessionLine, SessionsList, Signal as SignalLine, UiRequest, Word,
-};
-use super::{lift, wire};
+use super::lift;
+use super::wire::event::{Event, EventLine};
+use super::wire::frame::{ActiveSession, ModelId, Ready, SessionStarted};
+use super::wire::ui::{Method, UiRequest};
+use super::wire::{self, Frame, StartSession};
+use ::wire::encode;
 use commands::{Pending, Wanted};
 use domain::command::{Command, Refusal, RefusalKind};
 use domain::fact::{Fact, Said};
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
-use domain::session::ModelRef;
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use lift::Asked;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ pub struct LemonUi {
     /// Whether the server knows several sessions.
     sessions: bool,
     asks: bool,
-    model: Option<ModelId>,
+    model: Option<ModelId<'static>>,
     /// The session that we follow, by the server's id; `None` when it has no names for them.
     session: Option<String>,
     next_seq: Option<u64>,
@@ -81,16 +82,16 @@ impl LemonUi {
     }
 
     fn send(&self, cx: &mut UiCx<'_>, line: &wire::Command) {
-        cx.send(serde_json::to_string(line).unwrap_or_default());
+        match encode(line) {
+            Ok(line) => cx.send(line),
+            Err(why) => {
+                let text = format!("A command could not be sent: {why}");
+                cx.signal(Signal::Notify { level: Level::Error, text });
+            }
+        }
     }
 
-    /// A command of a type, for the session that we follow.
-    fn say(&self, cx: &mut UiCx<'_>, kind: &str) {
-        let session_id = self.session.clone();
-        self.send(cx, &wire::Command { session_id, ..wire::Command::new(kind) });
-    }
-
-    fn ready(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ready: Ready) {
+    fn ready(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ready: Ready<'static>) {
         if self.stage != Stage::Greeting {
             // A server that starts anew says it again: whatever was open there is gone.
             cx.fact(Fact::new(Said::Lost));
@@ -104,19 +105,22 @@ impl LemonUi {
         cx.cancel_timer(HANDSHAKE);
         self.sessions = ready.active_session_id.is_some() || ready.primary_session_id.is_some();
         self.asks = ready.ui.unwrap_or(true);
-        self.session = ready.active_session_id.flatten().or(ready.primary_session_id.flatten());
+        let session = ready.active_session_id.flatten().or(ready.primary_session_id.flatten());
+        self.session = session.map(Into::into);
         self.tell_model(cx, ready.model);
         let history = ready.history;
         match (self.sessions, self.wanted.take(), &self.session) {
             (true, Some(wanted), _) => {
                 self.stage = Stage::Starting;
-                let session_file = Some(wanted.to_string());
-                self.send(cx, &wire::Command { session_file, ..wire::Command::new(command::START_SESSION) });
+                let start =
+                    StartSession { session_file: Some(wanted.to_string()), ..StartSession::default() };
+                self.send(cx, &wire::Command::StartSession(start));
             }
             (true, None, None) => {
                 self.stage = Stage::Starting;
                 let cwd = Some(self.cwd.clone()).filter(|cwd| !cwd.is_empty());
-                self.send(cx, &wire::Command { cwd, ..wire::Command::new(command::START_SESSION) });
+                let start = StartSession { cwd, ..StartSession::default() };
+                self.send(cx, &wire::Command::StartSession(start));
             }
             (true, None, Some(_)) | (false, _, _) => self.at_session(cx, seen, history),
         }
@@ -148,80 +152,83 @@ impl LemonUi {
         }
     }
 
-    fn tell_model(&mut self, cx: &mut UiCx<'_>, model: Option<ModelId>) {
-        let Some(model) = model.filter(|model| self.model.as_ref() != Some(model)) else { return };
-        let told = ModelRef { provider: model.provider.clone(), name: model.id.clone() };
-        cx.fact(Fact::new(Said::Model(told)));
+    fn tell_model(&mut self, cx: &mut UiCx<'_>, model: ModelId<'static>) {
+        if model == ModelId::default() || self.model.as_ref() == Some(&model) {
+            return;
+        }
+        cx.fact(Fact::new(Said::Model(lift::model(&model))));
         self.model = Some(model);
     }
 
-    fn event(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, event: &EventLine, line: &str) {
-        let others = matches!((&event.session_id, &self.session), (Some(of), Some(ours)) if of != ours);
+    fn event(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, said: EventLine<'_>, line: &str) {
+        let EventLine { session_id, event_seq, event } = said;
+        let others = matches!((&session_id, &self.session), (Some(of), Some(ours)) if of != ours);
         if others {
             // A session in the background goes on without us; it is read when it is opened.
             return;
         }
-        if let Some(seq) = event.event_seq {
+        if let Some(seq) = event_seq {
             let gap = self.next_seq.is_some_and(|next| next < seq);
             if gap {
                 cx.drift(Drift::new("event_seq", "events are missing before this one", line));
             }
             self.next_seq = Some(seq.saturating_add(1));
         }
-        if event.event.kind == "agent_start" {
+        if let Event::AgentStart(_) = event {
             self.settle_prompt(cx);
         }
-        self.hearing.hear(cx, &event.event, line);
-        if self.stage == Stage::Telling && event.event.kind == "agent_end" {
+        let over = matches!(event, Event::AgentEnd(_));
+        self.hearing.hear(cx, event, line);
+        if self.stage == Stage::Telling && over {
             cx.cancel_timer(HANDSHAKE);
             self.up(cx, seen);
         }
     }
 
-    fn asked(&mut self, cx: &mut UiCx<'_>, request: UiRequest, line: &str) {
+    fn asked(&mut self, cx: &mut UiCx<'_>, request: UiRequest<'_>, line: &str) {
         let UiRequest { id, method, params } = request;
         let question = lift::question(&method, &id, params)
             .filter(|_| self.asked.len() < MAX_ASKED && line.len() <= MAX_QUESTION);
         let Some((title, kind, asked)) = question else {
+            let method = match method {
+                Method::Select => "select",
+                Method::Confirm => "confirm",
+                Method::Input => "input",
+                Method::Editor => "editor",
+                Method::Other(ref other) => other,
+            };
             cx.drift(Drift::new("ui_request", format!("cannot ask {method}"), line));
             let error = Some(Some(format!("this UI cannot ask {method}").into()));
-            let answer = wire::Command {
-                id: Some(id),
-                result: Some(None),
-                error,
-                ..wire::Command::new(command::UI_RESPONSE)
-            };
-            return self.send(cx, &answer);
+            let (id, result) = (id.into_owned(), Some(None));
+            return self.send(cx, &wire::Command::UiResponse { id, result, error });
         };
-        let ask = Arc::from(id.as_str());
-        self.asked.insert(id, asked);
+        let ask = Arc::from(&*id);
+        self.asked.insert(id.into_owned(), asked);
         let deadline = Some(Millis(cx.now.0.saturating_add(QUESTION_MS)));
         cx.fact(Fact::new(Said::AskOpened { ask, title, kind, deadline }));
     }
 
     /// A session is there: the one of the handshake, or one that we asked for.
-    fn session_started(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, started: SessionLine) {
-        let Some(id) = started.session_id else { return };
+    fn session_started(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, started: SessionStarted<'static>) {
+        let id = started.session_id.into_owned();
         let ours = self.stage == Stage::Starting
             || self.pending.iter().any(|pending| pending.wanted == Wanted::Session);
-        if !ours {
+        if !ours || id.is_empty() {
             return;
         }
         self.hearing.forget();
         (self.session, self.next_seq) = (Some(id.clone()), None);
-        let active =
-            wire::Command { session_id: Some(id.clone()), ..wire::Command::new(command::SET_ACTIVE_SESSION) };
-        self.send(cx, &active);
+        self.send(cx, &wire::Command::SetActiveSession { session_id: Some(id.clone()) });
         if self.stage != Stage::Starting {
-            self.settle_session(cx, &id, started.cwd);
+            self.settle_session(cx, &id, started.cwd.into_owned());
         }
         self.tell_model(cx, started.model);
         self.at_session(cx, seen, started.history);
     }
 
     /// The server changed which session is active: by our wish, or because the one we followed is closed.
-    fn active_session(&mut self, cx: &mut UiCx<'_>, said: SessionLine) {
-        match said.session_id {
+    fn active_session(&mut self, cx: &mut UiCx<'_>, said: ActiveSession<'_>) {
+        match said.session_id.map(Cow::into_owned) {
             Some(id) if self.pending.iter().any(|pending| pending.wanted == Wanted::Active(id.clone())) => {
                 self.hearing.forget();
                 (self.session, self.next_seq) = (Some(id.clone()), None);
@@ -237,8 +244,7 @@ impl LemonUi {
         }
     }
 
-    fn error(&mut self, cx: &mut UiCx<'_>, word: &Word) {
-        let text = lift::word(&word.message);
+    fn error(&mut self, cx: &mut UiCx<'_>, text: String) {
         if self.stage == Stage::Starting {
             let why = format!("the server could not start a session: {text}");
             return cx.close(Reason::Unusable(why));
@@ -248,34 +254,32 @@ impl LemonUi {
         }
     }
 
-    fn frame(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, line: &str) -> Result<(), serde_json::Error> {
-        let Head { kind } = serde_json::from_str(line)?;
-        match kind.as_str() {
-            "ready" => self.ready(cx, seen, serde_json::from_str(line)?),
-            "event" => self.event(cx, seen, &serde_json::from_str(line)?, line),
-            "ui_request" => self.asked(cx, serde_json::from_str(line)?, line),
-            "ui_notify" | "ui_status" | "ui_widget" | "ui_working" | "ui_set_title"
-            | "ui_set_editor_text" => {
-                let SignalLine { params } = serde_json::from_str(line)?;
-                if let Some(signal) = lift::signal(&kind, params) {
+    fn frame(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, frame: Frame<'static>, line: &str) {
+        match frame {
+            Frame::Ready(ready) => self.ready(cx, seen, ready),
+            Frame::Event(event) => self.event(cx, seen, event, line),
+            Frame::UiRequest(request) => self.asked(cx, request, line),
+            Frame::UiNotify(_)
+            | Frame::UiStatus(_)
+            | Frame::UiWidget(_)
+            | Frame::UiWorking(_)
+            | Frame::UiSetTitle(_)
+            | Frame::UiSetEditorText(_) => {
+                if let Some(signal) = lift::signal(frame) {
                     cx.signal(signal);
                 }
             }
-            "error" => self.error(cx, &serde_json::from_str(line)?),
-            "debug" => {
-                let word: Word = serde_json::from_str(line)?;
-                cx.log(format!("lemon: {}", lift::word(&word.message)));
-            }
-            "stats" => self.settle_stats(cx, serde_json::from_str(line)?),
-            "save_result" => self.settle_save(cx, serde_json::from_str(line)?),
-            "sessions_list" => self.settle_sessions(cx, serde_json::from_str::<SessionsList>(line)?),
-            "models_list" => self.settle_models(cx, serde_json::from_str(line)?),
-            "session_started" => self.session_started(cx, seen, serde_json::from_str(line)?),
-            "active_session" => self.active_session(cx, serde_json::from_str(line)?),
-            "pong" | "running_sessions" | "session_closed" | "config_state" => {}
-            other => cx.drift(Drift::new("line", format!("unknown type {other}"), line)),
+            Frame::Error(error) => self.error(cx, error.message.shown()),
+            Frame::Debug(debug) => cx.log(format!("lemon: {}", debug.message.shown())),
+            Frame::Stats(said) => self.settle_stats(cx, &said.stats),
+            Frame::SaveResult(said) => self.settle_save(cx, said),
+            Frame::SessionsList(said) => self.settle_sessions(cx, said),
+            Frame::ModelsList(said) => self.settle_models(cx, said),
+            Frame::SessionStarted(said) => self.session_started(cx, seen, said),
+            Frame::ActiveSession(said) => self.active_session(cx, said),
+            Frame::Pong(_) | Frame::RunningSessions(_) | Frame::SessionClosed(_) | Frame::ConfigState(_) => {}
+            Frame::Unknown(kind) => cx.drift(Drift::new("line", format!("unknown type {kind}"), line)),
         }
-        Ok(())
     }
 }
 
@@ -301,11 +305,12 @@ impl UiRole for LemonUi {
             Line::Garbled(shown) => return cx.drift(Drift::new("line", "not UTF-8 text", &shown)),
         };
         let read = match ::wire::depth::check(&text) {
-            Ok(()) => self.frame(cx, seen, &text).map_err(|error| error.to_string()),
+            Ok(()) => serde_json::from_str(&text).map_err(|error| error.to_string()),
             Err(deep) => Err(deep.to_string()),
         };
-        if let Err(why) = read {
-            cx.drift(Drift::new("line", why, &text));
+        match read {
+            Ok(frame) => self.frame(cx, seen, frame, &text),
+            Err(why) => cx.drift(Drift::new("line", why, &text)),
         }
     }
 

@@ -3,8 +3,8 @@
 //! An answer that cannot be understood never allows anything: it counts as no answer. The ids are made from the session's and the
 //! question's, so that a question which is put again has the same one.
 
-use super::super::wire::frame::{Choice, Frame, Opts, Question};
-use super::super::wire::{self, ConsentHint, consent, method};
+use super::super::wire::Frame;
+use super::super::wire::ui::{Choice, ConsentHint, Method, Opts, Question, UiRequest, consent};
 use domain::ask::{Answer, Ask, AskKind, Consent, Preview, Risk, Scope};
 use domain::ids::{AskId, SessionId};
 use serde_json::Value;
@@ -54,15 +54,18 @@ impl Desk {
     }
 
     /// Takes a `ui_response`; `None` when nobody waits for it.
-    pub(super) fn hear(&mut self, response: &wire::Command) -> Option<Heard> {
-        let Asked { session, ask } = response.id.as_ref().and_then(|id| self.0.remove(id))?;
-        let failed = matches!(&response.error, Some(Some(error)) if !error.is_null());
-        let (answer, odd) = match &response.result {
-            _ if failed => (Answer::Dismissed, None),
-            Some(Some(result)) => lift(&ask.kind, result),
-            Some(None) => (Answer::Dismissed, None),
-            None if response.error.is_some() => (Answer::Dismissed, None),
-            None => (Answer::Dismissed, Some("neither result nor error")),
+    pub(super) fn hear(
+        &mut self,
+        id: &str,
+        result: Option<Option<Value>>,
+        error: Option<Option<Value>>,
+    ) -> Option<Heard> {
+        let Asked { session, ask } = self.0.remove(id)?;
+        let (answer, odd) = match (result, error) {
+            (_, Some(Some(_))) => (Answer::Dismissed, None),
+            (Some(Some(result)), _) => lift(&ask.kind, &result),
+            (Some(None), _) | (None, Some(None)) => (Answer::Dismissed, None),
+            (None, None) => (Answer::Dismissed, Some("neither result nor error")),
         };
         Some(Heard { session, ask: ask.id, answer, odd })
     }
@@ -122,44 +125,40 @@ pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>, chooses: bo
     let (method, params) = match &ask.kind {
         AskKind::Consent(consent) => lower_consent(consent, title(""), chooses),
         AskKind::Confirm { message, .. } => (
-            method::CONFIRM,
+            Method::Confirm,
             Question { title: title(""), message: Some(message.into()), ..Question::default() },
         ),
         AskKind::Choose { message, choices, .. } => {
             let options = choices.iter().map(|choice| Choice {
                 label: choice.label.as_str().into(),
-                value: &choice.id,
-                description: choice.detail.as_deref(),
+                value: choice.id.as_str().into(),
+                description: choice.detail.as_deref().map(Into::into),
             });
             let options = Some(options.collect());
-            (method::SELECT, Question { title: title(message), options, ..Question::default() })
+            (Method::Select, Question { title: title(message), options, ..Question::default() })
         }
         // An input has no place for what stands in it at first, and one line only.
         AskKind::Text { message, default, multiline, secret: false, .. }
             if *multiline || default.is_some() =>
         {
-            let prefill = Some(default.as_deref());
-            (method::EDITOR, Question { title: title(message), prefill, ..Question::default() })
+            let prefill = Some(default.as_deref().map(Into::into));
+            (Method::Editor, Question { title: title(message), prefill, ..Question::default() })
         }
         AskKind::Text { message, placeholder, secret, .. } => {
-            let placeholder = Some(placeholder.as_deref());
+            let placeholder = Some(placeholder.as_deref().map(Into::into));
             let opts = Opts { secret: *secret, ..Opts::default() };
-            (method::INPUT, Question { title: title(message), placeholder, opts, ..Question::default() })
+            (Method::Input, Question { title: title(message), placeholder, opts, ..Question::default() })
         }
         AskKind::Edit { message, prefill } => {
-            let prefill = Some(Some(prefill.as_str()));
-            (method::EDITOR, Question { title: title(message), prefill, ..Question::default() })
+            let prefill = Some(Some(prefill.as_str().into()));
+            (Method::Editor, Question { title: title(message), prefill, ..Question::default() })
         }
     };
-    Frame::UiRequest { id, method, params }.line()
+    Frame::UiRequest(UiRequest { id: id.into(), method, params }).line()
 }
 
 /// Yes or no; with a rule to offer, how far a yes reaches.
-fn lower_consent<'a>(
-    consent: &'a Consent,
-    title: Cow<'a, str>,
-    chooses: bool,
-) -> (&'static str, Question<'a>) {
+fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>, chooses: bool) -> (Method, Question<'a>) {
     let hint = ConsentHint {
         tool_call_id: consent.tool.to_string(),
         tool_name: consent.name.clone(),
@@ -172,20 +171,24 @@ fn lower_consent<'a>(
     let shown = shown(consent);
     let Some(rule) = consent.rule.as_ref().filter(|_| chooses) else {
         return (
-            method::CONFIRM,
+            Method::Confirm,
             Question { title, message: Some(shown.into()), opts, ..Question::default() },
         );
     };
     // A select has no text under its title, so the title carries it.
     let title = Cow::Owned(format!("{title}\n{shown}"));
-    let choice = |value, label: &'static str, description| Choice { label: label.into(), value, description };
+    let choice = |value: &'static str, label: &'static str, rule: Option<&'a str>| Choice {
+        label: label.into(),
+        value: value.into(),
+        description: rule.map(Into::into),
+    };
     let options = vec![
         choice(consent::ONCE, "Allow once", None),
         choice(consent::SESSION, "Allow for this session", Some(rule.as_str())),
         choice(consent::ALWAYS, "Always allow", Some(rule.as_str())),
         choice(consent::DENY, "Deny", None),
     ];
-    (method::SELECT, Question { title, options: Some(options), opts, ..Question::default() })
+    (Method::Select, Question { title, options: Some(options), opts, ..Question::default() })
 }
 
 /// Longest preview that is put into a question.

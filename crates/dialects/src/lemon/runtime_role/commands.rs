@@ -1,10 +1,13 @@
 //! What the client wants, lifted: each command becomes one of the hub's, or is answered here.
 
 use super::super::lower;
-use super::super::wire::frame::{Frame, Running};
-use super::super::wire::{self, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, UNKNOWN_COMMAND, command};
+use super::super::wire::event::Event;
+use super::super::wire::frame::{
+    Bare, ClosedBecause, ConfigState, DebugLine, ErrorLine, Running, RunningSessions,
+};
+use super::super::wire::{self, Frame, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, StartSession};
 use super::LemonRuntime;
-use super::receipts::Pending;
+use super::receipts::{Pending, closed};
 use super::telling::event_line;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
@@ -19,62 +22,65 @@ use serde_json::Value;
 const MAX_LISTED: u64 = 200;
 
 impl LemonRuntime {
-    pub(super) fn command(&mut self, cx: &mut RuntimeCx<'_>, said: &wire::Command) {
-        let of = said.session_id.as_deref();
-        match said.kind.as_str() {
-            command::PROMPT => match &said.text {
-                Some(text) => self.prompt(cx, of, text),
-                None => self.error(cx, UNKNOWN_COMMAND, None),
-            },
-            command::ABORT => {
-                let Some(session) = self.named(cx, of) else { return };
+    pub(super) fn command(&mut self, cx: &mut RuntimeCx<'_>, said: wire::Command) {
+        use wire::Command as Said;
+        match said {
+            Said::Prompt { text, session_id } => self.prompt(cx, session_id.as_deref(), &text),
+            Said::Abort { session_id } => {
+                let Some(session) = self.named(cx, session_id.as_deref()) else { return };
                 let cancel = Command::Run(RunCommand::Cancel { run: None, reason: None });
                 self.ask_hub(cx, Target::Session(session), cancel, Pending::Abort);
             }
-            command::RESET => self.reset(cx, of),
-            command::SAVE => {
-                let Some(session) = self.named(cx, of) else { return };
+            Said::Reset { session_id } => self.reset(cx, session_id.as_deref()),
+            Said::Save { session_id } => {
+                let Some(session) = self.named(cx, session_id.as_deref()) else { return };
                 let save = Command::Library(LibraryCommand::Save { path: None, history: true });
                 self.ask_hub(cx, Target::Session(session.clone()), save, Pending::Save(session));
             }
-            command::STATS => {
-                let Some(session) = self.named(cx, of) else { return };
-                self.ask_hub(
-                    cx,
-                    Target::Session(session.clone()),
-                    Command::Session(SessionCommand::Stats),
-                    Pending::Stats(session),
-                );
+            Said::Stats { session_id } => {
+                let Some(session) = self.named(cx, session_id.as_deref()) else { return };
+                let (target, stats) = (Target::Session(session.clone()), SessionCommand::Stats);
+                self.ask_hub(cx, target, Command::Session(stats), Pending::Stats(session));
             }
-            command::PING => cx.send(Frame::Pong.line()),
-            command::DEBUG => cx.send(Frame::Debug { message: "debug command received" }.line()),
-            command::QUIT => {
+            Said::Ping => cx.send(Frame::Pong(Bare {}).line()),
+            Said::Debug => {
+                cx.send(Frame::Debug(DebugLine { message: "debug command received".into() }).line());
+            }
+            Said::Quit => {
                 self.quitting = true;
                 self.leave_if_due(cx);
             }
-            command::UI_RESPONSE => self.response(cx, said),
-            command::LIST_SESSIONS => {
+            Said::UiResponse { id, result, error } => self.response(cx, &id, result, error),
+            Said::ListSessions => {
                 let scope = ListScope::Project(None);
                 let list =
                     Command::Library(LibraryCommand::List { scope, limit: Some(MAX_LISTED), search: None });
                 self.ask_hub(cx, Target::Current, list, Pending::Sessions);
             }
-            command::LIST_RUNNING_SESSIONS => self.list_running(cx),
-            command::LIST_MODELS => self.list_models(cx),
-            command::START_SESSION => self.start_session(cx, said),
-            command::CLOSE_SESSION => self.close_session(cx, of),
-            command::SET_ACTIVE_SESSION => self.set_active(cx, of),
-            command::GET_CONFIG => cx.send(Frame::ConfigState { config: self.config }.line()),
-            command::SET_CONFIG => self.set_config(cx, said),
-            _ => self.error(cx, UNKNOWN_COMMAND, None),
+            Said::ListRunningSessions => self.list_running(cx),
+            Said::ListModels => self.list_models(cx),
+            Said::StartSession(start) => self.start_session(cx, start),
+            Said::CloseSession { session_id } => self.close_session(cx, session_id.as_deref()),
+            Said::SetActiveSession { session_id } => self.set_active(cx, session_id.as_deref()),
+            Said::GetConfig => self.say_config(cx),
+            Said::SetConfig { key, value } => self.set_config(cx, &key, &value),
         }
+    }
+
+    fn say_config(&self, cx: &mut RuntimeCx<'_>) {
+        cx.send(Frame::ConfigState(ConfigState { config: self.config }).line());
+    }
+
+    fn unknown_session(&self, cx: &mut RuntimeCx<'_>, id: &str) {
+        let error = ErrorLine { message: SESSION_NOT_FOUND.into(), session_id: Some(id.into()) };
+        cx.send(Frame::Error(error).line());
     }
 
     /// Goodbye, once what was asked before it has been answered: a client that saves and quits wants both.
     pub(super) fn leave_if_due(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.quitting && self.pending.is_empty() {
             self.quitting = false;
-            cx.send(event_line(self.front.as_ref(), None, "quit", Vec::new()));
+            cx.send(event_line(self.front.as_ref(), None, Event::Quit([])));
             cx.close(Reason::Quit);
         }
     }
@@ -96,7 +102,7 @@ impl LemonRuntime {
         };
         let session = SessionId::parse(id).filter(|session| self.open.contains_key(session));
         if session.is_none() {
-            cx.send(Frame::Error { message: SESSION_NOT_FOUND.into(), session_id: Some(id) }.line());
+            self.unknown_session(cx, id);
         }
         session
     }
@@ -122,12 +128,13 @@ impl LemonRuntime {
         let models: Vec<Option<ModelRef>> =
             self.open.keys().map(|session| self.model_of(Some(session))).collect();
         let sessions = self.open.iter().zip(&models).map(|((session, open), model)| Running {
-            session_id: session.as_str(),
-            cwd: &open.cwd,
+            session_id: session.as_str().into(),
+            cwd: open.cwd.as_str().into(),
             is_streaming: open.telling.is_running(),
             model: lower::model_id(model.as_ref()),
         });
-        cx.send(Frame::RunningSessions { sessions: sessions.collect(), error: None }.line());
+        let sessions = sessions.collect();
+        cx.send(Frame::RunningSessions(RunningSessions { sessions, error: None }).line());
     }
 
     fn list_models(&mut self, cx: &mut RuntimeCx<'_>) {
@@ -137,7 +144,7 @@ impl LemonRuntime {
         self.ask_hub(cx, target, Command::List(ListCommand::Models { provider: None }), Pending::Models);
     }
 
-    fn start_session(&mut self, cx: &mut RuntimeCx<'_>, said: &wire::Command) {
+    fn start_session(&mut self, cx: &mut RuntimeCx<'_>, said: StartSession) {
         let model = match said.model.as_deref().filter(|model| !model.is_empty()) {
             Some(text) => match text
                 .split_once(':')
@@ -163,7 +170,7 @@ impl LemonRuntime {
                 None => Command::Library(LibraryCommand::Load { path: file.to_owned() }),
             },
             None => Command::Library(LibraryCommand::New {
-                cwd: said.cwd.clone().filter(|cwd| !cwd.is_empty()),
+                cwd: said.cwd.filter(|cwd| !cwd.is_empty()),
                 title: None,
                 id: None,
             }),
@@ -174,7 +181,7 @@ impl LemonRuntime {
     fn close_session(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
         let Some(id) = of else { return self.error(cx, "session_id required for close_session", None) };
         let Some(session) = SessionId::parse(id).filter(|session| self.open.contains_key(session)) else {
-            return cx.send(Frame::SessionClosed { session_id: id, reason: "not_found" }.line());
+            return cx.send(closed(id, ClosedBecause::NotFound));
         };
         let was_front = self.front.as_ref() == Some(&session);
         let pending = Pending::Close { session: session.clone(), was_front };
@@ -184,7 +191,7 @@ impl LemonRuntime {
     fn set_active(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
         let Some(id) = of else { return self.error(cx, "session_id required for set_active_session", None) };
         let Some(session) = SessionId::parse(id) else {
-            return cx.send(Frame::Error { message: SESSION_NOT_FOUND.into(), session_id: Some(id) }.line());
+            return self.unknown_session(cx, id);
         };
         let pending = Pending::Activate(session.clone());
         self.ask_hub(
@@ -199,18 +206,17 @@ impl LemonRuntime {
         }
     }
 
-    fn set_config(&mut self, cx: &mut RuntimeCx<'_>, said: &wire::Command) {
-        let key = said.key.as_deref().unwrap_or_default();
+    fn set_config(&mut self, cx: &mut RuntimeCx<'_>, key: &str, value: &Value) {
         let switch = match key {
             "claude_skip_permissions" => &mut self.config.claude_skip_permissions,
             "codex_auto_approve" => &mut self.config.codex_auto_approve,
             _ => return self.error(cx, &format!("unknown config key: {key}"), None),
         };
-        let Some(Value::Bool(on)) = said.value else {
+        let Value::Bool(on) = *value else {
             return self.error(cx, &format!("the value of {key} must be true or false"), None);
         };
         *switch = on;
-        cx.send(Frame::ConfigState { config: self.config }.line());
+        self.say_config(cx);
     }
 }
 

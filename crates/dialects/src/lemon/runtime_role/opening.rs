@@ -2,7 +2,8 @@
 //!
 //! Invariant: nothing is said of a session before the client knows it, since clients begin it empty at that word.
 
-use super::super::wire::frame::Frame;
+use super::super::wire::Frame;
+use super::super::wire::frame::{ActiveSession, DebugLine, Ready, SessionStarted};
 use super::super::{PROTOCOL_VERSION, lower};
 use super::receipts::Pending;
 use super::telling::Telling;
@@ -110,7 +111,8 @@ impl LemonRuntime {
         let model = lower::model_id(model.as_ref());
         let cwd = open.map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str());
         let history = open.is_some_and(|open| open.past);
-        cx.send(Frame::SessionStarted { session_id: session.as_str(), cwd, model, history }.line());
+        let (session_id, cwd) = (session.as_str().into(), cwd.into());
+        cx.send(Frame::SessionStarted(SessionStarted { session_id, cwd, model, history }).line());
     }
 
     /// What was kept back of a session is said.
@@ -126,7 +128,8 @@ impl LemonRuntime {
     pub(super) fn put_front(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.announce(cx, session);
         self.bring_front(cx, Some(session.clone()));
-        cx.send(Frame::ActiveSession { session_id: Some(session.as_str()) }.line());
+        let session_id = Some(session.as_str().into());
+        cx.send(Frame::ActiveSession(ActiveSession { session_id }).line());
         self.reveal(cx, session);
     }
 
@@ -138,26 +141,22 @@ impl LemonRuntime {
         let open = session.as_ref().and_then(|session| self.open.get(session));
         let model = self.model_of(session.as_ref());
         let debug = self.greeting.option("debug").is_some_and(|value| value != "false");
-        let id = session.as_ref().map(SessionId::as_str);
+        let id = session.as_ref().map(|session| session.as_str().into());
         let cwd = open.map(|open| open.cwd.as_str()).filter(|cwd| !cwd.is_empty());
-        let ready = Frame::Ready {
-            cwd: cwd.unwrap_or(&self.greeting.cwd),
+        let ready = Ready {
+            cwd: cwd.unwrap_or(&self.greeting.cwd).into(),
             model: lower::model_id(model.as_ref()),
             debug,
-            ui: self.ui,
-            primary_session_id: id,
-            active_session_id: id,
+            ui: Some(self.ui),
+            primary_session_id: Some(id.clone()),
+            active_session_id: Some(id),
             protocol_version: PROTOCOL_VERSION,
             history: open.is_some_and(|open| open.past),
         };
-        cx.send(ready.line());
+        cx.send(Frame::Ready(ready).line());
         if debug {
-            cx.send(
-                Frame::Debug {
-                    message: "debug mode: protocol lines go to stdout, everything else to stderr",
-                }
-                .line(),
-            );
+            let message = "debug mode: protocol lines go to stdout, everything else to stderr".into();
+            cx.send(Frame::Debug(DebugLine { message }).line());
         }
         let Some(session) = session else { return };
         let signals = self.open.get(&session).map(|open| open.board.replay()).unwrap_or_default();

@@ -2,7 +2,8 @@
 //! more, as one run that is over at once.
 
 use super::super::lower;
-use super::super::wire::frame::{Element, Message};
+use super::super::wire::event::Event;
+use super::super::wire::message::Message;
 use super::telling::{Telling, weight, whole_message};
 use domain::content::Role;
 use domain::state::{EntryKind, State};
@@ -36,22 +37,14 @@ impl Telling {
         if newest_first.is_empty() {
             return false;
         }
-        self.say(cx, "agent_start", Vec::new());
+        self.say(cx, Event::AgentStart([]));
         for message in newest_first {
-            for kind in ["message_start", "message_end"] {
-                if let Some(whole) = whole_message(state, message.id) {
-                    self.say(cx, kind, vec![Element::Message(Box::new(whole))]);
-                }
-            }
-            for tool in message.tools().filter_map(|id| state.tool(id)) {
-                for kind in ["message_start", "message_end"] {
-                    if let Some(told) = lower::tool_message(tool) {
-                        self.say(cx, kind, vec![Element::Message(Box::new(Message::Tool(told)))]);
-                    }
-                }
+            let results = message.tools().filter_map(|id| state.tool(id)).filter_map(lower::tool_message);
+            for whole in whole_message(state, message.id).into_iter().chain(results.map(Message::Tool)) {
+                self.say_whole(cx, whole);
             }
         }
-        self.say(cx, "agent_end", vec![Element::Messages(Vec::new())]);
+        self.say(cx, Event::AgentEnd((Vec::new(),)));
         true
     }
 }

@@ -1,8 +1,11 @@
 //! What the hub answered, lowered: each command has its own reply on this wire, or none.
 
 use super::super::lower;
-use super::super::wire::frame::{Frame, ModelName, Provider, Saved, Stats};
-use super::super::wire::{ALREADY_STREAMING, SESSION_NOT_FOUND};
+use super::super::wire::frame::{
+    ActiveSession, ClosedBecause, ModelName, ModelsList, Provider, SaveResult, Saved, SessionClosed,
+    SessionsList, Stats, StatsLine,
+};
+use super::super::wire::{ALREADY_STREAMING, Frame, SESSION_NOT_FOUND};
 use super::LemonRuntime;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::ids::{MessageId, SessionId};
@@ -71,18 +74,19 @@ impl LemonRuntime {
             (Pending::Save(session), with) => self.saved(cx, &session, with),
             (Pending::Sessions, Ok(Receipt::Sessions(sessions))) => {
                 let sessions = listed(sessions.into_iter().map(saved));
-                cx.send(Frame::SessionsList { sessions, error: None }.line());
+                cx.send(Frame::SessionsList(SessionsList { sessions, error: None }).line());
             }
             (Pending::Sessions, Err(refusal)) => {
-                let error = Some(refusal.to_string());
-                cx.send(Frame::SessionsList { sessions: Vec::new(), error }.line());
+                let error = Some(refusal.to_string().into());
+                cx.send(Frame::SessionsList(SessionsList { sessions: Vec::new(), error }).line());
             }
             (Pending::Models, Ok(Receipt::Models { models, .. })) => {
-                cx.send(Frame::ModelsList { providers: providers(models), error: None }.line());
+                let providers = providers(models);
+                cx.send(Frame::ModelsList(ModelsList { providers, error: None }).line());
             }
             (Pending::Models, Err(refusal)) => {
-                let error = Some(refusal.to_string());
-                cx.send(Frame::ModelsList { providers: Vec::new(), error }.line());
+                let error = Some(refusal.to_string().into());
+                cx.send(Frame::ModelsList(ModelsList { providers: Vec::new(), error }).line());
             }
             (Pending::Start(model), Ok(Receipt::Session { session, .. })) => {
                 self.start(cx, view, session.id, model);
@@ -108,7 +112,7 @@ impl LemonRuntime {
             (Pending::Activate(session), Err(_)) => self.error(cx, SESSION_NOT_FOUND, Some(&session)),
             (Pending::Close { session, was_front }, Ok(_)) => self.say_closed(cx, &session, was_front),
             (Pending::Close { session, .. }, Err(_)) => {
-                cx.send(Frame::SessionClosed { session_id: session.as_str(), reason: "error" }.line());
+                cx.send(closed(session.as_str(), ClosedBecause::Error));
             }
             (Pending::Prompt(session), Err(refusal)) if refusal.kind == RefusalKind::Busy => {
                 self.error(cx, ALREADY_STREAMING, Some(&session));
@@ -166,9 +170,9 @@ impl LemonRuntime {
     }
 
     pub(super) fn say_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, was_front: bool) {
-        cx.send(Frame::SessionClosed { session_id: session.as_str(), reason: "normal" }.line());
+        cx.send(closed(session.as_str(), ClosedBecause::Normal));
         if was_front {
-            cx.send(Frame::ActiveSession { session_id: None }.line());
+            cx.send(Frame::ActiveSession(ActiveSession { session_id: None }).line());
         }
     }
 
@@ -184,37 +188,42 @@ impl LemonRuntime {
         let view = view.filter(|view| view.session == session);
         let (messages, turns) = view.map_or((stats.messages, stats.turns), |view| counted(view.state));
         let stats = Stats {
-            session_id: session.as_str(),
+            session_id: session.as_str().into(),
             message_count: messages,
             turn_count: turns,
             is_streaming: open.is_some_and(|open| open.telling.is_running()),
-            cwd: open.map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str()),
+            cwd: open.map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str()).into(),
             model: lower::model_id(model.as_ref()),
             thinking_level: "off",
         };
-        cx.send(Frame::Stats { session_id: session.as_str(), stats }.line());
+        cx.send(Frame::Stats(StatsLine { session_id: session.as_str().into(), stats }).line());
     }
 
     fn saved(&self, cx: &mut RuntimeCx<'_>, session: &SessionId, with: Result<Receipt, Refusal>) {
         let (path, error) = match with {
-            Ok(Receipt::Saved { path, .. }) => (Some(path), None),
+            Ok(Receipt::Saved { path, .. }) => (Some(path.into()), None),
             Ok(_) => (None, None),
-            Err(refusal) => (None, Some(refusal.to_string())),
+            Err(refusal) => (None, Some(refusal.to_string().into())),
         };
-        let (ok, path) = (error.is_none(), path.as_deref());
-        cx.send(Frame::SaveResult { ok, path, error, session_id: session.as_str() }.line());
+        let (ok, session_id) = (error.is_none(), session.as_str().into());
+        cx.send(Frame::SaveResult(SaveResult { ok, path, error, session_id }).line());
     }
 }
 
 /// The path is what `start_session` takes; the session's own name, since a session here is no file.
-fn saved(session: SessionSummary) -> Saved {
+fn saved(session: SessionSummary) -> Saved<'static> {
     Saved {
-        path: session.id.to_string(),
-        id: session.id.to_string(),
+        path: session.id.to_string().into(),
+        id: session.id.to_string().into(),
         timestamp: session.updated_at.0,
-        cwd: session.cwd,
-        title: session.title,
+        cwd: session.cwd.into(),
+        title: Some(session.title.into()),
     }
+}
+
+/// The line that says that a session is closed, or why it is not.
+pub(super) fn closed(session: &str, reason: ClosedBecause) -> String {
+    Frame::SessionClosed(SessionClosed { session_id: session.into(), reason }).line()
 }
 
 /// Messages and turns of the conversation as it stands: what was reset is not counted.
@@ -226,7 +235,7 @@ fn counted(state: &State) -> (u64, u64) {
 }
 
 /// The first of a list that fit into one line for every client.
-fn listed(sessions: impl Iterator<Item = Saved>) -> Vec<Saved> {
+fn listed(sessions: impl Iterator<Item = Saved<'static>>) -> Vec<Saved<'static>> {
     let mut room = lower::MAX_LINE;
     let fits = sessions.take_while(|session| {
         let size = serde_json::to_string(session).map_or(usize::MAX, |text| text.len() + 1);

@@ -5,7 +5,8 @@
 //! and an answer linear in the time it takes. The first change is said at once, the last before the end.
 
 use super::super::lower;
-use super::super::wire::frame::{AssistantMessage, Block, Element, ToolResult, of};
+use super::super::wire::event::{Change, ChangeKind, Changed, TaskDetails};
+use super::super::wire::message::{AssistantMessage, Block, ToolResult, of};
 use domain::content::{Json, Part, TextKind, Usage};
 use domain::event::Finish;
 use domain::ids::{Millis, ToolRunId};
@@ -130,20 +131,17 @@ impl Draft {
         lower::assistant_message(self.blocks(&self.parts), self.model.as_ref(), finish, usage, self.at)
     }
 
-    /// What changed last. The message itself is not repeated in it: no client reads that.
-    pub(super) fn change(&self) -> Vec<Element<'_>> {
-        let index = self.parts.len().saturating_sub(1);
-        let number = Element::Number(index as u64);
-        let word = |word: &'static str| Element::Text(Cow::Borrowed(word));
+    /// What changed last.
+    pub(super) fn change(&self) -> Change<'_> {
+        let at = self.parts.len().saturating_sub(1) as u64;
+        let piece = || Changed::Text(self.piece.as_str().into());
         match self.parts.last() {
-            Some(Part::Thought { .. }) => {
-                vec![word("thinking_delta"), number, Element::Text(self.piece.as_str().into())]
-            }
+            Some(Part::Thought { .. }) => Change(ChangeKind::ThinkingDelta, at, piece()),
             Some(part @ Part::Tool(_)) => {
                 let block = self.blocks(std::slice::from_ref(part)).into_iter().next();
-                vec![word("tool_call_end"), number, block.map_or(Element::Null, Element::Block)]
+                Change(ChangeKind::ToolCallEnd, at, block.map_or(Changed::Nothing, Changed::Block))
             }
-            _ => vec![word("text_delta"), number, Element::Text(self.piece.as_str().into())],
+            _ => Change(ChangeKind::TextDelta, at, piece()),
         }
     }
 
@@ -208,5 +206,6 @@ impl Output {
 }
 
 fn status_details<'a>((percent, message): &(Option<u8>, String)) -> Option<Cow<'a, RawValue>> {
-    to_raw_value(&serde_json::json!({ "percent": percent, "message": message })).ok().map(Cow::Owned)
+    let (percent, message) = (percent.map(u64::from), Some(message.clone()));
+    to_raw_value(&TaskDetails { percent, message, current_action: None }).ok().map(Cow::Owned)
 }

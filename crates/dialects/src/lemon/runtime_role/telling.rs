@@ -4,7 +4,9 @@
 //! step. After a gap only what was missed is said.
 
 use super::super::lower;
-use super::super::wire::frame::{Compaction, Element, Event, Frame, Message};
+use super::super::wire::Frame;
+use super::super::wire::event::{Compaction, Event, EventLine};
+use super::super::wire::message::Message;
 use super::stream::{Draft, Output};
 use crate::narrator::{Came, Narrator, Told};
 use domain::content::{Json, Part, Role, TextKind, Usage};
@@ -116,12 +118,12 @@ impl Telling {
                 if self.last_entry.is_none_or(|last| last < *entry) =>
             {
                 self.last_entry = Some(*entry);
-                let word = Compaction {
-                    summary: &compaction.summary,
+                let compaction = Compaction {
+                    summary: compaction.summary.as_str().into(),
                     first_kept_entry_id: compaction.first_kept.map(|kept| kept.to_string()),
                     tokens_before: compaction.tokens_before,
                 };
-                self.say(cx, "compaction_complete", vec![Element::Compaction(word)]);
+                self.say(cx, Event::CompactionComplete((compaction,)));
             }
             _ => {}
         }
@@ -134,7 +136,7 @@ impl Telling {
 
     fn tell(&mut self, cx: &mut RuntimeCx<'_>, state: &State, at: Millis, told: Told<'_>) {
         match told {
-            Told::RunStarted => self.say(cx, "agent_start", Vec::new()),
+            Told::RunStarted => self.say(cx, Event::AgentStart([])),
             Told::RunEnded { outcome, .. } => self.run_ended(cx, state, outcome),
             Told::TurnStarted => self.open_turn(cx),
             Told::TurnEnded => self.close_turn(cx, None, Vec::new()),
@@ -146,10 +148,7 @@ impl Telling {
             Told::MessageStarted { message, role: Role::Assistant } => self.message_started(cx, message, at),
             Told::Prompt { parts, began } => {
                 // The person's message is whole before the model is asked, so it is said whole.
-                for kind in ["message_start", "message_end"] {
-                    let message = lower::user_message(&parts, began);
-                    self.say(cx, kind, vec![Element::Message(Box::new(message))]);
-                }
+                self.say_whole(cx, lower::user_message(&parts, began));
             }
             Told::Text { message, text, came, .. } => self.text(message, TextKind::Text, text, came),
             Told::Thought { message, text, came } => self.text(message, TextKind::Thought, text, came),
@@ -230,17 +229,23 @@ impl Telling {
             None => (owed != Usage::default()).then_some(owed),
         };
         let message = Message::Assistant(draft.message(Some(&finish), usage));
-        self.say(cx, "message_end", vec![Element::Message(Box::new(message))]);
+        self.say(cx, Event::MessageEnd((Box::new(message),)));
     }
 
-    pub(super) fn say(&mut self, cx: &mut RuntimeCx<'_>, kind: &'static str, data: Vec<Element<'_>>) {
-        cx.send(event_line(Some(&self.session), Some(self.next_seq), kind, data));
+    pub(super) fn say(&mut self, cx: &mut RuntimeCx<'_>, event: Event<'_>) {
+        cx.send(event_line(Some(&self.session), Some(self.next_seq), event));
         self.next_seq += 1;
+    }
+
+    /// A message that is not told piece by piece: its start and its end.
+    pub(super) fn say_whole(&mut self, cx: &mut RuntimeCx<'_>, message: Message<'_>) {
+        self.say(cx, Event::MessageStart((Box::new(message.clone()),)));
+        self.say(cx, Event::MessageEnd((Box::new(message),)));
     }
 
     fn open_turn(&mut self, cx: &mut RuntimeCx<'_>) {
         if !std::mem::replace(&mut self.turn_open, true) {
-            self.say(cx, "turn_start", Vec::new());
+            self.say(cx, Event::TurnStart([]));
         }
     }
 
@@ -258,7 +263,7 @@ impl Telling {
             Message::Assistant(lower::assistant_message(Vec::new(), None, finish, None, cx.now))
         });
         let results = newest(results, lower::MAX_LINE.saturating_sub(written(&message)));
-        self.say(cx, "turn_end", vec![Element::Message(Box::new(message)), Element::Messages(results)]);
+        self.say(cx, Event::TurnEnd(Box::new(message), results));
     }
 
     fn step_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, step: StepId, usage: Usage) {
@@ -285,18 +290,14 @@ impl Telling {
     fn message_started(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId, at: Millis) {
         let draft = Draft::new(at, self.model.clone());
         let message = Message::Assistant(draft.message(None, None));
-        self.say(cx, "message_start", vec![Element::Message(Box::new(message))]);
+        self.say(cx, Event::MessageStart((Box::new(message),)));
         self.drafts.insert(id, draft);
     }
 
     fn update(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId) {
         let Some(mut draft) = self.drafts.remove(&id) else { return };
         let message = Message::Assistant(draft.message(None, None));
-        self.say(
-            cx,
-            "message_update",
-            vec![Element::Message(Box::new(message)), Element::Change(draft.change())],
-        );
+        self.say(cx, Event::MessageUpdate(Box::new(message), draft.change()));
         draft.said(cx.now);
         self.drafts.insert(id, draft);
     }
@@ -315,27 +316,15 @@ impl Telling {
 
     fn tool_started(&mut self, cx: &mut RuntimeCx<'_>, id: ToolRunId, name: String, args: Json) {
         let output = Output::new(name, args);
-        let args = lower::arguments(&output.args);
-        let data = vec![
-            Element::Text(id.to_string().into()),
-            Element::Text(output.name.as_str().into()),
-            Element::Raw(&args),
-        ];
-        self.say(cx, "tool_execution_start", data);
+        let (name, args) = (output.name.as_str().into(), Some(lower::arguments(&output.args)));
+        self.say(cx, Event::ToolExecutionStart(id.to_string(), name, args));
         self.running.insert(id, output);
     }
 
     fn tool_update(&mut self, cx: &mut RuntimeCx<'_>, id: ToolRunId) {
         let Some(mut output) = self.running.remove(&id) else { return };
-        let args = lower::arguments(&output.args);
-        let (id_text, name) = (id.to_string().into(), output.name.as_str().into());
-        let data = vec![
-            Element::Text(id_text),
-            Element::Text(name),
-            Element::Raw(&args),
-            Element::Result(output.partial()),
-        ];
-        self.say(cx, "tool_execution_update", data);
+        let (name, args) = (output.name.as_str().into(), Some(lower::arguments(&output.args)));
+        self.say(cx, Event::ToolExecutionUpdate(id.to_string(), name, args, output.partial()));
         output.said(cx.now);
         self.running.insert(id, output);
     }
@@ -349,20 +338,11 @@ impl Telling {
         result: &ToolResult,
     ) {
         let Some(output) = self.running.remove(&id) else { return };
-        let (id_text, name) = (id.to_string().into(), output.name.as_str().into());
-        let flag = Element::Flag(lower::is_error(outcome));
-        let data = vec![
-            Element::Text(id_text),
-            Element::Text(name),
-            Element::Result(lower::tool_result(result)),
-            flag,
-        ];
-        self.say(cx, "tool_execution_end", data);
-        let Some(tool) = state.tool(id) else { return };
-        for kind in ["message_start", "message_end"] {
-            if let Some(message) = lower::tool_message(tool) {
-                self.say(cx, kind, vec![Element::Message(Box::new(Message::Tool(message)))]);
-            }
+        let (name, result) = (output.name.as_str().into(), lower::tool_result(result));
+        let failed = lower::is_error(outcome);
+        self.say(cx, Event::ToolExecutionEnd(id.to_string(), name, result, failed));
+        if let Some(message) = state.tool(id).and_then(lower::tool_message) {
+            self.say_whole(cx, Message::Tool(message));
         }
     }
 
@@ -377,19 +357,19 @@ impl Telling {
                     Some(hint) => format!("{} ({hint})", failure.message),
                     None => failure.message.clone(),
                 };
-                self.say(cx, "error", vec![Element::Text(reason.into()), Element::Null]);
+                self.say(cx, Event::Error(reason.into(), ()));
             }
             Outcome::Cancelled => {
                 let word = stop_word.unwrap_or("assistant_aborted");
-                self.say(cx, "canceled", vec![Element::Text(word.into())]);
+                self.say(cx, Event::Canceled((word.into(),)));
             }
             Outcome::Interrupted | Outcome::Lost => {
                 let word = "the runtime was interrupted in the middle of the run";
-                self.say(cx, "error", vec![Element::Text(word.into()), Element::Null]);
+                self.say(cx, Event::Error(word.into(), ()));
             }
         }
         // Always, also after an abort and after an error: without it no client takes another prompt.
-        self.say(cx, "agent_end", vec![Element::Messages(newest(run_messages(state, run), lower::MAX_LINE))]);
+        self.say(cx, Event::AgentEnd((newest(run_messages(state, run), lower::MAX_LINE),)));
         (self.last_run, self.owed) = (Some(run), Usage::default());
         self.last_entry = state.entries.keys().next_back().copied();
         self.drafts.clear();
@@ -398,14 +378,9 @@ impl Telling {
 }
 
 /// A line with an event.
-pub(super) fn event_line(
-    session: Option<&SessionId>,
-    seq: Option<u64>,
-    kind: &'static str,
-    data: Vec<Element<'_>>,
-) -> String {
-    let session_id = session.map(SessionId::as_str);
-    Frame::Event { session_id, event_seq: seq, event: Event { kind, data } }.line()
+pub(super) fn event_line(session: Option<&SessionId>, seq: Option<u64>, event: Event<'_>) -> String {
+    let session_id = session.map(|session| session.as_str().into());
+    Frame::Event(EventLine { session_id, event_seq: seq, event }).line()
 }
 
 /// A finished message as the state has it, with what its step used.

@@ -1,6 +1,5 @@
 //! What this wire carries as it is survives our server and our client, whatever its words are.
 
-use super::super::wire::heard::Signal as SignalLine;
 use super::super::{Compat, lift, lower};
 use super::{read, ready, ui, ui_open, up};
 use crate::bench::{RuntimeBench, UiBench, prompt};
@@ -99,9 +98,7 @@ proptest! {
         prop_assume!(carried(&signal));
         for compat in [Compat::Peer, Compat::Seed] {
             let line = lower::signal(&signal, compat).expect("a line").line();
-            let head: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-            let SignalLine { params } = serde_json::from_str(&line).expect("a signal");
-            let back = lift::signal(head["type"].as_str().unwrap_or_default(), params);
+            let back = lift::signal(serde_json::from_str(&line).expect("a line"));
             prop_assert_eq!(back.as_ref(), Some(&signal));
         }
     }

@@ -1,5 +1,6 @@
 //! Our server as a client meets it: each way a run can go, and what a transcript cannot show.
 
+use super::super::wire::Frame;
 use super::{kind, kinds, opened, ready, session, speaking};
 use crate::bench::summary;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
@@ -243,4 +244,12 @@ fn what_was_asked_before_a_quit_is_answered_first() {
     stage.settle(ticket, Ok(Receipt::Saved { path: "/s.json".to_owned(), size: 3 }));
     assert_eq!(kinds(&mut stage), ["save_result", "quit"]);
     assert_eq!(stage.link.closed, Some(Reason::Quit));
+}
+
+#[test]
+fn a_frame_that_cannot_be_written_is_told() {
+    let line = Frame::Unknown("what another server says".to_owned()).line();
+    let line: Value = serde_json::from_str(&line).expect("a line of JSON");
+    assert_eq!(line["type"], "error");
+    assert!(line["message"].as_str().is_some_and(|message| message.contains("a line of the runtime is lost")));
 }

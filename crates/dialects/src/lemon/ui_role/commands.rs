@@ -2,9 +2,9 @@
 //! the oldest command that waits, and what the server never answers is settled by a timer.
 
 use super::super::lift;
-use super::super::wire::heard::{ModelsList, SaveResult, SessionsList, StatsLine};
+use super::super::wire::frame::{ModelsList, SaveResult, Saved, SessionsList, Stats as WireStats};
 use super::super::wire::{
-    self, ALREADY_STREAMING, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, UNKNOWN_COMMAND, command,
+    self, ALREADY_STREAMING, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, StartSession, UNKNOWN_COMMAND, Words,
 };
 use super::{LemonUi, MAX_WAITING};
 use domain::ask::Answer;
@@ -16,6 +16,7 @@ use domain::ids::{AskId, Millis, SessionId};
 use domain::port::Ticket;
 use domain::session::{ModelEntry, ModelRef, RunSummary, SessionSummary, Stats};
 use roles::{Item, Seen, TimerKey, UiCx};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// How long a command may wait for a line that settles it.
@@ -56,7 +57,7 @@ impl LemonUi {
             Command::Run(RunCommand::Prompt { input, .. }) => self.prompt(cx, ticket, &input),
             Command::Run(RunCommand::Cancel { .. }) => match seen.state.open_run() {
                 Some(run) => {
-                    self.say(cx, command::ABORT);
+                    self.send(cx, &wire::Command::Abort { session_id: self.session.clone() });
                     let run = RunSummary { run: run.id, outcome: None };
                     cx.settle(ticket, Ok(Receipt::Cancelling { run }));
                 }
@@ -64,31 +65,29 @@ impl LemonUi {
             },
             Command::Answer { ask, answer } => self.answer(cx, seen, ticket, ask, &answer),
             Command::Session(SessionCommand::Clear) => {
-                self.say(cx, command::RESET);
+                self.send(cx, &wire::Command::Reset { session_id: self.session.clone() });
                 cx.settle(ticket, Ok(Receipt::Leaf(None)));
             }
             Command::Library(LibraryCommand::Save { .. }) => {
-                self.say(cx, command::SAVE);
+                self.send(cx, &wire::Command::Save { session_id: self.session.clone() });
                 self.wait(cx, ticket, Wanted::Save, SAVE_PATIENCE);
             }
             Command::Session(SessionCommand::Stats) => {
-                self.say(cx, command::STATS);
+                self.send(cx, &wire::Command::Stats { session_id: self.session.clone() });
                 self.wait(cx, ticket, Wanted::Stats, PATIENCE);
             }
             Command::Library(LibraryCommand::List { .. }) => {
-                self.ask(cx, ticket, command::LIST_SESSIONS, Wanted::Sessions);
+                self.ask(cx, ticket, &wire::Command::ListSessions, Wanted::Sessions);
             }
             Command::List(ListCommand::Models { .. }) => {
-                self.ask(cx, ticket, command::LIST_MODELS, Wanted::Models);
+                self.ask(cx, ticket, &wire::Command::ListModels, Wanted::Models);
             }
             Command::Library(LibraryCommand::New { cwd, .. }) => {
-                let start = wire::Command { cwd, ..wire::Command::new(command::START_SESSION) };
-                self.start(cx, seen, ticket, &start);
+                self.start(cx, seen, ticket, StartSession { cwd, ..StartSession::default() });
             }
             Command::Library(LibraryCommand::Load { path }) => {
-                let start =
-                    wire::Command { session_file: Some(path), ..wire::Command::new(command::START_SESSION) };
-                self.start(cx, seen, ticket, &start);
+                let session_file = Some(path);
+                self.start(cx, seen, ticket, StartSession { session_file, ..StartSession::default() });
             }
             Command::Library(LibraryCommand::Open { session }) => {
                 self.open_session(cx, seen, ticket, &session);
@@ -131,11 +130,11 @@ impl LemonUi {
     }
 
     /// A question that only servers with several sessions understand.
-    fn ask(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, kind: &str, wanted: Wanted) {
+    fn ask(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, command: &wire::Command, wanted: Wanted) {
         if !self.sessions {
             return cx.settle(ticket, Err(unsupported("this runtime has one session and one model")));
         }
-        self.send(cx, &wire::Command::new(kind));
+        self.send(cx, command);
         self.wait(cx, ticket, wanted, PATIENCE);
     }
 
@@ -156,7 +155,7 @@ impl LemonUi {
             return cx.settle(ticket, Err(refusal.hint("write something beside the attachment")));
         }
         let session_id = self.session.clone();
-        self.send(cx, &wire::Command { text: Some(text), session_id, ..wire::Command::new(command::PROMPT) });
+        self.send(cx, &wire::Command::Prompt { text, session_id });
         self.wait(cx, ticket, Wanted::Run, PATIENCE);
     }
 
@@ -170,32 +169,25 @@ impl LemonUi {
             cx.loss(Item::DenialReason, "why the person said no");
         }
         let result = Some(lift::result(&asked, answer));
-        let response = wire::Command {
-            id: Some(id),
-            result,
-            error: Some(None),
-            ..wire::Command::new(command::UI_RESPONSE)
-        };
-        self.send(cx, &response);
+        self.send(cx, &wire::Command::UiResponse { id, result, error: Some(None) });
         cx.settle(ticket, Ok(Receipt::Done));
     }
 
-    fn start(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, start: &wire::Command) {
+    fn start(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, start: StartSession) {
         if !self.sessions {
             return cx.settle(ticket, Err(unsupported("this runtime has one session")));
         }
         if let Err(refusal) = idle(seen) {
             return cx.settle(ticket, Err(refusal));
         }
-        self.send(cx, start);
+        self.send(cx, &wire::Command::StartSession(start));
         self.wait(cx, ticket, Wanted::Session, PATIENCE);
     }
 
     fn open_session(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, session: &SessionId) {
         if let Some(path) = self.saved.get(session) {
-            let session_file = Some(path.clone());
-            let start = wire::Command { session_file, ..wire::Command::new(command::START_SESSION) };
-            return self.start(cx, seen, ticket, &start);
+            let start = StartSession { session_file: Some(path.clone()), ..StartSession::default() };
+            return self.start(cx, seen, ticket, start);
         }
         if !self.sessions {
             return cx.settle(ticket, Err(unsupported("this runtime has one session")));
@@ -204,13 +196,7 @@ impl LemonUi {
             return cx.settle(ticket, Err(refusal));
         }
         let id = session.to_string();
-        self.send(
-            cx,
-            &wire::Command {
-                session_id: Some(id.clone()),
-                ..wire::Command::new(command::SET_ACTIVE_SESSION)
-            },
-        );
+        self.send(cx, &wire::Command::SetActiveSession { session_id: Some(id.clone()) });
         self.wait(cx, ticket, Wanted::Active(id), PATIENCE);
     }
 
@@ -248,26 +234,25 @@ impl LemonUi {
         self.settle_wanted(cx, is, Ok(Receipt::Session { session: summary, parent: None }));
     }
 
-    pub(super) fn settle_stats(&mut self, cx: &mut UiCx<'_>, line: StatsLine) {
-        let (messages, turns) = (line.stats.message_count.unwrap_or(0), line.stats.turn_count.unwrap_or(0));
-        let stats = Stats { messages, turns, ..Stats::default() };
+    pub(super) fn settle_stats(&mut self, cx: &mut UiCx<'_>, said: &WireStats<'_>) {
+        let stats = Stats { messages: said.message_count, turns: said.turn_count, ..Stats::default() };
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Stats, Ok(Receipt::Stats(stats)));
     }
 
-    pub(super) fn settle_save(&mut self, cx: &mut UiCx<'_>, said: SaveResult) {
+    pub(super) fn settle_save(&mut self, cx: &mut UiCx<'_>, said: SaveResult<'_>) {
         let with = match (said.ok, said.path) {
-            (true, Some(path)) => Ok(Receipt::Saved { path, size: 0 }),
+            (true, Some(path)) => Ok(Receipt::Saved { path: path.into_owned(), size: 0 }),
             (true, None) => Ok(Receipt::Done),
             (false, _) => {
-                let why = said.error.as_ref().map(lift::word).unwrap_or_default();
+                let why = said.error.as_ref().map(Words::shown).unwrap_or_default();
                 Err(Refusal::new(RefusalKind::Storage, format!("the runtime could not save: {why}")))
             }
         };
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Save, with);
     }
 
-    pub(super) fn settle_sessions(&mut self, cx: &mut UiCx<'_>, said: SessionsList) {
-        if let Some(error) = said.error.as_ref().map(lift::word).filter(|error| !error.is_empty()) {
+    pub(super) fn settle_sessions(&mut self, cx: &mut UiCx<'_>, said: SessionsList<'_>) {
+        if let Some(error) = said.error.as_ref().map(Words::shown).filter(|error| !error.is_empty()) {
             let refusal = Refusal::new(RefusalKind::Remote { code: "sessions_list".to_owned() }, error);
             self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Err(refusal));
             return;
@@ -275,17 +260,19 @@ impl LemonUi {
         self.saved.clear();
         let mut summaries = Vec::with_capacity(said.sessions.len());
         for session in said.sessions {
-            let Some(id) = session.id.or_else(|| session.path.clone()) else { continue };
-            let at = Millis(session.timestamp.unwrap_or(0));
-            let summary = summary(&id, session.cwd, at, session.title);
-            self.saved.insert(summary.id.clone(), session.path.unwrap_or(id));
+            let Saved { path, id, timestamp, cwd, title } = session;
+            let (path, id) = (path.into_owned(), id.into_owned());
+            // Servers name a session by its file, by its id, or by both.
+            let Some(name) = [&id, &path].into_iter().find(|name| !name.is_empty()) else { continue };
+            let summary = summary(name, cwd.into_owned(), Millis(timestamp), title.map(Cow::into_owned));
+            self.saved.insert(summary.id.clone(), if path.is_empty() { id } else { path });
             summaries.push(summary);
         }
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Ok(Receipt::Sessions(summaries)));
     }
 
-    pub(super) fn settle_models(&mut self, cx: &mut UiCx<'_>, said: ModelsList) {
-        if let Some(error) = said.error.as_ref().map(lift::word).filter(|error| !error.is_empty()) {
+    pub(super) fn settle_models(&mut self, cx: &mut UiCx<'_>, said: ModelsList<'_>) {
+        if let Some(error) = said.error.as_ref().map(Words::shown).filter(|error| !error.is_empty()) {
             let refusal = Refusal::new(RefusalKind::Remote { code: "models_list".to_owned() }, error);
             self.settle_wanted(cx, |wanted| *wanted == Wanted::Models, Err(refusal));
             return;
@@ -300,9 +287,7 @@ impl LemonUi {
             })
         });
         let models = models.collect();
-        let current = self.model.as_ref();
-        let current =
-            current.map(|model| ModelRef { provider: model.provider.clone(), name: model.id.clone() });
+        let current = self.model.as_ref().map(lift::model);
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Models, Ok(Receipt::Models { models, current }));
     }
 

@@ -3,7 +3,8 @@
 //! Keeps what is needed to say each thing once: which message is open, which tools have ended. The canon repairs the rest.
 
 use super::super::lift;
-use super::super::wire::heard::{Compaction, Event, Message, ToolResult};
+use super::super::wire::event::Event;
+use super::super::wire::message::{AssistantMessage, Block, Message, ToolResultMessage};
 use crate::listener::Listener;
 use domain::content::{Json, Role, Usage};
 use domain::event::{Failure, Outcome, Trigger};
@@ -12,6 +13,7 @@ use domain::signal::Level;
 use domain::tool::{Progress, ToolOutcome};
 use roles::{Drift, UiCx};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// What was heard of the run under way.
 #[derive(Debug)]
@@ -27,6 +29,14 @@ pub(super) struct Hearing {
     /// How the last message of the model ended, and what it said went wrong.
     stop_reason: Option<String>,
     error_message: Option<String>,
+}
+
+/// How far a message is that is said once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    Start,
+    Update,
+    End,
 }
 
 impl Default for Hearing {
@@ -49,91 +59,103 @@ impl Hearing {
         }
     }
 
-    pub(super) fn hear(&mut self, cx: &mut UiCx<'_>, event: &Event, line: &str) {
-        let data: Vec<&RawValue> = event.data.iter().map(AsRef::as_ref).collect();
-        let item = |at: usize| data.get(at).copied();
-        let of_run = ["message_", "tool_execution_", "turn_"].iter().any(|of| event.kind.starts_with(of));
-        if of_run {
-            self.over &= !event.kind.ends_with("_start");
-            if self.over {
-                return;
-            }
-            self.running = true;
+    /// What a runtime says of a run; nothing of one that is over.
+    pub(super) fn hear(&mut self, cx: &mut UiCx<'_>, event: Event<'_>, line: &str) {
+        let starts =
+            matches!(event, Event::MessageStart(_) | Event::ToolExecutionStart(..) | Event::TurnStart(_));
+        let goes_on = matches!(
+            event,
+            Event::MessageUpdate(..)
+                | Event::MessageEnd(_)
+                | Event::ToolExecutionUpdate(..)
+                | Event::ToolExecutionEnd(..)
+                | Event::TurnEnd(..)
+        );
+        if goes_on && self.over {
+            return;
         }
-        match event.kind.as_str() {
-            "agent_start" => {
+        if starts || goes_on {
+            (self.over, self.running) = (false, true);
+        }
+        match event {
+            Event::AgentStart(_) => {
                 *self = Hearing { running: true, ..Hearing::of(self.run + 1) };
                 self.say(cx, Said::RunStarted);
             }
-            "agent_end" => self.ended(cx),
+            Event::AgentEnd(_) => self.ended(cx),
             // Our step begins with the model's message: the person's comes after the wire's turn has begun.
-            "turn_start" => {}
-            "turn_end" => self.turn_ended(cx, item(0), item(1)),
-            "message_start" | "message_update" | "message_end" => match item(0).and_then(read::<Message>) {
-                Some(message) => self.message(cx, &event.kind, &message, line),
-                None => cx.drift(Drift::new(event.kind.as_str(), "there is no message in it", line)),
-            },
-            "tool_execution_start" => {
-                let (Some(tool), name) = (key(item(0)), text(item(1))) else { return odd(cx, event, line) };
-                let args = item(2).map(|raw| Json::verbatim(raw.get()));
-                self.say(cx, Said::ToolStarted { tool, name, args });
+            Event::TurnStart(_) => {}
+            Event::TurnEnd(message, results) => self.turn_ended(cx, *message, results),
+            Event::MessageStart((message,)) => self.message(cx, Moment::Start, *message, line),
+            Event::MessageUpdate(message, _) => self.message(cx, Moment::Update, *message, line),
+            Event::MessageEnd((message,)) => self.message(cx, Moment::End, *message, line),
+            Event::ToolExecutionStart(tool, name, args) => {
+                let name = (!name.is_empty()).then(|| name.into_owned());
+                let args = args.map(|raw| Json::verbatim(raw.get()));
+                self.say(cx, Said::ToolStarted { tool: tool.into(), name, args });
             }
-            "tool_execution_update" => {
-                let Some(tool) = key(item(0)) else { return odd(cx, event, line) };
-                let result: ToolResult = item(3).and_then(read).unwrap_or_default();
-                for progress in lift::progress(result.content.as_deref(), result.details.as_deref()) {
+            Event::ToolExecutionUpdate(tool, _, _, result) => {
+                let tool = Key::from(tool);
+                for progress in lift::progress(result) {
                     self.progress(cx, &tool, progress);
                 }
             }
-            "tool_execution_end" => {
-                let Some(tool) = key(item(0)) else { return odd(cx, event, line) };
-                let result: ToolResult = item(2).and_then(read).unwrap_or_default();
-                let failed = item(3).and_then(read::<bool>).unwrap_or(false);
-                self.tool_ended(cx, &tool, failed, result.content.as_deref(), result.details.as_deref());
+            Event::ToolExecutionEnd(tool, _, result, failed) => {
+                self.tool_ended(cx, &tool.into(), failed, result.content, result.details.as_deref());
             }
-            "error" => {
-                let failure = lift::failure(item(0), self.error_message.as_deref());
+            Event::Error(reason, ()) => {
+                let failure = lift::failure(&reason, self.error_message.as_deref());
                 self.end(cx, Outcome::Failed(failure));
             }
             // Existing servers end an aborted run with this alone.
-            "canceled" | "cancelled" => self.end(cx, Outcome::Cancelled),
-            "compaction_complete" => {
-                let Compaction { summary, tokens_before } = item(0).and_then(read).unwrap_or_default();
+            Event::Canceled(_) => self.end(cx, Outcome::Cancelled),
+            Event::CompactionComplete((compaction,)) => {
                 let compaction = domain::event::Compaction {
-                    summary,
+                    summary: compaction.summary.into_owned(),
                     first_kept: None,
-                    tokens_before: tokens_before.unwrap_or(0),
+                    tokens_before: compaction.tokens_before,
                     trigger: Trigger::Threshold,
                     usage: Usage::default(),
                 };
                 cx.fact(Fact::new(Said::Compacted(compaction)));
             }
-            "branch_summarized" => {
+            Event::BranchSummarized => {
                 let text = "the runtime summarised another branch of the conversation".to_owned();
                 let code = "branch_summarized".to_owned();
                 cx.fact(Fact::new(Said::Notice { level: Level::Info, code, text }));
             }
-            "quit" => cx.log("lemon: the runtime says goodbye"),
-            // Said by later servers at each start; nothing in them is for the person.
-            "extension_status_report" | "tool_schema_snapshot" | "loop_state_transition" => {}
-            other => cx.drift(Drift::new("event", format!("unknown type {other}"), line)),
+            Event::Quit(_) => cx.log("lemon: the runtime says goodbye"),
+            Event::Idle => {}
+            Event::Odd(why, kind) => cx.drift(Drift::new(kind, why, line)),
+            Event::Unknown(kind) => cx.drift(Drift::new("event", format!("unknown type {kind}"), line)),
         }
     }
 
-    fn message(&mut self, cx: &mut UiCx<'_>, kind: &str, message: &Message, line: &str) {
-        let role = match message.role.as_str() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "tool_result" => return self.tool_message(cx, kind, message),
-            other => return cx.drift(Drift::new("message", format!("unknown role {other}"), line)),
+    fn message(&mut self, cx: &mut UiCx<'_>, moment: Moment, message: Message<'_>, line: &str) {
+        let (role, blocks, stop_reason) = match message {
+            Message::User(message) => (Role::User, Vec::from(message.content), None),
+            Message::Assistant(AssistantMessage { content, stop_reason, error_message, usage, .. }) => {
+                let stop_reason = stop_reason.map(Cow::into_owned);
+                if moment == Moment::End {
+                    self.usage = usage.map(lift::usage);
+                    self.stop_reason.clone_from(&stop_reason);
+                    self.error_message = error_message.map(Cow::into_owned);
+                }
+                (Role::Assistant, content, stop_reason)
+            }
+            Message::Tool(message) if moment == Moment::End => return self.tool_message(cx, message),
+            Message::Tool(_) => return,
+            Message::Unknown(role) => {
+                return cx.drift(Drift::new("message", format!("unknown role {role}"), line));
+            }
         };
-        if self.open != Some(role) || kind == "message_start" {
+        if self.open != Some(role) || moment == Moment::Start {
             self.say(cx, Said::MessageStarted { message: None, role });
             self.open = Some(role);
         }
-        let contents = lift::contents(message.content.as_deref());
+        let contents = lift::contents(blocks);
         self.say(cx, Said::Whole { message: None, parts: contents.texts });
-        if kind != "message_end" {
+        if moment != Moment::End {
             return;
         }
         for part in contents.images {
@@ -145,21 +167,16 @@ impl Hearing {
         for unknown in contents.unknown {
             cx.drift(Drift::new("content", format!("unknown block {unknown}"), line));
         }
-        let finish = lift::finish(message.stop_reason.as_deref());
+        let finish = lift::finish(stop_reason.as_deref());
         self.say(cx, Said::MessageEnded { message: None, finish });
         self.open = None;
-        if role == Role::Assistant {
-            self.usage = message.usage.map(lift::usage);
-            self.stop_reason.clone_from(&message.stop_reason);
-            self.error_message.clone_from(&message.error_message);
-        }
     }
 
     /// A result in the conversation repeats what the tool's end said; it counts only when that did not come.
-    fn tool_message(&mut self, cx: &mut UiCx<'_>, kind: &str, message: &Message) {
-        if let (Some(id), "message_end") = (&message.tool_call_id, kind) {
-            let (content, details) = (message.content.as_deref(), message.details.as_deref());
-            self.tool_ended(cx, &Key::from(id.as_str()), message.is_error, content, details);
+    fn tool_message(&mut self, cx: &mut UiCx<'_>, message: ToolResultMessage<'_>) {
+        let ToolResultMessage { tool_call_id, is_error, content, details, .. } = message;
+        if !tool_call_id.is_empty() {
+            self.tool_ended(cx, &tool_call_id.into(), is_error, content, details.as_deref());
         }
     }
 
@@ -168,7 +185,7 @@ impl Hearing {
         cx: &mut UiCx<'_>,
         tool: &Key,
         failed: bool,
-        content: Option<&RawValue>,
+        content: Vec<Block<'_>>,
         details: Option<&RawValue>,
     ) {
         let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Done };
@@ -182,11 +199,16 @@ impl Hearing {
         }
     }
 
-    fn turn_ended(&mut self, cx: &mut UiCx<'_>, message: Option<&RawValue>, results: Option<&RawValue>) {
-        for result in results.and_then(read::<Vec<Message>>).unwrap_or_default() {
-            self.tool_message(cx, "message_end", &result);
+    fn turn_ended(&mut self, cx: &mut UiCx<'_>, message: Message<'_>, results: Vec<Message<'_>>) {
+        for result in results {
+            if let Message::Tool(result) = result {
+                self.tool_message(cx, result);
+            }
         }
-        let told = message.and_then(read::<Message>).and_then(|message| message.usage).map(lift::usage);
+        let told = match message {
+            Message::Assistant(message) => message.usage.map(lift::usage),
+            Message::User(_) | Message::Tool(_) | Message::Unknown(_) => None,
+        };
         let usage = told.or(self.usage.take()).unwrap_or_default();
         (self.usage, self.open) = (None, None);
         self.say(cx, Said::StepEnded(usage));
@@ -224,20 +246,4 @@ impl Hearing {
             ended.listener.end(cx, outcome);
         }
     }
-}
-
-fn odd(cx: &mut UiCx<'_>, event: &Event, line: &str) {
-    cx.drift(Drift::new(event.kind.as_str(), "its tuple has another shape", line));
-}
-
-fn read<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    raw.and_then(read::<String>)
-}
-
-fn key(raw: Option<&RawValue>) -> Option<Key> {
-    text(raw).map(Key::from)
 }

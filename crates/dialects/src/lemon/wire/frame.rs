@@ -1,312 +1,311 @@
-//! What a runtime says, as we write it: the document's names and shapes, `__struct__` included. Serialise only.
+//! What a runtime says: its lines, apart from what stands in an event, a question or a signal.
 
-mod message;
-mod ui;
-
-pub use message::*;
-pub use ui::*;
-
-use serde::Serialize;
-use serde_json::value::RawValue;
+use super::event::EventLine;
+use super::ui::{EditorText, Notify, Params, Status, Title, UiRequest, Widget, Working};
+use super::{Words, by_member};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::borrow::Cow;
+use wire::encode;
+use wire::lenient::{null_as_default, present, whole_or_zero};
 
-/// One line of a runtime.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Frame<'a> {
-    /// First of all.
-    Ready {
-        /// Working directory.
-        cwd: &'a str,
-        /// The model in use.
-        model: ModelId<'a>,
-        /// Whether `--debug` was given.
-        debug: bool,
-        /// Whether `ui_*` lines are sent.
-        ui: bool,
-        /// `[L]` The session that is there from the start.
-        primary_session_id: Option<&'a str>,
+by_member! {
+    /// One line of a runtime.
+    pub enum Frame<'a> by "type" {
+        /// First of all.
+        Ready = "ready" (Ready<'a>),
+        /// Something happened in a run.
+        Event = "event" (EventLine<'a>),
+        /// Answer to `stats`.
+        Stats = "stats" (StatsLine<'a>),
+        /// Answer to `ping`.
+        Pong = "pong" (Bare),
+        /// Answer to `debug`, and said after `ready` with `--debug`.
+        Debug = "debug" (DebugLine<'a>),
+        /// A command could not be done.
+        Error = "error" (ErrorLine<'a>),
+        /// The person is asked.
+        UiRequest = "ui_request" (UiRequest<'a>),
+        /// A word to show.
+        UiNotify = "ui_notify" (Params<Notify<'a>>),
+        /// A field of the status line.
+        UiStatus = "ui_status" (Params<Status<'a>>),
+        /// A small block near the editor.
+        UiWidget = "ui_widget" (Params<Widget<'a>>),
+        /// What is going on.
+        UiWorking = "ui_working" (Params<Working<'a>>),
+        /// The terminal's title.
+        UiSetTitle = "ui_set_title" (Params<Title<'a>>),
+        /// Text for the editor.
+        UiSetEditorText = "ui_set_editor_text" (Params<EditorText<'a>>),
+        /// `[L]` Answer to `save`.
+        SaveResult = "save_result" (SaveResult<'a>),
+        /// `[L]` Saved sessions, newest first.
+        SessionsList = "sessions_list" (SessionsList<'a>),
+        /// `[L]` Open sessions.
+        RunningSessions = "running_sessions" (RunningSessions<'a>),
+        /// `[L]` Models by provider.
+        ModelsList = "models_list" (ModelsList<'a>),
+        /// `[L]` A session is open.
+        SessionStarted = "session_started" (SessionStarted<'a>),
+        /// `[L]` A session is closed.
+        SessionClosed = "session_closed" (SessionClosed<'a>),
         /// `[L]` The session that commands without an id are for.
-        active_session_id: Option<&'a str>,
-        /// Proposed by the document against drift.
-        protocol_version: u32,
-        /// The session's past follows as one run. Ours; existing clients ignore it.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        history: bool,
-    },
-    /// Something happened in a run.
-    Event {
-        /// `[L]` Where.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        session_id: Option<&'a str>,
-        /// `[L]` From 0, by one, per session.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        event_seq: Option<u64>,
-        /// What.
-        event: Event<'a>,
-    },
-    /// Numbers.
-    Stats {
-        /// `[L]` Of which session.
-        session_id: &'a str,
-        /// The numbers.
-        stats: Stats<'a>,
-    },
-    /// Answer to `ping`.
-    Pong,
-    /// Answer to `debug`, and a word after `ready` with `--debug`.
-    Debug {
-        /// The word.
-        message: &'a str,
-    },
-    /// A command could not be done.
-    Error {
-        /// Why.
-        message: Cow<'a, str>,
-        /// `[L]` In which session.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        session_id: Option<&'a str>,
-    },
-    /// The person is asked.
-    UiRequest {
-        /// To be given back.
-        id: &'a str,
-        /// One of [`super::method`].
-        method: &'static str,
-        /// What.
-        params: Question<'a>,
-    },
-    /// A word to show.
-    UiNotify {
-        /// What.
-        params: Notify<'a>,
-    },
-    /// A field of the status line.
-    UiStatus {
-        /// What.
-        params: Status<'a>,
-    },
-    /// A small block near the editor.
-    UiWidget {
-        /// What.
-        params: Widget<'a>,
-    },
-    /// What is going on.
-    UiWorking {
-        /// What.
-        params: Working<'a>,
-    },
-    /// The terminal's title.
-    UiSetTitle {
-        /// What.
-        params: Title<'a>,
-    },
-    /// Text for the editor.
-    UiSetEditorText {
-        /// What.
-        params: EditorText<'a>,
-    },
-    /// `[L]` Answer to `save`.
-    SaveResult {
-        /// Whether it worked.
-        ok: bool,
-        /// Where it is.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        path: Option<&'a str>,
-        /// Why not.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
-        /// Which session.
-        session_id: &'a str,
-    },
-    /// `[L]` Saved sessions, newest first.
-    SessionsList {
-        /// They.
-        sessions: Vec<Saved>,
-        /// Why there are none.
-        error: Option<String>,
-    },
-    /// `[L]` Open sessions.
-    RunningSessions {
-        /// They.
-        sessions: Vec<Running<'a>>,
-        /// Always null from us.
-        error: Option<String>,
-    },
-    /// `[L]` Models by provider.
-    ModelsList {
-        /// They.
-        providers: Vec<Provider>,
-        /// Why there are none.
-        error: Option<String>,
-    },
-    /// `[L]` A session is open.
-    SessionStarted {
-        /// Which.
-        session_id: &'a str,
-        /// Working directory.
-        cwd: &'a str,
-        /// The model in use.
-        model: ModelId<'a>,
-        /// The session's past follows as one run. Ours; existing clients ignore it.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        history: bool,
-    },
-    /// `[L]` A session is closed.
-    SessionClosed {
-        /// Which.
-        session_id: &'a str,
-        /// `normal`, `not_found` or `error`.
-        reason: &'static str,
-    },
-    /// `[L]` Which session commands without an id are for.
-    ActiveSession {
-        /// It, or none.
-        session_id: Option<&'a str>,
-    },
-    /// `[L]` The switches of the web client.
-    ConfigState {
-        /// They.
-        config: Config,
-    },
-}
-
-impl Frame<'_> {
-    /// The line.
-    pub fn line(&self) -> String {
-        // Writing to memory fails only for maps with keys that are no strings, and there are none.
-        serde_json::to_string(self).unwrap_or_default()
+        ActiveSession = "active_session" (ActiveSession<'a>),
+        /// `[L]` The switches of the web client.
+        ConfigState = "config_state" (ConfigState),
     }
 }
 
-/// A model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+impl Frame<'_> {
+    /// The line. A frame that cannot be written becomes an error, so that the client hears that something is missing.
+    pub fn line(&self) -> String {
+        encode(self).unwrap_or_else(|why| {
+            let message = format!("a line of the runtime is lost, since {why}");
+            json!({ "type": "error", "message": message }).to_string()
+        })
+    }
+}
+
+/// A line that says nothing but its type.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Bare {}
+
+/// How the conversation begins.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ready<'a> {
+    /// Working directory.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub cwd: Cow<'a, str>,
+    /// The model in use.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub model: ModelId<'a>,
+    /// Whether `--debug` was given.
+    #[serde(skip_deserializing)]
+    pub debug: bool,
+    /// Whether it asks and sends `ui_*` lines; the first servers did not say.
+    #[serde(default)]
+    pub ui: Option<bool>,
+    /// `[L]` The session that is there from the start. Absent: the server has no sessions to choose from. Null: none is open yet.
+    #[serde(default, deserialize_with = "present")]
+    pub primary_session_id: Option<Option<Cow<'a, str>>>,
+    /// `[L]` The session that commands without an id are for; as `primary_session_id`.
+    #[serde(default, deserialize_with = "present")]
+    pub active_session_id: Option<Option<Cow<'a, str>>>,
+    /// Proposed by the document against drift.
+    #[serde(skip_deserializing)]
+    pub protocol_version: u32,
+    /// The session's past follows as one run. Ours; existing clients ignore it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub history: bool,
+}
+
+/// A model; without a name it is not known which.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelId<'a> {
-    /// Its provider.
-    pub provider: &'a str,
-    /// Its name.
-    pub id: &'a str,
-}
-
-/// An Elixir tuple: its tag and the rest.
-#[derive(Debug, Serialize)]
-pub struct Event<'a> {
-    /// The tag.
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    /// The rest; always an array.
-    pub data: Vec<Element<'a>>,
-}
-
-/// An element of an event's tuple.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Element<'a> {
-    /// nil.
-    Null,
-    /// A boolean.
-    Flag(bool),
-    /// A number.
-    Number(u64),
-    /// A string or an atom.
-    Text(Cow<'a, str>),
-    /// Arguments as the model wrote them.
-    Raw(&'a RawValue),
-    /// A message.
-    Message(Box<Message<'a>>),
-    /// Messages.
-    Messages(Vec<Message<'a>>),
-    /// What a tool gave back.
-    Result(ToolResult<'a>),
-    /// What changed in a partial message.
-    Change(Vec<Element<'a>>),
-    /// A content block.
-    Block(Block<'a>),
-    /// A summary in the place of older messages.
-    Compaction(Compaction<'a>),
-}
-
-/// `[L]` A summary in the place of older messages.
-#[derive(Debug, Clone, Serialize)]
-pub struct Compaction<'a> {
-    /// The summary.
-    pub summary: &'a str,
-    /// The oldest entry that stays.
-    pub first_kept_entry_id: Option<String>,
-    /// Tokens before.
-    pub tokens_before: u64,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub provider: Cow<'a, str>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub id: Cow<'a, str>,
 }
 
 /// The numbers of a session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StatsLine<'a> {
+    /// `[L]`
+    #[serde(skip_deserializing)]
+    pub session_id: Cow<'a, str>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub stats: Stats<'a>,
+}
+
+/// See [`StatsLine`].
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Stats<'a> {
-    /// Which.
-    pub session_id: &'a str,
-    /// Messages.
+    #[serde(skip_deserializing)]
+    pub session_id: Cow<'a, str>,
+    #[serde(default, deserialize_with = "whole_or_zero")]
     pub message_count: u64,
-    /// Turns.
+    #[serde(default, deserialize_with = "whole_or_zero")]
     pub turn_count: u64,
     /// Whether a run is under way.
+    #[serde(skip_deserializing)]
     pub is_streaming: bool,
     /// Working directory.
-    pub cwd: &'a str,
+    #[serde(skip_deserializing)]
+    pub cwd: Cow<'a, str>,
     /// The model in use.
+    #[serde(skip_deserializing)]
     pub model: ModelId<'a>,
     /// How much it may think.
+    #[serde(skip_deserializing)]
     pub thinking_level: &'static str,
 }
 
+/// For who looks into the wire.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DebugLine<'a> {
+    #[serde(default)]
+    pub message: Words<'a>,
+}
+
+/// Why a command could not be done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ErrorLine<'a> {
+    #[serde(default)]
+    pub message: Words<'a>,
+    /// `[L]` The session that the command was for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Cow<'a, str>>,
+}
+
+/// `[L]` Whether a session was saved.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SaveResult<'a> {
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub ok: bool,
+    /// Where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<Cow<'a, str>>,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Words<'a>>,
+    #[serde(skip_deserializing)]
+    pub session_id: Cow<'a, str>,
+}
+
+/// `[L]` Saved sessions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SessionsList<'a> {
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub sessions: Vec<Saved<'a>>,
+    /// Why there are none.
+    #[serde(default)]
+    pub error: Option<Words<'a>>,
+}
+
 /// `[L]` A saved session.
-#[derive(Debug, Serialize)]
-pub struct Saved {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Saved<'a> {
     /// What `start_session` takes as `session_file`.
-    pub path: String,
-    /// Its id.
-    pub id: String,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub path: Cow<'a, str>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub id: Cow<'a, str>,
     /// When something last happened, in milliseconds.
+    #[serde(default, deserialize_with = "whole_or_zero")]
     pub timestamp: u64,
     /// Working directory.
-    pub cwd: String,
-    /// Its title. Ours; existing clients ignore it.
-    pub title: String,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub cwd: Cow<'a, str>,
+    /// Ours: we always write it; existing servers do not, and their clients ignore it.
+    #[serde(default)]
+    pub title: Option<Cow<'a, str>>,
+}
+
+/// `[L]` Open sessions. We do not ask for them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunningSessions<'a> {
+    #[serde(skip_deserializing)]
+    pub sessions: Vec<Running<'a>>,
+    /// Always null from us.
+    #[serde(skip_deserializing)]
+    pub error: Option<Words<'a>>,
 }
 
 /// `[L]` An open session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Running<'a> {
-    /// Which.
-    pub session_id: &'a str,
+    pub session_id: Cow<'a, str>,
     /// Working directory.
-    pub cwd: &'a str,
+    pub cwd: Cow<'a, str>,
     /// Whether a run is under way.
     pub is_streaming: bool,
     /// The model in use.
     pub model: ModelId<'a>,
 }
 
+/// `[L]` Models by provider.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ModelsList<'a> {
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub providers: Vec<Provider>,
+    /// Why there are none.
+    #[serde(default)]
+    pub error: Option<Words<'a>>,
+}
+
 /// `[L]` The models of a provider.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Provider {
-    /// Its name.
+    #[serde(default)]
     pub id: String,
-    /// Its models.
+    #[serde(default, deserialize_with = "null_as_default")]
     pub models: Vec<ModelName>,
 }
 
 /// `[L]` A model in a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ModelName {
-    /// Its id.
+    #[serde(default)]
     pub id: String,
     /// What the person reads.
+    #[serde(skip_deserializing)]
     pub name: String,
+}
+
+/// `[L]` A session is open. Clients begin it empty at this line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SessionStarted<'a> {
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub session_id: Cow<'a, str>,
+    /// Working directory.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub cwd: Cow<'a, str>,
+    /// The model in use.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub model: ModelId<'a>,
+    /// The session's past follows as one run. Ours; existing clients ignore it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub history: bool,
+}
+
+/// `[L]` A session is closed. We do not close any.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SessionClosed<'a> {
+    #[serde(skip_deserializing)]
+    pub session_id: Cow<'a, str>,
+    #[serde(skip_deserializing)]
+    pub reason: ClosedBecause,
+}
+
+/// `[L]` Why a session is closed, or was not.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedBecause {
+    #[default]
+    Normal,
+    NotFound,
+    Error,
+}
+
+/// `[L]` The session that commands without an id are for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ActiveSession<'a> {
+    #[serde(default)]
+    pub session_id: Option<Cow<'a, str>>,
+}
+
+/// `[L]` The switches of the web client. We have none.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct ConfigState {
+    #[serde(skip_deserializing)]
+    pub config: Config,
 }
 
 /// `[L]` The switches of the web client. They concern engines that we do not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Config {
-    /// One.
     pub claude_skip_permissions: bool,
-    /// The other.
     pub codex_auto_approve: bool,
 }
