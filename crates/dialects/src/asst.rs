@@ -7,7 +7,8 @@ mod conversation;
 pub mod fidelity;
 pub mod quirks;
 mod runtime_role;
-mod schema;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 mod ui_role;
@@ -18,7 +19,6 @@ use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes};
 pub use runtime_role::{
     AsstRuntime, MAX_ATTACHMENTS, MAX_IMAGE_BYTES, MAX_READY_AGAIN, MAX_REQUESTS, READY_AGAIN,
 };
-pub use schema::schema;
 pub use ui_role::AsstUi;
 
 /// The version that `ready` tells.
@@ -46,5 +46,5 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     ui_role: || Box::new(AsstUi::default()),
     fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
-    schema: || format!("{:#}", schema()),
+    schema: || include_str!("asst/schema.json").to_owned(),
 });

@@ -8,7 +8,8 @@ mod entry_name;
 pub mod fidelity;
 pub mod quirks;
 mod runtime_role;
-mod schema;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 pub mod tables;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,6 @@ use roles::dialect::{Description, Dialect, Habits, Lanes, UsualSockets};
 use std::path::PathBuf;
 
 pub use runtime_role::{HOLD, MAX_ANSWER_BYTES, MAX_HELD, MAX_WAITING_LINES, NousRuntime};
-pub use schema::schema;
 pub use ui_role::NousUi;
 
 /// The only version there is. A string on the wire.
@@ -50,5 +50,5 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     ui_role: || Box::new(NousUi::default()),
     fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
-    schema: || format!("{:#}", schema()),
+    schema: || include_str!("nous/schema.json").to_owned(),
 });

@@ -82,6 +82,12 @@ impl Document {
         self.said_by.push((side, name.to_owned()));
     }
 
+    /// A kind of line that may look like another of them: only what was asked tells them apart.
+    pub fn answer(&mut self, side: Side, name: &str, schema: Value) {
+        self.line(side, name, schema);
+        self.alternatives.push(name.to_owned());
+    }
+
     /// Every variant of an enum as a kind of line, under its word on the wire with `prefix` before it.
     pub fn lines<T: JsonSchema>(&mut self, side: Side, prefix: &str) {
         let schema = T::json_schema(&mut self.generator).to_value();
@@ -132,8 +138,7 @@ impl Document {
             },
             "required": ["id", "jsonrpc", "result"],
         });
-        self.line(side, &name, response);
-        self.alternatives.push(name);
+        self.answer(side, &name, response);
     }
 
     /// The refusal of a request of a JSON-RPC wire, with the codes that there are.

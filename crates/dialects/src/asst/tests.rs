@@ -3,7 +3,6 @@
 mod quirks;
 mod requests;
 mod round_trip;
-mod schema;
 mod ui;
 
 use super::{AsstRuntime, AsstUi};

@@ -10,15 +10,18 @@ use wire::lenient::{null_as_default, or_default};
 
 /// A request of the shell. Its id is a string from us; in the wild it may be a number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Request {
     UserMessage {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         id: Value,
         #[serde(default, deserialize_with = "message")]
         message: String,
         /// In no document: a string that holds a JSON array of [`Picture`]s. A plain array is read too.
         #[serde(default, skip_serializing_if = "Value::is_null")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         images: Value,
         #[serde(default, deserialize_with = "attachments", skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
@@ -27,16 +30,19 @@ pub(super) enum Request {
     },
     ClearHistory {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         id: Value,
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
         metadata: Option<Metadata>,
     },
     GetStatus {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         id: Value,
     },
     NewConversation {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         id: Value,
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
         metadata: Option<Metadata>,
@@ -44,6 +50,7 @@ pub(super) enum Request {
     /// In no document.
     LoadConversation {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         id: Value,
         #[serde(default, deserialize_with = "or_default")]
         conversation_id: String,
@@ -66,6 +73,7 @@ fn attachments<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Attachment>, 
 
 /// What a request is about, beside what it says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Metadata {
     #[serde(
         default,
@@ -96,6 +104,7 @@ impl Metadata {
 
 /// A file that goes with a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Attachment {
     pub(super) path: String,
     #[serde(default)]
@@ -115,10 +124,12 @@ pub(super) struct Picture {
 /// A response of the runtime. Its id is that of the request, as it came; errors of the existing runtime may lack it. The timestamp is
 /// in milliseconds since 1970, a whole number, which the existing shell insists on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Response {
     Ready {
         #[serde(default, deserialize_with = "or_default")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         version: Option<String>,
         #[serde(skip_deserializing)]
         capabilities: Vec<String>,
@@ -127,6 +138,7 @@ pub(super) enum Response {
     },
     Token {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "number"])))]
         id: Value,
         #[serde(default, deserialize_with = "null_as_default")]
         token: String,
@@ -135,6 +147,7 @@ pub(super) enum Response {
     },
     ToolUse {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "number"])))]
         id: Value,
         #[serde(default, deserialize_with = "null_as_default")]
         data: ToolUse,
@@ -143,6 +156,7 @@ pub(super) enum Response {
     },
     ToolResult {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "number"])))]
         id: Value,
         #[serde(default, deserialize_with = "null_as_default")]
         data: ToolResult,
@@ -151,6 +165,7 @@ pub(super) enum Response {
     },
     Done {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "number"])))]
         id: Value,
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
         data: Option<Conversation>,
@@ -159,6 +174,7 @@ pub(super) enum Response {
     },
     Error {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "number"])))]
         id: Value,
         #[serde(default, deserialize_with = "null_as_default")]
         error: String,
@@ -167,6 +183,7 @@ pub(super) enum Response {
     },
     Status {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "number"])))]
         id: Value,
         #[serde(skip_deserializing)]
         data: Status,
@@ -213,6 +230,7 @@ impl Head {
 
 /// A tool's id and name, in the names of the document and in those of the existing programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(super) struct ToolNames {
     #[serde(rename = "toolId", deserialize_with = "null_as_default")]
@@ -244,6 +262,7 @@ impl ToolNames {
 
 /// What a tool is asked to do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ToolUse {
     #[serde(flatten)]
     pub(super) tool: ToolNames,
@@ -256,6 +275,7 @@ pub(super) struct ToolUse {
 
 /// What a tool gave back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ToolResult {
     #[serde(flatten)]
     pub(super) tool: ToolNames,
@@ -263,11 +283,13 @@ pub(super) struct ToolResult {
     pub(super) result: Value,
     /// Why it failed, for which the document has no place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(super) error: Option<Value>,
 }
 
 /// The conversation that was made or loaded, in both spellings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Conversation {
     #[serde(default, deserialize_with = "or_default")]
     conversation_id: String,
@@ -293,6 +315,7 @@ impl Conversation {
 
 /// How the runtime stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Status {
     pub(super) state: RunState,
@@ -304,6 +327,7 @@ pub(super) struct Status {
 
 /// Whether a request is under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RunState {
     #[default]

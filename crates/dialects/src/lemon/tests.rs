@@ -3,7 +3,6 @@
 mod quirks;
 mod roundtrip;
 mod runtime;
-mod schema;
 mod streams;
 mod ui;
 

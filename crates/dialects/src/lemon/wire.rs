@@ -25,7 +25,7 @@ pub const NO_ACTIVE_SESSION: &str = "no active session";
 /// `[L]` The error for a session that is not open.
 pub const SESSION_NOT_FOUND: &str = "session not found";
 
-/// An enum of objects that one member tells apart, each named once for writing and for reading. What is not known is read as `Unknown`.
+/// An enum of objects that one member tells apart, each named once for writing, for reading and for the schema. What is not known is read as `Unknown`.
 ///
 /// serde's own tagged enums read everything into memory first, and JSON that must stay as it was written (`RawValue`) does not survive
 /// that.
@@ -35,6 +35,7 @@ macro_rules! by_member {
     }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, serde::Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = $member)]
         pub enum $name<$life> {
             $($(#[$doc])* #[serde(rename = $kind)] $variant($of),)*

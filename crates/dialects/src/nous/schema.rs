@@ -1,44 +1,35 @@
-//! The requirement tables as one JSON document: for contract tests that look keys up (`commands`, `events`, `error_codes`)
-//! and for validators (`oneOf` with `$defs`, draft 2020-12).
+//! The schema of nous's wire, made of the requirement tables: for contract tests that look keys up (`commands`, `events`,
+//! `error_codes`) and for validators.
 
 use super::VERSION;
-use super::tables::{AnswerRow, COMMANDS, CommandRow, ERROR_CODES, EVENTS, EventRow, Key};
+use super::tables::{AnswerRow, COMMANDS, CommandRow, ERROR_CODES, EVENTS, EventRow, Key, Kind};
+use super::wire::{FlatEvent, MessageEntry, Node, PendingCounts};
+use crate::schema::{Document, Side};
 use serde_json::{Map, Value, json};
 
-/// The contract of this wire.
-pub fn schema() -> Value {
-    let mut defs = Map::new();
-    let mut lines = Vec::new();
-    let mut define = |name: String, schema: Value| {
-        lines.push(json!({ "$ref": format!("#/$defs/{name}") }));
-        defs.insert(name, schema);
-    };
+/// Every command, answer and event.
+pub(crate) fn document() -> String {
+    let about = "One message per line; commands and answers on one socket, events on the other.";
+    let mut document = Document::new("nous NDJSON protocol v1", about);
+    let commands = COMMANDS.iter().map(|row| (row.name.to_owned(), command_table(row)));
+    document.member("commands", Value::Object(commands.collect()));
+    let events = EVENTS.iter().map(|row| (row.name.to_owned(), event_table(row)));
+    document.member("events", Value::Object(events.collect()));
+    document.member("error_codes", json!(ERROR_CODES));
     for row in COMMANDS {
-        define(format!("command.{}", row.name), command_line(row));
+        let line = command_line(&mut document, row);
+        document.line(Side::Ui, &format!("command.{}", row.name), line);
         for answer in row.answers {
-            define(format!("response.{}.{}", row.name, answer.kind), response_line(answer));
+            let line = answer_line(&mut document, row, answer);
+            document.answer(Side::Runtime, &format!("response.{}.{}", row.name, answer.kind), line);
         }
     }
-    define("response.error".to_owned(), error_line());
+    document.line(Side::Runtime, "response.error", error_line());
     for row in EVENTS {
-        define(format!("event.{}", row.name), event_line(row));
+        let line = event_line(&mut document, row);
+        document.line(Side::Runtime, &format!("event.{}", row.name), line);
     }
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "nous NDJSON protocol v1",
-        "protocol": { "v": VERSION, "transport": "UDS + NDJSON", "event_socket": "<socket>.events" },
-        "envelopes": {
-            "command": { "required": ["id", "type"], "optional": ["v", "payload", "ts", "meta"] },
-            "response": { "required": ["v", "id", "type", "payload", "ok"], "optional": ["error"] },
-            "event": { "required": ["v", "id", "type", "payload", "ts"], "optional": [] },
-            "error": { "required": ["code", "message"], "optional": ["cause"] },
-        },
-        "commands": COMMANDS.iter().map(|row| (row.name.to_owned(), command_table(row))).collect::<Map<_, _>>(),
-        "events": EVENTS.iter().map(|row| (row.name.to_owned(), event_table(row))).collect::<Map<_, _>>(),
-        "error_codes": ERROR_CODES,
-        "oneOf": lines,
-        "$defs": defs,
-    })
+    document.finish()
 }
 
 fn names(keys: &[Key]) -> Vec<&'static str> {
@@ -61,39 +52,60 @@ fn event_table(row: &EventRow) -> Value {
     json!({ "payload": { "required": names(row.required), "optional": names(row.optional) } })
 }
 
-fn payload(required: &[Key], optional: &[Key]) -> Value {
+fn value(document: &mut Document, kind: Kind) -> Value {
+    match kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Count => json!({ "type": "integer", "minimum": 0 }),
+        Kind::AnyObject => json!({ "type": "object" }),
+        Kind::Names => document.schema_of::<Vec<String>>(),
+        Kind::Counts => document.schema_of::<PendingCounts>(),
+        Kind::Events => document.schema_of::<Vec<FlatEvent>>(),
+        Kind::Messages => document.schema_of::<Vec<MessageEntry>>(),
+        Kind::Nodes => document.schema_of::<Vec<Node>>(),
+    }
+}
+
+fn payload(document: &mut Document, required: &[Key], optional: &[Key]) -> Value {
     let properties = required.iter().chain(optional);
     let properties: Map<_, _> =
-        properties.map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind }))).collect();
+        properties.map(|(name, kind)| ((*name).to_owned(), value(document, *kind))).collect();
     json!({ "type": "object", "required": names(required), "properties": properties })
 }
 
-fn command_line(row: &CommandRow) -> Value {
-    let mut required = vec!["id", "type"];
-    if !row.required.is_empty() {
-        required.push("payload");
-    }
+fn command_line(document: &mut Document, row: &CommandRow) -> Value {
     json!({
         "type": "object",
-        "required": required,
+        "required": ["v", "id", "type", "payload"],
         "properties": {
             "v": { "const": VERSION },
             "id": { "type": "string", "minLength": 1 },
             "type": { "const": row.name },
-            "payload": payload(row.required, row.optional),
+            "payload": payload(document, row.required, row.optional),
         },
     })
 }
 
-fn response_line(row: &AnswerRow) -> Value {
+fn answer_line(document: &mut Document, row: &CommandRow, answer: &AnswerRow) -> Value {
+    let payload = match row.name {
+        // What an extension answers is its own affair.
+        "extension_command" => json!({ "type": "object" }),
+        name => {
+            let mut payload = payload(document, answer.required, answer.optional);
+            if payload["properties"].get("command").is_some() {
+                payload["properties"]["command"] = json!({ "const": name });
+            }
+            payload
+        }
+    };
     json!({
         "type": "object",
         "required": ["v", "id", "type", "payload", "ok"],
         "properties": {
             "v": { "const": VERSION },
             "id": { "type": "string" },
-            "type": { "const": row.kind },
-            "payload": payload(row.required, row.optional),
+            "type": { "const": answer.kind },
+            "payload": payload,
             "ok": { "const": true },
         },
     })
@@ -107,7 +119,7 @@ fn error_line() -> Value {
             "v": { "const": VERSION },
             "id": { "type": "string" },
             "type": { "const": "error" },
-            "payload": { "type": "object" },
+            "payload": { "type": "object", "properties": {} },
             "ok": { "const": false },
             "error": {
                 "type": "object",
@@ -122,7 +134,7 @@ fn error_line() -> Value {
     })
 }
 
-fn event_line(row: &EventRow) -> Value {
+fn event_line(document: &mut Document, row: &EventRow) -> Value {
     json!({
         "type": "object",
         "required": ["v", "id", "type", "payload", "ts"],
@@ -130,7 +142,7 @@ fn event_line(row: &EventRow) -> Value {
             "v": { "const": VERSION },
             "id": { "type": "string", "pattern": "^evt-[0-9]+$" },
             "type": { "const": row.name },
-            "payload": payload(row.required, row.optional),
+            "payload": payload(document, row.required, row.optional),
             "ts": { "type": "string" },
         },
     })

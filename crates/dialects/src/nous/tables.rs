@@ -38,21 +38,39 @@ pub struct EventRow {
     pub optional: &'static [Key],
 }
 
-/// A key and the JSON type of its value.
-pub type Key = (&'static str, &'static str);
+/// A key and what its value is.
+pub type Key = (&'static str, Kind);
 
-const TEXT: Key = ("text", "string");
-const RUN: Key = ("run_id", "string");
-const SESSION: Key = ("session_id", "string");
-const LEAF: Key = ("leaf_id", "string");
-const COMMAND: Key = ("command", "string");
-const TURN: Key = ("turn_id", "string");
-const MESSAGE_ID: Key = ("message_id", "string");
-const DELTA: Key = ("delta", "string");
-const TOOL: Key = ("tool_call_id", "string");
-const TOOL_NAME: Key = ("tool_name", "string");
-const CODE: Key = ("code", "string");
-const MESSAGE: Key = ("message", "string");
+/// What the value of a key is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Flag,
+    Count,
+    /// Of an extension: whatever it wants.
+    AnyObject,
+    Names,
+    /// How many inputs wait, by kind.
+    Counts,
+    /// Flat, as a waiting prompt gets them.
+    Events,
+    Messages,
+    /// Of a tree of messages.
+    Nodes,
+}
+
+const TEXT: Key = ("text", Kind::Text);
+const RUN: Key = ("run_id", Kind::Text);
+const SESSION: Key = ("session_id", Kind::Text);
+const LEAF: Key = ("leaf_id", Kind::Text);
+const COMMAND: Key = ("command", Kind::Text);
+const TURN: Key = ("turn_id", Kind::Text);
+const MESSAGE_ID: Key = ("message_id", Kind::Text);
+const DELTA: Key = ("delta", Kind::Text);
+const TOOL: Key = ("tool_call_id", Kind::Text);
+const TOOL_NAME: Key = ("tool_name", Kind::Text);
+const CODE: Key = ("code", Kind::Text);
+const MESSAGE: Key = ("message", Kind::Text);
 
 const fn answer(kind: &'static str, required: &'static [Key], optional: &'static [Key]) -> AnswerRow {
     AnswerRow { kind, required, optional }
@@ -77,22 +95,22 @@ const fn later(
 }
 
 const RUN_ACCEPTED: &[AnswerRow] = &[answer("accepted", &[COMMAND, RUN], &[])];
-const MODE_ACCEPTED: &[AnswerRow] = &[answer("accepted", &[COMMAND, ("mode", "string")], &[])];
-const SESSION_ANSWER: &[AnswerRow] = &[answer("session", &[SESSION, ("active", "boolean")], &[])];
-const MODE: &[Key] = &[("mode", "string")];
+const MODE_ACCEPTED: &[AnswerRow] = &[answer("accepted", &[COMMAND, ("mode", Kind::Text)], &[])];
+const SESSION_ANSWER: &[AnswerRow] = &[answer("session", &[SESSION, ("active", Kind::Flag)], &[])];
+const MODE: &[Key] = &[("mode", Kind::Text)];
 
 /// All commands.
 pub const COMMANDS: &[CommandRow] = &[
     frozen(
         "prompt",
         &[TEXT],
-        &[("wait", "boolean"), LEAF],
+        &[("wait", Kind::Flag), LEAF],
         &[
             answer("accepted", &[COMMAND, RUN], &[SESSION, LEAF]),
             answer(
                 "result",
-                &[("output", "string"), ("events", "array"), SESSION],
-                &[LEAF, ("truncated", "boolean")],
+                &[("output", Kind::Text), ("events", Kind::Events), SESSION],
+                &[LEAF, ("truncated", Kind::Flag)],
             ),
         ],
     ),
@@ -106,12 +124,12 @@ pub const COMMANDS: &[CommandRow] = &[
         &[answer(
             "state",
             &[
-                ("run_state", "string"),
+                ("run_state", Kind::Text),
                 RUN,
                 SESSION,
-                ("steering_mode", "string"),
-                ("follow_up_mode", "string"),
-                ("pending_counts", "object"),
+                ("steering_mode", Kind::Text),
+                ("follow_up_mode", Kind::Text),
+                ("pending_counts", Kind::Counts),
             ],
             &[],
         )],
@@ -120,28 +138,28 @@ pub const COMMANDS: &[CommandRow] = &[
         "get_messages",
         &[],
         &[SESSION, LEAF],
-        &[answer("messages", &[SESSION, ("messages", "array")], &[LEAF, ("truncated", "boolean")])],
+        &[answer("messages", &[SESSION, ("messages", Kind::Messages)], &[LEAF, ("truncated", Kind::Flag)])],
     ),
     frozen("new_session", &[], &[], SESSION_ANSWER),
     frozen("switch_session", &[SESSION], &[], SESSION_ANSWER),
     frozen(
         "branch_session",
         &[SESSION],
-        &[("parent_id", "string")],
-        &[answer("session", &[SESSION, ("active", "boolean")], &[("parent_id", "string")])],
+        &[("parent_id", Kind::Text)],
+        &[answer("session", &[SESSION, ("active", Kind::Flag)], &[("parent_id", Kind::Text)])],
     ),
     frozen(
         "set_active_tools",
-        &[("tools", "array")],
+        &[("tools", Kind::Names)],
         &[],
-        &[answer("accepted", &[COMMAND], &[("count", "integer")])],
+        &[answer("accepted", &[COMMAND], &[("count", Kind::Count)])],
     ),
     frozen("set_steering_mode", MODE, &[], MODE_ACCEPTED),
     frozen("set_follow_up_mode", MODE, &[], MODE_ACCEPTED),
     frozen(
         "extension_command",
-        &[("name", "string")],
-        &[("payload", "object")],
+        &[("name", Kind::Text)],
+        &[("payload", Kind::AnyObject)],
         &[answer("extension_result", &[], &[])],
     ),
     frozen("ping", &[], &[], &[answer("pong", &[MESSAGE], &[])]),
@@ -149,23 +167,23 @@ pub const COMMANDS: &[CommandRow] = &[
         "get_tree",
         &[],
         &[SESSION],
-        &[answer("tree", &[SESSION, ("nodes", "array")], &[LEAF, ("truncated", "boolean")])],
+        &[answer("tree", &[SESSION, ("nodes", Kind::Nodes)], &[LEAF, ("truncated", Kind::Flag)])],
     ),
     later("set_leaf", &[LEAF], &[SESSION], &[answer("leaf", &[SESSION, LEAF], &[])]),
     later(
         "compact_session",
         &[],
-        &[SESSION, ("instruction", "string")],
+        &[SESSION, ("instruction", Kind::Text)],
         &[answer(
             "compaction",
             &[
                 SESSION,
-                ("summary", "string"),
-                ("first_kept_entry_id", "string"),
-                ("tokens_before", "integer"),
-                ("trigger", "string"),
+                ("summary", Kind::Text),
+                ("first_kept_entry_id", Kind::Text),
+                ("tokens_before", Kind::Count),
+                ("trigger", Kind::Text),
             ],
-            &[("instruction", "string")],
+            &[("instruction", Kind::Text)],
         )],
     ),
 ];
@@ -180,7 +198,7 @@ pub const EVENTS: &[EventRow] = &[
     event("agent_end", &[RUN], &[]),
     event("turn_start", &[RUN, TURN], &[]),
     event("turn_end", &[RUN, TURN], &[]),
-    event("message_start", &[RUN, TURN, MESSAGE_ID, ("role", "string")], &[]),
+    event("message_start", &[RUN, TURN, MESSAGE_ID, ("role", Kind::Text)], &[]),
     event("message_update", &[RUN, TURN, MESSAGE_ID, DELTA], &[]),
     event("message_end", &[RUN, TURN, MESSAGE_ID], &[]),
     event("tool_execution_start", &[RUN, TURN, TOOL, TOOL_NAME], &[]),
@@ -188,7 +206,7 @@ pub const EVENTS: &[EventRow] = &[
     event("tool_execution_end", &[RUN, TURN, TOOL, TOOL_NAME], &[]),
     event("status", &[MESSAGE], &[RUN, TURN]),
     event("warning", &[CODE, MESSAGE], &[RUN, TURN, TOOL, TOOL_NAME]),
-    event("error", &[CODE, MESSAGE], &[RUN, TURN, ("cause", "string")]),
+    event("error", &[CODE, MESSAGE], &[RUN, TURN, ("cause", Kind::Text)]),
 ];
 
 /// All codes of refusals.

@@ -57,6 +57,7 @@ pub(super) struct Event {
 
 /// What an event carries; what is empty is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Payload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) run_id: Option<String>,
@@ -82,6 +83,7 @@ pub(super) struct Payload {
 
 /// An event inside the `result` of a waiting prompt: flat, with the turn as a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct FlatEvent {
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
@@ -111,6 +113,7 @@ pub(super) struct State {
 
 /// How many inputs wait.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct PendingCounts {
     #[serde(default)]
     pub(super) steer: u64,
@@ -120,6 +123,7 @@ pub(super) struct PendingCounts {
 
 /// A message of `get_messages`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct MessageEntry {
     #[serde(rename = "type", default)]
     pub(super) kind: String,
@@ -147,6 +151,7 @@ pub(super) struct MessageEntry {
 
 /// A tool that a message used. Not in the document; existing clients ignore it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ToolEntry {
     #[serde(default)]
     pub(super) tool_call_id: String,
@@ -160,6 +165,7 @@ pub(super) struct ToolEntry {
 
 /// A node of `get_tree`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Node {
     pub(super) id: String,
     pub(super) parent_id: String,

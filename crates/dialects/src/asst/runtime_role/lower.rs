@@ -172,7 +172,10 @@ mod tests {
     fn a_response_that_cannot_be_written_ends_its_request_with_an_error() {
         let line = line(Millis(7), &json!("m1"), &Response::Unknown);
         let line: Value = serde_json::from_str(&line).expect("a line of JSON");
-        assert_eq!((&line["type"], &line["id"], &line["timestamp"]), (&json!("error"), &json!("m1"), &json!(7)));
+        assert_eq!(
+            (&line["type"], &line["id"], &line["timestamp"]),
+            (&json!("error"), &json!("m1"), &json!(7))
+        );
         assert!(line["error"].as_str().is_some_and(|error| error.contains("the response is lost")));
     }
 }

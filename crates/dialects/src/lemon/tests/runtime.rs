@@ -251,5 +251,7 @@ fn a_frame_that_cannot_be_written_is_told() {
     let line = Frame::Unknown("what another server says".to_owned()).line();
     let line: Value = serde_json::from_str(&line).expect("a line of JSON");
     assert_eq!(line["type"], "error");
-    assert!(line["message"].as_str().is_some_and(|message| message.contains("a line of the runtime is lost")));
+    assert!(
+        line["message"].as_str().is_some_and(|message| message.contains("a line of the runtime is lost"))
+    );
 }

@@ -6,6 +6,7 @@ use wire::lenient::{null_as_default, present};
 
 /// One line of a UI. What cannot be read as one of these is [`UNKNOWN_COMMAND`](super::UNKNOWN_COMMAND).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Command {
     /// Starts a run.
@@ -52,6 +53,7 @@ pub enum Command {
         result: Option<Option<Value>>,
         /// A text when it went wrong; wins over `result`.
         #[serde(default, deserialize_with = "present")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         error: Option<Option<Value>>,
     },
     /// `[L]` Asks for the saved sessions.
@@ -65,11 +67,13 @@ pub enum Command {
     /// `[L]` Leaves a session.
     CloseSession {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         session_id: Option<String>,
     },
     /// `[L]` Says which session commands without an id are for.
     SetActiveSession {
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         session_id: Option<String>,
     },
     /// `[L]` Asks for the switches of the web client.
@@ -80,12 +84,14 @@ pub enum Command {
         key: String,
         /// On or off.
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "bool"))]
         value: Value,
     },
 }
 
 /// `[L]` How a session is made or resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StartSession {
     /// Working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]

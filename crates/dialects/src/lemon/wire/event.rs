@@ -13,6 +13,7 @@ use wire::lenient::{null_as_default, opt_whole_u64, whole_or_zero};
 
 /// An event on its line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventLine<'a> {
     /// `[L]`
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,6 +31,7 @@ pub type Raw<'a> = Cow<'a, RawValue>;
 
 /// A tuple, its tag and its elements. Elements that we have no use for are not read.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 pub enum Event<'a> {
     /// A run begins.
@@ -138,10 +140,12 @@ fn element<T: DeserializeOwned>(data: &[&RawValue], at: usize) -> Option<T> {
 /// What changed last in a partial message: how, in which block, and what came. The message itself is not repeated in it, since no
 /// client reads that.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change<'a>(pub ChangeKind, pub u64, pub Changed<'a>);
 
 /// How a partial message changed.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
     #[default]
@@ -152,6 +156,7 @@ pub enum ChangeKind {
 
 /// What came to a partial message.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Changed<'a> {
     /// More of a text.
@@ -164,6 +169,7 @@ pub enum Changed<'a> {
 
 /// `[L]` A summary in the place of older messages.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compaction<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub summary: Cow<'a, str>,

@@ -69,10 +69,12 @@ impl Frame<'_> {
 
 /// A line that says nothing but its type.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bare {}
 
 /// How the conversation begins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ready<'a> {
     /// Working directory.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -85,6 +87,7 @@ pub struct Ready<'a> {
     pub debug: bool,
     /// Whether it asks and sends `ui_*` lines; the first servers did not say.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     pub ui: Option<bool>,
     /// `[L]` The session that is there from the start. Absent: the server has no sessions to choose from. Null: none is open yet.
     #[serde(default, deserialize_with = "present")]
@@ -102,6 +105,7 @@ pub struct Ready<'a> {
 
 /// A model; without a name it is not known which.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelId<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub provider: Cow<'a, str>,
@@ -111,6 +115,7 @@ pub struct ModelId<'a> {
 
 /// The numbers of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatsLine<'a> {
     /// `[L]`
     #[serde(skip_deserializing)]
@@ -121,6 +126,7 @@ pub struct StatsLine<'a> {
 
 /// See [`StatsLine`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats<'a> {
     #[serde(skip_deserializing)]
     pub session_id: Cow<'a, str>,
@@ -144,6 +150,7 @@ pub struct Stats<'a> {
 
 /// For who looks into the wire.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DebugLine<'a> {
     #[serde(default)]
     pub message: Words<'a>,
@@ -151,6 +158,7 @@ pub struct DebugLine<'a> {
 
 /// Why a command could not be done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorLine<'a> {
     #[serde(default)]
     pub message: Words<'a>,
@@ -161,6 +169,7 @@ pub struct ErrorLine<'a> {
 
 /// `[L]` Whether a session was saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SaveResult<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub ok: bool,
@@ -176,6 +185,7 @@ pub struct SaveResult<'a> {
 
 /// `[L]` Saved sessions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionsList<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub sessions: Vec<Saved<'a>>,
@@ -186,6 +196,7 @@ pub struct SessionsList<'a> {
 
 /// `[L]` A saved session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Saved<'a> {
     /// What `start_session` takes as `session_file`.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -200,11 +211,13 @@ pub struct Saved<'a> {
     pub cwd: Cow<'a, str>,
     /// Ours: we always write it; existing servers do not, and their clients ignore it.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub title: Option<Cow<'a, str>>,
 }
 
 /// `[L]` Open sessions. We do not ask for them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunningSessions<'a> {
     #[serde(skip_deserializing)]
     pub sessions: Vec<Running<'a>>,
@@ -215,6 +228,7 @@ pub struct RunningSessions<'a> {
 
 /// `[L]` An open session.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Running<'a> {
     pub session_id: Cow<'a, str>,
     /// Working directory.
@@ -227,6 +241,7 @@ pub struct Running<'a> {
 
 /// `[L]` Models by provider.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelsList<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub providers: Vec<Provider>,
@@ -237,6 +252,7 @@ pub struct ModelsList<'a> {
 
 /// `[L]` The models of a provider.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Provider {
     #[serde(default)]
     pub id: String,
@@ -246,6 +262,7 @@ pub struct Provider {
 
 /// `[L]` A model in a list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelName {
     #[serde(default)]
     pub id: String,
@@ -256,6 +273,7 @@ pub struct ModelName {
 
 /// `[L]` A session is open. Clients begin it empty at this line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionStarted<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub session_id: Cow<'a, str>,
@@ -272,6 +290,7 @@ pub struct SessionStarted<'a> {
 
 /// `[L]` A session is closed. We do not close any.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionClosed<'a> {
     #[serde(skip_deserializing)]
     pub session_id: Cow<'a, str>,
@@ -281,6 +300,7 @@ pub struct SessionClosed<'a> {
 
 /// `[L]` Why a session is closed, or was not.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClosedBecause {
     #[default]
@@ -291,6 +311,7 @@ pub enum ClosedBecause {
 
 /// `[L]` The session that commands without an id are for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActiveSession<'a> {
     #[serde(default)]
     pub session_id: Option<Cow<'a, str>>,
@@ -298,6 +319,7 @@ pub struct ActiveSession<'a> {
 
 /// `[L]` The switches of the web client. We have none.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigState {
     #[serde(skip_deserializing)]
     pub config: Config,
@@ -305,6 +327,7 @@ pub struct ConfigState {
 
 /// `[L]` The switches of the web client. They concern engines that we do not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Config {
     pub claude_skip_permissions: bool,
     pub codex_auto_approve: bool,

@@ -45,6 +45,7 @@ by_member! {
 
 /// Of the person.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UserMessage<'a> {
     /// [`of::USER`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -59,6 +60,7 @@ pub struct UserMessage<'a> {
 
 /// A string or blocks. What is neither is read as no blocks at all.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Content<'a> {
     /// Only text.
@@ -104,6 +106,7 @@ fn blocks<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Block<'static>>, D
 
 /// Of the model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AssistantMessage<'a> {
     /// [`of::ASSISTANT`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -135,6 +138,7 @@ pub struct AssistantMessage<'a> {
 
 /// Of a tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResultMessage<'a> {
     /// [`of::TOOL_RESULT`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -159,6 +163,7 @@ pub struct ToolResultMessage<'a> {
 
 /// What a tool gave back, or gives back so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult<'a> {
     /// [`of::RESULT`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -183,6 +188,7 @@ by_member! {
 
 /// What the model or the person says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TextBlock<'a> {
     /// [`of::TEXT`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -196,6 +202,7 @@ pub struct TextBlock<'a> {
 
 /// What the model thinks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThinkingBlock<'a> {
     /// [`of::THINKING`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -209,6 +216,7 @@ pub struct ThinkingBlock<'a> {
 
 /// What the model wants done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCallBlock<'a> {
     /// [`of::TOOL_CALL`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -225,6 +233,7 @@ pub struct ToolCallBlock<'a> {
 
 /// A picture.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageBlock<'a> {
     /// [`of::IMAGE`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -238,6 +247,7 @@ pub struct ImageBlock<'a> {
 
 /// Tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// [`of::USAGE`].
     #[serde(rename = "__struct__", skip_deserializing)]
@@ -260,6 +270,7 @@ pub struct Usage {
 
 /// Money, in dollars. Only the total is known to us.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// [`of::COST`].
     #[serde(rename = "__struct__", skip_deserializing)]

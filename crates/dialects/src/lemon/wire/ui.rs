@@ -8,6 +8,7 @@ use wire::lenient::{null_as_default, or_default, present};
 
 /// The person is asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UiRequest<'a> {
     /// To be given back.
     pub id: Cow<'a, str>,
@@ -18,6 +19,7 @@ pub struct UiRequest<'a> {
 
 /// What kind of answer a question wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// One of a list.
@@ -35,6 +37,7 @@ pub enum Method {
 
 /// What is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Question<'a> {
     /// The line on top.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -47,17 +50,26 @@ pub struct Question<'a> {
     pub options: Option<Vec<Choice<'a>>>,
     /// `input`: shown in the empty field, or null.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "text_or_null"))]
     pub placeholder: Option<Option<Cow<'a, str>>>,
     /// `editor`: what stands there at first, or null.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "text_or_null"))]
     pub prefill: Option<Option<Cow<'a, str>>>,
     /// More; always a map from us.
     #[serde(default, deserialize_with = "or_default")]
     pub opts: Opts,
 }
 
+/// The schema of a text that may be null where it is not absent.
+#[cfg(feature = "schema")]
+fn text_or_null(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "oneOf": [{ "type": "string" }, { "type": "null" }] })
+}
+
 /// One thing to select: an object, or only its value.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice<'a> {
     /// What the person reads.
     pub label: Cow<'a, str>,
@@ -80,6 +92,7 @@ impl<'de> Deserialize<'de> for Choice<'_> {
 
 /// More about a question. Ours; existing clients ignore it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Opts {
     /// It is about a tool.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
@@ -91,6 +104,7 @@ pub struct Opts {
 
 /// What a question about a tool carries, so that a peer that knows it can show more than yes and no.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ConsentHint {
     pub tool_call_id: String,
@@ -120,6 +134,11 @@ pub mod consent {
 
 /// A signal on its line.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(bound = "T: schemars::JsonSchema + Default + Serialize")
+)]
 #[serde(bound(deserialize = "T: Deserialize<'de> + Default"))]
 pub struct Params<T> {
     #[serde(default, deserialize_with = "null_as_default")]
@@ -128,11 +147,13 @@ pub struct Params<T> {
 
 /// A word to show.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notify<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub message: Cow<'a, str>,
     /// How loud. Always there from us.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "NotifyType"))]
     pub notify_type: Option<NotifyType>,
     /// How loud, in the other adapter's spelling.
     #[serde(default, rename = "type", skip_serializing)]
@@ -141,6 +162,7 @@ pub struct Notify<'a> {
 
 /// How loud a word is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NotifyType {
     Info,
@@ -157,6 +179,7 @@ pub enum NotifyType {
 
 /// A field of the status line.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub key: Cow<'a, str>,
@@ -167,6 +190,7 @@ pub struct Status<'a> {
 
 /// A small block near the editor.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Widget<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub key: Cow<'a, str>,
@@ -180,6 +204,7 @@ pub struct Widget<'a> {
 
 /// Where a widget stands.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WidgetOpts {
     #[serde(default, deserialize_with = "or_default")]
     pub position: Position,
@@ -187,6 +212,7 @@ pub struct WidgetOpts {
 
 /// Where a widget stands, seen from the editor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
     #[default]
@@ -196,6 +222,7 @@ pub enum Position {
 
 /// What is going on.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Working<'a> {
     /// Null takes it away.
     #[serde(default)]
@@ -204,6 +231,7 @@ pub struct Working<'a> {
 
 /// The terminal's title.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Title<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub title: Cow<'a, str>,
@@ -211,6 +239,7 @@ pub struct Title<'a> {
 
 /// Text for the editor.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EditorText<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub text: Cow<'a, str>,

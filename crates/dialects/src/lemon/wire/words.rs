@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 /// A text, which is all that we write; anything else is only read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Words<'a> {
     /// As the document has it.
