@@ -160,7 +160,9 @@ struct Graph {
 
 /// Reads the workspace and judges it, and what ARCHITECTURE.md says of it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    let mut found = findings(LAYERS, &read(&shell.metadata()?)?);
+    let metadata = shell.metadata()?;
+    let mut found = findings(LAYERS, &read(&metadata)?);
+    found.extend(leaks(&metadata));
     found.extend(drawing::findings(LAYERS, &page(shell)?));
     judge("layers", &found)
 }
@@ -177,6 +179,47 @@ fn page(shell: &Shell) -> Result<Page> {
     let text = std::fs::read_to_string(shell.root().join(drawing::PAGE))
         .with_context(|| format!("could not read {}", drawing::PAGE))?;
     Ok(Page { path: drawing::PAGE.to_owned(), text })
+}
+
+/// Crates that only tests use, and the features of ours that bring them in. The program must not carry them.
+const TEST_CRATES: &[&str] = &["boon", "proptest", "schemars"];
+const TEST_FEATURES: &[&str] = &["arb", "schema"];
+
+/// Where something that is for tests would get into the program.
+fn leaks(metadata: &Value) -> Vec<String> {
+    let mut leaks = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let from = package["name"].as_str().unwrap_or_default();
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let to = dependency["name"].as_str().unwrap_or_default();
+            if dependency["kind"] == "dev" {
+                continue;
+            }
+            if TEST_CRATES.contains(&to) && dependency["optional"] != true {
+                leaks.push(format!(
+                    "`{from}` uses `{to}`, which is for tests: make it optional, behind a feature"
+                ));
+            }
+            let features = dependency["features"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            for feature in
+                features.filter(|feature| TEST_FEATURES.contains(feature) && metadata_has(metadata, to))
+            {
+                leaks.push(format!(
+                    "`{from}` switches on `{feature}` of `{to}`, which is for tests: do it for tests only"
+                ));
+            }
+        }
+        if package["features"]["default"].as_array().is_some_and(|default| !default.is_empty()) {
+            leaks.push(format!(
+                "`{from}` has features that are on by default: the program would carry them unasked"
+            ));
+        }
+    }
+    leaks
+}
+
+fn metadata_has(metadata: &Value, name: &str) -> bool {
+    metadata["packages"].as_array().into_iter().flatten().any(|package| package["name"] == name)
 }
 
 fn read(metadata: &Value) -> Result<Graph> {
@@ -255,6 +298,7 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn real_crates() -> Vec<String> {
         LAYERS.iter().map(|layer| layer.name.to_owned()).collect()
@@ -322,11 +366,38 @@ mod tests {
 
     #[test]
     fn metadata_is_read_with_kinds() {
-        let metadata = serde_json::json!({"packages": [{"name": "a", "dependencies": [
+        let metadata = json!({"packages": [{"name": "a", "dependencies": [
             {"name": "b", "kind": null}, {"name": "c", "kind": "dev"}, {"name": "d", "kind": "build"},
         ]}]});
         let kinds: Vec<Kind> = read(&metadata).unwrap().edges.into_iter().map(|edge| edge.kind).collect();
         assert_eq!(kinds, [Kind::Normal, Kind::Dev, Kind::Normal]);
-        assert!(read(&serde_json::json!({})).is_err());
+        assert!(read(&json!({})).is_err());
+    }
+
+    #[test]
+    fn what_is_for_tests_does_not_get_into_the_program() {
+        let workspace = |dependency: Value, features: Value| {
+            let own = json!({ "name": "record", "dependencies": [], "features": {} });
+            leaks(
+                &json!({ "packages": [own, { "name": "dialects", "dependencies": [dependency], "features": features }] }),
+            )
+        };
+        let on = |kind: Value, features: Value| json!({ "name": "record", "kind": kind, "features": features, "optional": false });
+        let schemars = |kind: Value, optional: bool| json!({ "name": "schemars", "kind": kind, "features": [], "optional": optional });
+        for (dependency, features, count) in [
+            (on(Value::Null, json!(["schema"])), json!({}), 1),
+            (on(json!("dev"), json!(["schema"])), json!({}), 0),
+            (on(Value::Null, json!([])), json!({}), 0),
+            (schemars(Value::Null, false), json!({}), 1),
+            (schemars(Value::Null, true), json!({ "schema": ["dep:schemars"] }), 0),
+            (schemars(Value::Null, true), json!({ "schema": ["dep:schemars"], "default": ["schema"] }), 1),
+            (schemars(json!("dev"), false), json!({}), 0),
+        ] {
+            assert_eq!(
+                workspace(dependency.clone(), features.clone()).len(),
+                count,
+                "{dependency} {features}"
+            );
+        }
     }
 }

@@ -6,7 +6,8 @@
 
 pub mod fidelity;
 mod runtime_role;
-pub mod schema;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 mod ui_role;
 pub mod wire;
 
@@ -63,5 +64,5 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     ui_role: || Box::new(NativeUi::default()),
     fidelity: fidelity::SOURCES,
     quirks: &[],
-    schema: || format!("{:#}", schema::schema()),
+    schema: || include_str!("native/schema.json").to_owned(),
 });

@@ -6,7 +6,8 @@
 
 pub mod fidelity;
 pub mod quirks;
-pub mod schema;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 pub mod wire;
 
 mod fences;
@@ -55,5 +56,5 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     ui_role: || Box::new(OpenagentUi::new()),
     fidelity: fidelity::SOURCES,
     quirks: quirks::QUIRKS,
-    schema: || format!("{:#}", schema::schema()),
+    schema: || include_str!("openagent/schema.json").to_owned(),
 });

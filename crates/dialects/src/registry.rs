@@ -16,10 +16,12 @@ pub const ALL: &[Dialect] = &[
 /// The schema of each wire, as its types say it now. What the program prints is the committed file.
 #[cfg(feature = "schema")]
 pub const DERIVED: &[(Dialect, fn() -> String)] = &[
+    (crate::native::DIALECT, crate::native::schema::document),
     (crate::codelia::DIALECT, crate::codelia::schema::document),
     (crate::nous::DIALECT, crate::nous::schema::document),
     (crate::asst::DIALECT, crate::asst::schema::document),
     (crate::lemon::DIALECT, crate::lemon::schema::document),
+    (crate::openagent::DIALECT, crate::openagent::schema::document),
 ];
 
 /// The wire of this name.

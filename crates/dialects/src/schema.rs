@@ -76,7 +76,8 @@ impl Document {
     }
 
     /// A kind of line. Both sides may say the same one; two kinds of the same name must be the same.
-    pub fn line(&mut self, side: Side, name: &str, schema: Value) {
+    pub fn line(&mut self, side: Side, name: &str, mut schema: Value) {
+        plain(&mut schema);
         let before = self.lines.insert(name.to_owned(), schema.clone());
         assert!(before.is_none_or(|before| before == schema), "two lines have the name {name:?}");
         self.said_by.push((side, name.to_owned()));

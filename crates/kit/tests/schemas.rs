@@ -5,7 +5,18 @@
 
 #![cfg(feature = "schema")]
 
+use dialects::native::wire::{
+    About, Attached, Complaint, Cursor, FromRuntime, FromUi, Happened, Hello, Named, Replay, Said, Settled,
+    Wanted,
+};
+use domain::ids::{Millis, Seq};
+use domain::port::Ticket;
 use expect_test::expect_file;
+use kit::notation::Side;
+use kit::schema::Contract;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use record::arb;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -42,5 +53,144 @@ fn every_schema_requires_what_its_list_says() {
             "{dialect}: {} and the types differ\nonly in the list: {missing:#?}\nonly in the types: {extra:#?}",
             list.display()
         );
+    }
+}
+
+/// How many lines of each side are made. The largest group has some thirty variants, each with alternatives inside.
+const LINES: usize = 3000;
+
+fn cursor() -> BoxedStrategy<Cursor> {
+    let hash = "[0-9a-f]{16}".prop_map(String::from);
+    let cursor = (arb::session_id(), arb::number(), hash);
+    cursor.prop_map(|(session, seq, hash)| Cursor { session, seq: Seq(seq), hash }).boxed()
+}
+
+fn hello() -> BoxedStrategy<Hello> {
+    let who = (any::<u32>(), any::<u32>(), arb::text(), arb::text());
+    let whither = (prop::option::of(arb::session_id()), prop::option::of(cursor()));
+    (who, whither)
+        .prop_map(|((protocol, revision, name, version), (session, cursor))| Hello {
+            protocol,
+            revision,
+            name,
+            version,
+            capabilities: vec!["hash".to_owned()],
+            session,
+            cursor,
+        })
+        .boxed()
+}
+
+fn attached() -> BoxedStrategy<Attached> {
+    let told = (arb::number().prop_map(Millis), arb::body());
+    let replay = prop::collection::vec(told, 0..3);
+    (cursor(), any::<bool>(), replay, arb::board(), arb::abilities())
+        .prop_map(|(at, current, replay, board, abilities)| Attached {
+            at,
+            current,
+            replay,
+            board,
+            abilities,
+        })
+        .boxed()
+}
+
+fn complaint() -> BoxedStrategy<Complaint> {
+    let about = prop::sample::select(vec![About::Hello, About::Session, About::Line]);
+    (about, prop::option::of(arb::number()), arb::text(), prop::option::of(arb::text()))
+        .prop_map(|(about, ticket, message, hint)| Complaint {
+            about,
+            ticket: ticket.map(Ticket),
+            message,
+            hint,
+        })
+        .boxed()
+}
+
+fn from_ui() -> BoxedStrategy<FromUi> {
+    let wanted = (arb::number(), arb::target(), arb::command());
+    let wanted = wanted.prop_map(|(ticket, target, what)| Wanted { ticket: Ticket(ticket), target, what });
+    prop_oneof![1 => hello().prop_map(FromUi::Hello), 9 => wanted.prop_map(FromUi::Command)].boxed()
+}
+
+fn from_runtime() -> BoxedStrategy<FromRuntime> {
+    let settled = (arb::number(), arb::settlement());
+    let settled = settled.prop_map(|(ticket, with)| Settled { ticket: Ticket(ticket), with });
+    let happened = (arb::session_id(), arb::event());
+    let happened = happened.prop_map(|(session, event)| Happened { session, event });
+    let said = (arb::session_id(), arb::signal()).prop_map(|(session, signal)| Said { session, signal });
+    let named = || arb::session_id().prop_map(|session| Named { session });
+    let replay =
+        (arb::session_id(), prop::collection::vec((arb::number().prop_map(Millis), arb::body()), 0..3));
+    let replay = replay.prop_map(|(session, items)| Replay { session, items });
+    prop_oneof![
+        1 => hello().prop_map(FromRuntime::Hello),
+        9 => settled.prop_map(FromRuntime::Settled),
+        1 => attached().prop_map(FromRuntime::Attached),
+        1 => attached().prop_map(FromRuntime::AttachedBegin),
+        1 => replay.prop_map(FromRuntime::Replay),
+        1 => named().prop_map(FromRuntime::AttachedEnd),
+        1 => named().prop_map(FromRuntime::Detached),
+        9 => happened.prop_map(FromRuntime::Event),
+        3 => said.prop_map(FromRuntime::Signal),
+        1 => cursor().prop_map(FromRuntime::Hash),
+        1 => complaint().prop_map(FromRuntime::Error),
+    ]
+    .boxed()
+}
+
+#[test]
+fn every_value_of_the_vocabulary_is_of_the_native_schema_and_none_is_when_broken() {
+    let (_, document) = dialects::DERIVED.iter().find(|(dialect, _)| dialect.is_lossless()).unwrap();
+    let mut contract = Contract::read(&document()).unwrap();
+    let mut runner =
+        TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut broken = 0;
+    // A number that no JSON library takes is a value of the vocabulary all the same; it is passed on as text.
+    let parsed = |line: String| serde_json::from_str::<Value>(&line).ok();
+    for _ in 0..LINES {
+        let up = wire::encode(&from_ui().new_tree(&mut runner).unwrap().current()).unwrap();
+        let down = wire::encode(&from_runtime().new_tree(&mut runner).unwrap().current()).unwrap();
+        for (side, line) in [(Side::Ui, parsed(up)), (Side::Runtime, parsed(down))] {
+            if let Some(line) = line {
+                broken += contract.judge(side, &line).unwrap();
+            }
+        }
+    }
+    let all = &contract.all(Side::Ui) | &contract.all(Side::Runtime);
+    let unmet: Vec<_> = all.difference(contract.seen()).collect();
+    assert!(unmet.is_empty(), "never made: {unmet:#?}");
+    assert!(broken > all.len() * 7, "only {broken} breakages of {} kinds", all.len());
+}
+
+#[test]
+fn a_misspelt_tag_or_member_of_the_native_wire_is_refused() {
+    let (_, document) = dialects::DERIVED.iter().find(|(dialect, _)| dialect.is_lossless()).unwrap();
+    let mut contract = Contract::read(&document()).unwrap();
+    for (good, line) in [
+        (
+            true,
+            r#"{"command":{"ticket":1,"what":{"prompt":{"input":{"text":"hi"},"options":{"when_busy":"refuse"}}}}}"#,
+        ),
+        (
+            false,
+            r#"{"command":{"ticket":1,"what":{"promt":{"input":{"text":"hi"},"options":{"when_busy":"refuse"}}}}}"#,
+        ),
+        (
+            false,
+            r#"{"command":{"ticket":1,"what":{"prompt":{"input":{"txt":"hi"},"options":{"when_busy":"refuse"}}}}}"#,
+        ),
+        (
+            false,
+            r#"{"command":{"ticket":1,"what":{"prompt":{"input":{"text":"hi"},"options":{"when_busy":"refused"}}}}}"#,
+        ),
+        (true, r#"{"command":{"ticket":1,"what":"stats"}}"#),
+        (false, r#"{"command":{"ticket":1,"what":"stat"}}"#),
+        (false, r#"{"command":{"ticket":1,"what":{"stats":{}}}}"#),
+        (false, r#"{"command":{"ticket":"1","what":"stats"}}"#),
+        (false, r#"{"commands":{"ticket":1,"what":"stats"}}"#),
+    ] {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(!contract.kinds_of(Side::Ui, &line).is_empty(), good, "{line}");
     }
 }

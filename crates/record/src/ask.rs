@@ -1,6 +1,6 @@
 //! Asks, answers and how asks end.
 
-use crate::written::{self, mirrored};
+use crate::written::{As, mirrored};
 use domain::ask::{
     ActionDigest, Answer, Ask, AskKind, Assessment, Choice, Closing, Consent, Preview, Risk, Scope,
 };
@@ -9,6 +9,7 @@ use domain::ids::{AskId, Millis, RunId, ToolRunId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Risk", rename_all = "snake_case")]
 enum RiskMirror {
     Low,
@@ -18,9 +19,10 @@ enum RiskMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Assessment")]
 struct AssessmentMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<Risk>")]
     risk: Risk,
     #[serde(default)]
     reasons: Vec<String>,
@@ -29,6 +31,7 @@ struct AssessmentMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Preview", rename_all = "snake_case")]
 enum PreviewMirror {
     Text(String),
@@ -44,10 +47,12 @@ enum PreviewMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ActionDigest")]
 struct ActionDigestMirror(String);
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Choice")]
 struct ChoiceMirror {
     id: String,
@@ -57,9 +62,10 @@ struct ChoiceMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "AskKind", rename_all = "snake_case")]
 enum AskKindMirror {
-    Consent(#[serde(with = "written")] Box<Consent>),
+    Consent(#[serde(with = "As::<Box<Consent>>")] Box<Consent>),
     Confirm {
         message: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +77,7 @@ enum AskKindMirror {
     },
     Choose {
         message: String,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Vec<Choice>>")]
         choices: Vec<Choice>,
         #[serde(default)]
         many: bool,
@@ -94,18 +100,19 @@ enum AskKindMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Consent")]
 struct ConsentMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<ToolRunId>")]
     tool: ToolRunId,
     name: String,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Json>")]
     args: Json,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<Preview>>", default, skip_serializing_if = "Option::is_none")]
     preview: Option<Preview>,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Assessment>")]
     assessment: Assessment,
-    #[serde(with = "written")]
+    #[serde(with = "As::<ActionDigest>")]
     digest: ActionDigest,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
@@ -114,20 +121,22 @@ struct ConsentMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Ask")]
 struct AskMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<AskId>")]
     id: AskId,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<RunId>>", default, skip_serializing_if = "Option::is_none")]
     run: Option<RunId>,
     title: String,
-    #[serde(with = "written")]
+    #[serde(with = "As::<AskKind>")]
     kind: AskKind,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<Millis>>", default, skip_serializing_if = "Option::is_none")]
     deadline: Option<Millis>,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Scope", rename_all = "snake_case")]
 enum ScopeMirror {
     Once,
@@ -136,12 +145,13 @@ enum ScopeMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Answer", rename_all = "snake_case")]
 enum AnswerMirror {
     Allow {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Scope>")]
         scope: Scope,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<ActionDigest>>", default, skip_serializing_if = "Option::is_none")]
         digest: Option<ActionDigest>,
     },
     Deny {
@@ -155,10 +165,11 @@ enum AnswerMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Closing", rename_all = "snake_case")]
 enum ClosingMirror {
     Answered {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Answer>")]
         answer: Answer,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,

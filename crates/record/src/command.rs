@@ -1,7 +1,7 @@
 //! Commands.
 
 use crate::grouped::grouped;
-use crate::written::{self, Own, Ref, mirrored};
+use crate::written::{As, Own, Ref, mirrored};
 use domain::ask::Answer;
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
@@ -17,13 +17,15 @@ use serde::ser::SerializeStructVariant as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Target", rename_all = "snake_case")]
 enum TargetMirror {
     Current,
-    Session(#[serde(with = "written")] SessionId),
+    Session(#[serde(with = "As::<SessionId>")] SessionId),
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "WhenBusy", rename_all = "snake_case")]
 enum WhenBusyMirror {
     Refuse,
@@ -31,11 +33,12 @@ enum WhenBusyMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "PromptOptions")]
 struct PromptOptionsMirror {
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
     from: Option<EntryId>,
-    #[serde(with = "written", default)]
+    #[serde(with = "As::<WhenBusy>", default)]
     when_busy: WhenBusy,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u64>,
@@ -46,6 +49,7 @@ struct PromptOptionsMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ListScope", rename_all = "snake_case")]
 enum ListScopeMirror {
     Project(Option<String>),
@@ -53,6 +57,7 @@ enum ListScopeMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ExportFormat", rename_all = "snake_case")]
 enum ExportFormatMirror {
     Markdown,
@@ -61,18 +66,19 @@ enum ExportFormatMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "RunCommand")]
 enum RunCommandMirror {
     #[serde(rename = "prompt")]
     Prompt {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Input>")]
         input: Input,
-        #[serde(with = "written", default)]
+        #[serde(with = "As::<PromptOptions>", default)]
         options: PromptOptions,
     },
     #[serde(rename = "cancel")]
     Cancel {
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<RunId>>", default, skip_serializing_if = "Option::is_none")]
         run: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -85,37 +91,39 @@ enum RunCommandMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "QueueCommand")]
 enum QueueCommandMirror {
     #[serde(rename = "enqueue")]
     Add {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueueKind>")]
         kind: QueueKind,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Input>")]
         input: Input,
     },
     #[serde(rename = "edit_queued")]
     Edit {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueuedId>")]
         item: QueuedId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Input>")]
         input: Input,
     },
     #[serde(rename = "drop_queued")]
     Drop {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueuedId>")]
         item: QueuedId,
     },
     #[serde(rename = "set_queue_mode")]
     SetMode {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueueKind>")]
         kind: QueueKind,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Mode>")]
         mode: Mode,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "LibraryCommand")]
 enum LibraryCommandMirror {
     #[serde(rename = "new_session")]
@@ -124,29 +132,29 @@ enum LibraryCommandMirror {
         cwd: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<SessionId>>", default, skip_serializing_if = "Option::is_none")]
         id: Option<SessionId>,
     },
     #[serde(rename = "open_session")]
     Open {
-        #[serde(with = "written")]
+        #[serde(with = "As::<SessionId>")]
         session: SessionId,
     },
     #[serde(rename = "branch_session")]
     Branch {
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<SessionId>>", default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
         at: Option<EntryId>,
     },
     #[serde(rename = "delete_session")]
     Delete {
-        #[serde(with = "written")]
+        #[serde(with = "As::<SessionId>")]
         session: SessionId,
     },
     #[serde(rename = "list_sessions")]
     List {
-        #[serde(with = "written", default)]
+        #[serde(with = "As::<ListScope>", default)]
         scope: ListScope,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u64>,
@@ -155,16 +163,16 @@ enum LibraryCommandMirror {
     },
     #[serde(rename = "history")]
     History {
-        #[serde(with = "written")]
+        #[serde(with = "As::<SessionId>")]
         session: SessionId,
         max_runs: u64,
         max_events: u64,
     },
     #[serde(rename = "export_session")]
     Export {
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<SessionId>>", default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
-        #[serde(with = "written")]
+        #[serde(with = "As::<ExportFormat>")]
         format: ExportFormat,
     },
     #[serde(rename = "save_session")]
@@ -179,6 +187,7 @@ enum LibraryCommandMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "SessionCommand")]
 enum SessionCommandMirror {
     #[serde(rename = "close_session")]
@@ -189,7 +198,7 @@ enum SessionCommandMirror {
     Clear,
     #[serde(rename = "set_leaf")]
     SetLeaf {
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
         leaf: Option<EntryId>,
     },
     #[serde(rename = "stats")]
@@ -202,7 +211,7 @@ enum SessionCommandMirror {
     },
     #[serde(rename = "set_policy")]
     SetPolicy {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Policy>")]
         policy: Policy,
     },
     #[serde(rename = "set_tools")]
@@ -213,6 +222,7 @@ enum SessionCommandMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ListCommand")]
 enum ListCommandMirror {
     #[serde(rename = "list_models")]
@@ -252,16 +262,17 @@ grouped!(Command {
     Library(LibraryCommand): ["new_session", "open_session", "branch_session", "delete_session", "list_sessions", "history", "export_session", "save_session", "load_session"],
     Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_policy", "set_tools"],
     List(ListCommand): ["list_models", "list_servers", "list_skills", "list_tools"],
-    "answer": Command::Answer { ask, answer } => write_answer(ask, answer), read_answer,
-    "update_context": Command::UpdateContext(context) => write_context(context), read_context,
-    "extension": Command::Extension { name, payload } => write_extension(name, payload), read_extension,
+    "answer"(ReadAnswer): Command::Answer { ask, answer } => write_answer(ask, answer), read_answer,
+    "update_context"(As<UiContext>): Command::UpdateContext(context) => write_context(context), read_context,
+    "extension"(ReadExtension): Command::Extension { name, payload } => write_extension(name, payload), read_extension,
 });
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 struct ReadAnswer {
-    #[serde(with = "written")]
+    #[serde(with = "As::<AskId>")]
     ask: AskId,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Answer>")]
     answer: Answer,
 }
 
@@ -285,9 +296,10 @@ fn read_context<'de, A: VariantAccess<'de>>(rest: A) -> Result<Command, A::Error
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 struct ReadExtension {
     name: String,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Json>")]
     payload: Json,
 }
 

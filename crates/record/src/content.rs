@@ -1,12 +1,13 @@
 //! Parts, roles, inputs, usage.
 
-use crate::written::{self, mirrored};
+use crate::written::{As, mirrored};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::ids::ToolRunId;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Role", rename_all = "snake_case")]
 enum RoleMirror {
     User,
@@ -15,6 +16,7 @@ enum RoleMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "TextKind", rename_all = "snake_case")]
 enum TextKindMirror {
     Text,
@@ -22,6 +24,7 @@ enum TextKindMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Part", rename_all = "snake_case")]
 enum PartMirror {
     Text(String),
@@ -32,7 +35,7 @@ enum PartMirror {
     },
     Image {
         mime: String,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Arc<str>>")]
         base64: Arc<str>,
     },
     Code {
@@ -47,24 +50,26 @@ enum PartMirror {
         path: Option<String>,
         text: String,
     },
-    Tool(#[serde(with = "written")] ToolRunId),
+    Tool(#[serde(with = "As::<ToolRunId>")] ToolRunId),
     Opaque {
         kind: String,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Json>")]
         json: Json,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Input")]
 struct InputMirror {
     #[serde(default)]
     text: String,
-    #[serde(with = "written", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "As::<Vec<Part>>", default, skip_serializing_if = "Vec::is_empty")]
     attachments: Vec<Part>,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Usage")]
 struct UsageMirror {
     #[serde(default, skip_serializing_if = "zero")]

@@ -1,7 +1,7 @@
 //! Events and everything they are made of that has no file of its own.
 
 use crate::grouped::grouped;
-use crate::written::{self, Own, Ref, mirrored};
+use crate::written::{As, Own, Ref, mirrored};
 use domain::ask::{Ask, Closing};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{
@@ -18,27 +18,30 @@ use serde::de::VariantAccess;
 use serde::{Deserialize, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Event")]
 struct EventMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<Seq>")]
     seq: Seq,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Millis>")]
     at: Millis,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Body>")]
     body: Body,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Outcome", rename_all = "snake_case")]
 enum OutcomeMirror {
     Done,
-    Failed(#[serde(with = "written")] Failure),
+    Failed(#[serde(with = "As::<Failure>")] Failure),
     Cancelled,
     Interrupted,
     Lost,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Failure")]
 struct FailureMirror {
     code: String,
@@ -48,6 +51,7 @@ struct FailureMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Cause", rename_all = "snake_case")]
 enum CauseMirror {
     Prompt,
@@ -56,6 +60,7 @@ enum CauseMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Finish", rename_all = "snake_case")]
 enum FinishMirror {
     Complete,
@@ -65,6 +70,7 @@ enum FinishMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "RetryKind", rename_all = "snake_case")]
 enum RetryKindMirror {
     RateLimit,
@@ -75,6 +81,7 @@ enum RetryKindMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Leaving", rename_all = "snake_case")]
 enum LeavingMirror {
     Taken,
@@ -83,6 +90,7 @@ enum LeavingMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Trigger", rename_all = "snake_case")]
 enum TriggerMirror {
     Manual,
@@ -91,15 +99,16 @@ enum TriggerMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Compaction")]
 struct CompactionMirror {
     summary: String,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
     first_kept: Option<EntryId>,
     tokens_before: u64,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Trigger>")]
     trigger: Trigger,
-    #[serde(with = "written", default, skip_serializing_if = "is_nothing")]
+    #[serde(with = "As::<Usage>", default, skip_serializing_if = "is_nothing")]
     usage: Usage,
 }
 
@@ -108,14 +117,16 @@ fn is_nothing(usage: &Usage) -> bool {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "PlanItem")]
 struct PlanItemMirror {
     text: String,
-    #[serde(with = "written")]
+    #[serde(with = "As::<PlanState>")]
     state: PlanState,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "PlanState", rename_all = "snake_case")]
 enum PlanStateMirror {
     Pending,
@@ -124,39 +135,45 @@ enum PlanStateMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Base")]
 struct BaseMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<Seq>")]
     seq: Seq,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Millis>")]
     updated_at: Millis,
     last_id: u64,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Usage>")]
     usage: Usage,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     context: Option<(u64, u64)>,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "SessionEvent")]
 enum SessionEventMirror {
     #[serde(rename = "session_opened")]
     Opened {
         cwd: String,
         project: String,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(
+            with = "As::<Option<(String, Option<EntryId>)>>",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
         parent: Option<(String, Option<EntryId>)>,
     },
     #[serde(rename = "renamed")]
     Renamed { title: String },
     #[serde(rename = "model_chosen")]
     ModelChosen {
-        #[serde(with = "written")]
+        #[serde(with = "As::<ModelRef>")]
         model: ModelRef,
     },
     #[serde(rename = "policy_chosen")]
     PolicyChosen {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Policy>")]
         policy: Policy,
     },
     #[serde(rename = "tools_chosen")]
@@ -166,54 +183,55 @@ enum SessionEventMirror {
     },
     #[serde(rename = "leaf_moved")]
     LeafMoved {
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
         leaf: Option<EntryId>,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "RunEvent")]
 enum RunEventMirror {
     #[serde(rename = "run_started")]
     Started {
-        #[serde(with = "written")]
+        #[serde(with = "As::<RunId>")]
         run: RunId,
     },
     #[serde(rename = "run_ended")]
     Ended {
-        #[serde(with = "written")]
+        #[serde(with = "As::<RunId>")]
         run: RunId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Outcome>")]
         outcome: Outcome,
     },
     #[serde(rename = "turn_started")]
     TurnStarted {
-        #[serde(with = "written")]
+        #[serde(with = "As::<RunId>")]
         run: RunId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<TurnId>")]
         turn: TurnId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Cause>")]
         cause: Cause,
     },
     #[serde(rename = "turn_ended")]
     TurnEnded {
-        #[serde(with = "written")]
+        #[serde(with = "As::<TurnId>")]
         turn: TurnId,
     },
     #[serde(rename = "step_started")]
     StepStarted {
-        #[serde(with = "written")]
+        #[serde(with = "As::<TurnId>")]
         turn: TurnId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<StepId>")]
         step: StepId,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<ModelRef>>", default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelRef>,
     },
     #[serde(rename = "step_ended")]
     StepEnded {
-        #[serde(with = "written")]
+        #[serde(with = "As::<StepId>")]
         step: StepId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Usage>")]
         usage: Usage,
     },
     #[serde(rename = "retrying")]
@@ -222,178 +240,184 @@ enum RunEventMirror {
         max: u32,
         delay_ms: u64,
         reason: String,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<RetryKind>>", default, skip_serializing_if = "Option::is_none")]
         kind: Option<RetryKind>,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "MessageEvent")]
 enum MessageEventMirror {
     #[serde(rename = "message_started")]
     Started {
-        #[serde(with = "written")]
+        #[serde(with = "As::<MessageId>")]
         message: MessageId,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
         parent: Option<EntryId>,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Role>")]
         role: Role,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<TurnId>>", default, skip_serializing_if = "Option::is_none")]
         turn: Option<TurnId>,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<StepId>>", default, skip_serializing_if = "Option::is_none")]
         step: Option<StepId>,
     },
     #[serde(rename = "message_delta")]
     Delta {
-        #[serde(with = "written")]
+        #[serde(with = "As::<MessageId>")]
         message: MessageId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<TextKind>")]
         kind: TextKind,
         text: String,
     },
     #[serde(rename = "part_added")]
     PartAdded {
-        #[serde(with = "written")]
+        #[serde(with = "As::<MessageId>")]
         message: MessageId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Part>")]
         part: Part,
     },
     #[serde(rename = "message_ended")]
     Ended {
-        #[serde(with = "written")]
+        #[serde(with = "As::<MessageId>")]
         message: MessageId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Finish>")]
         finish: Finish,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ToolEvent")]
 enum ToolEventMirror {
     #[serde(rename = "tool_proposed")]
     Proposed {
-        #[serde(with = "written")]
+        #[serde(with = "As::<ToolRunId>")]
         tool: ToolRunId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<MessageId>")]
         message: MessageId,
         name: String,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Json>")]
         args: Json,
     },
     #[serde(rename = "tool_decided")]
     Decided {
-        #[serde(with = "written")]
+        #[serde(with = "As::<ToolRunId>")]
         tool: ToolRunId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Decision>")]
         decision: Decision,
     },
     #[serde(rename = "tool_started")]
     Started {
-        #[serde(with = "written")]
+        #[serde(with = "As::<ToolRunId>")]
         tool: ToolRunId,
     },
     #[serde(rename = "tool_progress")]
     Progress {
-        #[serde(with = "written")]
+        #[serde(with = "As::<ToolRunId>")]
         tool: ToolRunId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Progress>")]
         progress: Progress,
     },
     #[serde(rename = "tool_ended")]
     Ended {
-        #[serde(with = "written")]
+        #[serde(with = "As::<ToolRunId>")]
         tool: ToolRunId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<ToolOutcome>")]
         outcome: ToolOutcome,
-        #[serde(with = "written")]
+        #[serde(with = "As::<ToolResult>")]
         result: ToolResult,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "AskEvent")]
 enum AskEventMirror {
     #[serde(rename = "ask_opened")]
-    Opened(#[serde(with = "written")] Ask),
+    Opened(#[serde(with = "As::<Ask>")] Ask),
     #[serde(rename = "ask_closed")]
     Closed {
-        #[serde(with = "written")]
+        #[serde(with = "As::<AskId>")]
         ask: AskId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Closing>")]
         closing: Closing,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "QueueEvent")]
 enum QueueEventMirror {
     #[serde(rename = "queued")]
     Added {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueuedId>")]
         item: QueuedId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueueKind>")]
         kind: QueueKind,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Input>")]
         input: Input,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
     #[serde(rename = "queue_edited")]
     Edited {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueuedId>")]
         item: QueuedId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Input>")]
         input: Input,
     },
     #[serde(rename = "unqueued")]
     Left {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueuedId>")]
         item: QueuedId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Leaving>")]
         leaving: Leaving,
     },
     #[serde(rename = "queue_mode_set")]
     ModeSet {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueueKind>")]
         kind: QueueKind,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Mode>")]
         mode: Mode,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ContextEvent")]
 enum ContextEventMirror {
     #[serde(rename = "context_measured")]
     Measured { used: u64, window: u64 },
     #[serde(rename = "compacted")]
     Compacted {
-        #[serde(with = "written")]
+        #[serde(with = "As::<EntryId>")]
         entry: EntryId,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
         parent: Option<EntryId>,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Compaction>")]
         compaction: Compaction,
     },
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "NoteEvent")]
 enum NoteEventMirror {
     #[serde(rename = "plan_changed")]
     PlanChanged {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Vec<PlanItem>>")]
         items: Vec<PlanItem>,
     },
     #[serde(rename = "noticed")]
     Noticed {
-        #[serde(with = "written")]
+        #[serde(with = "As::<EntryId>")]
         entry: EntryId,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<EntryId>>", default, skip_serializing_if = "Option::is_none")]
         parent: Option<EntryId>,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<RunId>>", default, skip_serializing_if = "Option::is_none")]
         run: Option<RunId>,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Level>")]
         level: Level,
         code: String,
         text: String,
@@ -432,7 +456,7 @@ grouped!(Body {
     Queue(QueueEvent): ["queued", "queue_edited", "unqueued", "queue_mode_set"],
     Context(ContextEvent): ["context_measured", "compacted"],
     Note(NoteEvent): ["plan_changed", "noticed"],
-    "rebased": Body::Rebased(base) => write_rebased(base), read_rebased,
+    "rebased"(As<Base>): Body::Rebased(base) => write_rebased(base), read_rebased,
 });
 
 fn write_rebased<S: Serializer>(serializer: S, base: &Base) -> Result<S::Ok, S::Error> {

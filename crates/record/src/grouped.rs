@@ -61,11 +61,36 @@ impl Visitor<'_> for OneOf {
     }
 }
 
-/// Makes a grouped enum [`Written`](crate::Written): the groups with the flat names that each has, then what stands alone.
+/// The variants of all groups beside each other, and what stands alone.
+#[cfg(feature = "schema")]
+pub(crate) fn flat<const GROUPS: usize>(
+    groups: [schemars::Schema; GROUPS],
+    alone: Vec<(&str, schemars::Schema)>,
+) -> schemars::Schema {
+    let mut all = Vec::new();
+    for group in groups {
+        match group.get("oneOf").and_then(serde_json::Value::as_array) {
+            Some(variants) => all.extend(variants.iter().cloned()),
+            None => all.push(group.to_value()),
+        }
+    }
+    for (name, schema) in alone {
+        all.push(serde_json::json!({
+            "type": "object",
+            "properties": { name: schema },
+            "required": [name],
+            "additionalProperties": false,
+        }));
+    }
+    schemars::json_schema!({ "oneOf": all })
+}
+
+/// Makes a grouped enum [`Written`](crate::Written): the groups with the flat names that each has, then what
+/// stands alone, with the type of what it carries.
 macro_rules! grouped {
     ($ty:ident {
         $($group:ident($inner:ident): [$($name:literal),+ $(,)?],)+
-        $($alone:literal: $pattern:pat => $write:ident($($field:ident),+), $read:ident,)*
+        $($alone:literal($alone_is:ty): $pattern:pat => $write:ident($($field:ident),+), $read:ident,)*
     }) => {
         const NAMES: &[&str] = &[$($($name,)+)+ $($alone,)*];
 
@@ -96,6 +121,17 @@ macro_rules! grouped {
                     }
                 }
                 deserializer.deserialize_enum(stringify!($ty), NAMES, Reader)
+            }
+
+            #[cfg(feature = "schema")]
+            const NOUN: Option<&'static str> = Some(stringify!($ty));
+
+            #[cfg(feature = "schema")]
+            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let groups = [$(<$inner as $crate::Written>::schema(generator)),+];
+                let alone: Vec<(&str, schemars::Schema)> =
+                    vec![$(($alone, generator.subschema_for::<$alone_is>())),*];
+                $crate::grouped::flat(groups, alone)
             }
         }
     };

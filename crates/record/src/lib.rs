@@ -1,7 +1,7 @@
 //! The one written form of the vocabulary: JSON, versioned. The native wire, the store and the export share it.
 //!
-//! [`encode`] and [`decode`] take every noun of the vocabulary that is [`Written`]; inside serde types of other crates the module
-//! [`written`] stands behind `#[serde(with = "record::written")]`. What is *not* here: framing, files, negotiation.
+//! [`encode`] and [`decode`] take every noun of the vocabulary that is [`Written`]; inside serde types of other crates [`written::As`]
+//! stands behind `#[serde(with = "As::<Noun>")]`. What is *not* here: framing, files, negotiation.
 //!
 //! Invariants: `decode(encode(x)) == x`; an encoded value is one line; fields that are not known are ignored, tags that are not
 //! known are an error that names them. A variant added to the vocabulary does not compile until it has a written form.

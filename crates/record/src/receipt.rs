@@ -1,6 +1,6 @@
 //! Receipts and refusals.
 
-use crate::written::{self, Own, Ref, Written, mirrored};
+use crate::written::{As, Own, Ref, Written, mirrored};
 use domain::command::{ExportFormat, History, Receipt, Refusal, RefusalKind};
 use domain::content::Json;
 use domain::event::{Compaction, Event};
@@ -11,77 +11,80 @@ use domain::session::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Receipt", rename_all = "snake_case")]
 enum ReceiptMirror {
     Done,
     Started {
-        #[serde(with = "written")]
+        #[serde(with = "As::<SessionId>")]
         session: SessionId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<RunId>")]
         run: RunId,
     },
     Queued {
-        #[serde(with = "written")]
+        #[serde(with = "As::<QueuedId>")]
         item: QueuedId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<RunId>")]
         run: RunId,
     },
     Cancelling {
-        #[serde(with = "written")]
+        #[serde(with = "As::<RunSummary>")]
         run: RunSummary,
     },
     Session {
-        #[serde(with = "written")]
+        #[serde(with = "As::<SessionSummary>")]
         session: SessionSummary,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<SessionId>>", default, skip_serializing_if = "Option::is_none")]
         parent: Option<SessionId>,
     },
-    Sessions(#[serde(with = "written")] Vec<SessionSummary>),
-    Leaf(#[serde(with = "written")] Option<EntryId>),
-    History(#[serde(with = "written")] History),
-    Stats(#[serde(with = "written")] Stats),
+    Sessions(#[serde(with = "As::<Vec<SessionSummary>>")] Vec<SessionSummary>),
+    Leaf(#[serde(with = "As::<Option<EntryId>>")] Option<EntryId>),
+    History(#[serde(with = "As::<History>")] History),
+    Stats(#[serde(with = "As::<Stats>")] Stats),
     Saved {
         path: String,
         size: u64,
     },
     Exported {
-        #[serde(with = "written")]
+        #[serde(with = "As::<ExportFormat>")]
         format: ExportFormat,
         text: String,
     },
     Models {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Vec<ModelEntry>>")]
         models: Vec<ModelEntry>,
-        #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "As::<Option<ModelRef>>", default, skip_serializing_if = "Option::is_none")]
         current: Option<ModelRef>,
     },
-    Model(#[serde(with = "written")] ModelRef),
-    Servers(#[serde(with = "written")] Vec<ServerEntry>),
-    Skills(#[serde(with = "written")] SkillList),
-    Tools(#[serde(with = "written")] Vec<ToolEntry>),
+    Model(#[serde(with = "As::<ModelRef>")] ModelRef),
+    Servers(#[serde(with = "As::<Vec<ServerEntry>>")] Vec<ServerEntry>),
+    Skills(#[serde(with = "As::<SkillList>")] SkillList),
+    Tools(#[serde(with = "As::<Vec<ToolEntry>>")] Vec<ToolEntry>),
     Compacted {
-        #[serde(with = "written")]
+        #[serde(with = "As::<EntryId>")]
         entry: EntryId,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Compaction>")]
         compaction: Compaction,
     },
-    Extension(#[serde(with = "written")] Json),
+    Extension(#[serde(with = "As::<Json>")] Json),
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "History")]
 struct HistoryMirror {
     runs: u64,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Vec<Event>>")]
     events: Vec<Event>,
     #[serde(default)]
     truncated: bool,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Refusal")]
 struct RefusalMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<RefusalKind>")]
     kind: RefusalKind,
     message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,6 +92,7 @@ struct RefusalMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "RefusalKind", rename_all = "snake_case")]
 enum RefusalKindMirror {
     Busy,
@@ -137,9 +141,15 @@ impl Written for Result<Receipt, Refusal> {
             With::Refusal(own) => Err(own.0),
         })
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <With<As<Receipt>, As<Refusal>> as schemars::JsonSchema>::json_schema(generator)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum With<T, E> {
     Receipt(T),

@@ -1,6 +1,6 @@
 //! Sessions, models, servers, skills and tools as lists show them.
 
-use crate::written::{self, mirrored};
+use crate::written::{As, mirrored};
 use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
@@ -11,6 +11,7 @@ use domain::session::{
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ModelRef")]
 struct ModelRefMirror {
     provider: String,
@@ -18,6 +19,7 @@ struct ModelRefMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Policy", rename_all = "snake_case")]
 enum PolicyMirror {
     ReadOnly,
@@ -28,44 +30,47 @@ enum PolicyMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "SessionSummary")]
 struct SessionSummaryMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<SessionId>")]
     id: SessionId,
     title: String,
     cwd: String,
     project: String,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Millis>")]
     created_at: Millis,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Millis>")]
     updated_at: Millis,
     #[serde(default)]
     messages: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_prompt: Option<String>,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<RunId>>", default, skip_serializing_if = "Option::is_none")]
     last_run: Option<RunId>,
     #[serde(default)]
     running: bool,
-    #[serde(with = "written", default)]
+    #[serde(with = "As::<Usage>", default)]
     usage: Usage,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Stats")]
 struct StatsMirror {
     messages: u64,
     turns: u64,
     runs: u64,
     tools: u64,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Usage>")]
     usage: Usage,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ModelEntry")]
 struct ModelEntryMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<ModelRef>")]
     model: ModelRef,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     context_window: Option<u64>,
@@ -78,6 +83,7 @@ struct ModelEntryMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ServerState", rename_all = "snake_case")]
 enum ServerStateMirror {
     Disabled,
@@ -88,20 +94,22 @@ enum ServerStateMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ServerEntry")]
 struct ServerEntryMirror {
     id: String,
     http: bool,
     from_project: bool,
-    #[serde(with = "written")]
+    #[serde(with = "As::<ServerState>")]
     state: ServerState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tools: Option<u64>,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<Millis>>", default, skip_serializing_if = "Option::is_none")]
     connected_at: Option<Millis>,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "SkillEntry")]
 struct SkillEntryMirror {
     id: String,
@@ -109,14 +117,15 @@ struct SkillEntryMirror {
     description: String,
     path: String,
     from_project: bool,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Millis>")]
     modified_at: Millis,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "SkillList")]
 struct SkillListMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<Vec<SkillEntry>>")]
     skills: Vec<SkillEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<(String, String)>,
@@ -125,6 +134,7 @@ struct SkillListMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ToolEntry")]
 struct ToolEntryMirror {
     name: String,
@@ -134,11 +144,12 @@ struct ToolEntryMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "RunSummary")]
 struct RunSummaryMirror {
-    #[serde(with = "written")]
+    #[serde(with = "As::<RunId>")]
     run: RunId,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<Outcome>>", default, skip_serializing_if = "Option::is_none")]
     outcome: Option<Outcome>,
 }
 

@@ -1,6 +1,6 @@
 //! Signals, the board, what a UI knows about where the person works; queues' kinds and modes.
 
-use crate::written::{self, mirrored};
+use crate::written::{As, mirrored};
 use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Board, Level, Place, Signal, UiContext};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Level", rename_all = "snake_case")]
 enum LevelMirror {
     Info,
@@ -17,6 +18,7 @@ enum LevelMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Place", rename_all = "snake_case")]
 enum PlaceMirror {
     Above,
@@ -24,6 +26,7 @@ enum PlaceMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "QueueKind", rename_all = "snake_case")]
 enum QueueKindMirror {
     Steer,
@@ -31,6 +34,7 @@ enum QueueKindMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Mode", rename_all = "snake_case")]
 enum ModeMirror {
     #[serde(rename = "one_at_a_time")]
@@ -39,10 +43,11 @@ enum ModeMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Signal", rename_all = "snake_case")]
 enum SignalMirror {
     Notify {
-        #[serde(with = "written")]
+        #[serde(with = "As::<Level>")]
         level: Level,
         text: String,
     },
@@ -55,7 +60,7 @@ enum SignalMirror {
     Widget {
         key: String,
         lines: Vec<String>,
-        #[serde(with = "written")]
+        #[serde(with = "As::<Place>")]
         place: Place,
     },
     Title(String),
@@ -70,11 +75,16 @@ enum SignalMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Board")]
 struct BoardMirror {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     status: BTreeMap<String, String>,
-    #[serde(with = "written", default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        with = "As::<BTreeMap<String, (Place, Vec<String>)>>",
+        default,
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     widgets: BTreeMap<String, (Place, Vec<String>)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     working: Option<String>,
@@ -83,6 +93,7 @@ struct BoardMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "UiContext")]
 struct UiContextMirror {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +109,7 @@ struct UiContextMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Abilities")]
 struct AbilitiesMirror {
     #[serde(default)]

@@ -1,12 +1,13 @@
 //! Tool outcomes, decisions, results and progress.
 
-use crate::written::{self, mirrored};
+use crate::written::{As, mirrored};
 use domain::ask::{ActionDigest, Scope};
 use domain::content::{Json, Part};
 use domain::tool::{Decider, Decision, Progress, ToolOutcome, ToolResult};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ToolOutcome", rename_all = "snake_case")]
 enum ToolOutcomeMirror {
     Done,
@@ -18,6 +19,7 @@ enum ToolOutcomeMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Decider", rename_all = "snake_case")]
 enum DeciderMirror {
     Policy,
@@ -27,27 +29,30 @@ enum DeciderMirror {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Decision")]
 struct DecisionMirror {
     allowed: bool,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Decider>")]
     by: Decider,
-    #[serde(with = "written")]
+    #[serde(with = "As::<Scope>")]
     scope: Scope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<ActionDigest>>", default, skip_serializing_if = "Option::is_none")]
     digest: Option<ActionDigest>,
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "ToolResult")]
 struct ToolResultMirror {
     #[serde(default)]
     text: String,
-    #[serde(with = "written", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "As::<Vec<Part>>", default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<Part>,
     // `Some(null)` and `None` differ, so the key is written exactly when there is a value.
+    #[cfg_attr(feature = "schema", schemars(with = "As::<Json>"))]
     #[serde(with = "present", default, skip_serializing_if = "Option::is_none")]
     json: Option<Json>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -73,6 +78,7 @@ mod present {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "Progress", rename_all = "snake_case")]
 enum ProgressMirror {
     Output(String),

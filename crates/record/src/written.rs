@@ -5,10 +5,13 @@ use domain::ids::{
     AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId, UiId,
 };
 use domain::port::Ticket;
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A value that has a written form.
@@ -24,22 +27,55 @@ pub trait Written: Sized {
     /// # Errors
     /// When it is something else.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+
+    /// Its name in a schema, if it has a definition of its own there.
+    #[cfg(feature = "schema")]
+    const NOUN: Option<&'static str> = None;
+
+    /// What is written.
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
-/// For `#[serde(with = "record::written")]`.
-///
-/// # Errors
-/// What the serializer says.
-pub fn serialize<T: Written, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    value.write(serializer)
+/// Writes and reads a member: `#[serde(with = "As::<SessionId>")]`. It is also the member's schema.
+#[derive(Debug)]
+pub struct As<T>(PhantomData<T>);
+
+impl<T: Written> As<T> {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// What the serializer says.
+    pub fn serialize<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        value.write(serializer)
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        T::read(deserializer)
+    }
 }
 
-/// For `#[serde(with = "record::written")]`.
-///
-/// # Errors
-/// When it is something else.
-pub fn deserialize<'de, T: Written, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    T::read(deserializer)
+#[cfg(feature = "schema")]
+impl<T: Written> schemars::JsonSchema for As<T> {
+    fn inline_schema() -> bool {
+        T::NOUN.is_none()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::NOUN.unwrap_or("Value").into()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        std::any::type_name::<T>().into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::schema(generator)
+    }
 }
 
 /// A borrowed value, to be serialized.
@@ -72,6 +108,11 @@ macro_rules! plain {
             fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$ty, D::Error> {
                 <$ty>::deserialize(deserializer)
             }
+
+            #[cfg(feature = "schema")]
+            fn schema(generator: &mut SchemaGenerator) -> Schema {
+                <$ty as schemars::JsonSchema>::json_schema(generator)
+            }
         }
     )* };
 }
@@ -87,6 +128,11 @@ macro_rules! numbers {
             }
             fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$ty, D::Error> {
                 u64::deserialize(deserializer).map($ty)
+            }
+
+            #[cfg(feature = "schema")]
+            fn schema(generator: &mut SchemaGenerator) -> Schema {
+                <u64 as schemars::JsonSchema>::json_schema(generator)
             }
         }
     )* };
@@ -105,6 +151,14 @@ macro_rules! mirrored {
             fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<$ty, D::Error> {
                 $mirror::deserialize(deserializer)
             }
+
+            #[cfg(feature = "schema")]
+            const NOUN: Option<&'static str> = Some(stringify!($ty));
+
+            #[cfg(feature = "schema")]
+            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <$mirror as schemars::JsonSchema>::json_schema(generator)
+            }
         }
     )* };
 }
@@ -117,6 +171,11 @@ impl<T: Written> Written for Option<T> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
         Ok(Option::<Own<T>>::deserialize(deserializer)?.map(|own| own.0))
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <Option<As<T>> as schemars::JsonSchema>::json_schema(generator)
+    }
 }
 
 impl<T: Written> Written for Vec<T> {
@@ -126,6 +185,11 @@ impl<T: Written> Written for Vec<T> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
         Ok(Vec::<Own<T>>::deserialize(deserializer)?.into_iter().map(|own| own.0).collect())
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <Vec<As<T>> as schemars::JsonSchema>::json_schema(generator)
+    }
 }
 
 impl<T: Written> Written for Box<T> {
@@ -134,6 +198,14 @@ impl<T: Written> Written for Box<T> {
     }
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<T>, D::Error> {
         T::read(deserializer).map(Box::new)
+    }
+
+    #[cfg(feature = "schema")]
+    const NOUN: Option<&'static str> = T::NOUN;
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        T::schema(generator)
     }
 }
 
@@ -145,6 +217,11 @@ impl<T: Written> Written for BTreeMap<String, T> {
         let read = BTreeMap::<String, Own<T>>::deserialize(deserializer)?;
         Ok(read.into_iter().map(|(key, own)| (key, own.0)).collect())
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <BTreeMap<String, As<T>> as schemars::JsonSchema>::json_schema(generator)
+    }
 }
 
 impl<A: Written, B: Written> Written for (A, B) {
@@ -153,6 +230,11 @@ impl<A: Written, B: Written> Written for (A, B) {
     }
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(A, B), D::Error> {
         <(Own<A>, Own<B>)>::deserialize(deserializer).map(|(a, b)| (a.0, b.0))
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <(As<A>, As<B>) as schemars::JsonSchema>::json_schema(generator)
     }
 }
 
@@ -163,6 +245,11 @@ impl Written for Arc<str> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
         String::deserialize(deserializer).map(Arc::from)
     }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <String as schemars::JsonSchema>::json_schema(generator)
+    }
 }
 
 impl Written for SessionId {
@@ -172,6 +259,11 @@ impl Written for SessionId {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SessionId, D::Error> {
         let text = String::deserialize(deserializer)?;
         SessionId::parse(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is not a session id")))
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <String as schemars::JsonSchema>::json_schema(generator)
     }
 }
 
@@ -207,6 +299,11 @@ impl Written for Json {
         }
         // Whoever made a `Json` promises that it is one: keep that promise for peers that do not.
         Ok(Json::verbatim(serde_json::Value::String(text).to_string()))
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <serde_json::Value as schemars::JsonSchema>::json_schema(generator)
     }
 }
 

@@ -260,11 +260,15 @@ fn complain(cx: &mut RuntimeCx<'_>, about: About, ticket: Option<Ticket>, messag
     send(cx, &FromRuntime::Error(Complaint { about, ticket, message: message.to_owned(), hint }));
 }
 
-/// Sends a line; one that the peer's framing would skip is told as a loss instead.
+/// Sends a line; one that the peer's framing would skip is told as a loss instead, and one that cannot be written as an error.
 fn send(cx: &mut RuntimeCx<'_>, line: &FromRuntime) {
-    let text = serde_json::to_string(line).unwrap_or_default();
-    if text.len() < MAX_LINE {
-        return cx.send(text);
+    match wire::encode(line) {
+        Ok(text) if text.len() < MAX_LINE => return cx.send(text),
+        Ok(_) => {}
+        Err(why) => {
+            let error = serde_json::json!({ "about": "line", "message": why.to_string() });
+            return cx.send(serde_json::json!({ "error": error }).to_string());
+        }
     }
     match line {
         FromRuntime::Settled(settled) => {

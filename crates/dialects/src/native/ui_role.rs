@@ -98,14 +98,13 @@ impl NativeUi {
     fn want(&mut self, cx: &mut UiCx<'_>, ours: Option<Ticket>, target: Target, what: Command) {
         let full = self.pending.len() >= MAX_PENDING;
         let ticket = self.pending.issue(ours);
-        let line = say(&FromUi::Command(Wanted { ticket, target, what }));
-        let refusal = if full {
-            Refusal::new(RefusalKind::TooMany, "too many commands are under way")
-                .hint("wait until the runtime answers")
-        } else if line.len() >= MAX_LINE {
-            Refusal::new(RefusalKind::TooMany, "this is too large for one line").hint("attach smaller files")
-        } else {
-            return cx.send(line);
+        let refusal = match wire::encode(&FromUi::Command(Wanted { ticket, target, what })) {
+            _ if full => Refusal::new(RefusalKind::TooMany, "too many commands are under way")
+                .hint("wait until the runtime answers"),
+            Ok(line) if line.len() < MAX_LINE => return cx.send(line),
+            Ok(_) => Refusal::new(RefusalKind::TooMany, "this is too large for one line")
+                .hint("attach smaller files"),
+            Err(why) => Refusal::new(RefusalKind::Internal, why.to_string()),
         };
         self.pending.take(ticket);
         if let Some(ours) = ours {
@@ -165,7 +164,10 @@ impl UiRole for NativeUi {
         };
         (self.peer, self.coming, self.due) = (None, None, None);
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
-        cx.send(say(&FromUi::Hello(line)));
+        match wire::encode(&FromUi::Hello(line)) {
+            Ok(line) => cx.send(line),
+            Err(why) => cx.close(Reason::Unusable(why.to_string())),
+        }
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -243,8 +245,4 @@ impl UiRole for NativeUi {
     fn abilities(&self) -> Option<Abilities> {
         self.peer.as_ref().and(self.abilities.clone())
     }
-}
-
-fn say(line: &FromUi) -> String {
-    serde_json::to_string(line).unwrap_or_default()
 }

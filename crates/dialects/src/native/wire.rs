@@ -5,11 +5,12 @@ use domain::event::{Body, Event};
 use domain::ids::{Millis, Seq, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Board, Signal};
-use record::written;
+use record::written::As;
 use serde::{Deserialize, Serialize};
 
 /// What a UI says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FromUi {
     /// First of all.
@@ -20,6 +21,7 @@ pub enum FromUi {
 
 /// What a runtime says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FromRuntime {
     /// The answer to a hello.
@@ -48,6 +50,7 @@ pub enum FromRuntime {
 
 /// Who speaks, in which version, and for a UI where it wants to go.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hello {
     /// The highest protocol the speaker knows.
     pub protocol: u32,
@@ -64,7 +67,7 @@ pub struct Hello {
     #[serde(default)]
     pub capabilities: Vec<String>,
     /// The session a UI wants to see at once.
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<SessionId>>", default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     /// What a returning UI already knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,12 +76,13 @@ pub struct Hello {
 
 /// A place in a session and the hash of its state there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cursor {
     /// Which session.
-    #[serde(with = "written")]
+    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// Its last event.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Seq>")]
     pub seq: Seq,
     /// Sixteen hex digits.
     pub hash: String,
@@ -86,15 +90,16 @@ pub struct Cursor {
 
 /// A command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wanted {
     /// Comes back with the settlement; unique among those that wait.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
     /// About which session.
-    #[serde(with = "written", default, skip_serializing_if = "is_current")]
+    #[serde(with = "As::<Target>", default, skip_serializing_if = "is_current")]
     pub target: Target,
     /// What.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Command>")]
     pub what: Command,
 }
 
@@ -104,17 +109,19 @@ fn is_current(target: &Target) -> bool {
 
 /// A settlement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
     /// Of which command.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
     /// How.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Result<Receipt, Refusal>>")]
     pub with: Result<Receipt, Refusal>,
 }
 
 /// A session that is now seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attached {
     /// Which, with its last event and its hash.
     pub at: Cursor,
@@ -122,59 +129,64 @@ pub struct Attached {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub current: bool,
     /// Bodies whose fold is its state.
-    #[serde(with = "written", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "As::<Vec<(Millis, Body)>>", default, skip_serializing_if = "Vec::is_empty")]
     pub replay: Vec<(Millis, Body)>,
     /// The lasting signals.
-    #[serde(with = "written", default)]
+    #[serde(with = "As::<Board>", default)]
     pub board: Board,
     /// What the runtime behind it can do.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Abilities>")]
     pub abilities: Abilities,
 }
 
 /// A piece of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replay {
     /// Of which session.
-    #[serde(with = "written")]
+    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// The next bodies.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Vec<(Millis, Body)>>")]
     pub items: Vec<(Millis, Body)>,
 }
 
 /// Names a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// Which.
-    #[serde(with = "written")]
+    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
 }
 
 /// An event and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Happened {
     /// In which session.
-    #[serde(with = "written")]
+    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// What.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Event>")]
     pub event: Event,
 }
 
 /// A signal and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Said {
     /// In which session.
-    #[serde(with = "written")]
+    #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// What.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Signal>")]
     pub signal: Signal,
 }
 
 /// What a complaint is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum About {
     /// The handshake: the two cannot speak with each other.
@@ -187,11 +199,12 @@ pub enum About {
 
 /// A line could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Complaint {
     /// About what.
     pub about: About,
     /// The command, if the line told.
-    #[serde(with = "written", default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "As::<Option<Ticket>>", default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<Ticket>,
     /// What is wrong.
     pub message: String,
@@ -211,6 +224,6 @@ pub struct TicketOnly {
 #[derive(Debug, Deserialize)]
 pub struct TicketOf {
     /// Its ticket.
-    #[serde(with = "written")]
+    #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
 }

@@ -14,8 +14,9 @@ mod telling;
 
 pub(super) use telling::BREAK;
 
-use super::wire::{Context, code, method, notify};
+use super::wire::{Context, code, notify};
 use super::{APPROVAL_TIMEOUT, plain};
+use crate::rpc;
 use client::Client;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event, Failure, MessageEvent, RunEvent};
@@ -203,7 +204,7 @@ impl RuntimeRole for OpenagentRuntime {
                     source: source.clone(),
                     context: context.clone().unwrap_or_default(),
                 };
-                cx.send(jsonrpc::notification(method::SUGGESTION, &params));
+                cx.send(rpc::notification(&params));
             }
             (Signal::Working(Some(words)), Some(query)) => {
                 let lines = query.telling.working(words);

@@ -1,11 +1,10 @@
-//! Both roles: tables, quirks, noise, and held to the fidelity table and the schema. Conversations are in the transcripts.
+//! Both roles: tables, quirks, noise, and held to the fidelity table. Conversations are in the transcripts.
 
 mod mirror;
 mod noise;
 mod quirks;
 mod requests;
 mod runtime;
-mod schema;
 mod ui;
 
 use super::{OpenagentRuntime, OpenagentUi, quirks as listed};

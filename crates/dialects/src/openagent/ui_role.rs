@@ -10,8 +10,9 @@ mod responses;
 
 use super::wire::{
     Context, InitializeParams, InitializeResult, LoadParams, PROTOCOL_VERSION, Program, TerminalSize,
-    capability, method, notify,
+    capability, notify,
 };
+use crate::rpc::{self, Call};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
 use domain::fact::{Fact, Key, Said};
@@ -88,19 +89,21 @@ impl OpenagentUi {
     }
 
     /// Sends a request whose answer is understood by what was asked; `Err` when it cannot be sent.
-    fn ask_backend(
+    fn ask_backend<P: Call + serde::Serialize>(
         &mut self,
         cx: &mut UiCx<'_>,
-        method: &str,
-        params: &impl serde::Serialize,
+        params: &P,
         pending: Pending,
     ) -> Result<(), Refusal> {
         let id = self.pending.next_number_id();
-        let line = jsonrpc::request(&id, method, params);
+        let line = rpc::request(&id, params);
         let limit = self.line_limit();
         if line.len() > limit {
-            let why =
-                format!("{method} would be a line of {} bytes and the backend takes {limit}", line.len());
+            let why = format!(
+                "{} would be a line of {} bytes and the backend takes {limit}",
+                P::METHOD,
+                line.len()
+            );
             return Err(
                 Refusal::new(RefusalKind::Invalid, why).hint("say it in fewer words, or name a file instead")
             );
@@ -121,8 +124,8 @@ impl OpenagentUi {
         if let Some(session_id) = self.wanted.take() {
             let params = LoadParams { path: None, session_id: Some(session_id) };
             let pending = Pending::Load { ticket: None };
-            if let Err(refusal) = self.ask_backend(cx, method::LOAD, &params, pending) {
-                cx.drift(Drift::new(method::LOAD, refusal.to_string(), ""));
+            if let Err(refusal) = self.ask_backend(cx, &params, pending) {
+                cx.drift(Drift::new(LoadParams::METHOD, refusal.to_string(), ""));
             }
         }
         for (ticket, command) in std::mem::take(&mut self.held) {
@@ -187,56 +190,56 @@ impl OpenagentUi {
     fn notification(&mut self, cx: &mut UiCx<'_>, method: &str, params: Option<&RawValue>) {
         let raw = params.map_or("{}", RawValue::get);
         let done = match method {
-            method::TOKEN => read(raw).map(|token: notify::Token| {
+            notify::Token::METHOD => read(raw).map(|token: notify::Token| {
                 if let Some(query) = self.heard(cx, &token.query_id) {
                     query.token(cx, token);
                 }
             }),
-            method::TOKENS => read(raw).map(|tokens: notify::Tokens| {
+            notify::Tokens::METHOD => read(raw).map(|tokens: notify::Tokens| {
                 if let Some(query) = self.heard(cx, &tokens.query_id) {
                     query.tokens(cx, tokens);
                 }
             }),
-            method::BLOCK => read(raw).map(|block: notify::BlockParams| {
+            notify::BlockParams::METHOD => read(raw).map(|block: notify::BlockParams| {
                 if let Some(query) = self.heard(cx, &block.query_id) {
                     query.block(cx, block, raw);
                 }
             }),
-            method::COMPLETE => read(raw).map(|complete: notify::Complete| {
+            notify::Complete::METHOD => read(raw).map(|complete: notify::Complete| {
                 if let Some(query) = self.heard(cx, &complete.query_id) {
                     query.complete(cx, complete);
                 }
                 self.end_if_over(cx);
             }),
-            method::ERROR => read(raw).map(|error: notify::StreamError| {
+            notify::StreamError::METHOD => read(raw).map(|error: notify::StreamError| {
                 if let Some(query) = self.heard(cx, &error.query_id) {
                     query.error(error.error);
                 }
             }),
-            method::REQUEST_APPROVAL => read(raw).map(|request| self.approval(cx, request, raw)),
-            method::PROGRESS => read(raw).map(|progress: notify::Progress| {
+            notify::RequestApproval::METHOD => read(raw).map(|request| self.approval(cx, request, raw)),
+            notify::Progress::METHOD => read(raw).map(|progress: notify::Progress| {
                 if let Some(query) = self.of_tool(cx, progress.query_id.as_deref(), method, raw) {
                     query.progress(cx, progress);
                 }
             }),
-            method::TOOL_COMPLETE => read(raw).map(|complete: notify::ToolComplete| {
+            notify::ToolComplete::METHOD => read(raw).map(|complete: notify::ToolComplete| {
                 if let Some(query) = self.of_tool(cx, complete.query_id.as_deref(), method, raw) {
                     query.tool_complete(cx, complete);
                 }
                 self.end_if_over(cx);
             }),
-            method::TOOL_RESULT => read(raw).map(|result: notify::ToolResult| {
+            notify::ToolResult::METHOD => read(raw).map(|result: notify::ToolResult| {
                 if let Some(query) = self.of_tool(cx, None, method, raw) {
                     query.tool_result(cx, &result);
                 }
                 self.end_if_over(cx);
             }),
-            method::THINKING => read(raw).map(|thinking: notify::Thinking| {
+            notify::Thinking::METHOD => read(raw).map(|thinking: notify::Thinking| {
                 if let Some(query) = self.heard(cx, &thinking.query_id) {
                     query.thinking(cx, thinking);
                 }
             }),
-            method::SUGGESTION => read(raw).map(|suggestion: notify::Suggestion| {
+            notify::Suggestion::METHOD => read(raw).map(|suggestion: notify::Suggestion| {
                 let thousandths = (suggestion.confidence.clamp(0.0, 1.0) * 1000.0).round() as u16;
                 cx.signal(Signal::Suggestion {
                     text: suggestion.suggestion,
@@ -276,7 +279,7 @@ impl OpenagentUi {
             Some(query) => query.approval(cx, request, now),
             None => {
                 cx.drift(Drift::new(
-                    method::REQUEST_APPROVAL,
+                    notify::RequestApproval::METHOD,
                     "a request of no query under way was denied",
                     raw,
                 ));
@@ -309,7 +312,7 @@ impl UiRole for OpenagentUi {
             capabilities: Some(capabilities.map(str::to_owned).to_vec()),
             config: Some(serde_json::json!({})),
         };
-        if let Err(refusal) = self.ask_backend(cx, method::INITIALIZE, &params, Pending::Handshake) {
+        if let Err(refusal) = self.ask_backend(cx, &params, Pending::Handshake) {
             return self.unusable(cx, refusal.to_string());
         }
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);

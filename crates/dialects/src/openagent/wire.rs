@@ -5,6 +5,7 @@
 
 pub mod notify;
 
+use crate::rpc::calls;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wire::lenient;
@@ -12,50 +13,31 @@ use wire::lenient;
 /// The version of the document.
 pub const PROTOCOL_VERSION: &str = "1.0.0";
 
-/// Names of methods.
-pub mod method {
-    /// Hello.
-    pub const INITIALIZE: &str = "initialize";
-    /// A prompt.
-    pub const QUERY: &str = "agent.query";
-    /// Stops a query.
-    pub const CANCEL: &str = "agent.cancel";
-    /// The answer to a request for approval.
-    pub const APPROVE: &str = "tool.approve";
-    /// Where the person works now.
-    pub const CONTEXT: &str = "context.update";
-    /// Writes the session to a file.
-    pub const SAVE: &str = "session.save";
-    /// Goes to a session: by file, or by id.
-    pub const LOAD: &str = "session.load";
-    /// Existing programs only: lists sessions.
-    pub const LIST: &str = "session.list";
-    /// Existing programs only: the session as a text.
-    pub const EXPORT: &str = "session.export";
-    /// Existing programs only: takes a session away.
-    pub const DELETE: &str = "session.delete";
-    /// A piece of text.
-    pub const TOKEN: &str = "stream.token";
-    /// Several pieces of text.
-    pub const TOKENS: &str = "stream.tokens";
-    /// A whole block.
-    pub const BLOCK: &str = "stream.block";
-    /// The end of a query.
-    pub const COMPLETE: &str = "stream.complete";
-    /// What went wrong.
-    pub const ERROR: &str = "stream.error";
-    /// May this tool run?
-    pub const REQUEST_APPROVAL: &str = "tool.request_approval";
-    /// A tool is under way.
-    pub const PROGRESS: &str = "tool.progress";
-    /// A tool is over.
-    pub const TOOL_COMPLETE: &str = "tool.complete";
-    /// Existing backend only: a tool that needed no approval is over.
-    pub const TOOL_RESULT: &str = "tool.result";
-    /// What is going on.
-    pub const THINKING: &str = "agent.thinking";
-    /// What the person may want to type next.
-    pub const SUGGESTION: &str = "suggestion.inline";
+calls! {
+    Ui request "initialize": InitializeParams => InitializeResult;
+    Ui request "agent.query": QueryParams => QueryResult;
+    Ui request "agent.cancel": CancelParams => CancelResult;
+    Ui request "tool.approve": ApproveParams => ApproveResult;
+    // A notification; with an id it is answered all the same.
+    Ui notification "context.update": Context => ContextResult;
+    Ui request "session.save": SaveParams => SaveResult;
+    Ui request "session.load": LoadParams => LoadResult;
+    // Existing programs only, from here to the end of the UI's calls.
+    Ui request "session.list": ListParams => ListResult;
+    Ui request "session.export": ExportParams => ExportResult;
+    Ui request "session.delete": DeleteParams => DeleteResult;
+    Runtime notification "stream.token": notify::Token;
+    Runtime notification "stream.tokens": notify::Tokens;
+    Runtime notification "stream.block": notify::BlockParams;
+    Runtime notification "stream.complete": notify::Complete;
+    Runtime notification "stream.error": notify::StreamError;
+    Runtime notification "tool.request_approval": notify::RequestApproval;
+    Runtime notification "tool.progress": notify::Progress;
+    Runtime notification "tool.complete": notify::ToolComplete;
+    // Existing backend only: a tool that needed no approval is over.
+    Runtime notification "tool.result": notify::ToolResult;
+    Runtime notification "agent.thinking": notify::Thinking;
+    Runtime notification "suggestion.inline": notify::Suggestion;
 }
 
 /// The document's own error codes; those of JSON-RPC are in [`wire::jsonrpc`].
@@ -72,6 +54,22 @@ pub mod code {
     pub const CANCELLED: i64 = -32004;
     /// It is not permitted.
     pub const DENIED: i64 = -32005;
+
+    /// Every code that a refusal may have.
+    #[cfg(feature = "schema")]
+    pub(in super::super) const ALL: &[i64] = &[
+        wire::jsonrpc::PARSE_ERROR,
+        wire::jsonrpc::INVALID_REQUEST,
+        wire::jsonrpc::METHOD_NOT_FOUND,
+        wire::jsonrpc::INVALID_PARAMS,
+        wire::jsonrpc::INTERNAL_ERROR,
+        AGENT,
+        MODEL,
+        TOOL,
+        TIMEOUT,
+        CANCELLED,
+        DENIED,
+    ];
 }
 
 /// Names of capabilities.
@@ -94,6 +92,7 @@ pub mod capability {
 
 /// A program by name and version.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
     /// Its name.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
@@ -105,6 +104,7 @@ pub struct Program {
 
 /// The size of a terminal; the existing client leaves pixels out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TerminalSize {
     /// Columns.
     #[serde(default)]
@@ -122,26 +122,33 @@ pub struct TerminalSize {
 
 /// `initialize`; everything may be missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitializeParams {
     /// The version that the client speaks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub protocol_version: Option<String>,
     /// Who it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Program"))]
     pub client_info: Option<Program>,
     /// Its size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "TerminalSize"))]
     pub terminal_size: Option<TerminalSize>,
     /// What it can do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub capabilities: Option<Vec<String>>,
     /// Its settings; nobody reads them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub config: Option<serde_json::Value>,
 }
 
 /// A model in the hello.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// Its name.
     pub name: String,
@@ -155,6 +162,7 @@ pub struct Model {
 
 /// The answer to `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitializeResult {
     /// `ready`.
     #[serde(default)]
@@ -184,6 +192,7 @@ pub struct VersionData {
 
 /// A command of the person's shell.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecentCommand {
     /// The line.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
@@ -198,6 +207,7 @@ pub struct RecentCommand {
 
 /// Where the person works: in `agent.query`, and in parts in `context.update`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Context {
     /// Working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -222,8 +232,17 @@ pub struct Context {
     pub terminal_size: Option<TerminalSize>,
 }
 
+/// The answer to a `context.update` that came with an id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ContextResult {
+    /// `success`.
+    pub status: String,
+}
+
 /// How a query is to be answered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryOptions {
     /// In pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -244,6 +263,7 @@ pub struct QueryOptions {
 
 /// `agent.query`; the existing client sends no context.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryParams {
     /// What is asked.
     pub message: String,
@@ -257,6 +277,7 @@ pub struct QueryParams {
 
 /// The immediate answer to `agent.query`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryResult {
     /// The name of the query; null in a refusal.
     #[serde(default)]
@@ -271,6 +292,7 @@ pub struct QueryResult {
 
 /// `agent.cancel`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelParams {
     /// Which query.
     pub query_id: String,
@@ -278,6 +300,7 @@ pub struct CancelParams {
 
 /// The answer to `agent.cancel`; the existing backend only says `{"status":"not_implemented"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelResult {
     /// Whether it is being stopped.
     #[serde(default)]
@@ -292,6 +315,7 @@ pub struct CancelResult {
 
 /// How far an approval reaches.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveOptions {
     /// Do not ask again for this.
     #[serde(default)]
@@ -303,15 +327,19 @@ pub struct ApproveOptions {
 
 /// `tool.approve`; the existing client sends no options.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveParams {
     /// Which request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub execution_id: Option<String>,
     /// Yes or no; never guessed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     pub approved: Option<bool>,
     /// How far it reaches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "ApproveOptions"))]
     pub options: Option<ApproveOptions>,
     /// Ours: what the model is told after a no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -320,6 +348,7 @@ pub struct ApproveParams {
 
 /// The answer to `tool.approve`: `approved` or `rejected` (document); `executed`, `rejected` or `error` (existing backend).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveResult {
     /// What became of it.
     #[serde(default)]
@@ -340,6 +369,7 @@ pub struct ApproveResult {
 
 /// `session.save`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SaveParams {
     /// Where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -354,6 +384,7 @@ pub struct SaveParams {
 
 /// The answer to `session.save`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SaveResult {
     /// Yes.
     #[serde(default)]
@@ -368,6 +399,7 @@ pub struct SaveResult {
 
 /// `session.load`: a file (document) or an id (existing client).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadParams {
     /// A file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -379,6 +411,7 @@ pub struct LoadParams {
 
 /// The session that was loaded, in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedSession {
     /// Its id.
     #[serde(default)]
@@ -396,6 +429,7 @@ pub struct LoadedSession {
 
 /// A message of a loaded session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionMessage {
     /// `user`, `assistant` or `system`; the existing client fails on any other.
     #[serde(default)]
@@ -413,6 +447,7 @@ pub struct SessionMessage {
 
 /// The answer to `session.load`, in both shapes at once.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadResult {
     /// Document: yes.
     #[serde(default)]
@@ -439,6 +474,7 @@ pub struct LoadResult {
 
 /// `session.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// How many at most.
     #[serde(default, deserialize_with = "lenient::opt_whole_u64", skip_serializing_if = "Option::is_none")]
@@ -447,6 +483,7 @@ pub struct ListParams {
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionItem {
     /// Its id.
     pub session_id: String,
@@ -469,6 +506,7 @@ pub struct SessionItem {
 
 /// The answer to `session.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// `success`.
     #[serde(default)]
@@ -483,6 +521,7 @@ pub struct ListResult {
 
 /// `session.export`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportParams {
     /// `markdown` unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -494,6 +533,7 @@ pub struct ExportParams {
 
 /// The answer to `session.export`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportResult {
     /// `success` or `error`.
     #[serde(default)]
@@ -511,14 +551,17 @@ pub struct ExportResult {
 
 /// `session.delete`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeleteParams {
     /// Which.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub session_id: Option<String>,
 }
 
 /// The answer to `session.delete`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeleteResult {
     /// `success` or `error`.
     #[serde(default)]

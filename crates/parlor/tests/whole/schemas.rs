@@ -80,7 +80,8 @@ fn samples(dialect: Dialect) -> Vec<(Side, Value)> {
 
 #[test]
 fn every_line_we_say_is_of_its_schema_and_none_is_when_broken() {
-    for (dialect, document) in dialects::DERIVED {
+    // A lossless wire has no transcripts; every value of the vocabulary is its sample, and the kit makes them.
+    for (dialect, document) in dialects::DERIVED.iter().filter(|(dialect, _)| !dialect.is_lossless()) {
         let mut contract = Contract::read(&document()).expect("a schema");
         let said = said(*dialect);
         let mut faults = Vec::new();

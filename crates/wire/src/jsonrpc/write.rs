@@ -5,7 +5,8 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{INTERNAL_ERROR, RpcError};
-use crate::WireId;
+use crate::{WireId, encode};
+use serde_json::json;
 
 /// A request. Parameters that are null (such as `&()`) are left out.
 pub fn request(id: &WireId, method: &str, params: &impl Serialize) -> String {
@@ -76,7 +77,22 @@ fn parameters(params: &impl Serialize) -> Option<Box<RawValue>> {
     (raw.get() != "null").then_some(raw)
 }
 
-/// Strings, ids and raw parts always serialize, so the default is never seen.
+/// Strings, ids and raw parts always have a form in JSON. Should one not, the peer is told so in words, which have one.
 fn line(message: &impl Serialize) -> String {
-    one_line(serde_json::to_string(message).unwrap_or_default())
+    encode(message).map(one_line).unwrap_or_else(|why| {
+        let error = json!({ "code": INTERNAL_ERROR, "message": why.to_string() });
+        json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_cannot_be_written_is_never_an_empty_line() {
+        let line = line(&std::collections::BTreeMap::from([(vec![1], 1)]));
+        let told: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(told["error"]["code"], INTERNAL_ERROR);
+    }
 }

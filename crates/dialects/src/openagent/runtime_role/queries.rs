@@ -7,11 +7,12 @@
 
 use super::super::suggest;
 use super::super::wire::notify::Suggestion;
-use super::super::wire::{Context, QueryOptions, QueryParams, QueryResult, code, method};
+use super::super::wire::{Context, QueryOptions, QueryParams, QueryResult, code};
 use super::receipts::Pending;
 use super::requests::{self, invalid};
 use super::telling::Telling;
 use super::{MAX_QUERIES, OpenagentRuntime, context, words};
+use crate::rpc;
 use domain::ask::{Answer, Ask, AskKind, Risk, Scope};
 use domain::command::{
     Command, LibraryCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
@@ -86,7 +87,7 @@ impl Query {
         if let Some(id) = self.request.take() {
             cx.send(accepted(&id, &self.telling.query_id));
             if let Some(suggestion) = self.suggestion.take() {
-                cx.send(jsonrpc::notification(method::SUGGESTION, &suggestion));
+                cx.send(rpc::notification(&suggestion));
             }
             std::mem::take(&mut self.held).into_iter().for_each(|line| cx.send(line));
         }

@@ -2,13 +2,14 @@
 
 use super::super::version;
 use super::super::wire::{
-    ApproveParams, ApproveResult, CancelParams, CancelResult, Context, DeleteParams, ExportParams,
-    ExportResult, InitializeParams, InitializeResult, ListParams, LoadParams, Model, Program, SaveParams,
-    capability, code, method,
+    ApproveParams, ApproveResult, CancelParams, CancelResult, Context, ContextResult, DeleteParams,
+    ExportParams, ExportResult, InitializeParams, InitializeResult, ListParams, LoadParams, Model, Program,
+    QueryParams, SaveParams, capability, code,
 };
 use super::client::Client;
 use super::receipts::Pending;
 use super::{OpenagentRuntime, approval, context, words};
+use crate::rpc::Call as _;
 use domain::ask::Closing;
 use domain::command::{Command, ExportFormat, LibraryCommand, ListScope, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
@@ -33,24 +34,24 @@ impl OpenagentRuntime {
         params: Option<&RawValue>,
     ) {
         let done = match method {
-            method::INITIALIZE => self.initialize(cx, &id, params),
-            method::QUERY => {
+            InitializeParams::METHOD => self.initialize(cx, &id, params),
+            QueryParams::METHOD => {
                 self.query(cx, id.clone(), params);
                 Ok(())
             }
-            method::CANCEL => {
+            CancelParams::METHOD => {
                 read(params).and_then(|p: CancelParams| self.cancel_query(cx, &id, &p.query_id))
             }
-            method::APPROVE => self.approve(cx, &id, params),
-            method::CONTEXT => read(params).map(|newer: Context| {
+            ApproveParams::METHOD => self.approve(cx, &id, params),
+            Context::METHOD => read(params).map(|newer: Context| {
                 self.update_context(cx, newer);
-                cx.send(jsonrpc::result(&id, &serde_json::json!({ "status": "success" })));
+                cx.send(jsonrpc::result(&id, &ContextResult { status: "success".to_owned() }));
             }),
-            method::SAVE => self.save(cx, &id, params),
-            method::LOAD => self.load(cx, &id, params),
-            method::LIST => self.list(cx, &id, params),
-            method::EXPORT => self.export(cx, &id, params),
-            method::DELETE => self.delete(cx, &id, params),
+            SaveParams::METHOD => self.save(cx, &id, params),
+            LoadParams::METHOD => self.load(cx, &id, params),
+            ListParams::METHOD => self.list(cx, &id, params),
+            ExportParams::METHOD => self.export(cx, &id, params),
+            DeleteParams::METHOD => self.delete(cx, &id, params),
             _ => Err(RpcError::new(METHOD_NOT_FOUND, words(METHOD_NOT_FOUND, method))),
         };
         if let Err(error) = done {
@@ -60,8 +61,8 @@ impl OpenagentRuntime {
 
     pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match (method, read::<Context>(params)) {
-            (method::CONTEXT, Ok(newer)) => self.update_context(cx, newer),
-            (method::CONTEXT, Err(error)) => cx.log(format!("ignored: {method}: {}", error.message)),
+            (Context::METHOD, Ok(newer)) => self.update_context(cx, newer),
+            (Context::METHOD, Err(error)) => cx.log(format!("ignored: {method}: {}", error.message)),
             _ => cx.log(format!("ignored: notification {method:?}; a request needs an id")),
         }
     }

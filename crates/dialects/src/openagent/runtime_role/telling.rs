@@ -8,12 +8,12 @@ mod tools;
 
 use super::super::fences::{Fences, Piece};
 use super::super::plain::{self, Plain};
-use super::super::wire::method;
 use super::super::wire::notify::{
     Block, BlockMetadata, BlockParams, Piece as WirePiece, Thinking, Token, TokenMetadata, Tokens,
 };
 use super::client::Style;
 use crate::narrator::{Narrator, Opens, Told};
+use crate::rpc::{self, Call};
 use domain::content::{Part, Role, Usage};
 use domain::event::{AskEvent, Body, ContextEvent, Failure, NoteEvent, Outcome, PlanState, RunEvent};
 use domain::ids::{Millis, RunId, ToolRunId};
@@ -22,7 +22,6 @@ use domain::state::State;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tools::Execution;
-use wire::jsonrpc;
 
 /// Most pieces of text that are gathered.
 const MAX_BATCH: usize = 64;
@@ -325,10 +324,7 @@ impl Telling {
         }
         let message = if message.is_empty() { "Thinking".to_owned() } else { message };
         let query_id = self.query_id.clone();
-        self.say(
-            method::THINKING,
-            &Thinking { query_id, phase: "planning".to_owned(), message, thought: Some(text) },
-        );
+        self.say(&Thinking { query_id, phase: "planning".to_owned(), message, thought: Some(text) });
     }
 
     fn thinking(&mut self, phase: &'static str, words: String) {
@@ -338,7 +334,7 @@ impl Telling {
             return;
         }
         let query_id = self.query_id.clone();
-        self.say(method::THINKING, &Thinking { query_id, phase: phase.to_owned(), message, thought: None });
+        self.say(&Thinking { query_id, phase: phase.to_owned(), message, thought: None });
     }
 
     fn notice(&mut self, counters: &mut Counters, level: Level, code: &str, text: &str) {
@@ -418,7 +414,7 @@ impl Telling {
             content: Some(content),
             language,
         };
-        self.say(method::BLOCK, &params);
+        self.say(&params);
     }
 
     /// All text so far as one block, for a client that does not want pieces.
@@ -430,9 +426,9 @@ impl Telling {
     }
 
     /// Says a line after all text that was gathered.
-    fn say(&mut self, method: &str, params: &impl Serialize) {
+    fn say(&mut self, params: &(impl Call + Serialize)) {
         self.flush();
-        self.lines.push(jsonrpc::notification(method, params));
+        self.lines.push(rpc::notification(params));
     }
 
     fn flush(&mut self) {
@@ -442,7 +438,7 @@ impl Telling {
             self.index += gathered.len() as u64;
             let tokens = (from..).zip(gathered).map(|(index, token)| WirePiece { token, index: Some(index) });
             let params = Tokens { query_id: self.query_id.clone(), tokens: tokens.collect() };
-            self.lines.push(jsonrpc::notification(method::TOKENS, &params));
+            self.lines.push(rpc::notification(&params));
         } else if !gathered.is_empty() {
             self.piece(gathered.concat(), "text");
         }
@@ -459,7 +455,7 @@ impl Telling {
             metadata: Some(TokenMetadata { kind: kind.to_owned() }),
         };
         self.index += 1;
-        self.lines.push(jsonrpc::notification(method::TOKEN, &params));
+        self.lines.push(rpc::notification(&params));
     }
 }
 

@@ -169,7 +169,7 @@ impl Hearing {
                 if kind != "interactive" {
                     cx.drift(Drift::new("stream.block", format!("a block of type {kind:?}"), raw));
                 }
-                let json = serde_json::to_string(&block.content).unwrap_or_default();
+                let json = serde_json::Value::from(block.content).to_string();
                 Part::Opaque { kind: kind.to_owned(), json: Json::verbatim(json) }
             }
         };

@@ -1,10 +1,11 @@
 //! What the backend answers, understood by what was asked.
 
 use super::super::wire::{
-    ApproveResult, CancelResult, DeleteResult, ExportResult, InitializeResult, ListResult, LoadResult,
-    QueryResult, SaveResult, SessionItem, SessionMessage, code, method,
+    ApproveResult, CancelResult, DeleteResult, ExportResult, InitializeResult, ListParams, ListResult,
+    LoadParams, LoadResult, QueryParams, QueryResult, SaveResult, SessionItem, SessionMessage, code,
 };
 use super::{MAX_KNOWN, OpenagentUi, fact, read, same_number};
+use crate::rpc::Call as _;
 use domain::command::{ExportFormat, Receipt, Refusal, RefusalKind};
 use domain::content::{Role, TextKind, Usage};
 use domain::event::{Finish, Outcome};
@@ -155,14 +156,18 @@ impl OpenagentUi {
             None if self.query.as_ref().is_none_or(|query| **query.key() != *query_id)
                 && !self.over.contains(&query_id) =>
             {
-                cx.drift(Drift::new(method::QUERY, "the stream had another name than the answer", &query_id));
+                cx.drift(Drift::new(
+                    QueryParams::METHOD,
+                    "the stream had another name than the answer",
+                    &query_id,
+                ));
             }
             None => {}
         }
         if asking.stop {
             let params = super::super::wire::CancelParams { query_id: query_id.clone() };
             let pending = Pending::Cancel { ticket: None, query_id: query_id.clone() };
-            if self.ask_backend(cx, method::CANCEL, &params, pending).is_err() {
+            if self.ask_backend(cx, &params, pending).is_err() {
                 self.stop_here(cx, &query_id);
             }
         }
@@ -181,7 +186,7 @@ impl OpenagentUi {
         let (session, result) = match (loaded, ticket) {
             (Ok(loaded), _) => loaded,
             (Err(refusal), Some(ticket)) => return cx.settle(ticket, Err(refusal)),
-            (Err(refusal), None) => return cx.drift(Drift::new(method::LOAD, refusal.to_string(), "")),
+            (Err(refusal), None) => return cx.drift(Drift::new(LoadParams::METHOD, refusal.to_string(), "")),
         };
         let messages = result.messages.unwrap_or_default();
         let summary = self.known.get(&session).cloned().unwrap_or_else(|| {
@@ -204,7 +209,11 @@ impl OpenagentUi {
         let mut summaries = Vec::with_capacity(list.sessions.len());
         for item in list.sessions {
             let Some(summary) = lift_session(&item) else {
-                cx.drift(Drift::new(method::LIST, "a session whose name cannot be one", &item.session_id));
+                cx.drift(Drift::new(
+                    ListParams::METHOD,
+                    "a session whose name cannot be one",
+                    &item.session_id,
+                ));
                 continue;
             };
             if self.known.len() < MAX_KNOWN {

@@ -7,29 +7,36 @@ use wire::lenient;
 
 /// `stream.token`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Token {
     /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// Document: the piece.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub token: Option<String>,
     /// Existing programs: the piece.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub content: Option<String>,
     /// Document: its place, from 0.
-    #[serde(default, deserialize_with = "lenient::opt_whole_u64", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::opt_whole_u64")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub index: Option<u64>,
     /// Existing programs: `text`.
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub kind: Option<String>,
     /// Document: what is known about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "TokenMetadata"))]
     pub metadata: Option<TokenMetadata>,
 }
 
 /// What is known about a piece.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenMetadata {
     /// `text`.
     #[serde(rename = "type", default)]
@@ -38,17 +45,20 @@ pub struct TokenMetadata {
 
 /// A piece in a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Piece {
     /// The piece.
     #[serde(default)]
     pub token: String,
     /// Its place.
     #[serde(default, deserialize_with = "lenient::opt_whole_u64")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub index: Option<u64>,
 }
 
 /// `stream.tokens`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tokens {
     /// Which query.
     #[serde(default)]
@@ -60,6 +70,7 @@ pub struct Tokens {
 
 /// What a block is about.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockMetadata {
     /// The file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +97,7 @@ pub struct BlockMetadata {
 
 /// A word about a line of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Annotation {
     /// Which line.
     #[serde(default)]
@@ -100,6 +112,7 @@ pub struct Annotation {
 
 /// The document's nested block.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Block {
     /// text, code, diff, error, tool_output or interactive.
     #[serde(rename = "type", default)]
@@ -120,21 +133,26 @@ pub struct Block {
 
 /// `stream.block`: nested (document) and flat (existing programs).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockParams {
     /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// Document: its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub block_id: Option<String>,
     /// Document: the block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Block"))]
     pub block: Option<Block>,
     /// Existing programs: its type.
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub kind: Option<String>,
     /// Existing programs: what stands in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub content: Option<String>,
     /// Existing programs: the language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,6 +161,7 @@ pub struct BlockParams {
 
 /// Numbers of a query.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompleteMetadata {
     /// All tokens.
     #[serde(default)]
@@ -169,6 +188,7 @@ pub struct CompleteMetadata {
 
 /// `stream.complete`: exactly one per query.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Complete {
     /// Which query.
     #[serde(default)]
@@ -177,7 +197,8 @@ pub struct Complete {
     #[serde(default)]
     pub status: String,
     /// Document: numbers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "CompleteMetadata"))]
     pub metadata: Option<CompleteMetadata>,
     /// Existing backend: what went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,6 +207,7 @@ pub struct Complete {
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamFault {
     /// One of the document's codes.
     #[serde(default)]
@@ -200,6 +222,7 @@ pub struct StreamFault {
 
 /// `stream.error`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamError {
     /// Which query.
     #[serde(default)]
@@ -211,6 +234,7 @@ pub struct StreamError {
 
 /// A tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// Its name.
     #[serde(default)]
@@ -225,6 +249,7 @@ pub struct Tool {
 
 /// How dangerous a tool run is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RiskAssessment {
     /// low, medium, high or critical.
     #[serde(default)]
@@ -239,6 +264,7 @@ pub struct RiskAssessment {
 
 /// What would happen: an object (document) or a text (existing programs).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Preview {
     /// Existing programs.
@@ -259,47 +285,58 @@ pub enum Preview {
 
 /// `tool.request_approval`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestApproval {
     /// What the answer names.
     #[serde(default)]
     pub execution_id: String,
     /// Document: which query; the existing backend leaves it out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub query_id: Option<String>,
     /// Document: the tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Tool"))]
     pub tool: Option<Tool>,
     /// Document: its arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub arguments: Option<Box<RawValue>>,
     /// What would happen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Preview"))]
     pub preview: Option<Preview>,
     /// Document: how dangerous it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "RiskAssessment"))]
     pub risk_assessment: Option<RiskAssessment>,
     /// Document: seconds.
     #[serde(default, deserialize_with = "lenient::opt_whole_u64", skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
     /// Existing programs: the tool's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub tool_name: Option<String>,
     /// Existing programs: what it would do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub description: Option<String>,
     /// Existing programs: how dangerous it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub risk_level: Option<String>,
     /// Ours: what `remember_choice` would allow from now on, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Ours: whether `tool.approve` may carry a `reason` for a no.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     pub takes_reason: Option<bool>,
 }
 
 /// How far a tool is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgressState {
     /// 0 to 100; 0 while nothing is known.
     #[serde(default, deserialize_with = "lenient::null_as_default")]
@@ -320,6 +357,7 @@ pub struct ProgressState {
 
 /// `tool.progress`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Progress {
     /// Which tool run.
     #[serde(default)]
@@ -340,6 +378,7 @@ pub struct Progress {
 
 /// What a tool gave back.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolOutput {
     /// The text.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
@@ -357,6 +396,7 @@ pub struct ToolOutput {
 
 /// `tool.complete`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolComplete {
     /// Which tool run.
     #[serde(default)]
@@ -377,6 +417,7 @@ pub struct ToolComplete {
 
 /// `tool.result` of the existing backend.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult {
     /// Which tool run.
     #[serde(default)]
@@ -391,6 +432,7 @@ pub struct ToolResult {
 
 /// `agent.thinking`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thinking {
     /// Which query.
     #[serde(default)]
@@ -408,6 +450,7 @@ pub struct Thinking {
 
 /// `suggestion.inline`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suggestion {
     /// The text.
     #[serde(default)]

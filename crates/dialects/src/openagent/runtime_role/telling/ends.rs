@@ -1,7 +1,7 @@
 //! The end of a query: what went wrong, if anything, and the one `stream.complete` with its numbers.
 
+use super::super::super::wire::code;
 use super::super::super::wire::notify::{Complete, CompleteMetadata, StreamError, StreamFault};
-use super::super::super::wire::{code, method};
 use super::{Counters, Telling};
 use domain::event::{Failure, Outcome};
 use domain::ids::Millis;
@@ -39,7 +39,7 @@ impl Telling {
                         .map_or(failure.code.clone(), |hint| format!("{}: {hint}", failure.code)),
                 ),
             };
-            self.say(method::ERROR, &StreamError { query_id: self.query_id.clone(), error });
+            self.say(&StreamError { query_id: self.query_id.clone(), error });
         }
         let duration_ms = at.since(self.began);
         let metadata = CompleteMetadata {
@@ -53,10 +53,7 @@ impl Telling {
         };
         let query_id = self.query_id.clone();
         let error = failure.map(|failure| failure.message);
-        self.say(
-            method::COMPLETE,
-            &Complete { query_id, status: status.to_owned(), metadata: Some(metadata), error },
-        );
+        self.say(&Complete { query_id, status: status.to_owned(), metadata: Some(metadata), error });
         self.over = true;
     }
 }

@@ -1,7 +1,6 @@
 //! Tool runs of a query: a name on the wire for each, its approval, its progress and its end.
 
 use super::super::super::plain;
-use super::super::super::wire::method;
 use super::super::super::wire::notify::{
     BlockMetadata, Progress as WireProgress, ProgressState, ToolComplete, ToolOutput,
 };
@@ -53,7 +52,7 @@ impl Telling {
         }
         let Some(execution) = self.tools.get(&consent.tool) else { return Vec::new() };
         let params = approval::lower(ask, consent, &execution.id, &self.query_id, self.style, now);
-        self.say(method::REQUEST_APPROVAL, &params);
+        self.say(&params);
         std::mem::take(&mut self.lines)
     }
 
@@ -107,7 +106,7 @@ impl Telling {
         };
         self.tools_executed.push(call.name);
         self.thinking("executing", words);
-        self.say(method::PROGRESS, &params);
+        self.say(&params);
     }
 
     pub(super) fn progress(&mut self, tool: ToolRunId, progress: &Progress) {
@@ -130,7 +129,7 @@ impl Telling {
         state.percentage = f64::from(execution.percent);
         let (execution_id, query_id) = (execution.id.clone(), Some(self.query_id.clone()));
         let params = WireProgress { execution_id, progress: state, query_id, tool: None, arguments: None };
-        self.say(method::PROGRESS, &params);
+        self.say(&params);
     }
 
     pub(super) fn tool_ended(
@@ -171,7 +170,7 @@ impl Telling {
         if started {
             self.show_diffs(counters, &id, result);
         }
-        self.say(method::TOOL_COMPLETE, &params);
+        self.say(&params);
         if started {
             self.show_output(counters, &id, result);
         }
