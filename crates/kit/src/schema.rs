@@ -14,6 +14,7 @@ mod tests;
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub use requirements::requirements;
 
@@ -24,12 +25,12 @@ const HOME: &str = "https://schema.invalid/wire.json";
 
 /// The schema of one wire, ready to judge.
 pub struct Contract {
-    root: Value,
+    root: Arc<Value>,
     compiler: Compiler,
     schemas: Schemas,
     compiled: BTreeMap<String, SchemaIndex>,
     seen: BTreeSet<String>,
-    /// Demands that were tried already: the next line of the same shape need not be broken again.
+    /// Demands that were tried already: the next line with the same ones need not be broken there again.
     tried: BTreeSet<String>,
 }
 
@@ -43,7 +44,7 @@ impl Contract {
         let mut compiler = Compiler::new();
         compiler.add_resource(HOME, root.clone()).map_err(|error| format!("{error:#}"))?;
         let mut contract = Contract {
-            root,
+            root: Arc::new(root),
             compiler,
             schemas: Schemas::new(),
             compiled: BTreeMap::new(),
@@ -80,8 +81,8 @@ impl Contract {
         kinds
     }
 
-    /// Whether the line is of the wire, and whether every way of breaking it is noticed. Gives how many ways there were; none
-    /// for a line of a shape that was broken before.
+    /// Whether the line is of the wire, and whether every way of breaking it is noticed. Gives how many ways there were; a
+    /// member that was broken in an earlier line of this kind is left alone.
     ///
     /// # Errors
     /// What is wrong, with the line.
@@ -92,10 +93,8 @@ impl Contract {
         }
         let mut ways = 0;
         for kind in kinds {
-            let demands = walk::walk(self, &kind, line);
-            if !self.tried.insert(format!("{kind} {}", demands.shape())) {
-                continue;
-            }
+            let mut demands = walk::walk(self, &kind, line);
+            demands.only_new(&kind, &mut self.tried);
             for (how, broken) in demands.breakages(&self.root, line) {
                 ways += 1;
                 if self.accepts(&format!("/$defs/{kind}"), &broken) {

@@ -9,6 +9,7 @@ use dialects::native::wire::{
     About, Attached, Complaint, Cursor, FromRuntime, FromUi, Happened, Hello, Named, Replay, Said, Settled,
     Wanted,
 };
+use domain::event::{AskEvent, Body, Event};
 use domain::ids::{Millis, Seq};
 use domain::port::Ticket;
 use expect_test::expect_file;
@@ -56,8 +57,9 @@ fn every_schema_requires_what_its_list_says() {
     }
 }
 
-/// How many lines of each side are made. The largest group has some thirty variants, each with alternatives inside.
-const LINES: usize = 3000;
+/// Most lines of each side that are made until every kind was met. The largest group has some thirty variants, each with alternatives
+/// inside.
+const LINES: usize = 6000;
 
 fn cursor() -> BoxedStrategy<Cursor> {
     let hash = "[0-9a-f]{16}".prop_map(String::from);
@@ -118,6 +120,10 @@ fn from_runtime() -> BoxedStrategy<FromRuntime> {
     let settled = settled.prop_map(|(ticket, with)| Settled { ticket: Ticket(ticket), with });
     let happened = (arb::session_id(), arb::event());
     let happened = happened.prop_map(|(session, event)| Happened { session, event });
+    let asked = (arb::session_id(), arb::number(), arb::ask()).prop_map(|(session, seq, ask)| {
+        let body = Body::Ask(AskEvent::Opened(ask));
+        Happened { session, event: Event { seq: Seq(seq), at: Millis(0), body } }
+    });
     let said = (arb::session_id(), arb::signal()).prop_map(|(session, signal)| Said { session, signal });
     let named = || arb::session_id().prop_map(|session| Named { session });
     let replay =
@@ -132,6 +138,7 @@ fn from_runtime() -> BoxedStrategy<FromRuntime> {
         1 => named().prop_map(FromRuntime::AttachedEnd),
         1 => named().prop_map(FromRuntime::Detached),
         9 => happened.prop_map(FromRuntime::Event),
+        4 => asked.prop_map(FromRuntime::Event),
         3 => said.prop_map(FromRuntime::Signal),
         1 => cursor().prop_map(FromRuntime::Hash),
         1 => complaint().prop_map(FromRuntime::Error),
@@ -145,22 +152,24 @@ fn every_value_of_the_vocabulary_is_of_the_native_schema_and_none_is_when_broken
     let mut contract = Contract::read(&document()).unwrap();
     let mut runner =
         TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let all = &contract.all(Side::Ui) | &contract.all(Side::Runtime);
     let mut broken = 0;
-    // A number that no JSON library takes is a value of the vocabulary all the same; it is passed on as text.
-    let parsed = |line: String| serde_json::from_str::<Value>(&line).ok();
     for _ in 0..LINES {
         let up = wire::encode(&from_ui().new_tree(&mut runner).unwrap().current()).unwrap();
         let down = wire::encode(&from_runtime().new_tree(&mut runner).unwrap().current()).unwrap();
-        for (side, line) in [(Side::Ui, parsed(up)), (Side::Runtime, parsed(down))] {
-            if let Some(line) = line {
+        for (side, line) in [(Side::Ui, up), (Side::Runtime, down)] {
+            // A number that is too large for JSON libraries is a value of the vocabulary all the same; it is passed on as text.
+            if let Ok(line) = serde_json::from_str(&line) {
                 broken += contract.judge(side, &line).unwrap();
             }
         }
+        if all.is_subset(contract.seen()) {
+            break;
+        }
     }
-    let all = &contract.all(Side::Ui) | &contract.all(Side::Runtime);
     let unmet: Vec<_> = all.difference(contract.seen()).collect();
     assert!(unmet.is_empty(), "never made: {unmet:#?}");
-    assert!(broken > all.len() * 7, "only {broken} breakages of {} kinds", all.len());
+    assert!(broken > all.len() * 3, "only {broken} breakages of {} kinds", all.len());
 }
 
 #[test]

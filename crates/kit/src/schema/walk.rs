@@ -3,6 +3,7 @@
 use super::Contract;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A place in a line, as a JSON pointer.
 type Place = String;
@@ -25,7 +26,8 @@ pub(super) fn walk(contract: &mut Contract, kind: &str, line: &Value) -> Demands
 }
 
 fn step(contract: &mut Contract, schema: &str, value: &Value, place: &str, demands: &mut Demands) {
-    let Some(Value::Object(rules)) = contract.root.pointer(schema).cloned() else { return };
+    let root = Arc::clone(&contract.root);
+    let Some(Value::Object(rules)) = root.pointer(schema) else { return };
     if let Some(target) =
         rules.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'))
     {
@@ -81,16 +83,16 @@ fn step(contract: &mut Contract, schema: &str, value: &Value, place: &str, deman
 }
 
 impl Demands {
-    /// What is demanded, without how many elements an array has.
-    pub(super) fn shape(&self) -> String {
+    /// Leaves out what was demanded of an earlier line of this kind; elements of an array count as one.
+    pub(super) fn only_new(&mut self, kind: &str, tried: &mut BTreeSet<String>) {
         let bare = |place: &str| -> String {
             let steps = place.split('/').map(|step| if step.parse::<usize>().is_ok() { "#" } else { step });
             steps.collect::<Vec<_>>().join("/")
         };
-        let required =
-            self.required.iter().map(|((place, name), schema)| format!("{}/{name} {schema:?}", bare(place)));
-        let all: BTreeSet<String> = required.chain(self.named.iter().map(|place| bare(place))).collect();
-        all.into_iter().collect::<Vec<_>>().join("\n")
+        self.required.retain(|(place, name), schema| {
+            tried.insert(format!("{kind} {}/{name} {schema:?}", bare(place)))
+        });
+        self.named.retain(|place| tried.insert(format!("{kind} {}", bare(place))));
     }
 
     /// The line, broken in each way that the schema must notice.
