@@ -209,9 +209,11 @@ fn leaks(metadata: &Value) -> Vec<String> {
                 ));
             }
         }
-        if package["features"]["default"].as_array().is_some_and(|default| !default.is_empty()) {
+        let default =
+            package["features"]["default"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for feature in default.filter(|feature| TEST_FEATURES.contains(feature)) {
             leaks.push(format!(
-                "`{from}` has features that are on by default: the program would carry them unasked"
+                "`{from}` has `{feature}`, which is for tests, on by default: switch it on in tests only"
             ));
         }
     }

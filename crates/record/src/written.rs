@@ -32,7 +32,7 @@ pub trait Written: Sized {
     #[cfg(feature = "schema")]
     const NOUN: Option<&'static str> = None;
 
-    /// What is written.
+    /// The JSON Schema of what [`Written::write`] gives.
     #[cfg(feature = "schema")]
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
