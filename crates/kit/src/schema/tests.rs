@@ -8,7 +8,7 @@ fn wire(event: Value) -> Contract {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "oneOf": [{ "$ref": "#/$defs/said" }],
         "$defs": {
-            "from_ui": { "anyOf": [] },
+            "from_ui": { "anyOf": [false] },
             "from_runtime": { "anyOf": [{ "$ref": "#/$defs/said" }] },
             "said": {
                 "type": "object",
