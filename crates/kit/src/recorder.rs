@@ -38,7 +38,7 @@ struct Inner {
     notes: Mutex<Option<mpsc::SyncSender<Note>>>,
     waiting: Arc<AtomicUsize>,
     left_out: Arc<AtomicU64>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    writer: Mutex<Option<JoinHandle<io::Result<()>>>>,
 }
 
 struct Note {
@@ -103,15 +103,22 @@ impl Recorder {
         }
     }
 
-    /// Ends the transcript: what was noted is on disk afterwards, unless the disk hangs.
-    pub fn finish(&self) {
+    /// Ends the transcript: what was noted is on disk afterwards.
+    ///
+    /// # Errors
+    /// When the disk failed meanwhile, so that the transcript ends early, or when it hangs.
+    pub fn finish(&self) -> io::Result<()> {
         self.inner.notes.lock().unwrap_or_else(PoisonError::into_inner).take();
         let writer = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(writer) = writer else { return };
+        let Some(writer) = writer else { return Ok(()) };
         let deadline = Instant::now() + FINISH_WITHIN;
         while !writer.is_finished() && Instant::now() < deadline {
             std::thread::sleep(FINISH_PAUSE);
         }
+        if !writer.is_finished() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer"));
+        }
+        writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer broke off")))
     }
 }
 
@@ -130,12 +137,8 @@ struct Writer {
 }
 
 impl Writer {
-    fn run(mut self, notes: &mpsc::Receiver<Note>) {
-        // A disk that fails ends the recording, never the conversation.
-        let _ = self.write_all(notes);
-    }
-
-    fn write_all(&mut self, notes: &mpsc::Receiver<Note>) -> io::Result<()> {
+    /// A disk that fails ends the recording, never the conversation; [`Recorder::finish`] tells it.
+    fn run(mut self, notes: &mpsc::Receiver<Note>) -> io::Result<()> {
         while let Ok(first) = notes.recv() {
             self.write(first)?;
             while let Ok(next) = notes.try_recv() {
@@ -186,7 +189,7 @@ mod tests {
         recorder.note(Side::Ui, 0, br#"{"id":"1","price":"$run","api_key":"k"}"#);
         recorder.note(Side::Runtime, 1, b"not json");
         recorder.note_with(Side::Runtime, 0, b"\xff\xfe", Some("the line above was not finished".into()));
-        recorder.finish();
+        recorder.finish().unwrap();
         recorder.note(Side::Ui, 0, b"too late");
         let text = std::fs::read_to_string(&path).unwrap();
         let transcript = Transcript::parse(&text).unwrap();
@@ -202,5 +205,15 @@ mod tests {
             ]
         );
         assert!(Recorder::create(&path, &heads).is_err(), "a recording is never overwritten");
+    }
+
+    #[test]
+    fn a_disk_that_fails_is_told_at_the_end() {
+        let (file, reader) = std::os::unix::net::UnixStream::pair().unwrap();
+        let file = File::from(std::os::fd::OwnedFd::from(file));
+        let recorder = Recorder::to(file, &Heads::default()).unwrap();
+        drop(reader);
+        recorder.note(Side::Ui, 0, b"{}");
+        assert_eq!(recorder.finish().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
     }
 }

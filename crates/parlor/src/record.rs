@@ -79,7 +79,7 @@ pub(crate) async fn record(record: Record) -> anyhow::Result<Exit> {
             }
         }
     };
-    recorder.finish();
+    finish(&recorder);
     match ended {
         Some(child::Exit::Code(0)) => Ok(Exit::Done),
         Some(child::Exit::Code(code)) => std::process::exit(code),
@@ -169,6 +169,13 @@ fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
         .with_context(|| format!("cannot write {}; name a file that does not exist yet", path.display()))
 }
 
+/// Brings a recording to disk; whoever wanted it hears when it is not whole.
+fn finish(recorder: &Recorder) {
+    if let Err(why) = recorder.finish() {
+        exit::complain(&format!("warning: the recording is not whole: {why}"));
+    }
+}
+
 /// Where `--record` writes. Every UI gets a file of its own: the first the one that was named, later ones with a number.
 #[derive(Clone)]
 pub(crate) struct Tape {
@@ -223,7 +230,7 @@ impl Tape {
     /// Brings everything to disk.
     pub(crate) fn finish(&self) {
         for recorder in locked(&self.open).iter() {
-            recorder.finish();
+            finish(recorder);
         }
     }
 
@@ -269,7 +276,7 @@ mod tests {
         let said = b"{\"a\":1}\r\nnot json\n\xff\n{\"cut\":".to_vec();
         let mut out = Vec::new();
         copy(&said[..], &mut out, Ear::new(recorder.clone(), Side::Ui)).await;
-        recorder.finish();
+        recorder.finish().unwrap();
         assert_eq!(out, said);
         let text = std::fs::read_to_string(&path).unwrap();
         for line in ["> {\"a\":1}", "! not json", "! {\"cut\":"] {

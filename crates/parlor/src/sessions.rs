@@ -16,6 +16,7 @@ pub(crate) use find::{choose, find, newest};
 use crate::cli::Common;
 use crate::exit::{self, Exit, Stream};
 use crate::{places, settings};
+use anyhow::Context as _;
 use args::{Act, Id, List, Recover, Remove, Rename, Report, Search, Show};
 use domain::event::{Body, Event, SessionEvent};
 use domain::ids::{Millis, SessionId};
@@ -189,7 +190,8 @@ impl SessionCommands {
         if !summary.running {
             // Nobody runs it: it is shown as it will be when it is opened.
             for body in store::recover(&opened.state).bodies {
-                let _ = opened.state.apply(opened.state.updated_at, &body);
+                let at = opened.state.updated_at;
+                opened.state.apply(at, &body).context("the session's record does not fit together")?;
             }
         }
         if show.report.json {

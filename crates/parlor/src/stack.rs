@@ -188,7 +188,12 @@ impl EngineTask {
     pub(crate) async fn stop(mut self, hub: &Hub) {
         hub.stop().await;
         let ended = async { while self.0.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(ENGINE_GRACE, ended).await;
+        if tokio::time::timeout(ENGINE_GRACE, ended).await.is_err() {
+            let seconds = ENGINE_GRACE.as_secs();
+            exit::complain(&format!(
+                "warning: the agent did not stop within {seconds} seconds; look for commands that still run"
+            ));
+        }
     }
 }
 

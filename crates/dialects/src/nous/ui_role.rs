@@ -18,6 +18,7 @@ use domain::port::{Abilities, Ticket};
 use domain::session::{RunSummary, SessionSummary};
 use hearing::Hearing;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -112,11 +113,11 @@ impl NousUi {
         match sent {
             Sent::Hello => self.greet(cx),
             Sent::State => {
-                let state: WireState = serde_json::from_value(payload.clone()).unwrap_or_default();
+                let state: WireState = read(cx, "state", payload);
                 self.recover(cx, &state);
             }
             Sent::Messages => {
-                let messages: Messages = serde_json::from_value(payload.clone()).unwrap_or_default();
+                let messages: Messages = read(cx, "messages", payload);
                 // Told once a run is under way, the past would end it; its own words may be among them.
                 let quiet = !self.prompting() && !self.hearing.follows() && seen.state.open_run().is_none();
                 if quiet && seen.state.entries.is_empty() {
@@ -263,6 +264,14 @@ impl NousUi {
             sent.refuse(cx, lost());
         }
     }
+}
+
+/// What an answer carries; one that cannot be read counts as empty, and the person's side hears of it.
+fn read<T: DeserializeOwned + Default>(cx: &mut UiCx<'_>, kind: &str, payload: &Value) -> T {
+    serde_json::from_value(payload.clone()).unwrap_or_else(|why| {
+        cx.drift(Drift::new(kind, why.to_string(), &payload.to_string()));
+        T::default()
+    })
 }
 
 fn lost() -> Refusal {

@@ -91,7 +91,9 @@ impl Telling {
                 self.text(now, &format!("\n```diff\n{text}\n```\n"), opens)
             }
             Told::Call { tool, name, args, .. } => {
-                let input: Value = serde_json::from_str(args.as_str()).unwrap_or_default();
+                // What is not JSON (which nobody should have let in) is shown as it is.
+                let input =
+                    serde_json::from_str(args.as_str()).unwrap_or_else(|_| Value::from(args.as_str()));
                 self.tool(now, tool, name, |id, tool| {
                     let data = ToolUse { tool, input: input.clone(), tool_input: input.clone() };
                     Response::ToolUse { id, data, timestamp: now.0 }

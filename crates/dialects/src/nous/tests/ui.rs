@@ -112,3 +112,12 @@ fn nonsense_is_drift_and_nothing_more() {
     bench.event("message_update", json!({ "delta": "who?" }));
     assert!(bench.settled.is_empty() && bench.link.closed.is_none());
 }
+
+#[test]
+fn an_answer_that_cannot_be_read_is_drift() {
+    let mut bench = Client::new();
+    bench.reply("pong", json!({ "message": "pong" }));
+    bench.reply("state", json!({ "run_state": 7 }));
+    let told: Vec<&str> = bench.link.drifts.iter().map(|drift| drift.place.as_str()).collect();
+    assert_eq!(told, ["state"]);
+}
