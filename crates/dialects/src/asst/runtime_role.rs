@@ -46,20 +46,20 @@ pub struct AsstRuntime {
     repeated: u32,
     rate: Rate,
     current: Option<SessionId>,
-    pending: Tickets<Pending>,
-    sessions: BTreeMap<SessionId, Desk>,
+    pending: Tickets<HubRequest>,
+    sessions: BTreeMap<SessionId, SessionRequests>,
 }
 
 /// A request that the hub was asked about.
 #[derive(Debug)]
-struct Pending {
+struct HubRequest {
     id: Value,
-    what: Request,
+    what: OpenRequest,
 }
 
 /// What a request wants, kept until it is answered.
 #[derive(Debug, Clone, PartialEq)]
-enum Request {
+enum OpenRequest {
     Message {
         input: Input,
         session: Option<SessionId>,
@@ -85,7 +85,7 @@ enum Request {
 
 /// The requests of one session.
 #[derive(Debug, Default)]
-struct Desk {
+struct SessionRequests {
     /// A run that a request began and whose first turn has not begun.
     starting: Option<(RunId, Value)>,
     queued: BTreeMap<QueuedId, (Value, Input)>,
@@ -95,10 +95,10 @@ struct Desk {
     /// A turn that is over, until it is known whether its run failed with it.
     ended: Vec<Value>,
     /// Requests that must wait for the run to end.
-    parked: VecDeque<(Value, Request)>,
+    parked: VecDeque<(Value, OpenRequest)>,
 }
 
-impl Desk {
+impl SessionRequests {
     fn is_empty(&self) -> bool {
         self.starting.is_none()
             && self.queued.is_empty()
@@ -127,13 +127,13 @@ impl AsstRuntime {
         target: Target,
         command: Command,
         id: Value,
-        what: Request,
+        what: OpenRequest,
     ) {
-        self.pending.command(cx, target, command, Pending { id, what });
+        self.pending.command(cx, target, command, HubRequest { id, what });
     }
 
     fn busy(&self) -> usize {
-        self.pending.len() + self.sessions.values().map(Desk::len).sum::<usize>()
+        self.pending.len() + self.sessions.values().map(SessionRequests::len).sum::<usize>()
     }
 
     fn request(&mut self, cx: &mut RuntimeCx<'_>, id: Value, wanted: Wanted) {
@@ -156,7 +156,7 @@ impl AsstRuntime {
                         target,
                         Command::Session(SessionCommand::Stats),
                         id,
-                        Request::Status { session },
+                        OpenRequest::Status { session },
                     );
                 }
                 None => self.status(cx, &id, 0),
@@ -164,11 +164,11 @@ impl AsstRuntime {
             Wanted::New { title } => {
                 let command =
                     Command::Library(LibraryCommand::New { cwd: None, title: title.clone(), id: None });
-                self.ask_hub(cx, Target::Current, command, id, Request::New { title });
+                self.ask_hub(cx, Target::Current, command, id, OpenRequest::New { title });
             }
             Wanted::Load { session, conversation } => {
                 let command = Command::Library(LibraryCommand::Open { session });
-                self.ask_hub(cx, Target::Current, command, id, Request::Load { conversation });
+                self.ask_hub(cx, Target::Current, command, id, OpenRequest::Load { conversation });
             }
         }
     }
@@ -178,12 +178,12 @@ impl AsstRuntime {
         let target = session.clone().map_or(Target::Current, Target::Session);
         let options = PromptOptions { when_busy: WhenBusy::Queue, ..PromptOptions::default() };
         let command = Command::Run(RunCommand::Prompt { input: input.clone(), options });
-        self.ask_hub(cx, target, command, id, Request::Message { input, session });
+        self.ask_hub(cx, target, command, id, OpenRequest::Message { input, session });
     }
 
     fn clear(&mut self, cx: &mut RuntimeCx<'_>, id: Value, session: SessionId) {
         let target = Target::Session(session.clone());
-        self.ask_hub(cx, target, Command::Session(SessionCommand::Clear), id, Request::Clear { session });
+        self.ask_hub(cx, target, Command::Session(SessionCommand::Clear), id, OpenRequest::Clear { session });
     }
 
     fn status(&mut self, cx: &mut RuntimeCx<'_>, id: &Value, length: u64) {
@@ -204,35 +204,35 @@ impl AsstRuntime {
     }
 
     fn turn_started(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, run: RunId) {
-        let Some(desk) = self.sessions.get_mut(session) else { return };
-        Self::end(cx, std::mem::take(&mut desk.ended), None);
-        let mut ids = std::mem::take(&mut desk.taken);
-        ids.extend(desk.starting.take_if(|(starting, _)| *starting == run).map(|(_, id)| id));
-        desk.telling = (!ids.is_empty()).then(|| Telling::new(ids, Narrator::new(run)));
+        let Some(requests) = self.sessions.get_mut(session) else { return };
+        Self::end(cx, std::mem::take(&mut requests.ended), None);
+        let mut ids = std::mem::take(&mut requests.taken);
+        ids.extend(requests.starting.take_if(|(starting, _)| *starting == run).map(|(_, id)| id));
+        requests.telling = (!ids.is_empty()).then(|| Telling::new(ids, Narrator::new(run)));
     }
 
     fn run_ended(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, run: RunId, outcome: &Outcome) {
-        let Some(desk) = self.sessions.get_mut(session) else { return };
-        let mut ids = std::mem::take(&mut desk.ended);
-        ids.extend(desk.telling.take().into_iter().flat_map(|telling| telling.ids));
-        ids.append(&mut desk.taken);
-        ids.extend(desk.starting.take_if(|(starting, _)| *starting == run).map(|(_, id)| id));
+        let Some(requests) = self.sessions.get_mut(session) else { return };
+        let mut ids = std::mem::take(&mut requests.ended);
+        ids.extend(requests.telling.take().into_iter().flat_map(|telling| telling.ids));
+        ids.append(&mut requests.taken);
+        ids.extend(requests.starting.take_if(|(starting, _)| *starting == run).map(|(_, id)| id));
         let why = lower::why(outcome);
         Self::end(cx, ids, why.as_deref());
-        let parked = std::mem::take(&mut desk.parked);
-        if desk.is_empty() {
+        let parked = std::mem::take(&mut requests.parked);
+        if requests.is_empty() {
             self.sessions.remove(session);
         }
         for (id, request) in parked {
             match (request, outcome) {
-                (Request::Message { .. }, Outcome::Cancelled) => Self::end(cx, vec![id], why.as_deref()),
-                (Request::Message { input, .. }, _) => self.message(cx, id, input, Some(session.clone())),
-                (Request::Clear { session }, _) => self.clear(cx, id, session),
+                (OpenRequest::Message { .. }, Outcome::Cancelled) => Self::end(cx, vec![id], why.as_deref()),
+                (OpenRequest::Message { input, .. }, _) => self.message(cx, id, input, Some(session.clone())),
+                (OpenRequest::Clear { session }, _) => self.clear(cx, id, session),
                 (
-                    Request::Status { .. }
-                    | Request::New { .. }
-                    | Request::Load { .. }
-                    | Request::Make { .. },
+                    OpenRequest::Status { .. }
+                    | OpenRequest::New { .. }
+                    | OpenRequest::Load { .. }
+                    | OpenRequest::Make { .. },
                     _,
                 ) => {}
             }
@@ -240,12 +240,14 @@ impl AsstRuntime {
     }
 
     fn unqueued(&mut self, session: &SessionId, item: QueuedId, leaving: &Leaving) -> Option<Value> {
-        let desk = self.sessions.get_mut(session)?;
-        let (id, input) = desk.queued.remove(&item)?;
+        let requests = self.sessions.get_mut(session)?;
+        let (id, input) = requests.queued.remove(&item)?;
         match leaving {
-            Leaving::Taken => desk.taken.push(id),
+            Leaving::Taken => requests.taken.push(id),
             // The run before it broke: the message is sent again when that is over.
-            Leaving::Cleared => desk.parked.push_back((id, Request::Message { input, session: None })),
+            Leaving::Cleared => {
+                requests.parked.push_back((id, OpenRequest::Message { input, session: None }))
+            }
             Leaving::Dropped => return Some(id),
         }
         None
@@ -301,12 +303,17 @@ impl RuntimeRole for AsstRuntime {
 
     fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.current.take_if(|current| current == session);
-        if let Some(desk) = self.sessions.remove(session) {
-            let telling = desk.telling.into_iter().flat_map(|telling| telling.ids);
-            let queued = desk.queued.into_values().map(|(id, _)| id);
-            let starting = desk.starting.into_iter().map(|(_, id)| id);
-            let parked = desk.parked.into_iter().map(|(id, _)| id);
-            let ids = telling.chain(queued).chain(starting).chain(parked).chain(desk.taken).chain(desk.ended);
+        if let Some(requests) = self.sessions.remove(session) {
+            let telling = requests.telling.into_iter().flat_map(|telling| telling.ids);
+            let queued = requests.queued.into_values().map(|(id, _)| id);
+            let starting = requests.starting.into_iter().map(|(_, id)| id);
+            let parked = requests.parked.into_iter().map(|(id, _)| id);
+            let ids = telling
+                .chain(queued)
+                .chain(starting)
+                .chain(parked)
+                .chain(requests.taken)
+                .chain(requests.ended);
             Self::end(cx, ids.collect(), Some("The conversation was closed."));
         }
     }
@@ -315,8 +322,10 @@ impl RuntimeRole for AsstRuntime {
         match &event.body {
             Body::Run(RunEvent::TurnStarted { run, .. }) => self.turn_started(cx, view.session, *run),
             Body::Run(RunEvent::TurnEnded { .. }) => {
-                if let Some(desk) = self.sessions.get_mut(view.session) {
-                    desk.ended.extend(desk.telling.take().into_iter().flat_map(|telling| telling.ids));
+                if let Some(requests) = self.sessions.get_mut(view.session) {
+                    requests
+                        .ended
+                        .extend(requests.telling.take().into_iter().flat_map(|telling| telling.ids));
                 }
             }
             Body::Run(RunEvent::Ended { run, outcome }) => self.run_ended(cx, view.session, *run, outcome),
@@ -326,7 +335,8 @@ impl RuntimeRole for AsstRuntime {
                 }
             }
             body => {
-                let telling = self.sessions.get_mut(view.session).and_then(|desk| desk.telling.as_mut());
+                let telling =
+                    self.sessions.get_mut(view.session).and_then(|requests| requests.telling.as_mut());
                 let Some(telling) = telling else { return };
                 for line in telling.hear(event.at, body) {
                     cx.send(line);

@@ -123,7 +123,7 @@ pub(super) fn failure(reason: &Words<'_>, told_before: Option<&str>) -> Failure 
 
 /// A question that waits for our answer, as the wire wants it.
 #[derive(Debug, PartialEq)]
-pub(super) enum Asked {
+pub(super) enum AnswerForm {
     Confirm,
     /// The values of the options by the ids that we know them under.
     Select(Vec<(String, Value)>),
@@ -131,14 +131,18 @@ pub(super) enum Asked {
 }
 
 /// The question; `None` for a method that we do not know.
-pub(super) fn question(method: &Method, id: &str, asked: Question<'_>) -> Option<(String, FactAsk, Asked)> {
+pub(super) fn question(
+    method: &Method,
+    id: &str,
+    asked: Question<'_>,
+) -> Option<(String, FactAsk, AnswerForm)> {
     let title = asked.title.into_owned();
     let message = asked.message.unwrap_or_default().into_owned();
     Some(match (method, asked.opts.consent) {
-        (Method::Confirm, Some(hint)) => (title, consent_ask(id, hint, message), Asked::Confirm),
+        (Method::Confirm, Some(hint)) => (title, consent_ask(id, hint, message), AnswerForm::Confirm),
         (Method::Confirm, None) => {
             let kind = AskKind::Confirm { message, yes: None, no: None, danger: false };
-            (title, FactAsk::Other(kind), Asked::Confirm)
+            (title, FactAsk::Other(kind), AnswerForm::Confirm)
         }
         (Method::Select, hint) => {
             let (mut choices, mut values) = (Vec::new(), Vec::new());
@@ -151,11 +155,11 @@ pub(super) fn question(method: &Method, id: &str, asked: Question<'_>) -> Option
             match hint.filter(|hint| hint.rule.is_some() && ours) {
                 Some(hint) => {
                     let (title, text) = title.split_once('\n').unwrap_or((&title, ""));
-                    (title.to_owned(), consent_ask(id, hint, text.to_owned()), Asked::Select(values))
+                    (title.to_owned(), consent_ask(id, hint, text.to_owned()), AnswerForm::Select(values))
                 }
                 None => {
                     let kind = AskKind::Choose { message: String::new(), choices, many: false };
-                    (title, FactAsk::Other(kind), Asked::Select(values))
+                    (title, FactAsk::Other(kind), AnswerForm::Select(values))
                 }
             }
         }
@@ -167,11 +171,11 @@ pub(super) fn question(method: &Method, id: &str, asked: Question<'_>) -> Option
                 secret: asked.opts.secret,
                 multiline: false,
             };
-            (title, FactAsk::Other(kind), Asked::Text)
+            (title, FactAsk::Other(kind), AnswerForm::Text)
         }
         (Method::Editor, _) => {
             let prefill = asked.prefill.flatten().unwrap_or_default().into_owned();
-            (title, FactAsk::Other(AskKind::Edit { message: String::new(), prefill }), Asked::Text)
+            (title, FactAsk::Other(AskKind::Edit { message: String::new(), prefill }), AnswerForm::Text)
         }
         (Method::Other(_), _) => return None,
     })
@@ -198,11 +202,11 @@ fn consent_ask(id: &str, hint: ConsentHint, shown: String) -> FactAsk {
 
 /// The result that the wire wants for an answer. A question that is closed without an answer gives null, and no for a confirm, as the
 /// existing clients do.
-pub(super) fn result(asked: &Asked, answer: &Answer) -> Option<Value> {
+pub(super) fn result(asked: &AnswerForm, answer: &Answer) -> Option<Value> {
     match (asked, answer) {
-        (Asked::Confirm, Answer::Allow { .. } | Answer::Confirmed(true)) => Some(Value::Bool(true)),
-        (Asked::Confirm, _) => Some(Value::Bool(false)),
-        (Asked::Select(values), answer) => {
+        (AnswerForm::Confirm, Answer::Allow { .. } | Answer::Confirmed(true)) => Some(Value::Bool(true)),
+        (AnswerForm::Confirm, _) => Some(Value::Bool(false)),
+        (AnswerForm::Select(values), answer) => {
             let wanted = match answer {
                 Answer::Allow { scope: Scope::Once, .. } => consent::ONCE,
                 Answer::Allow { scope: Scope::Session, .. } => consent::SESSION,
@@ -213,8 +217,8 @@ pub(super) fn result(asked: &Asked, answer: &Answer) -> Option<Value> {
             };
             values.iter().find(|(id, _)| id == wanted).map(|(_, value)| value.clone())
         }
-        (Asked::Text, Answer::Entered(text)) => Some(Value::String(text.clone())),
-        (Asked::Text, _) => None,
+        (AnswerForm::Text, Answer::Entered(text)) => Some(Value::String(text.clone())),
+        (AnswerForm::Text, _) => None,
     }
 }
 

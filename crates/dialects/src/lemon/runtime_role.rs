@@ -16,7 +16,7 @@ use super::wire::frame::{Config, ErrorLine};
 use super::wire::{self, Frame, UNKNOWN_COMMAND};
 use super::{Compat, lower};
 use ::wire::{Rate, depth, lines};
-use asks::{Desk, Heard};
+use asks::{OpenQuestions, PersonsAnswer};
 use domain::ask::{Ask, Closing};
 use domain::command::{Command, Receipt, Refusal, SessionCommand, Target};
 use domain::event::{
@@ -26,7 +26,7 @@ use domain::ids::{AskId, Millis, Seq, SessionId};
 use domain::port::Ticket;
 use domain::session::ModelRef;
 use domain::signal::{Board, Level, Place, Signal};
-use receipts::Pending;
+use receipts::HubCommand;
 use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -69,11 +69,11 @@ pub struct LemonRuntime {
     ready: bool,
     quitting: bool,
     rate: Rate,
-    pending: Tickets<Pending>,
+    pending: Tickets<HubCommand>,
     open: BTreeMap<SessionId, Open>,
     /// The session that commands without an id are for, and that signals are shown of.
     front: Option<SessionId>,
-    desk: Desk,
+    questions: OpenQuestions,
     config: Config,
     /// The client breaks on a `select`.
     cannot_choose: bool,
@@ -86,7 +86,7 @@ impl LemonRuntime {
     }
 
     /// Hands a command to the hub and notes what its answer is for.
-    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: Pending) {
+    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: HubCommand) {
         if self.pending.len() >= MAX_PENDING {
             return self.error(cx, "too many commands are under way: wait for their answers", None);
         }
@@ -135,7 +135,7 @@ impl LemonRuntime {
         if !self.ui {
             return;
         }
-        if let Some(id) = self.desk.add(session, ask) {
+        if let Some(id) = self.questions.add(session, ask) {
             let prefix = (self.front.as_ref() != Some(session)).then_some(session);
             cx.send(asks::lower(&id, ask, prefix, !self.cannot_choose));
         }
@@ -143,7 +143,7 @@ impl LemonRuntime {
 
     /// This wire cannot take a question back; the client at least hears why its overlay no longer counts.
     fn ask_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: AskId, closing: &Closing) {
-        let Some(asked) = self.desk.close(session, ask) else { return };
+        let Some(asked) = self.questions.close(session, ask) else { return };
         let title = asked.title;
         match closing {
             Closing::Expired => {
@@ -165,12 +165,17 @@ impl LemonRuntime {
         result: Option<Option<Value>>,
         error: Option<Option<Value>>,
     ) {
-        match self.desk.hear(id, result, error) {
-            Some(Heard { session, ask, answer, odd }) => {
+        match self.questions.hear(id, result, error) {
+            Some(PersonsAnswer { session, ask, answer, odd }) => {
                 if let Some(odd) = odd {
                     cx.drift(Drift::new("ui_response", odd, id));
                 }
-                self.ask_hub(cx, Target::Session(session), Command::Answer { ask, answer }, Pending::Answer);
+                self.ask_hub(
+                    cx,
+                    Target::Session(session),
+                    Command::Answer { ask, answer },
+                    HubCommand::Answer,
+                );
             }
             None => cx.log("ignored: an answer to a question that is not open"),
         }
@@ -241,7 +246,7 @@ impl LemonRuntime {
                 cx,
                 target,
                 Command::Session(SessionCommand::Clear),
-                Pending::Reset(session.clone()),
+                HubCommand::Reset(session.clone()),
             );
         }
     }
@@ -269,7 +274,7 @@ impl RuntimeRole for LemonRuntime {
         self.ui = greeting.option("no-ui").is_none_or(|value| value == "false");
         self.compat = if greeting.option("compat") == Some("seed") { Compat::Seed } else { Compat::Peer };
         // Whatever the engine behind the hub is, this makes sure that there is a session, and names it.
-        self.ask_hub(cx, Target::Current, Command::Session(SessionCommand::Stats), Pending::Boot);
+        self.ask_hub(cx, Target::Current, Command::Session(SessionCommand::Stats), HubCommand::Boot);
     }
 
     fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
@@ -311,7 +316,7 @@ impl RuntimeRole for LemonRuntime {
         if self.open.remove(session).is_none() {
             return;
         }
-        self.desk.forget(session);
+        self.questions.forget(session);
         let was_front = self.front.as_ref() == Some(session);
         if was_front {
             self.bring_front(cx, None);

@@ -13,14 +13,14 @@ use super::wire::frame::{ActiveSession, ModelId, Ready, SessionStarted};
 use super::wire::ui::{Method, UiRequest};
 use super::wire::{self, Frame, StartSession};
 use ::wire::encode;
-use commands::{Pending, Wanted};
+use commands::{UnsettledCommand, Wanted};
 use domain::command::{Command, Refusal, RefusalKind};
 use domain::fact::{Fact, Said};
 use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
-use lift::Asked;
+use lift::AnswerForm;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -40,7 +40,7 @@ const HANDSHAKE: TimerKey = TimerKey(1);
 
 /// How far we are with the server.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum Handshake {
     /// It has not said `ready`.
     #[default]
     Greeting,
@@ -55,7 +55,7 @@ enum Stage {
 /// The UI's side of lemon.
 #[derive(Debug, Default)]
 pub struct LemonUi {
-    stage: Stage,
+    handshake: Handshake,
     cwd: String,
     wanted: Option<Arc<str>>,
     /// Whether the server knows several sessions.
@@ -66,10 +66,10 @@ pub struct LemonUi {
     session: Option<String>,
     next_seq: Option<u64>,
     hearing: Hearing,
-    asked: BTreeMap<String, Asked>,
+    asked: BTreeMap<String, AnswerForm>,
     /// Commands that came before the handshake was over.
     waiting: VecDeque<(Ticket, Command)>,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<UnsettledCommand>,
     last_number: u64,
     /// Saved sessions as last listed: what to give `start_session`.
     saved: BTreeMap<SessionId, String>,
@@ -92,7 +92,7 @@ impl LemonUi {
     }
 
     fn ready(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ready: Ready<'static>) {
-        if self.stage != Stage::Greeting {
+        if self.handshake != Handshake::Greeting {
             // A server that starts anew says it again: whatever was open there is gone.
             cx.fact(Fact::new(Said::Lost));
             self.hearing.forget();
@@ -111,13 +111,13 @@ impl LemonUi {
         let history = ready.history;
         match (self.sessions, self.wanted.take(), &self.session) {
             (true, Some(wanted), _) => {
-                self.stage = Stage::Starting;
+                self.handshake = Handshake::Starting;
                 let start =
                     StartSession { session_file: Some(wanted.to_string()), ..StartSession::default() };
                 self.send(cx, &wire::Command::StartSession(start));
             }
             (true, None, None) => {
-                self.stage = Stage::Starting;
+                self.handshake = Handshake::Starting;
                 let cwd = Some(self.cwd.clone()).filter(|cwd| !cwd.is_empty());
                 let start = StartSession { cwd, ..StartSession::default() };
                 self.send(cx, &wire::Command::StartSession(start));
@@ -129,7 +129,7 @@ impl LemonUi {
     /// The session is there. If its past follows, what our side wants waits for the end of that: it would be taken for its answer.
     fn at_session(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, history: bool) {
         if history {
-            self.stage = Stage::Telling;
+            self.handshake = Handshake::Telling;
             cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         } else {
             self.up(cx, seen);
@@ -146,7 +146,7 @@ impl LemonUi {
 
     /// The handshake is over: what waited goes out.
     fn up(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
-        self.stage = Stage::Up;
+        self.handshake = Handshake::Up;
         for (ticket, command) in std::mem::take(&mut self.waiting) {
             self.want(cx, seen, ticket, command);
         }
@@ -179,7 +179,7 @@ impl LemonUi {
         }
         let over = matches!(event, Event::AgentEnd(_));
         self.hearing.hear(cx, event, line);
-        if self.stage == Stage::Telling && over {
+        if self.handshake == Handshake::Telling && over {
             cx.cancel_timer(HANDSHAKE);
             self.up(cx, seen);
         }
@@ -211,7 +211,7 @@ impl LemonUi {
     /// A session is there: the one of the handshake, or one that we asked for.
     fn session_started(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, started: SessionStarted<'static>) {
         let id = started.session_id.into_owned();
-        let ours = self.stage == Stage::Starting
+        let ours = self.handshake == Handshake::Starting
             || self.pending.iter().any(|pending| pending.wanted == Wanted::Session);
         if !ours || id.is_empty() {
             return;
@@ -219,7 +219,7 @@ impl LemonUi {
         self.hearing.forget();
         (self.session, self.next_seq) = (Some(id.clone()), None);
         self.send(cx, &wire::Command::SetActiveSession { session_id: Some(id.clone()) });
-        if self.stage != Stage::Starting {
+        if self.handshake != Handshake::Starting {
             self.settle_session(cx, &id, started.cwd.into_owned());
         }
         self.tell_model(cx, started.model);
@@ -234,9 +234,9 @@ impl LemonUi {
                 (self.session, self.next_seq) = (Some(id.clone()), None);
                 self.settle_active(cx, &id);
             }
-            Some(id) if self.session.is_none() && self.stage == Stage::Up => self.session = Some(id),
+            Some(id) if self.session.is_none() && self.handshake == Handshake::Up => self.session = Some(id),
             Some(_) => {}
-            None if self.stage == Stage::Up => {
+            None if self.handshake == Handshake::Up => {
                 cx.fact(Fact::new(Said::Lost));
                 self.session = None;
             }
@@ -245,7 +245,7 @@ impl LemonUi {
     }
 
     fn error(&mut self, cx: &mut UiCx<'_>, text: String) {
-        if self.stage == Stage::Starting {
+        if self.handshake == Handshake::Starting {
             let why = format!("the server could not start a session: {text}");
             return cx.close(Reason::Unusable(why));
         }
@@ -315,7 +315,7 @@ impl UiRole for LemonUi {
     }
 
     fn command(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
-        if self.stage == Stage::Up {
+        if self.handshake == Handshake::Up {
             return self.want(cx, seen, ticket, command);
         }
         if self.waiting.len() >= MAX_WAITING {
@@ -329,10 +329,10 @@ impl UiRole for LemonUi {
         if key != HANDSHAKE {
             return self.overdue(cx, key);
         }
-        if self.stage == Stage::Telling {
+        if self.handshake == Handshake::Telling {
             return self.up(cx, seen);
         }
-        if self.stage == Stage::Greeting {
+        if self.handshake == Handshake::Greeting {
             let why =
                 "the server did not say \"ready\": is it a lemon server, and does it start without an error?";
             cx.close(Reason::Unusable(why.to_owned()));
@@ -347,7 +347,7 @@ impl UiRole for LemonUi {
         self.settle_lost(cx);
         self.asked.clear();
         self.hearing.forget();
-        self.stage = Stage::Greeting;
+        self.handshake = Handshake::Greeting;
     }
 
     fn abilities(&self) -> Option<Abilities> {
@@ -356,7 +356,7 @@ impl UiRole for LemonUi {
             .as_ref()
             .map(|model| format!(" ({}:{})", model.provider, model.id))
             .unwrap_or_default();
-        (self.stage == Stage::Up).then(|| Abilities {
+        (self.handshake == Handshake::Up).then(|| Abilities {
             name: format!("lemon{model}"),
             cancel: true,
             sessions: self.sessions,

@@ -24,13 +24,13 @@ use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
-use receipts::{Pending, What};
+use receipts::{HubCommand, Purpose};
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use run_names::RunNames;
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
-use telling::{Telling, Told};
+use telling::{BareEvent, Telling};
 use waiting::Waiting;
 use wire::{Rate, encode, time};
 
@@ -55,7 +55,7 @@ pub struct NousRuntime {
     connections: BTreeMap<Lane, Connection>,
     /// Who hears events, and since when; no longer told once it has heard a run to its end.
     subscribers: BTreeMap<Lane, Option<Millis>>,
-    pending: Tickets<Pending>,
+    pending: Tickets<HubCommand>,
     active: Option<SessionId>,
     modes: Modes,
     /// What `set_active_tools` chose, for sessions to come.
@@ -133,18 +133,18 @@ impl NousRuntime {
         id: String,
         target: Target,
         command: Command,
-        what: What,
+        what: Purpose,
     ) {
         if let Some(connection) = self.connections.get_mut(&lane) {
             connection.busy = true;
         }
-        self.pending.command(cx, target, command, Pending { from: Some((lane, id)), what });
+        self.pending.command(cx, target, command, HubCommand { from: Some((lane, id)), what });
     }
 
     /// Hands a command to the hub that nobody waits for.
     fn tell_hub(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, command: Command) {
         let target = Target::Session(session.clone());
-        self.pending.command(cx, target, command, Pending { from: None, what: What::Silent });
+        self.pending.command(cx, target, command, HubCommand { from: None, what: Purpose::Silent });
     }
 
     /// The run that this server does, whatever session is active: at most one matters on this wire.
@@ -154,7 +154,7 @@ impl NousRuntime {
     }
 
     /// Tells an event to every subscriber, and keeps it for who comes late to a fresh run.
-    fn broadcast(&mut self, cx: &mut RuntimeCx<'_>, at: Millis, (kind, payload): Told) {
+    fn broadcast(&mut self, cx: &mut RuntimeCx<'_>, at: Millis, (kind, payload): BareEvent) {
         self.events += 1;
         let (id, ts) = (format!("evt-{}", self.events), time::write(at.0));
         let (v, kind) = (VERSION.to_owned(), kind.to_owned());

@@ -1,6 +1,6 @@
 //! What the hub made of a request.
 
-use super::{AsstRuntime, Pending, Request, lower};
+use super::{AsstRuntime, HubRequest, OpenRequest, lower};
 use crate::asst::wire::Conversation;
 use crate::narrator::Narrator;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
@@ -14,10 +14,10 @@ impl AsstRuntime {
         &mut self,
         cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
-        pending: Pending,
+        pending: HubRequest,
         with: Result<Receipt, Refusal>,
     ) {
-        let Pending { id, what } = pending;
+        let HubRequest { id, what } = pending;
         match with {
             Ok(receipt) => self.taken(cx, view, id, what, receipt),
             Err(refusal) => self.refused(cx, id, what, &refusal),
@@ -29,44 +29,44 @@ impl AsstRuntime {
         cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
         id: Value,
-        what: Request,
+        what: OpenRequest,
         receipt: Receipt,
     ) {
         match (what, receipt) {
-            (Request::Message { .. }, Receipt::Started { session, run }) => {
+            (OpenRequest::Message { .. }, Receipt::Started { session, run }) => {
                 // Going back to a session that was seen before is not announced.
                 self.current = Some(session.clone());
                 self.sessions.entry(session).or_default().starting = Some((run, id));
             }
-            (Request::Message { input, session }, Receipt::Queued { item, .. }) => {
+            (OpenRequest::Message { input, session }, Receipt::Queued { item, .. }) => {
                 let session = session.or_else(|| view.map(|view| view.session.clone()));
                 if let Some(session) = session {
                     self.current = Some(session.clone());
                     self.sessions.entry(session).or_default().queued.insert(item, (id, input));
                 }
             }
-            (Request::Message { session, .. }, _) => self.started_elsewhere(cx, view, id, session),
-            (Request::Make { input, session }, _) => self.message(cx, id, input, Some(session)),
-            (Request::Clear { .. }, _) => cx.send(lower::done(cx.now, &id, None)),
-            (Request::Status { session }, receipt) => {
+            (OpenRequest::Message { session, .. }, _) => self.started_elsewhere(cx, view, id, session),
+            (OpenRequest::Make { input, session }, _) => self.message(cx, id, input, Some(session)),
+            (OpenRequest::Clear { .. }, _) => cx.send(lower::done(cx.now, &id, None)),
+            (OpenRequest::Status { session }, receipt) => {
                 let shown = view.filter(|view| *view.session == session);
                 let counted = if let Receipt::Stats(stats) = receipt { stats.messages } else { 0 };
                 let length = shown.map_or(counted, |view| messages(view.state));
                 self.status(cx, &id, length);
             }
-            (Request::New { .. }, Receipt::Session { session, .. }) => {
+            (OpenRequest::New { .. }, Receipt::Session { session, .. }) => {
                 self.current = Some(session.id.clone());
                 let data = Conversation::new(session.id.as_str(), None);
                 cx.send(lower::done(cx.now, &id, Some(data)));
             }
-            (Request::Load { conversation }, Receipt::Session { session, .. }) => {
+            (OpenRequest::Load { conversation }, Receipt::Session { session, .. }) => {
                 let shown = view.filter(|view| *view.session == session.id);
                 let count = shown.map_or(session.messages, |view| messages(view.state));
                 self.current = Some(session.id);
                 let data = Conversation::new(&conversation, Some(count));
                 cx.send(lower::done(cx.now, &id, Some(data)));
             }
-            (Request::New { .. } | Request::Load { .. }, _) => {
+            (OpenRequest::New { .. } | OpenRequest::Load { .. }, _) => {
                 cx.send(lower::error(
                     cx.now,
                     &id,
@@ -89,44 +89,44 @@ impl AsstRuntime {
             let why = "Failed to process request: the runtime took the message and began nothing";
             return cx.send(lower::error(cx.now, &id, why));
         };
-        let desk = self.sessions.entry(shown.session.clone()).or_default();
+        let requests = self.sessions.entry(shown.session.clone()).or_default();
         match &run.ended {
             Some((_, outcome)) => {
                 let why = lower::why(outcome);
                 Self::end(cx, vec![id], why.as_deref());
             }
             None if run.open_turn().is_some() => {
-                desk.telling = Some(lower::Telling::new(vec![id], Narrator::amid(run.id, shown.state)));
+                requests.telling = Some(lower::Telling::new(vec![id], Narrator::amid(run.id, shown.state)));
             }
-            None => desk.starting = Some((run.id, id)),
+            None => requests.starting = Some((run.id, id)),
         }
     }
 
-    fn refused(&mut self, cx: &mut RuntimeCx<'_>, id: Value, what: Request, refusal: &Refusal) {
+    fn refused(&mut self, cx: &mut RuntimeCx<'_>, id: Value, what: OpenRequest, refusal: &Refusal) {
         match (what, &refusal.kind) {
             // A conversation that the shell named and that is new.
-            (Request::Message { input, session: Some(session) }, RefusalKind::SessionUnknown) => {
+            (OpenRequest::Message { input, session: Some(session) }, RefusalKind::SessionUnknown) => {
                 let command = Command::Library(LibraryCommand::New {
                     cwd: None,
                     title: None,
                     id: Some(session.clone()),
                 });
-                self.ask_hub(cx, Target::Current, command, id, Request::Make { input, session });
+                self.ask_hub(cx, Target::Current, command, id, OpenRequest::Make { input, session });
             }
             // What the wire has no word for waits until the run is over.
             (
-                request @ (Request::Message { session: Some(_), .. } | Request::Clear { .. }),
+                request @ (OpenRequest::Message { session: Some(_), .. } | OpenRequest::Clear { .. }),
                 RefusalKind::Busy,
             ) => {
                 let session = match &request {
-                    Request::Message { session: Some(session), .. } | Request::Clear { session } => {
+                    OpenRequest::Message { session: Some(session), .. } | OpenRequest::Clear { session } => {
                         session.clone()
                     }
                     _ => return,
                 };
                 self.sessions.entry(session).or_default().parked.push_back((id, request));
             }
-            (Request::Load { conversation }, RefusalKind::SessionUnknown) => {
+            (OpenRequest::Load { conversation }, RefusalKind::SessionUnknown) => {
                 let shown: String = conversation.chars().take(80).collect();
                 cx.send(lower::error(cx.now, &id, format!("There is no conversation {shown}")));
             }

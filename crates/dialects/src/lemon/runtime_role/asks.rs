@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 
 /// A question that waits for an answer.
 #[derive(Debug)]
-struct Asked {
+struct OpenQuestion {
     session: SessionId,
     ask: Ask,
 }
 
 /// An answer that somebody waits for.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct PersonsAnswer {
     pub(super) session: SessionId,
     pub(super) ask: AskId,
     pub(super) answer: Answer,
@@ -30,14 +30,14 @@ pub(super) struct Heard {
 
 /// The questions that wait, by their id on the wire.
 #[derive(Debug, Default)]
-pub(super) struct Desk(BTreeMap<String, Asked>);
+pub(super) struct OpenQuestions(BTreeMap<String, OpenQuestion>);
 
-impl Desk {
+impl OpenQuestions {
     /// Notes a question; gives its id, or `None` when it was asked already.
     pub(super) fn add(&mut self, session: &SessionId, ask: &Ask) -> Option<String> {
         let id = uuid(session, ask.id);
         let fresh = !self.0.contains_key(&id);
-        let asked = Asked { session: session.clone(), ask: ask.clone() };
+        let asked = OpenQuestion { session: session.clone(), ask: ask.clone() };
         fresh.then(|| {
             self.0.insert(id.clone(), asked);
             id
@@ -59,15 +59,15 @@ impl Desk {
         id: &str,
         result: Option<Option<Value>>,
         error: Option<Option<Value>>,
-    ) -> Option<Heard> {
-        let Asked { session, ask } = self.0.remove(id)?;
+    ) -> Option<PersonsAnswer> {
+        let OpenQuestion { session, ask } = self.0.remove(id)?;
         let (answer, odd) = match (result, error) {
             (_, Some(Some(_))) => (Answer::Dismissed, None),
             (Some(Some(result)), _) => lift(&ask.kind, &result),
             (Some(None), _) | (None, Some(None)) => (Answer::Dismissed, None),
             (None, None) => (Answer::Dismissed, Some("neither result nor error")),
         };
-        Some(Heard { session, ask: ask.id, answer, odd })
+        Some(PersonsAnswer { session, ask: ask.id, answer, odd })
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::wire::frame::{
 };
 use super::super::wire::{self, Frame, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, StartSession};
 use super::LemonRuntime;
-use super::receipts::{Pending, closed};
+use super::receipts::{HubCommand, closed};
 use super::telling::event_line;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
@@ -29,18 +29,18 @@ impl LemonRuntime {
             Said::Abort { session_id } => {
                 let Some(session) = self.named(cx, session_id.as_deref()) else { return };
                 let cancel = Command::Run(RunCommand::Cancel { run: None, reason: None });
-                self.ask_hub(cx, Target::Session(session), cancel, Pending::Abort);
+                self.ask_hub(cx, Target::Session(session), cancel, HubCommand::Abort);
             }
             Said::Reset { session_id } => self.reset(cx, session_id.as_deref()),
             Said::Save { session_id } => {
                 let Some(session) = self.named(cx, session_id.as_deref()) else { return };
                 let save = Command::Library(LibraryCommand::Save { path: None, history: true });
-                self.ask_hub(cx, Target::Session(session.clone()), save, Pending::Save(session));
+                self.ask_hub(cx, Target::Session(session.clone()), save, HubCommand::Save(session));
             }
             Said::Stats { session_id } => {
                 let Some(session) = self.named(cx, session_id.as_deref()) else { return };
                 let (target, stats) = (Target::Session(session.clone()), SessionCommand::Stats);
-                self.ask_hub(cx, target, Command::Session(stats), Pending::Stats(session));
+                self.ask_hub(cx, target, Command::Session(stats), HubCommand::Stats(session));
             }
             Said::Ping => cx.send(Frame::Pong(Bare {}).line()),
             Said::Debug => {
@@ -55,7 +55,7 @@ impl LemonRuntime {
                 let scope = ListScope::Project(None);
                 let list =
                     Command::Library(LibraryCommand::List { scope, limit: Some(MAX_LISTED), search: None });
-                self.ask_hub(cx, Target::Current, list, Pending::Sessions);
+                self.ask_hub(cx, Target::Current, list, HubCommand::Sessions);
             }
             Said::ListRunningSessions => self.list_running(cx),
             Said::ListModels => self.list_models(cx),
@@ -89,7 +89,7 @@ impl LemonRuntime {
         let Some(session) = self.named(cx, of) else { return };
         let prompt =
             Command::Run(RunCommand::Prompt { input: Input::text(text), options: PromptOptions::default() });
-        self.ask_hub(cx, Target::Session(session.clone()), prompt, Pending::Prompt(session));
+        self.ask_hub(cx, Target::Session(session.clone()), prompt, HubCommand::Prompt(session));
     }
 
     /// The session that a command is for. Without an id: the active one. The client is told when there is none.
@@ -118,10 +118,10 @@ impl LemonRuntime {
                 cx,
                 target,
                 Command::Run(RunCommand::Cancel { run: None, reason: None }),
-                Pending::Abort,
+                HubCommand::Abort,
             );
         }
-        self.ask_hub(cx, target, Command::Session(SessionCommand::Clear), Pending::Reset(session));
+        self.ask_hub(cx, target, Command::Session(SessionCommand::Clear), HubCommand::Reset(session));
     }
 
     fn list_running(&self, cx: &mut RuntimeCx<'_>) {
@@ -141,7 +141,7 @@ impl LemonRuntime {
         // Models belong to the runtime, but the hub answers in a session; any will do.
         let session = self.front.clone().or_else(|| self.open.keys().next().cloned());
         let target = session.map_or(Target::Current, Target::Session);
-        self.ask_hub(cx, target, Command::List(ListCommand::Models { provider: None }), Pending::Models);
+        self.ask_hub(cx, target, Command::List(ListCommand::Models { provider: None }), HubCommand::Models);
     }
 
     fn start_session(&mut self, cx: &mut RuntimeCx<'_>, said: StartSession) {
@@ -175,7 +175,7 @@ impl LemonRuntime {
                 id: None,
             }),
         };
-        self.ask_hub(cx, Target::Current, command, Pending::Start(model));
+        self.ask_hub(cx, Target::Current, command, HubCommand::Start(model));
     }
 
     fn close_session(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
@@ -184,7 +184,7 @@ impl LemonRuntime {
             return cx.send(closed(id, ClosedBecause::NotFound));
         };
         let was_front = self.front.as_ref() == Some(&session);
-        let pending = Pending::Close { session: session.clone(), was_front };
+        let pending = HubCommand::Close { session: session.clone(), was_front };
         self.ask_hub(cx, Target::Session(session), Command::Session(SessionCommand::Close), pending);
     }
 
@@ -193,7 +193,7 @@ impl LemonRuntime {
         let Some(session) = SessionId::parse(id) else {
             return self.unknown_session(cx, id);
         };
-        let pending = Pending::Activate(session.clone());
+        let pending = HubCommand::Activate(session.clone());
         self.ask_hub(
             cx,
             Target::Current,

@@ -5,7 +5,7 @@
 use super::super::wire::Frame;
 use super::super::wire::frame::{ActiveSession, DebugLine, Ready, SessionStarted};
 use super::super::{PROTOCOL_VERSION, lower};
-use super::receipts::Pending;
+use super::receipts::HubCommand;
 use super::telling::Telling;
 use super::{LemonRuntime, Open};
 use domain::ids::SessionId;
@@ -59,7 +59,7 @@ impl LemonRuntime {
     pub(super) fn shown(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         let session = view.session;
         // The hub's idea of where we are changes with our own commands too; only what they did not cause counts.
-        let moving = self.pending.values().any(Pending::moves);
+        let moving = self.pending.values().any(HubCommand::moves);
         let put_here = view.current && !moving && self.front.as_ref() != Some(session);
         if put_here && !self.ready {
             self.front = Some(session.clone());

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A command that waits for the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Pending {
+pub(super) enum HubCommand {
     /// The session that is there from the start.
     Boot,
     /// A prompt.
@@ -47,14 +47,14 @@ pub(super) enum Pending {
     Undo(SessionId),
 }
 
-impl Pending {
+impl HubCommand {
     /// Whether the hub's idea of where we are changes with it.
     pub(super) fn moves(&self) -> bool {
-        matches!(self, Pending::Start(_) | Pending::StartModel { .. } | Pending::Activate(_))
+        matches!(self, HubCommand::Start(_) | HubCommand::StartModel { .. } | HubCommand::Activate(_))
     }
 
     pub(super) fn closes(&self, of: &SessionId) -> bool {
-        matches!(self, Pending::Close { session, .. } | Pending::Undo(session) if session == of)
+        matches!(self, HubCommand::Close { session, .. } | HubCommand::Undo(session) if session == of)
     }
 }
 
@@ -63,68 +63,71 @@ impl LemonRuntime {
         &mut self,
         cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
-        pending: Pending,
+        pending: HubCommand,
         with: Result<Receipt, Refusal>,
     ) {
         match (pending, with) {
-            (Pending::Boot, with) => self.booted(cx, with),
-            (Pending::Stats(session), Ok(Receipt::Stats(stats))) => {
+            (HubCommand::Boot, with) => self.booted(cx, with),
+            (HubCommand::Stats(session), Ok(Receipt::Stats(stats))) => {
                 self.say_stats(cx, view, &session, &stats);
             }
-            (Pending::Save(session), with) => self.saved(cx, &session, with),
-            (Pending::Sessions, Ok(Receipt::Sessions(sessions))) => {
+            (HubCommand::Save(session), with) => self.saved(cx, &session, with),
+            (HubCommand::Sessions, Ok(Receipt::Sessions(sessions))) => {
                 let sessions = listed(sessions.into_iter().map(saved));
                 cx.send(Frame::SessionsList(SessionsList { sessions, error: None }).line());
             }
-            (Pending::Sessions, Err(refusal)) => {
+            (HubCommand::Sessions, Err(refusal)) => {
                 let error = Some(refusal.to_string().into());
                 cx.send(Frame::SessionsList(SessionsList { sessions: Vec::new(), error }).line());
             }
-            (Pending::Models, Ok(Receipt::Models { models, .. })) => {
+            (HubCommand::Models, Ok(Receipt::Models { models, .. })) => {
                 let providers = providers(models);
                 cx.send(Frame::ModelsList(ModelsList { providers, error: None }).line());
             }
-            (Pending::Models, Err(refusal)) => {
+            (HubCommand::Models, Err(refusal)) => {
                 let error = Some(refusal.to_string().into());
                 cx.send(Frame::ModelsList(ModelsList { providers: Vec::new(), error }).line());
             }
-            (Pending::Start(model), Ok(Receipt::Session { session, .. })) => {
+            (HubCommand::Start(model), Ok(Receipt::Session { session, .. })) => {
                 self.start(cx, view, session.id, model);
             }
-            (Pending::Start(_), Err(refusal)) => {
+            (HubCommand::Start(_), Err(refusal)) => {
                 self.error(cx, &format!("failed to start session: {refusal}"), None);
             }
-            (Pending::StartModel { session, model }, Ok(_)) => {
+            (HubCommand::StartModel { session, model }, Ok(_)) => {
                 if let Some(open) = self.open.get_mut(&session) {
                     open.model = Some(model);
                 }
                 self.started(cx, view, &session);
             }
-            (Pending::StartModel { session, model }, Err(refusal)) => {
+            (HubCommand::StartModel { session, model }, Err(refusal)) => {
                 let ModelRef { provider, name } = model;
                 self.error(cx, &format!("invalid model: {provider}:{name}: {refusal}"), None);
                 let target = Target::Session(session.clone());
-                self.ask_hub(cx, target, Command::Session(SessionCommand::Close), Pending::Undo(session));
+                self.ask_hub(cx, target, Command::Session(SessionCommand::Close), HubCommand::Undo(session));
             }
-            (Pending::Activate(session), Ok(_)) => {
+            (HubCommand::Activate(session), Ok(_)) => {
                 self.put_front(cx, &session);
             }
-            (Pending::Activate(session), Err(_)) => self.error(cx, SESSION_NOT_FOUND, Some(&session)),
-            (Pending::Close { session, was_front }, Ok(_)) => self.say_closed(cx, &session, was_front),
-            (Pending::Close { session, .. }, Err(_)) => {
+            (HubCommand::Activate(session), Err(_)) => self.error(cx, SESSION_NOT_FOUND, Some(&session)),
+            (HubCommand::Close { session, was_front }, Ok(_)) => self.say_closed(cx, &session, was_front),
+            (HubCommand::Close { session, .. }, Err(_)) => {
                 cx.send(closed(session.as_str(), ClosedBecause::Error));
             }
-            (Pending::Prompt(session), Err(refusal)) if refusal.kind == RefusalKind::Busy => {
+            (HubCommand::Prompt(session), Err(refusal)) if refusal.kind == RefusalKind::Busy => {
                 self.error(cx, ALREADY_STREAMING, Some(&session));
             }
-            (Pending::Prompt(session) | Pending::Reset(session) | Pending::Stats(session), Err(refusal)) => {
+            (
+                HubCommand::Prompt(session) | HubCommand::Reset(session) | HubCommand::Stats(session),
+                Err(refusal),
+            ) => {
                 self.error(cx, &refusal.to_string(), Some(&session));
             }
             // Stopping what does not run is no error here, and an answer that comes too late is only logged.
-            (Pending::Abort, Err(refusal)) if refusal.kind != RefusalKind::NoRun => {
+            (HubCommand::Abort, Err(refusal)) if refusal.kind != RefusalKind::NoRun => {
                 self.error(cx, &refusal.to_string(), None);
             }
-            (Pending::Answer, Err(refusal)) => cx.log(format!("an answer was not taken: {refusal}")),
+            (HubCommand::Answer, Err(refusal)) => cx.log(format!("an answer was not taken: {refusal}")),
             (_, Ok(_) | Err(_)) => {}
         }
     }
@@ -152,7 +155,7 @@ impl LemonRuntime {
             name: model.name.clone(),
         });
         let target = Target::Session(session.clone());
-        self.ask_hub(cx, target, command, Pending::StartModel { session, model });
+        self.ask_hub(cx, target, command, HubCommand::StartModel { session, model });
     }
 
     /// The session is there. Without another it becomes the active one.

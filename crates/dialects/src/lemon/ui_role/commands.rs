@@ -45,7 +45,7 @@ pub(super) enum Wanted {
 
 /// A command that waits.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct UnsettledCommand {
     pub(super) ticket: Ticket,
     pub(super) wanted: Wanted,
     pub(super) key: TimerKey,
@@ -126,7 +126,7 @@ impl LemonUi {
         // The keys below are the role's own.
         let key = TimerKey(self.last_number + 100);
         cx.timer(key, patience);
-        self.pending.push_back(Pending { ticket, wanted, key });
+        self.pending.push_back(UnsettledCommand { ticket, wanted, key });
     }
 
     /// A question that only servers with several sessions understand.

@@ -3,7 +3,7 @@
 use super::NousRuntime;
 use super::answers::{self, why};
 use super::lift::{self, Wanted};
-use super::receipts::{Look, What};
+use super::receipts::{Purpose, SessionRead};
 use crate::nous::entry_name;
 use crate::nous::wire::{ErrorBody, PendingCounts, State as WireState};
 use domain::command::{
@@ -61,13 +61,20 @@ impl NousRuntime {
             Wanted::Enqueue { kind, text } => {
                 let (session, name) = self.open_run()?;
                 let command = Command::Queue(QueueCommand::Add { kind, input: Input::text(text) });
-                self.ask_hub(cx, lane, from, Target::Session(session), command, What::Enqueue { kind, name });
+                self.ask_hub(
+                    cx,
+                    lane,
+                    from,
+                    Target::Session(session),
+                    command,
+                    Purpose::Enqueue { kind, name },
+                );
             }
             Wanted::Abort => {
                 let (session, name) = self.open_run()?;
                 let run = self.tellings.get(&session).map(|telling| telling.run);
                 let command = Command::Run(RunCommand::Cancel { run, reason: None });
-                let what = What::Abort { session: session.clone(), name };
+                let what = Purpose::Abort { session: session.clone(), name };
                 self.ask_hub(cx, lane, from, Target::Session(session), command, what);
             }
             Wanted::Messages { session, leaf } => {
@@ -75,17 +82,17 @@ impl NousRuntime {
                     return Ok(Some(("messages", json!({ "session_id": "", "messages": [] }))));
                 };
                 let leaf = leaf.map(|leaf| entry_name::read(&leaf).ok_or_else(no_leaf)).transpose()?;
-                self.look(cx, lane, from, session, Look::Messages { leaf });
+                self.look(cx, lane, from, session, SessionRead::Messages { leaf });
             }
             Wanted::Tree { session } => {
                 let Some(session) = self.session(session)? else {
                     return Ok(Some(("tree", json!({ "session_id": "", "nodes": [] }))));
                 };
-                self.look(cx, lane, from, session, Look::Tree);
+                self.look(cx, lane, from, session, SessionRead::Tree);
             }
             Wanted::NewSession => {
                 let command = Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
-                self.ask_hub(cx, lane, from, Target::Current, command, What::Session);
+                self.ask_hub(cx, lane, from, Target::Current, command, Purpose::Session);
             }
             Wanted::Switch { session } => {
                 let session = session_id(&session)?;
@@ -95,16 +102,16 @@ impl NousRuntime {
                     from,
                     Target::Current,
                     Command::Library(LibraryCommand::Open { session }),
-                    What::Session,
+                    Purpose::Session,
                 );
             }
             Wanted::Branch { session } => {
                 let session = Some(session_id(&session)?);
                 let command = Command::Library(LibraryCommand::Branch { session, at: None });
-                self.ask_hub(cx, lane, from, Target::Current, command, What::Session);
+                self.ask_hub(cx, lane, from, Target::Current, command, Purpose::Session);
             }
             Wanted::SetTools { tools } => {
-                let what = What::Tools { tools: tools.clone() };
+                let what = Purpose::Tools { tools: tools.clone() };
                 let target = self.target();
                 self.ask_hub(
                     cx,
@@ -122,24 +129,24 @@ impl NousRuntime {
                     return Ok(Some(("accepted", mode_accepted(kind, mode))));
                 };
                 let command = Command::Queue(QueueCommand::SetMode { kind, mode });
-                self.ask_hub(cx, lane, from, Target::Session(session), command, What::Mode { kind, mode });
+                self.ask_hub(cx, lane, from, Target::Session(session), command, Purpose::Mode { kind, mode });
             }
             Wanted::Extension { name, payload } => {
-                let what = What::Extension { name: name.clone() };
+                let what = Purpose::Extension { name: name.clone() };
                 let target = self.target();
                 self.ask_hub(cx, lane, from, target, Command::Extension { name, payload }, what);
             }
             Wanted::SetLeaf { leaf, session } => {
                 let session = self.session(session)?.ok_or_else(no_leaf)?;
                 let leaf = entry_name::read(&leaf).ok_or_else(no_leaf)?;
-                let what = What::Leaf { session: session.clone(), leaf };
+                let what = Purpose::Leaf { session: session.clone(), leaf };
                 let command = Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) });
                 self.ask_hub(cx, lane, from, Target::Session(session), command, what);
             }
             Wanted::Compact { session, instruction } => {
                 let nothing = || why("command_rejected", "nothing_to_compact");
                 let session = self.session(session)?.ok_or_else(nothing)?;
-                let what = What::Compact { session: session.clone(), instruction: instruction.clone() };
+                let what = Purpose::Compact { session: session.clone(), instruction: instruction.clone() };
                 let command = Command::Run(RunCommand::Compact { instruction });
                 self.ask_hub(cx, lane, from, Target::Session(session), command, what);
             }
@@ -153,12 +160,12 @@ impl NousRuntime {
             Some(session) => {
                 let options = PromptOptions { from: prompt.from, ..PromptOptions::default() };
                 let command = Command::Run(RunCommand::Prompt { input: Input::text(prompt.text), options });
-                let what = What::Prompt { session: session.clone(), wait: prompt.wait };
+                let what = Purpose::Prompt { session: session.clone(), wait: prompt.wait };
                 self.ask_hub(cx, lane, id, Target::Session(session), command, what);
             }
             None => {
                 let command = Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
-                self.ask_hub(cx, lane, id, Target::Current, command, What::SessionFor(prompt));
+                self.ask_hub(cx, lane, id, Target::Current, command, Purpose::SessionFor(prompt));
             }
         }
     }
@@ -169,9 +176,9 @@ impl NousRuntime {
         lane: Lane,
         id: String,
         session: SessionId,
-        look: Look,
+        look: SessionRead,
     ) {
-        let what = What::Look { session: session.clone(), look, tries: 0 };
+        let what = Purpose::Read { session: session.clone(), look, tries: 0 };
         self.ask_hub(cx, lane, id, Target::Session(session), Command::Session(SessionCommand::Stats), what);
     }
 

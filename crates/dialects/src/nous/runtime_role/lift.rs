@@ -9,7 +9,7 @@ use wire::depth;
 
 /// A command that could be read.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct RawCommand {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) payload: Keys,
@@ -39,7 +39,7 @@ pub(super) enum Wanted {
 ///
 /// # Errors
 /// The message for an `invalid_command`.
-pub(super) fn decode(line: &str) -> Result<Asked, String> {
+pub(super) fn decode(line: &str) -> Result<RawCommand, String> {
     depth::check(line).map_err(|why| format!("invalid_json: {why}"))?;
     let value: Value = serde_json::from_str(line).map_err(|why| format!("invalid_json: {why}"))?;
     let keys = match value {
@@ -70,7 +70,7 @@ pub(super) fn decode(line: &str) -> Result<Asked, String> {
     if super::super::tables::command(&kind).is_none() {
         return Err(format!("invalid_command: {kind}"));
     }
-    Ok(Asked { id, kind, payload })
+    Ok(RawCommand { id, kind, payload })
 }
 
 /// Keys of the envelope match in any case, the exact one first: existing clients may be decoded so.
@@ -90,7 +90,7 @@ fn text_key(keys: &Keys, name: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// The message for an `invalid_payload`.
-pub(super) fn wanted(asked: &Asked) -> Result<Wanted, &'static str> {
+pub(super) fn wanted(asked: &RawCommand) -> Result<Wanted, &'static str> {
     let keys = &asked.payload;
     let wanted = match asked.kind.as_str() {
         "prompt" => Wanted::Prompt { text: said(keys)?, wait: wait(keys)?, leaf: leaf(keys)? },

@@ -18,14 +18,14 @@ const MAX_LOOKS: u32 = 16;
 
 /// Who waits, and for what.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct HubCommand {
     pub(super) from: Option<(Lane, String)>,
-    pub(super) what: What,
+    pub(super) what: Purpose,
 }
 
 /// What was asked of the hub.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum Purpose {
     Prompt {
         session: SessionId,
         wait: bool,
@@ -41,9 +41,9 @@ pub(super) enum What {
         name: String,
     },
     Session,
-    Look {
+    Read {
         session: SessionId,
-        look: Look,
+        look: SessionRead,
         tries: u32,
     },
     Tools {
@@ -70,7 +70,7 @@ pub(super) enum What {
 
 /// What is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Look {
+pub(super) enum SessionRead {
     Messages { leaf: Option<EntryId> },
     Tree,
 }
@@ -79,9 +79,9 @@ impl NousRuntime {
     /// Whether a session is only being read, so that seeing it does not make it active.
     pub(super) fn looks_at(&self, session: &SessionId) -> bool {
         self.pending.values().any(|pending| match &pending.what {
-            What::Look { session: of, .. }
-            | What::Leaf { session: of, .. }
-            | What::Compact { session: of, .. } => of == session,
+            Purpose::Read { session: of, .. }
+            | Purpose::Leaf { session: of, .. }
+            | Purpose::Compact { session: of, .. } => of == session,
             _ => false,
         })
     }
@@ -90,7 +90,7 @@ impl NousRuntime {
         &mut self,
         cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
-        pending: Pending,
+        pending: HubCommand,
         with: Result<Receipt, Refusal>,
     ) {
         let Some((lane, id)) = pending.from else {
@@ -107,17 +107,17 @@ impl NousRuntime {
             }
         };
         match (pending.what, receipt) {
-            (What::Prompt { session, wait }, receipt) => {
+            (Purpose::Prompt { session, wait }, receipt) => {
                 self.started(cx, view, (lane, id), session, wait, &receipt);
             }
-            (What::SessionFor(prompt), Receipt::Session { session, .. }) => {
+            (Purpose::SessionFor(prompt), Receipt::Session { session, .. }) => {
                 self.active = Some(session.id);
                 self.prompt(cx, lane, id, prompt);
             }
-            (What::Look { session, look, tries }, _) => {
+            (Purpose::Read { session, look, tries }, _) => {
                 self.looked(cx, view, (lane, id), session, look, tries);
             }
-            (What::Abort { session, name }, receipt) => {
+            (Purpose::Abort { session, name }, receipt) => {
                 let line = self.aborting(&id, &session, &name, &receipt);
                 self.answer(cx, lane, line);
             }
@@ -135,16 +135,16 @@ impl NousRuntime {
     }
 
     /// What the plain commands answer with.
-    fn told(&mut self, what: What, receipt: Receipt) -> Option<(&'static str, Value)> {
+    fn told(&mut self, what: Purpose, receipt: Receipt) -> Option<(&'static str, Value)> {
         let told = match (what, receipt) {
-            (What::Enqueue { kind, name }, _) => {
+            (Purpose::Enqueue { kind, name }, _) => {
                 let command = match kind {
                     QueueKind::Steer => "steer",
                     QueueKind::FollowUp => "follow_up",
                 };
                 ("accepted", json!({ "command": command, "run_id": name }))
             }
-            (What::Session, Receipt::Session { session, parent }) => {
+            (Purpose::Session, Receipt::Session { session, parent }) => {
                 self.active = Some(session.id.clone());
                 let mut payload = json!({ "session_id": session.id.as_str(), "active": true });
                 if let Some(parent) = parent {
@@ -152,16 +152,16 @@ impl NousRuntime {
                 }
                 ("session", payload)
             }
-            (What::Tools { tools }, _) => {
+            (Purpose::Tools { tools }, _) => {
                 let count = tools.len();
                 self.tools = Some(tools);
                 ("accepted", json!({ "command": "set_active_tools", "count": count }))
             }
-            (What::Mode { kind, mode }, _) => {
+            (Purpose::Mode { kind, mode }, _) => {
                 *self.modes.of(kind) = Some(mode);
                 ("accepted", mode_accepted(kind, mode))
             }
-            (What::Extension { .. }, Receipt::Extension(json)) => {
+            (Purpose::Extension { .. }, Receipt::Extension(json)) => {
                 let payload = match serde_json::from_str(json.as_str()) {
                     Ok(payload @ Value::Object(_)) => payload,
                     Ok(other) => json!({ "result": other }),
@@ -169,10 +169,10 @@ impl NousRuntime {
                 };
                 ("extension_result", payload)
             }
-            (What::Leaf { session, leaf }, _) => {
+            (Purpose::Leaf { session, leaf }, _) => {
                 ("leaf", json!({ "session_id": session.as_str(), "leaf_id": entry_name::message(leaf) }))
             }
-            (What::Compact { session, instruction }, Receipt::Compacted { compaction, .. }) => {
+            (Purpose::Compact { session, instruction }, Receipt::Compacted { compaction, .. }) => {
                 let trigger = match compaction.trigger {
                     Trigger::Manual => "manual",
                     Trigger::Threshold => "threshold",
@@ -261,7 +261,7 @@ impl NousRuntime {
         view: Option<View<'_>>,
         (lane, id): (Lane, String),
         session: SessionId,
-        look: Look,
+        look: SessionRead,
         tries: u32,
     ) {
         let Some(view) = view.filter(|view| *view.session == session) else {
@@ -269,19 +269,19 @@ impl NousRuntime {
                 let error = why("internal_error", "the session could not be read; try again");
                 return self.answer(cx, lane, answers::error(&id, error));
             }
-            let what = What::Look { session: session.clone(), look, tries: tries + 1 };
+            let what = Purpose::Read { session: session.clone(), look, tries: tries + 1 };
             let (target, command) = (Target::Session(session), Command::Session(SessionCommand::Stats));
-            self.pending.command(cx, target, command, Pending { from: Some((lane, id)), what });
+            self.pending.command(cx, target, command, HubCommand { from: Some((lane, id)), what });
             return;
         };
         let line = match look {
-            Look::Messages { leaf: Some(leaf) } if !view.state.entries.contains_key(&leaf) => {
+            SessionRead::Messages { leaf: Some(leaf) } if !view.state.entries.contains_key(&leaf) => {
                 answers::error(&id, why("command_rejected", "leaf_not_found"))
             }
-            Look::Messages { leaf } => {
+            SessionRead::Messages { leaf } => {
                 answers::ok(&id, "messages", reads::messages(&session, view.state, leaf, &self.runs))
             }
-            Look::Tree => answers::ok(&id, "tree", reads::tree(&session, view.state)),
+            SessionRead::Tree => answers::ok(&id, "tree", reads::tree(&session, view.state)),
         };
         self.answer(cx, lane, line);
     }
@@ -298,10 +298,10 @@ fn leaf_before(state: &State, run: RunId) -> Option<String> {
 }
 
 /// What a command named, for refusals that repeat it.
-fn named(what: &What, refusal: &Refusal) -> String {
+fn named(what: &Purpose, refusal: &Refusal) -> String {
     match what {
-        What::Extension { name } => name.clone(),
-        What::Tools { tools } => {
+        Purpose::Extension { name } => name.clone(),
+        Purpose::Tools { tools } => {
             let found = tools.iter().find(|tool| refusal.message.ends_with(&format!(" {tool}")));
             found.or_else(|| tools.first()).cloned().unwrap_or_default()
         }

@@ -21,7 +21,7 @@ const MAX_WARNING_CHARS: usize = 300;
 const BETWEEN_STEPS: &str = "\n\n";
 
 /// An event of the wire without its envelope.
-pub(super) type Told = (&'static str, Payload);
+pub(super) type BareEvent = (&'static str, Payload);
 
 /// A run being told.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(super) struct Telling {
     told_error: bool,
     told_abort: bool,
     lost_thought: bool,
-    out: Vec<Told>,
+    out: Vec<BareEvent>,
     losses: Vec<(Item, &'static str)>,
 }
 
@@ -80,7 +80,7 @@ impl Telling {
     }
 
     /// Takes what happened; gives what to tell. `minted` numbers the messages of the wire.
-    pub(super) fn hear(&mut self, minted: &mut u64, at: Millis, body: &Body) -> Vec<Told> {
+    pub(super) fn hear(&mut self, minted: &mut u64, at: Millis, body: &Body) -> Vec<BareEvent> {
         for told in self.narrator.hear(at, body) {
             self.tell(minted, told);
         }
