@@ -21,7 +21,7 @@ mod rpc;
 pub mod schema;
 mod tagged;
 
-#[cfg(feature = "schema")]
-pub use registry::DERIVED;
 pub use registry::{ALL, NotADialect, named, of_first_line};
+#[cfg(feature = "schema")]
+pub use registry::{DERIVED, WriteSchema};
 pub use roles::Dialect;

@@ -13,9 +13,13 @@ pub const ALL: &[Dialect] = &[
     crate::openagent::DIALECT,
 ];
 
+/// Writes the schema of a wire.
+#[cfg(feature = "schema")]
+pub type WriteSchema = fn() -> String;
+
 /// The schema of each wire, as its types say it now. What the program prints is the committed file.
 #[cfg(feature = "schema")]
-pub const DERIVED: &[(Dialect, fn() -> String)] = &[
+pub const DERIVED: &[(Dialect, WriteSchema)] = &[
     (crate::native::DIALECT, crate::native::schema::document),
     (crate::codelia::DIALECT, crate::codelia::schema::document),
     (crate::nous::DIALECT, crate::nous::schema::document),

@@ -96,7 +96,8 @@ impl Document {
         let variants = variants.cloned().unwrap_or_else(|| vec![schema.clone()]);
         for variant in variants {
             let word = word_of(&variant);
-            let word = word.unwrap_or_else(|| panic!("a line of {} without a word", T::schema_name()));
+            assert!(word.is_some(), "a line of {} without a word", T::schema_name());
+            let word = word.unwrap_or_default();
             self.line(side, &format!("{prefix}{word}"), variant);
         }
     }

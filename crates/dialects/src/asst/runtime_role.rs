@@ -246,7 +246,7 @@ impl AsstRuntime {
             Leaving::Taken => requests.taken.push(id),
             // The run before it broke: the message is sent again when that is over.
             Leaving::Cleared => {
-                requests.parked.push_back((id, OpenRequest::Message { input, session: None }))
+                requests.parked.push_back((id, OpenRequest::Message { input, session: None }));
             }
             Leaving::Dropped => return Some(id),
         }

@@ -33,12 +33,12 @@ fn parts(defs: &Map<String, Value>, schema: &mut Value) {
     for (key, rule) in rules.iter_mut() {
         match (key.as_str(), rule) {
             ("properties", Value::Object(members)) => {
-                members.values_mut().for_each(|member| value(defs, member))
+                members.values_mut().for_each(|member| value(defs, member));
             }
             ("prefixItems", Value::Array(items)) => items.iter_mut().for_each(|item| value(defs, item)),
             ("items" | "additionalProperties", rule) => value(defs, rule),
             ("oneOf" | "anyOf" | "allOf", Value::Array(same)) => {
-                same.iter_mut().for_each(|same| parts(defs, same))
+                same.iter_mut().for_each(|same| parts(defs, same));
             }
             _ => {}
         }

@@ -224,7 +224,7 @@ pub(super) fn alternatives(root: &Value, kinds: &[String]) -> BTreeSet<String> {
         for (key, rule) in rules {
             match (key.as_str(), rule) {
                 ("$ref", Value::String(target)) => {
-                    waiting.extend(target.strip_prefix('#').map(ToOwned::to_owned))
+                    waiting.extend(target.strip_prefix('#').map(ToOwned::to_owned));
                 }
                 ("oneOf" | "anyOf" | "allOf" | "prefixItems", Value::Array(branches)) => {
                     for (at, branch) in branches.iter().enumerate() {
@@ -233,7 +233,7 @@ pub(super) fn alternatives(root: &Value, kinds: &[String]) -> BTreeSet<String> {
                     }
                 }
                 ("enum", Value::Array(words)) => {
-                    found.extend(words.iter().filter_map(|word| named(&schema, word)))
+                    found.extend(words.iter().filter_map(|word| named(&schema, word)));
                 }
                 ("properties", Value::Object(members)) => {
                     waiting

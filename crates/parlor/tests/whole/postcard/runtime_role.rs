@@ -93,7 +93,7 @@ impl RuntimeRole for PostcardRuntime {
                 self.command(cx, Command::Run(RunCommand::Prompt { input: Input::text(text), options }));
             }
             Ok(FromUi::Stop) => {
-                self.command(cx, Command::Run(RunCommand::Cancel { run: None, reason: None }))
+                self.command(cx, Command::Run(RunCommand::Cancel { run: None, reason: None }));
             }
             Ok(FromUi::Yes { ask }) => {
                 self.answer(cx, &ask, Answer::Allow { scope: Scope::Once, digest: None });
