@@ -6,6 +6,7 @@ use crate::interactive::{self, UiOptions};
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::remote::{Front, RuntimeAddress};
+use crate::stop::Stops;
 use crate::{places, ps, run, stack};
 use domain::ids::SessionId;
 
@@ -33,11 +34,14 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
     let headless = attach.prompt.is_some();
     let log = if headless { stack::log_to_stderr() } else { stack::no_log() };
     let tape = attach.record.as_deref().map(Tape::new);
+    let stops = headless.then(Stops::listen);
     let front =
         Front::open(&common, attach.dialect, place, attach.session.as_deref(), tape.as_ref(), log).await?;
-    let exit = match &attach.prompt {
-        Some(prompt) => run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new())).await,
-        None => {
+    let exit = match (&attach.prompt, stops) {
+        (Some(prompt), Some(stops)) => {
+            run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new()), stops).await
+        }
+        _ => {
             let note = interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect));
             let (cwd, look) = (places::working_directory(&common)?, UiOptions::of(&common)?);
             if let Some(socket) = socket {

@@ -43,7 +43,7 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
     if let Some(words) = &own.no_workspace {
         exit::complain(words);
     }
-    let exit = converse(&own.hub, own.start, prompt, &run).await;
+    let exit = converse(&own.hub, own.start, prompt, &run, Stops::listen()).await;
     own.engine.stop(&own.hub).await;
     exit
 }
@@ -51,16 +51,16 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
 /// How long a run that was told to stop may take for it. The hub gives an engine less.
 const STOP_GRACE: Duration = Duration::from_secs(4);
 
-/// Says one thing to whatever runs behind the hub and follows it to its end.
+/// Says one thing to whatever runs behind the hub and follows it to its end. `stops` listen since before a foreign runtime was greeted; a
+/// listener for each round would miss what comes between two rounds.
 pub(crate) async fn converse(
     hub: &Hub,
     start: Option<Command>,
     prompt: String,
     run: &Run,
+    mut stops: Stops,
 ) -> anyhow::Result<Exit> {
     let answers = Answers { consent: true, other: false, deadline: None };
-    // Listened for from here on: a listener for each round would miss what comes between two rounds.
-    let mut stops = Stops::listen();
     let begins = start.is_some();
     let mut ui = hub.attach("run", Standing::Controller, answers, start).await?;
     let first = if begins { ui.begun().await? } else { None };

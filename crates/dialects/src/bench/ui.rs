@@ -29,6 +29,8 @@ pub(crate) struct UiBench {
     pub(crate) news: Vec<News>,
     pub(crate) settled: Vec<(Ticket, Settled)>,
     canon: Canon,
+    /// The runtime told its news as they are.
+    mirrors: bool,
     grammar: Grammar,
     /// Commands that the role has not settled.
     open: Vec<Ticket>,
@@ -47,6 +49,7 @@ impl UiBench {
             signals: Vec::new(),
             news: Vec::new(),
             settled: Vec::new(),
+            mirrors: false,
             grammar: Grammar::new(),
             open: Vec::new(),
             last_ticket: 0,
@@ -87,6 +90,7 @@ impl UiBench {
     }
 
     fn mirror(&mut self, news: News) {
+        self.mirrors = true;
         match &news {
             News::Attached { replay, .. } => {
                 self.state = State::new();
@@ -165,8 +169,11 @@ impl UiBench {
     pub(crate) fn gone(&mut self) {
         self.call(|role, cx, seen| role.closed(cx, seen));
         assert_eq!(self.open, [], "commands stay open when the peer is gone");
-        let bodies = self.canon.take(&self.state, self.now, Fact::new(Said::Lost));
-        self.happen(bodies);
+        // A session that is mirrored is closed by its own runtime, not from here.
+        if !self.mirrors {
+            let bodies = self.canon.take(&self.state, self.now, Fact::new(Said::Lost));
+            self.happen(bodies);
+        }
         assert!(self.grammar.is_closed(), "something stays open when the peer is gone");
     }
 
