@@ -16,7 +16,7 @@ pub mod native;
 pub mod nous;
 pub mod openagent;
 mod registry;
-mod rpc;
+pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod tagged;
