@@ -123,9 +123,7 @@ pub enum Opens {
 /// How a text came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Came<'a> {
-    /// Piece by piece.
     InPieces,
-    /// At once, as this part.
     AtOnce(&'a Part),
 }
 
@@ -230,6 +228,7 @@ impl Narrator {
         narrator
     }
 
+    /// Which run is told.
     pub fn run(&self) -> RunId {
         self.run
     }

@@ -3,30 +3,23 @@
 use roles::Dialect;
 use std::fmt;
 
-/// Every wire of this build.
-pub const ALL: &[Dialect] = &[
-    crate::native::DIALECT,
-    crate::codelia::DIALECT,
-    crate::nous::DIALECT,
-    crate::asst::DIALECT,
-    crate::lemon::DIALECT,
-    crate::openagent::DIALECT,
-];
-
 /// Writes the schema of a wire.
 #[cfg(feature = "schema")]
 pub type WriteSchema = fn() -> String;
 
-/// The schema of each wire, as its types say it now. What the program prints is the committed file.
-#[cfg(feature = "schema")]
-pub const DERIVED: &[(Dialect, WriteSchema)] = &[
-    (crate::native::DIALECT, crate::native::schema::document),
-    (crate::codelia::DIALECT, crate::codelia::schema::document),
-    (crate::nous::DIALECT, crate::nous::schema::document),
-    (crate::asst::DIALECT, crate::asst::schema::document),
-    (crate::lemon::DIALECT, crate::lemon::schema::document),
-    (crate::openagent::DIALECT, crate::openagent::schema::document),
-];
+/// The wires by the names of their folders: the one list in which a wire stands.
+macro_rules! wires {
+    ($($name:ident),* $(,)?) => {
+        /// Every wire of this build.
+        pub const ALL: &[Dialect] = &[$(crate::$name::DIALECT),*];
+
+        /// The schema of each wire, as its types say it now. What the program prints is the committed file.
+        #[cfg(feature = "schema")]
+        pub const DERIVED: &[(Dialect, WriteSchema)] = &[$((crate::$name::DIALECT, crate::$name::schema::document)),*];
+    };
+}
+
+wires!(native, codelia, nous, asst, lemon, openagent);
 
 /// The wire of this name.
 ///

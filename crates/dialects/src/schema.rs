@@ -23,7 +23,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Who hears it.
+    /// The peer of this side.
     pub fn other(self) -> Side {
         match self {
             Side::Ui => Side::Runtime,

@@ -109,15 +109,13 @@ pub struct Scenario {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// The program does not keep to it.
-    Wrong {
-        /// What came instead.
-        came: String,
-    },
+    Wrong { came: String },
     /// The program gave no occasion.
     Skipped(String),
 }
 
 impl Stop {
+    /// The program does not keep to it; `came` says what it did instead.
     pub(crate) fn wrong(came: impl Into<String>) -> Stop {
         Stop::Wrong { came: came.into() }
     }
@@ -137,7 +135,6 @@ pub enum Found {
 /// A scenario and what became of it.
 #[derive(Clone)]
 pub struct Finding {
-    /// The scenario.
     pub scenario: Scenario,
     /// What became of it.
     pub found: Found,
@@ -151,7 +148,6 @@ pub struct Finding {
 pub struct Suite {
     /// The wire.
     pub dialect: &'static str,
-    /// Who is tested.
     pub tested: Tested,
     /// How bytes are carried.
     pub carrier: Carrier,

@@ -63,7 +63,6 @@ pub struct Step {
     pub last_line: usize,
     /// `@+12ms`: the time since the step before, where it was recorded.
     pub after: Option<Millis>,
-    /// What happens.
     pub kind: Kind,
 }
 
@@ -72,7 +71,6 @@ pub struct Step {
 pub enum Kind {
     /// A comment with its `#`, or an empty line.
     Note(String),
-    /// `> {…}` or `< {…}`.
     Say(Say),
     /// `optional < {…}`: may come from here on, or not.
     Optional(Say),
@@ -98,34 +96,28 @@ pub enum Kind {
     Leave(Leave),
 }
 
-/// Who speaks.
+/// The two ends of a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The UI: `>`.
     Ui,
-    /// The runtime: `<`.
     Runtime,
 }
 
 /// A line of the wire: a pattern to the side that hears it, a template to the side that speaks it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Say {
-    /// Who says it.
     pub side: Side,
     /// Which of a wire's sockets carries it; 0 unless written `>@1`.
     pub lane: u8,
-    /// What is said.
     pub pattern: Pattern,
 }
 
 /// Bytes said as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raw {
-    /// Who says them.
     pub side: Side,
     /// Which of a wire's sockets carries them.
     pub lane: u8,
-    /// The bytes.
     pub bytes: RawBytes,
 }
 
@@ -219,7 +211,7 @@ impl Side {
         }
     }
 
-    /// `>` or `<`.
+    /// The mark that begins a line of this side in a transcript.
     pub fn sign(self) -> char {
         match self {
             Self::Ui => '>',

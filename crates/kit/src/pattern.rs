@@ -37,7 +37,6 @@ pub enum Pattern {
     Anything,
     /// `$name`: binds on first sight, must be equal afterwards.
     Name(String),
-    /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -45,11 +44,8 @@ pub enum Pattern {
     Number(Number),
     /// A string, perhaps with names inside.
     Text(Text),
-    /// `~"glob*"`.
     Glob(Glob),
-    /// `[...]`
     Array(Vec<Item>),
-    /// `{...}`
     Object(Object),
 }
 
@@ -82,7 +78,6 @@ pub struct Text {
 pub enum Piece {
     /// Literal characters.
     Plain(String),
-    /// `${name}`.
     Name(String),
 }
 

@@ -62,7 +62,6 @@ pub enum PeerError {
     /// A socket or a directory failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
         what: String,
         /// Why it failed.
         source: io::Error,

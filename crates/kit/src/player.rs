@@ -23,11 +23,10 @@ pub struct Lane {
     pub number: u8,
     /// What the tested side says.
     pub read: Box<dyn AsyncRead + Send + Unpin>,
-    /// What it hears.
     pub write: Box<dyn AsyncWrite + Send + Unpin>,
 }
 
-/// How it went.
+/// What became of a transcript.
 #[derive(Debug, Clone)]
 pub struct Played {
     /// What was found, to be shown with [`crate::notation::Report`].

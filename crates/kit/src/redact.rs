@@ -63,7 +63,6 @@ const TELLING_VARIABLES: &[&str] = &["KEY=", "TOKEN=", "SECRET=", "PASSWORD=", "
 pub struct Redactor {
     /// Ids of questions that ask for a secret and are not answered yet.
     asked: VecDeque<Pattern>,
-    /// What was typed.
     typed: VecDeque<String>,
 }
 

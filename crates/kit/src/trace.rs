@@ -42,7 +42,6 @@ pub struct Trace {
 pub struct TraceLine {
     /// Milliseconds since the first line.
     pub at: u64,
-    /// Who said it.
     pub side: Side,
     /// On which lane.
     pub lane: u8,
@@ -54,7 +53,7 @@ pub struct TraceLine {
     pub raw: String,
 }
 
-/// What a span is.
+/// What lasted from the start to the end of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SpanKind {
     /// From a prompt to its end.
@@ -65,7 +64,6 @@ pub enum SpanKind {
     Step,
     /// Until the model's first word of a step.
     Waiting,
-    /// A message.
     Message,
     /// A tool run.
     Tool,
@@ -76,11 +74,9 @@ pub enum SpanKind {
 /// Something that lasts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
     pub kind: SpanKind,
     /// What to call it.
     pub label: String,
-    /// When it began.
     pub from: u64,
     /// When it ended; `None` when the transcript ends first.
     pub to: Option<u64>,
@@ -123,7 +119,7 @@ impl SpanKind {
         SpanKind::Ask,
     ];
 
-    /// Its word.
+    /// As it stands in the trace's text and page.
     pub fn word(self) -> &'static str {
         match self {
             SpanKind::Run => "run",

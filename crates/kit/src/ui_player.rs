@@ -20,7 +20,7 @@ use stage::Stage;
 pub use brief::{brief, brief_settled};
 pub use script::{Act, parse_command};
 
-/// How it went.
+/// What became of a transcript.
 #[derive(Debug, Clone)]
 pub struct Played {
     /// What became of each expectation, for a [`crate::notation::Report`].

@@ -83,7 +83,7 @@ enum OpenRequest {
     },
 }
 
-/// The requests of one session.
+/// What the shell wants of one session and has no `done` for yet.
 #[derive(Debug, Default)]
 struct SessionRequests {
     /// A run that a request began and whose first turn has not begun.

@@ -75,13 +75,11 @@ pub mod code {
     ];
 }
 
-/// Who a program is.
+/// Name and version of a peer, for the handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
-    /// Its name.
     pub name: String,
-    /// Its version.
     #[serde(default)]
     pub version: String,
 }
@@ -120,7 +118,7 @@ pub struct UiCapabilities {
     pub supports_text_deltas: bool,
 }
 
-/// Result of `initialize`.
+/// How the runtime greets back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitializeResult {
@@ -177,7 +175,6 @@ pub struct Nothing {}
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunStartParams {
-    /// What is said.
     pub input: RunInput,
     /// Which session; absent is the runtime's current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -199,10 +196,7 @@ pub struct RunStartParams {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RunInput {
     /// Plain text.
-    Text {
-        /// The text.
-        text: String,
-    },
+    Text { text: String },
     /// `[L]` Text and images.
     Parts {
         /// In order.
@@ -215,16 +209,8 @@ pub enum RunInput {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputPart {
-    /// Text.
-    Text {
-        /// The text.
-        text: String,
-    },
-    /// An image.
-    ImageUrl {
-        /// Where it is.
-        image_url: ImageUrl,
-    },
+    Text { text: String },
+    ImageUrl { image_url: ImageUrl },
 }
 
 /// `[L]` An image by address; `data:` addresses carry it along.
@@ -241,7 +227,7 @@ pub struct ImageUrl {
     pub detail: Option<String>,
 }
 
-/// Result of `run.start`.
+/// A run was begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunStartResult {
@@ -256,14 +242,13 @@ pub struct RunStartResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunCancelParams {
-    /// Which run.
     pub run_id: String,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Result of `run.cancel`.
+/// Whether there was something to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunCancelResult {
@@ -299,9 +284,7 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunStatusParams {
-    /// Which run.
     pub run_id: String,
-    /// How it stands.
     pub status: Status,
     /// For the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -312,7 +295,6 @@ pub struct RunStatusParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunContextParams {
-    /// Which run.
     pub run_id: String,
     /// 0 to 100.
     #[serde(deserialize_with = "percent")]
@@ -344,7 +326,6 @@ pub struct RunDiagnosticsParams {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AgentEventParams"))]
 pub struct AgentEventParams<'a, E> {
-    /// Which run.
     #[serde(borrow)]
     pub run_id: Cow<'a, str>,
     /// Its place in the run; -1 for what the person said, in a replay.

@@ -58,10 +58,12 @@ pub(super) fn contents(blocks: Vec<Block<'_>>) -> Contents {
     contents
 }
 
+/// The model that a server names.
 pub(super) fn model(model: &ModelId<'_>) -> ModelRef {
     ModelRef { provider: model.provider.to_string(), name: model.id.to_string() }
 }
 
+/// How a message ended; a reason that is not known counts as a complete one.
 pub(super) fn finish(stop_reason: Option<&str>) -> Finish {
     match stop_reason {
         Some("length") => Finish::Length,
@@ -84,6 +86,7 @@ pub(super) fn usage(usage: Usage) -> domain::content::Usage {
     domain::content::Usage { input, output, cache_read, cache_write, cost_micros }
 }
 
+/// What a tool gave back: its texts joined, the details beside them.
 pub(super) fn tool_result(blocks: Vec<Block<'_>>, details: Option<&RawValue>) -> ToolResult {
     let contents = contents(blocks);
     let json = details.map(|details| Json::verbatim(details.get()));

@@ -40,6 +40,7 @@ const MAX_ARG_TEXT: usize = 2_000;
 /// Name and arguments of a tool run that stands in a message.
 pub(super) type ToolName<'a> = (&'a str, &'a Json);
 
+/// The model as frames carry it; empty where it is not known.
 pub(super) fn model_id(model: Option<&ModelRef>) -> ModelId<'_> {
     model.map_or(NO_MODEL, |model| ModelId {
         provider: model.provider.as_str().into(),
@@ -88,6 +89,7 @@ fn middle_out(text: &str, most: usize) -> Cow<'_, str> {
     format!("{}\n… {left_out} bytes are not shown here …\n{}", &text[..head], &text[tail..]).into()
 }
 
+/// A text as a block of content.
 pub(super) fn text_block<'a>(text: impl Into<Cow<'a, str>>) -> Block<'a> {
     Block::Text(TextBlock { of: of::TEXT, text: text.into(), text_signature: None })
 }
@@ -137,6 +139,7 @@ fn fenced(language: &str, path: Option<&str>, text: &str) -> String {
     format!("{head}{fence}{language}\n{text}{end}{fence}\n")
 }
 
+/// The person's words as a message.
 pub(super) fn user_message(parts: &[Part], at: Millis) -> Message<'_> {
     let content = match parts {
         [Part::Text(text)] => Content::Text(text.into()),
@@ -195,6 +198,7 @@ pub(super) fn usage_of(usage: domain::content::Usage) -> Usage {
     }
 }
 
+/// Whether the wire tells this end of a tool as an error.
 pub(super) fn is_error(outcome: &ToolOutcome) -> bool {
     *outcome != ToolOutcome::Done
 }

@@ -68,11 +68,13 @@ impl Heard {
         self.whole.take()
     }
 
+    /// Closes the message and gives what is left to be told as whole.
     pub(super) fn end(&mut self) -> Option<Whole> {
         (self.ended, self.tail) = (true, None);
         self.whole.take()
     }
 
+    /// Counts nothing as told piece by piece: somebody joined late.
     pub(super) fn forget_pieces(&mut self) {
         if let Some(whole) = &mut self.whole {
             whole.forget_pieces();
@@ -95,14 +97,17 @@ impl Heard {
 }
 
 impl Whole {
+    /// Whether there is more in it than blanks.
     pub(super) fn says_something(&self) -> bool {
         self.parts.iter().any(|(part, _)| part.streamed().is_none_or(|(_, text)| !text.is_empty()))
     }
 
+    /// The parts alone.
     pub(super) fn into_parts(self) -> Vec<Part> {
         self.parts.into_iter().map(|(part, _)| part).collect()
     }
 
+    /// Counts nothing as told piece by piece: somebody joined late.
     pub(super) fn forget_pieces(&mut self) {
         self.parts.iter_mut().for_each(|(_, streamed)| *streamed = false);
     }

@@ -60,7 +60,6 @@ pub struct Hello {
     /// The program.
     #[serde(default)]
     pub name: String,
-    /// Its version.
     #[serde(default)]
     pub version: String,
     /// What it can do.
@@ -78,7 +77,6 @@ pub struct Hello {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cursor {
-    /// Which session.
     #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// Its last event.
@@ -98,7 +96,6 @@ pub struct Wanted {
     /// About which session.
     #[serde(with = "As::<Target>", default, skip_serializing_if = "is_current")]
     pub target: Target,
-    /// What.
     #[serde(with = "As::<Command>")]
     pub what: Command,
 }
@@ -114,7 +111,6 @@ pub struct Settled {
     /// Of which command.
     #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
-    /// How.
     #[serde(with = "As::<Result<Receipt, Refusal>>")]
     pub with: Result<Receipt, Refusal>,
 }
@@ -143,7 +139,6 @@ pub struct Attached {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replay {
-    /// Of which session.
     #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
     /// The next bodies.
@@ -155,7 +150,6 @@ pub struct Replay {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
-    /// Which.
     #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
 }
@@ -164,10 +158,8 @@ pub struct Named {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Happened {
-    /// In which session.
     #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
-    /// What.
     #[serde(with = "As::<Event>")]
     pub event: Event,
 }
@@ -176,10 +168,8 @@ pub struct Happened {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Said {
-    /// In which session.
     #[serde(with = "As::<SessionId>")]
     pub session: SessionId,
-    /// What.
     #[serde(with = "As::<Signal>")]
     pub signal: Signal,
 }
@@ -201,12 +191,10 @@ pub enum About {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Complaint {
-    /// About what.
     pub about: About,
     /// The command, if the line told.
     #[serde(with = "As::<Option<Ticket>>", default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<Ticket>,
-    /// What is wrong.
     pub message: String,
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,14 +204,12 @@ pub struct Complaint {
 /// Only the ticket of a command, read when the rest of it cannot be.
 #[derive(Debug, Deserialize)]
 pub struct TicketOnly {
-    /// The command.
     pub command: TicketOf,
 }
 
 /// See [`TicketOnly`].
 #[derive(Debug, Deserialize)]
 pub struct TicketOf {
-    /// Its ticket.
     #[serde(with = "As::<Ticket>")]
     pub ticket: Ticket,
 }

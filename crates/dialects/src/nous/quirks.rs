@@ -6,7 +6,7 @@ const fn quirk(name: &'static str, what: &'static str, ours: &'static str) -> Qu
     Quirk { name, what, ours }
 }
 
-/// All of them.
+/// Where the existing programs of this wire leave its document.
 pub const QUIRKS: &[Quirk] = &[
     quirk(
         "subscribes_after_the_answer",

@@ -4,7 +4,6 @@
 /// A command and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandRow {
-    /// Its name.
     pub name: &'static str,
     /// Whether the frozen contract names it.
     pub frozen: bool,
@@ -12,7 +11,6 @@ pub struct CommandRow {
     pub required: &'static [Key],
     /// Keys that its payload may have.
     pub optional: &'static [Key],
-    /// What it is answered with.
     pub answers: &'static [AnswerRow],
 }
 
@@ -27,10 +25,9 @@ pub struct AnswerRow {
     pub optional: &'static [Key],
 }
 
-/// An event.
+/// What the document demands of one kind of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventRow {
-    /// Its name.
     pub name: &'static str,
     /// Keys that its payload always has.
     pub required: &'static [Key],
@@ -99,7 +96,7 @@ const MODE_ACCEPTED: &[AnswerRow] = &[answer("accepted", &[COMMAND, ("mode", Kin
 const SESSION_ANSWER: &[AnswerRow] = &[answer("session", &[SESSION, ("active", Kind::Flag)], &[])];
 const MODE: &[Key] = &[("mode", Kind::Text)];
 
-/// All commands.
+/// The requests of the document, in its order.
 pub const COMMANDS: &[CommandRow] = &[
     frozen(
         "prompt",
@@ -192,7 +189,7 @@ const fn event(name: &'static str, required: &'static [Key], optional: &'static 
     EventRow { name, required, optional }
 }
 
-/// All events.
+/// The kinds of events of the document, in its order.
 pub const EVENTS: &[EventRow] = &[
     event("agent_start", &[RUN], &[]),
     event("agent_end", &[RUN], &[]),

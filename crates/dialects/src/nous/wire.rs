@@ -121,7 +121,7 @@ pub(super) struct PendingCounts {
     pub(super) follow_up: u64,
 }
 
-/// A message of `get_messages`.
+/// One message of the history.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct MessageEntry {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 pub struct SocketEnv {
     /// `$OPENAGENT_SOCKET`, which the existing programs read.
     pub openagent_socket: Option<OsString>,
-    /// `$XDG_RUNTIME_DIR`.
     pub xdg_runtime_dir: Option<OsString>,
 }
 

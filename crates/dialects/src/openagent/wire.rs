@@ -50,7 +50,7 @@ pub mod code {
     pub const TOOL: i64 = -32002;
     /// It took too long.
     pub const TIMEOUT: i64 = -32003;
-    /// It was cancelled.
+    /// The person stopped the query.
     pub const CANCELLED: i64 = -32004;
     /// It is not permitted.
     pub const DENIED: i64 = -32005;
@@ -94,10 +94,8 @@ pub mod capability {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
-    /// Its name.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
     pub name: String,
-    /// Its version.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
     pub version: String,
 }
@@ -109,13 +107,10 @@ pub struct TerminalSize {
     /// Columns.
     #[serde(default)]
     pub cols: u32,
-    /// Rows.
     #[serde(default)]
     pub rows: u32,
-    /// Width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pixel_width: Option<u32>,
-    /// Height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pixel_height: Option<u32>,
 }
@@ -128,11 +123,9 @@ pub struct InitializeParams {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub protocol_version: Option<String>,
-    /// Who it is.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Program"))]
     pub client_info: Option<Program>,
-    /// Its size.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "TerminalSize"))]
     pub terminal_size: Option<TerminalSize>,
@@ -150,7 +143,6 @@ pub struct InitializeParams {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
-    /// Its name.
     pub name: String,
     /// `code` or `chat`.
     #[serde(rename = "type", default)]
@@ -170,7 +162,6 @@ pub struct InitializeResult {
     /// Ours: the version that both sides speak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// Who answers.
     #[serde(default)]
     pub server_info: Program,
     /// What it can do.
@@ -184,7 +175,6 @@ pub struct InitializeResult {
 /// What the error of a version that does not fit carries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionData {
-    /// What would fit.
     pub supported: Vec<String>,
     /// What was asked for.
     pub requested: String,
@@ -197,7 +187,6 @@ pub struct RecentCommand {
     /// The line.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
     pub command: String,
-    /// How it ended.
     #[serde(default, deserialize_with = "lenient::opt_whole_i64", skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// When, in seconds.
@@ -212,7 +201,6 @@ pub struct Context {
     /// Working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<String>,
     /// Variables; read for `PWD` only, since they may hold secrets.
@@ -224,10 +212,8 @@ pub struct Context {
     /// What the last command wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent_output: Option<String>,
-    /// Open files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_files: Option<Vec<String>>,
-    /// The terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_size: Option<TerminalSize>,
 }
@@ -265,12 +251,10 @@ pub struct QueryOptions {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryParams {
-    /// What is asked.
     pub message: String,
     /// Where the person works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
-    /// How.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<QueryOptions>,
 }
@@ -294,7 +278,6 @@ pub struct QueryResult {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelParams {
-    /// Which query.
     pub query_id: String,
 }
 
@@ -305,7 +288,6 @@ pub struct CancelResult {
     /// Whether it is being stopped.
     #[serde(default)]
     pub cancelled: bool,
-    /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// Existing backend only.
@@ -329,7 +311,6 @@ pub struct ApproveOptions {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveParams {
-    /// Which request.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub execution_id: Option<String>,
@@ -353,7 +334,6 @@ pub struct ApproveResult {
     /// What became of it.
     #[serde(default)]
     pub status: String,
-    /// Which request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_id: Option<String>,
     /// Existing backend only: what the tool gave back.
@@ -371,7 +351,6 @@ pub struct ApproveResult {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SaveParams {
-    /// Where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// With the messages; yes unless said.
@@ -386,10 +365,8 @@ pub struct SaveParams {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SaveResult {
-    /// Yes.
     #[serde(default)]
     pub saved: bool,
-    /// Where.
     #[serde(default)]
     pub path: String,
     /// Bytes.
@@ -404,7 +381,6 @@ pub struct LoadParams {
     /// A file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// A session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
 }
@@ -413,16 +389,13 @@ pub struct LoadParams {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedSession {
-    /// Its id.
     #[serde(default)]
     pub id: String,
     /// Made at, in seconds.
     #[serde(default, deserialize_with = "lenient::whole_u64")]
     pub created: u64,
-    /// Blocks.
     #[serde(default, deserialize_with = "lenient::whole_u64")]
     pub blocks_count: u64,
-    /// Messages.
     #[serde(default, deserialize_with = "lenient::whole_u64")]
     pub messages_count: u64,
 }
@@ -485,7 +458,6 @@ pub struct ListParams {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionItem {
-    /// Its id.
     pub session_id: String,
     /// Its title; the existing client fails on null.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
@@ -496,10 +468,8 @@ pub struct SessionItem {
     /// When something last happened.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
     pub updated_at: String,
-    /// Messages.
     #[serde(default, deserialize_with = "lenient::null_as_default")]
     pub message_count: u64,
-    /// Tokens.
     #[serde(default, deserialize_with = "lenient::null_as_default")]
     pub total_tokens: u64,
 }
@@ -514,7 +484,6 @@ pub struct ListResult {
     /// Newest first.
     #[serde(default)]
     pub sessions: Vec<SessionItem>,
-    /// What is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -544,7 +513,6 @@ pub struct ExportResult {
     /// The text.
     #[serde(default)]
     pub content: String,
-    /// What is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -553,7 +521,6 @@ pub struct ExportResult {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeleteParams {
-    /// Which.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub session_id: Option<String>,
@@ -566,10 +533,8 @@ pub struct DeleteResult {
     /// `success` or `error`.
     #[serde(default)]
     pub status: String,
-    /// Which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted: Option<String>,
-    /// What is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

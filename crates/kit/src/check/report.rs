@@ -9,7 +9,6 @@ use std::fmt::Write;
 pub struct CheckReport {
     /// The wire.
     pub dialect: &'static str,
-    /// Who was tested.
     pub tested: Tested,
     /// What became of each scenario.
     pub findings: Vec<Finding>,

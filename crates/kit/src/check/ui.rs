@@ -22,6 +22,7 @@ pub(super) const ASK: u64 = 77;
 
 type Act = fn(&mut Talk) -> Doing<'_>;
 
+/// What every UI has to keep, as far as its wire has words for it.
 pub(super) fn scenarios(wire: &UiWire) -> Vec<Scenario> {
     let mut all: Vec<(&str, Topic, &str, Act)> = vec![
         ("prompts", Topic::Run, "after the handshake the UI says its prompt, with a text", |t| {

@@ -107,10 +107,12 @@ const RUNTIMES: &[&RuntimeWire] = &[
 ];
 const UIS: &[&UiWire] = &[&native::UI, &codelia::UI, &nous::UI, &lemon::UI, &openagent::UI, &asst::UI];
 
+/// The wire of this name, for testing runtimes.
 pub(super) fn runtime(dialect: &str) -> Option<&'static RuntimeWire> {
     RUNTIMES.iter().copied().find(|wire| wire.dialect == dialect)
 }
 
+/// The wire of this name, for testing UIs.
 pub(super) fn ui(dialect: &str) -> Option<&'static UiWire> {
     UIS.iter().copied().find(|wire| wire.dialect == dialect)
 }

@@ -15,7 +15,6 @@ use crate::pattern::{Bindings, Mismatch, matches};
 pub enum Next<'t> {
     /// The tested side has to say something: wait for it and hand it to [`Judge::came`].
     Await,
-    /// Do this step.
     Do(&'t Step),
     /// The transcript is over.
     Done,

@@ -20,6 +20,7 @@ const WORDS: &str =
     "`>`, `<`, `!`, `#`, model, tool, command, event, keys, screen, wait, optional, anyorder, close, kill";
 const HEADS: &str = "dialect, title, seed, session-cwd, option";
 
+/// Reads a whole transcript; the error names the line.
 pub(super) fn transcript(text: &str) -> Result<Transcript, NotationError> {
     if text.len() > MAX_TRANSCRIPT {
         return Err(NotationError { line: 1, what: format!("longer than {MAX_TRANSCRIPT} bytes") });
@@ -63,7 +64,6 @@ struct Reader<'t> {
     text: &'t str,
     /// The line taken last, without its end.
     line: &'t str,
-    /// Where it begins.
     line_at: usize,
     /// Its number.
     line_no: usize,

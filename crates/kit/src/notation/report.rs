@@ -37,7 +37,6 @@ pub enum Verdict {
     Met,
     /// Something else came in its place.
     Differs {
-        /// What came.
         came: Came,
         /// The first place where it differs.
         why: Mismatch,
@@ -49,11 +48,9 @@ pub enum Verdict {
     },
     /// Something came that nothing expected.
     Unexpected {
-        /// Who said it.
         side: Side,
         /// On which lane.
         lane: u8,
-        /// What came.
         came: Came,
     },
 }
@@ -79,9 +76,7 @@ impl fmt::Display for Came {
 pub struct Report<'a> {
     /// What to call the transcript, such as its path.
     pub name: &'a str,
-    /// What was expected.
     pub transcript: &'a Transcript,
-    /// What was found.
     pub outcomes: &'a [Outcome],
 }
 

@@ -23,6 +23,7 @@ pub(super) enum Dollars {
     ArePlain,
 }
 
+/// Reads a pattern that fills its text.
 pub(super) fn whole(text: &str, dollars: Dollars) -> Result<Pattern, PatternError> {
     let mut reader = Reader { text, at: 0, dollars };
     let pattern = reader.value(0)?;
@@ -33,6 +34,7 @@ pub(super) fn whole(text: &str, dollars: Dollars) -> Result<Pattern, PatternErro
     Ok(pattern)
 }
 
+/// Reads a pattern at the beginning of a text, and says where it ends.
 pub(super) fn prefix(text: &str) -> Result<(Pattern, usize), PatternError> {
     let mut reader = Reader { text, at: 0, dollars: Dollars::AreNames };
     let pattern = reader.value(0)?;

@@ -15,6 +15,7 @@ const TITLE: &str = "__TITLE__";
 /// How much of one line the page carries.
 const MAX_RAW: usize = 16 * 1024;
 
+/// The trace as one page that needs nothing else.
 pub(super) fn page(trace: &Trace) -> String {
     let title = trace.title.as_deref().unwrap_or("a conversation");
     let title = format!("{title} · {}", trace.dialect);

@@ -31,6 +31,7 @@ const MAX_WAITING: usize = 256;
 /// Recorded ids that are remembered.
 const MAX_TWINS: usize = 4096;
 
+/// Both roles of a wire over a recording: lines go in, what happened comes out.
 pub(super) struct Lift {
     ui: Box<dyn UiRole>,
     runtime: Box<dyn RuntimeRole>,
@@ -256,6 +257,7 @@ impl Lift {
         self.spans.take(body, self.at, self.line);
     }
 
+    /// The tokens of all runs so far.
     pub(super) fn usage(&self) -> Usage {
         self.spans.usage
     }

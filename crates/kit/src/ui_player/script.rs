@@ -28,7 +28,6 @@ const DEFAULT_EVENTS: u64 = 1500;
 /// What a person does at our UI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// A command.
     Command(Command),
     /// An answer to the oldest open ask.
     Answer(Answer),

@@ -18,6 +18,7 @@ const BEGIN: Millis = Millis(1_730_000_000_000);
 /// Timers that fire in one wait; a role that sets one without end is stopped here.
 const MAX_FIRED: usize = 10_000;
 
+/// A UI role with its canon, driven by hand.
 pub(super) struct Stage<'r> {
     role: &'r mut dyn UiRole,
     canon: Canon,
@@ -41,6 +42,7 @@ struct Noticed {
 }
 
 impl<'r> Stage<'r> {
+    /// Brings the role up, as a link would.
     pub(super) fn open(role: &'r mut dyn UiRole, hello: &Hello) -> Stage<'r> {
         let state = State::new();
         let canon = Canon::new(Ids::default());
@@ -61,10 +63,12 @@ impl<'r> Stage<'r> {
         stage
     }
 
+    /// The runtime says a line.
     pub(super) fn line(&mut self, lane: Lane, line: Line) {
         self.step(|role, cx, seen| role.line(cx, seen, lane, line));
     }
 
+    /// The person wants something.
     pub(super) fn command(&mut self, command: Command) {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
@@ -83,6 +87,7 @@ impl<'r> Stage<'r> {
         Ok(())
     }
 
+    /// Lets time pass, and the timers that end in it.
     pub(super) fn wait(&mut self, millis: u64) {
         let end = Millis(self.now.0.saturating_add(millis));
         for _ in 0..MAX_FIRED {

@@ -23,19 +23,23 @@ fn line(now: Millis, id: &Value, response: &Response) -> String {
     })
 }
 
+/// The line that tells the shell that it may begin.
 pub(super) fn ready(now: Millis) -> String {
     let (version, capabilities) = (Some(VERSION.to_owned()), CAPABILITIES.map(str::to_owned).to_vec());
     line(now, &Value::Null, &Response::Ready { version, capabilities, timestamp: now.0 })
 }
 
+/// The line that ends a request well.
 pub(super) fn done(now: Millis, id: &Value, data: Option<Conversation>) -> String {
     line(now, id, &Response::Done { id: id.clone(), data, timestamp: now.0 })
 }
 
+/// The line that ends a request badly.
 pub(super) fn error(now: Millis, id: &Value, why: impl Into<String>) -> String {
     line(now, id, &Response::Error { id: id.clone(), error: why.into(), timestamp: now.0 })
 }
 
+/// The line that answers `get_status`.
 pub(super) fn status(now: Millis, id: &Value, data: Status) -> String {
     line(now, id, &Response::Status { id: id.clone(), data, timestamp: now.0 })
 }

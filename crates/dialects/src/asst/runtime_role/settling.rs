@@ -10,6 +10,7 @@ use roles::{RuntimeCx, View};
 use serde_json::Value;
 
 impl AsstRuntime {
+    /// Answers the request, or goes on with it, as the hub decided.
     pub(super) fn settle(
         &mut self,
         cx: &mut RuntimeCx<'_>,

@@ -11,7 +11,6 @@ use serde_json::Value;
 /// A request that is being answered.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    /// Its id.
     pub(super) id: String,
     listener: Listener<()>,
 }
@@ -21,6 +20,7 @@ impl Hearing {
         Hearing { id: id.to_owned(), listener: Listener::new(id.into()) }
     }
 
+    /// Says something of this run.
     pub(super) fn fact(&self, cx: &mut UiCx<'_>, said: Said) {
         self.listener.say(cx, said);
     }
@@ -30,11 +30,13 @@ impl Hearing {
         self.listener.prompt(cx, Some(Key::from(format!("{}:user", self.id))), input.parts());
     }
 
+    /// The model says a piece of text.
     pub(super) fn token(&mut self, cx: &mut UiCx<'_>, text: String) {
         self.listener.model_speaks(cx);
         self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
     }
 
+    /// The model uses a tool; the wire does not tell when it begins to run, so it runs from here on.
     pub(super) fn tool_use(&mut self, cx: &mut UiCx<'_>, data: ToolUse, line: &str) {
         let Some((tool, name)) = read(cx, &data.tool, line) else { return };
         self.listener.model_speaks(cx);
@@ -45,6 +47,7 @@ impl Hearing {
         self.fact(cx, Said::ToolStarted { tool, name: None, args: None });
     }
 
+    /// A tool has ended.
     pub(super) fn tool_result(&mut self, cx: &mut UiCx<'_>, data: WireResult, line: &str) {
         let Some((tool, _)) = read(cx, &data.tool, line) else { return };
         let (outcome, result) = match (data.error, data.result) {

@@ -49,6 +49,7 @@ impl CodeliaRuntime {
         Box::new(telling)
     }
 
+    /// Answers a compaction that the UI asked for, and remembers it so that it is not told a second time.
     pub(super) fn compacted(
         &mut self,
         cx: &mut RuntimeCx<'_>,

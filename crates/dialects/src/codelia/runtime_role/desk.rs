@@ -27,9 +27,7 @@ pub(in super::super) const WARNING: &str = "Warning: ";
 /// An ask of a session.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
-    /// Where it was asked.
     pub(super) session: SessionId,
-    /// What.
     pub(super) ask: Ask,
 }
 

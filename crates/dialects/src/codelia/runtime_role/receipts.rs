@@ -67,6 +67,7 @@ pub(super) enum Pending {
 }
 
 impl CodeliaRuntime {
+    /// Answers the request that a settlement belongs to.
     pub(super) fn answer(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -206,6 +207,7 @@ impl Pending {
     }
 }
 
+/// Sends a line that nothing may share a chunk with, for clients that drop the rest of it.
 pub(super) fn send_alone(cx: &mut RuntimeCx<'_>, line: String) {
     cx.effects.push(RuntimeEffect::Link(LinkEffect::SendAlone {
         lane: Lane::MAIN,

@@ -41,6 +41,7 @@ enum Wish {
 }
 
 impl CodeliaRuntime {
+    /// Takes a request of the UI: it becomes a command, or is answered at once.
     pub(super) fn request(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -80,6 +81,7 @@ impl CodeliaRuntime {
         }
     }
 
+    /// Takes a message of the UI that wants no answer.
     pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match method {
             UiContextParams::METHOD if self.pending.len() < MAX_PENDING => {
@@ -330,6 +332,7 @@ fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
     serde_json::from_str(raw).map_err(|error| invalid(error.to_string()))
 }
 
+/// The error for parameters that cannot be understood.
 pub(super) fn invalid(why: impl std::fmt::Display) -> RpcError {
     RpcError::new(INVALID_PARAMS, format!("invalid params: {why}"))
 }

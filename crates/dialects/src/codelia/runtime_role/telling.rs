@@ -35,8 +35,11 @@ const OUTSIDE: i64 = -1;
 /// Something to say about a run.
 #[derive(Debug, Clone)]
 pub(super) enum Told {
-    /// An `agent.event`.
-    Event { seq: i64, event: Box<AgentEvent>, meta: Option<EventMeta> },
+    Event {
+        seq: i64,
+        event: Box<AgentEvent>,
+        meta: Option<EventMeta>,
+    },
     /// A `run.status`.
     Status(Status, Option<String>),
     /// A `run.context`.
@@ -85,7 +88,6 @@ pub(super) enum Prompted {
 /// A run that is being told.
 #[derive(Debug)]
 pub(super) struct Telling {
-    /// Which run.
     pub(super) run: RunId,
     /// Its name on the wire.
     pub(super) name: String,

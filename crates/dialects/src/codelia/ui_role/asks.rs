@@ -38,6 +38,7 @@ enum Form {
 }
 
 impl CodeliaUi {
+    /// The runtime asks for a yes or a no: a consent where it is about a tool.
     pub(super) fn confirm(&mut self, cx: &mut UiCx<'_>, id: &WireId, params: ConfirmParams) {
         let announces = self.capabilities().supports_permission_preflight_events;
         let of_run = |key: &Key| params.run_id.as_deref().is_none_or(|run| *run == **key);
@@ -50,6 +51,7 @@ impl CodeliaUi {
         self.opened(cx, id, Form::Confirm, params.run_id, params.title, kind, tool);
     }
 
+    /// The runtime asks for a text.
     pub(super) fn prompt(&mut self, cx: &mut UiCx<'_>, id: &WireId, params: PromptParams) {
         let kind = AskKind::Text {
             message: params.message,
@@ -61,6 +63,7 @@ impl CodeliaUi {
         self.opened(cx, id, Form::Prompt, params.run_id, params.title, FactAsk::Other(kind), None);
     }
 
+    /// The runtime asks to choose.
     pub(super) fn pick(&mut self, cx: &mut UiCx<'_>, id: &WireId, params: PickParams) {
         let choices = params.items.into_iter().map(|item| Choice {
             id: item.id,
@@ -96,6 +99,7 @@ impl CodeliaUi {
         cx.fact(Fact { run, said: Said::AskOpened { ask: key, title, kind, deadline: None } });
     }
 
+    /// The person's answer as the result of the runtime's request.
     pub(super) fn lower_answer(
         &mut self,
         cx: &mut UiCx<'_>,

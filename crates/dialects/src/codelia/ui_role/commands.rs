@@ -32,6 +32,7 @@ pub(super) fn starts_something(command: &Command) -> bool {
 }
 
 impl CodeliaUi {
+    /// Sends a command, or refuses what the wire has no word for.
     pub(super) fn lower(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
             Command::Run(RunCommand::Prompt { input, options }) => {
@@ -189,6 +190,7 @@ impl CodeliaUi {
         }
     }
 
+    /// Stops a run, now or as soon as its name is known.
     pub(super) fn stop(
         &mut self,
         cx: &mut UiCx<'_>,

@@ -93,6 +93,7 @@ impl Hearing {
         self.listener.run()
     }
 
+    /// Says something of this run.
     pub(super) fn say(&self, cx: &mut UiCx<'_>, said: Said) {
         self.listener.say(cx, said);
     }

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use wire::jsonrpc::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 use wire::{WireId, time};
 
-/// What was asked.
+/// A request of ours that the runtime has not answered.
 #[derive(Debug)]
 pub(super) enum Pending {
     Handshake,
@@ -69,6 +69,7 @@ impl Pending {
 }
 
 impl CodeliaUi {
+    /// Settles the command that an answer belongs to.
     pub(super) fn response(
         &mut self,
         cx: &mut UiCx<'_>,

@@ -66,7 +66,6 @@ pub fn read_event(raw: &str) -> Result<AgentEvent, BadEvent> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Words {
-    /// The words.
     #[serde(default, deserialize_with = "null_as_default")]
     pub content: String,
     /// Milliseconds since 1970.
@@ -98,7 +97,6 @@ pub struct ToolCall {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub args: Option<Box<RawValue>>,
-    /// Its id.
     pub tool_call_id: String,
     /// A name to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +114,6 @@ pub struct ToolResult {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub result: Option<Box<RawValue>>,
-    /// The call's id.
     pub tool_call_id: String,
     /// Whether it failed.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "std::ops::Not::not")]
@@ -126,12 +123,10 @@ pub struct ToolResult {
 /// What the tools that change files write into their result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
-    /// What was done.
     #[serde(default, deserialize_with = "null_as_default")]
     pub summary: String,
     /// Unified diff.
     pub diff: String,
-    /// The file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
 }
@@ -178,10 +173,8 @@ pub struct CompactionComplete {
 pub struct PermissionPreview {
     /// The tool's name.
     pub tool: String,
-    /// The call's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
     /// Unified diff.
@@ -201,7 +194,6 @@ pub struct PermissionPreview {
 pub struct PermissionReady {
     /// The tool's name.
     pub tool: String,
-    /// The call's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
 }
@@ -211,7 +203,6 @@ pub struct PermissionReady {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct LlmRetry {
-    /// Who was asked.
     pub provider: String,
     /// `rate_limit`, `overloaded`, `timeout`, `network` or `provider`.
     pub failure_kind: String,
@@ -245,7 +236,6 @@ fn few<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Erro
 pub struct ShellOutcome {
     /// `completed`, `failed` and the like.
     pub state: String,
-    /// What was run.
     pub command: String,
     /// How it ended; null when it was killed.
     #[serde(default)]
@@ -253,7 +243,6 @@ pub struct ShellOutcome {
     /// The signal that killed it.
     #[serde(default)]
     pub signal: Option<String>,
-    /// What it wrote.
     #[serde(default, deserialize_with = "null_as_default")]
     pub stdout: String,
     /// What it complained about.

@@ -23,7 +23,6 @@ pub struct SessionListParams {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionListResult {
-    /// The sessions.
     pub sessions: Vec<SessionItem>,
     /// `[L]` The workspace that the list is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +33,6 @@ pub struct SessionListResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionItem {
-    /// Its id.
     pub session_id: String,
     /// When something last happened, as RFC 3339.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -42,7 +40,6 @@ pub struct SessionItem {
     /// Its last run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// How many messages it has.
     #[serde(default, deserialize_with = "opt_whole_u64", skip_serializing_if = "Option::is_none")]
     pub message_count: Option<u64>,
     /// The last thing the person said.
@@ -57,7 +54,6 @@ pub struct SessionItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionHistoryParams {
-    /// Which session.
     #[serde(default, deserialize_with = "null_as_default")]
     pub session_id: String,
     /// At most; 20 if absent.
@@ -72,10 +68,8 @@ pub struct SessionHistoryParams {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionHistoryResult {
-    /// How many runs.
     #[serde(deserialize_with = "whole_u64")]
     pub runs: u64,
-    /// How many events.
     #[serde(deserialize_with = "whole_u64")]
     pub events_sent: u64,
     /// Whether older ones were left out.
@@ -95,11 +89,10 @@ pub struct ModelListParams {
     pub include_details: bool,
 }
 
-/// Result of `model.list`.
+/// The models of one provider.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelListResult {
-    /// Whose models.
     #[serde(default, deserialize_with = "null_as_default")]
     pub provider: String,
     /// Their names.
@@ -138,10 +131,8 @@ pub struct ModelDetails {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSetParams {
-    /// Which model.
     #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
-    /// Whose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// `[L]` Back to the configured model.
@@ -149,14 +140,12 @@ pub struct ModelSetParams {
     pub reset: bool,
 }
 
-/// Result of `model.set`.
+/// The model that is used from now on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSetResult {
-    /// Whose model.
     #[serde(default, deserialize_with = "null_as_default")]
     pub provider: String,
-    /// Which model.
     pub name: String,
 }
 
@@ -169,15 +158,14 @@ pub struct McpListParams {
     pub scope: Option<String>,
 }
 
-/// Result of `mcp.list`.
+/// The configured servers and how they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpListResult {
-    /// The servers.
     pub servers: Vec<McpServer>,
 }
 
-/// An MCP server.
+/// How one configured server is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServer {
@@ -218,11 +206,10 @@ pub struct SkillsListParams {
     pub force_reload: bool,
 }
 
-/// Result of `skills.list`.
+/// The catalogue, and the files in it that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillsListResult {
-    /// The skills.
     pub skills: Vec<Skill>,
     /// What could not be read.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -232,16 +219,13 @@ pub struct SkillsListResult {
     pub truncated: bool,
 }
 
-/// A skill.
+/// An entry of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skill {
-    /// Its id.
     pub id: String,
-    /// Its name.
     #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
-    /// What it is for.
     #[serde(default, deserialize_with = "null_as_default")]
     pub description: String,
     /// Its file.
@@ -271,7 +255,6 @@ pub struct SkillError {
     /// Its file.
     #[serde(default, deserialize_with = "null_as_default")]
     pub path: String,
-    /// What is wrong.
     #[serde(default, deserialize_with = "null_as_default")]
     pub message: String,
 }

@@ -10,13 +10,11 @@ pub struct UiContextParams {
     /// Working directory of the UI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Root of the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_root: Option<String>,
     /// The file with the focus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_file: Option<ActiveFile>,
-    /// What is selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Selection>,
     /// Anything else.
@@ -28,20 +26,17 @@ pub struct UiContextParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActiveFile {
-    /// Where it is.
     pub path: String,
-    /// Its language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_id: Option<String>,
 }
 
-/// What is selected.
+/// A range of a file that the person has marked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Selection {
     /// In which file.
     pub path: String,
-    /// From where to where.
     #[serde(default, deserialize_with = "null_as_default")]
     pub range: Range,
     /// The text, if the UI has it at hand.
@@ -65,9 +60,7 @@ pub struct Range {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Position {
-    /// Line.
     pub line: u64,
-    /// Column.
     pub column: u64,
 }
 
@@ -83,7 +76,6 @@ pub struct ConfirmParams {
     /// The text under it.
     #[serde(default, deserialize_with = "null_as_default")]
     pub message: String,
-    /// Label of yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm_label: Option<String>,
     /// Label of no.
@@ -106,7 +98,6 @@ pub struct ConfirmParams {
 pub struct ConfirmResult {
     /// Yes or no.
     pub ok: bool,
-    /// Remember it.
     #[serde(default, deserialize_with = "null_as_default")]
     pub remember: bool,
     /// Why not.
@@ -141,7 +132,6 @@ pub struct PromptParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptResult {
-    /// What was typed.
     pub value: Option<String>,
 }
 
@@ -154,14 +144,13 @@ pub struct PickParams {
     pub run_id: Option<String>,
     /// The line on top.
     pub title: String,
-    /// What there is to pick.
     pub items: Vec<PickItem>,
     /// Whether several may be taken.
     #[serde(default, deserialize_with = "null_as_default")]
     pub multi: bool,
 }
 
-/// One thing to pick.
+/// One line of a list that the person chooses from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PickItem {
@@ -178,6 +167,5 @@ pub struct PickItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PickResult {
-    /// What was taken.
     pub ids: Vec<String>,
 }

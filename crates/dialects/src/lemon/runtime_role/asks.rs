@@ -49,6 +49,7 @@ impl OpenQuestions {
         self.0.remove(&uuid(session, ask)).map(|asked| asked.ask)
     }
 
+    /// Drops the questions of a session that is closed.
     pub(super) fn forget(&mut self, session: &SessionId) {
         self.0.retain(|_, asked| asked.session != *session);
     }

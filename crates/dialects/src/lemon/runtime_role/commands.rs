@@ -22,6 +22,7 @@ use serde_json::Value;
 const MAX_LISTED: u64 = 200;
 
 impl LemonRuntime {
+    /// Takes a command of the client: it goes to the hub, or is answered at once.
     pub(super) fn command(&mut self, cx: &mut RuntimeCx<'_>, said: wire::Command) {
         use wire::Command as Said;
         match said {
@@ -85,6 +86,7 @@ impl LemonRuntime {
         }
     }
 
+    /// Begins a run in the session that is meant.
     pub(super) fn prompt(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>, text: &str) {
         let Some(session) = self.named(cx, of) else { return };
         let prompt =

@@ -49,6 +49,7 @@ impl Open {
 }
 
 impl LemonRuntime {
+    /// Holds back the lines since `mark` until the client was told that the session is open.
     pub(super) fn keep_back(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, mark: usize) {
         if let Some(open) = self.open.get_mut(session) {
             open.keep_back(cx, mark);
@@ -133,6 +134,7 @@ impl LemonRuntime {
         self.reveal(cx, session);
     }
 
+    /// Greets the client once the first session is known.
     pub(super) fn say_ready(&mut self, cx: &mut RuntimeCx<'_>) {
         if std::mem::replace(&mut self.ready, true) {
             return;

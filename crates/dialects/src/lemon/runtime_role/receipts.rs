@@ -19,13 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum HubCommand {
     /// The session that is there from the start.
     Boot,
-    /// A prompt.
     Prompt(SessionId),
-    /// An abort.
     Abort,
     /// The conversation is being emptied.
     Reset(SessionId),
-    /// A save.
     Save(SessionId),
     /// Numbers.
     Stats(SessionId),
@@ -33,16 +30,21 @@ pub(super) enum HubCommand {
     Answer,
     /// Saved sessions.
     Sessions,
-    /// Models.
     Models,
     /// A session is being made or opened, to be used with this model.
     Start(Option<ModelRef>),
     /// It is there and gets its model.
-    StartModel { session: SessionId, model: ModelRef },
+    StartModel {
+        session: SessionId,
+        model: ModelRef,
+    },
     /// A session is being put in front.
     Activate(SessionId),
     /// A session is being left.
-    Close { session: SessionId, was_front: bool },
+    Close {
+        session: SessionId,
+        was_front: bool,
+    },
     /// A session that could not be set up is being left; nobody needs to know.
     Undo(SessionId),
 }
@@ -53,12 +55,14 @@ impl HubCommand {
         matches!(self, HubCommand::Start(_) | HubCommand::StartModel { .. } | HubCommand::Activate(_))
     }
 
+    /// Whether it takes this session away.
     pub(super) fn closes(&self, of: &SessionId) -> bool {
         matches!(self, HubCommand::Close { session, .. } | HubCommand::Undo(session) if session == of)
     }
 }
 
 impl LemonRuntime {
+    /// Tells the client what became of its command.
     pub(super) fn answered(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -172,6 +176,7 @@ impl LemonRuntime {
         self.reveal(cx, session);
     }
 
+    /// Tells that a session is closed, and which one is in front now.
     pub(super) fn say_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, was_front: bool) {
         cx.send(closed(session.as_str(), ClosedBecause::Normal));
         if was_front {

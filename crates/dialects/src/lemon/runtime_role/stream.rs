@@ -71,6 +71,7 @@ impl Draft {
         }
     }
 
+    /// Adds to the text or thought at the end of the message.
     pub(super) fn text(&mut self, kind: TextKind, text: &str) {
         let extends =
             self.tail_open && self.parts.last().and_then(Part::streamed).is_some_and(|(k, _)| k == kind);
@@ -87,6 +88,7 @@ impl Draft {
         self.pacer.dirty = true;
     }
 
+    /// Adds a part that came at once.
     pub(super) fn part(&mut self, part: &Part) {
         self.bytes += match part {
             Part::Image { base64, .. } => base64.len(),
@@ -101,6 +103,7 @@ impl Draft {
         self.pacer.dirty = true;
     }
 
+    /// Adds a call of a tool.
     pub(super) fn tool(&mut self, id: ToolRunId, name: &str, args: &Json) {
         self.tools.insert(id, (name.to_owned(), args.clone()));
         self.part(&Part::Tool(id));
@@ -112,6 +115,7 @@ impl Draft {
         self.pacer.dirty |= !self.parts.is_empty();
     }
 
+    /// Whether the message calls a tool.
     pub(super) fn has_tools(&self) -> bool {
         !self.tools.is_empty()
     }
@@ -121,6 +125,7 @@ impl Draft {
         self.pacer.due(self.bytes)
     }
 
+    /// Notes that everything so far was sent.
     pub(super) fn said(&mut self, now: Millis) {
         self.pacer.said(now);
         self.piece.clear();
@@ -131,7 +136,7 @@ impl Draft {
         lower::assistant_message(self.blocks(&self.parts), self.model.as_ref(), finish, usage, self.at)
     }
 
-    /// What changed last.
+    /// The newest difference, for clients that draw only that.
     pub(super) fn change(&self) -> Change<'_> {
         let at = self.parts.len().saturating_sub(1) as u64;
         let piece = || Changed::Text(self.piece.as_str().into());
@@ -166,6 +171,7 @@ impl Output {
         Output { name, args, tail: String::new(), cut: false, status: None, pacer: Pacer::default() }
     }
 
+    /// Adds to a tool's output.
     pub(super) fn take(&mut self, progress: &Progress) {
         match progress {
             Progress::Output(text) => self.tail.push_str(text),
@@ -185,10 +191,12 @@ impl Output {
         self.pacer.dirty = true;
     }
 
+    /// When the next update may be sent, if one waits.
     pub(super) fn due(&self) -> Option<Millis> {
         self.pacer.due(self.tail.len())
     }
 
+    /// Notes that everything so far was sent.
     pub(super) fn said(&mut self, now: Millis) {
         self.pacer.said(now);
     }

@@ -232,6 +232,7 @@ impl Telling {
         self.say(cx, Event::MessageEnd((Box::new(message),)));
     }
 
+    /// Sends an event of the session.
     pub(super) fn say(&mut self, cx: &mut RuntimeCx<'_>, event: Event<'_>) {
         cx.send(event_line(Some(&self.session), Some(self.next_seq), event));
         self.next_seq += 1;
@@ -377,7 +378,7 @@ impl Telling {
     }
 }
 
-/// A line with an event.
+/// Wraps an event in the frame that carries it.
 pub(super) fn event_line(session: Option<&SessionId>, seq: Option<u64>, event: Event<'_>) -> String {
     let session_id = session.map(|session| session.as_str().into());
     Frame::Event(EventLine { session_id, event_seq: seq, event }).line()

@@ -35,9 +35,7 @@ pub(super) enum Wanted {
     Stats,
     /// Saved sessions.
     Sessions,
-    /// Models.
     Models,
-    /// A session to be there.
     Session,
     /// This session to be active.
     Active(String),
@@ -52,6 +50,7 @@ pub(super) struct UnsettledCommand {
 }
 
 impl LemonUi {
+    /// Sends a command, or refuses what the wire has no word for.
     pub(super) fn want(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
             Command::Run(RunCommand::Prompt { input, .. }) => self.prompt(cx, ticket, &input),
@@ -215,10 +214,12 @@ impl LemonUi {
         true
     }
 
+    /// The run began: the prompt was taken.
     pub(super) fn settle_prompt(&mut self, cx: &mut UiCx<'_>) {
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Run, Ok(Receipt::Done));
     }
 
+    /// A session was started for whoever asked for one.
     pub(super) fn settle_session(&mut self, cx: &mut UiCx<'_>, id: &str, cwd: String) {
         let summary = summary(id, cwd, cx.now, None);
         self.settle_wanted(
@@ -228,17 +229,20 @@ impl LemonUi {
         );
     }
 
+    /// Another session came to the front for whoever asked for it.
     pub(super) fn settle_active(&mut self, cx: &mut UiCx<'_>, id: &str) {
         let summary = summary(id, String::new(), cx.now, None);
         let is = |wanted: &Wanted| matches!(wanted, Wanted::Active(active) if active == id);
         self.settle_wanted(cx, is, Ok(Receipt::Session { session: summary, parent: None }));
     }
 
+    /// The counts came.
     pub(super) fn settle_stats(&mut self, cx: &mut UiCx<'_>, said: &WireStats<'_>) {
         let stats = Stats { messages: said.message_count, turns: said.turn_count, ..Stats::default() };
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Stats, Ok(Receipt::Stats(stats)));
     }
 
+    /// The session was written to a file, or was not.
     pub(super) fn settle_save(&mut self, cx: &mut UiCx<'_>, said: SaveResult<'_>) {
         let with = match (said.ok, said.path) {
             (true, Some(path)) => Ok(Receipt::Saved { path: path.into_owned(), size: 0 }),
@@ -251,6 +255,7 @@ impl LemonUi {
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Save, with);
     }
 
+    /// A session was started for whoever asked for one.
     pub(super) fn settle_sessions(&mut self, cx: &mut UiCx<'_>, said: SessionsList<'_>) {
         if let Some(error) = said.error.as_ref().map(Words::shown).filter(|error| !error.is_empty()) {
             let refusal = Refusal::new(RefusalKind::Remote { code: "sessions_list".to_owned() }, error);
@@ -271,6 +276,7 @@ impl LemonUi {
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Ok(Receipt::Sessions(summaries)));
     }
 
+    /// The list of models came.
     pub(super) fn settle_models(&mut self, cx: &mut UiCx<'_>, said: ModelsList<'_>) {
         if let Some(error) = said.error.as_ref().map(Words::shown).filter(|error| !error.is_empty()) {
             let refusal = Refusal::new(RefusalKind::Remote { code: "models_list".to_owned() }, error);

@@ -36,7 +36,6 @@ by_member! {
         UiWorking = "ui_working" (Params<Working<'a>>),
         /// The terminal's title.
         UiSetTitle = "ui_set_title" (Params<Title<'a>>),
-        /// Text for the editor.
         UiSetEditorText = "ui_set_editor_text" (Params<EditorText<'a>>),
         /// `[L]` Answer to `save`.
         SaveResult = "save_result" (SaveResult<'a>),
@@ -82,7 +81,6 @@ pub struct Ready<'a> {
     /// The model in use.
     #[serde(default, deserialize_with = "null_as_default")]
     pub model: ModelId<'a>,
-    /// Whether `--debug` was given.
     #[serde(skip_deserializing)]
     pub debug: bool,
     /// Whether it asks and sends `ui_*` lines; the first servers did not say.
@@ -173,7 +171,6 @@ pub struct ErrorLine<'a> {
 pub struct SaveResult<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     pub ok: bool,
-    /// Where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Cow<'a, str>>,
     /// Why not.

@@ -38,7 +38,6 @@ by_member! {
         User = "user" (UserMessage<'a>),
         /// Of the model.
         Assistant = "assistant" (AssistantMessage<'a>),
-        /// Of a tool.
         Tool = "tool_result" (ToolResultMessage<'a>),
     }
 }
@@ -47,7 +46,6 @@ by_member! {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UserMessage<'a> {
-    /// [`of::USER`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     /// A string when it is only text.
@@ -108,7 +106,6 @@ fn blocks<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Block<'static>>, D
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AssistantMessage<'a> {
-    /// [`of::ASSISTANT`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     /// All of it so far.
@@ -136,11 +133,10 @@ pub struct AssistantMessage<'a> {
     pub timestamp: u64,
 }
 
-/// Of a tool.
+/// What a tool gave back, as a message of the conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResultMessage<'a> {
-    /// [`of::TOOL_RESULT`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     #[serde(default, deserialize_with = "null_as_default")]
@@ -165,7 +161,6 @@ pub struct ToolResultMessage<'a> {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult<'a> {
-    /// [`of::RESULT`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     /// Text and images.
@@ -190,7 +185,6 @@ by_member! {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TextBlock<'a> {
-    /// [`of::TEXT`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     #[serde(default, deserialize_with = "null_as_default")]
@@ -204,7 +198,6 @@ pub struct TextBlock<'a> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThinkingBlock<'a> {
-    /// [`of::THINKING`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     #[serde(default, deserialize_with = "null_as_default")]
@@ -218,12 +211,10 @@ pub struct ThinkingBlock<'a> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCallBlock<'a> {
-    /// [`of::TOOL_CALL`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     #[serde(default, deserialize_with = "null_as_default")]
     pub id: String,
-    /// The tool's.
     #[serde(default, deserialize_with = "null_as_default")]
     pub name: Cow<'a, str>,
     /// As the model wrote them.
@@ -235,7 +226,6 @@ pub struct ToolCallBlock<'a> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageBlock<'a> {
-    /// [`of::IMAGE`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     /// Base64.
@@ -249,7 +239,6 @@ pub struct ImageBlock<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
-    /// [`of::USAGE`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     /// Read, cached ones left out.
@@ -272,7 +261,6 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// [`of::COST`].
     #[serde(rename = "__struct__", skip_deserializing)]
     pub of: &'static str,
     #[serde(skip_deserializing)]

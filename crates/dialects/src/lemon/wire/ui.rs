@@ -35,7 +35,7 @@ pub enum Method {
     Other(String),
 }
 
-/// What is asked.
+/// The words and choices of a `ui_request`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Question<'a> {
@@ -237,7 +237,7 @@ pub struct Title<'a> {
     pub title: Cow<'a, str>,
 }
 
-/// Text for the editor.
+/// Replaces what stands in the composer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EditorText<'a> {

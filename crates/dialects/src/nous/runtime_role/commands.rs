@@ -170,6 +170,7 @@ impl NousRuntime {
         }
     }
 
+    /// Makes sure that a session is there, and answers the request from its state.
     pub(super) fn look(
         &mut self,
         cx: &mut RuntimeCx<'_>,

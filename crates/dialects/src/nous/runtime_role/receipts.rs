@@ -68,7 +68,7 @@ pub(super) enum Purpose {
     Silent,
 }
 
-/// What is read.
+/// A request that only looks at a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SessionRead {
     Messages { leaf: Option<EntryId> },
@@ -86,6 +86,7 @@ impl NousRuntime {
         })
     }
 
+    /// Answers the request that a settlement belongs to.
     pub(super) fn settle(
         &mut self,
         cx: &mut RuntimeCx<'_>,

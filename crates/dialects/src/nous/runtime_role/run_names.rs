@@ -34,7 +34,7 @@ impl RunNames {
         self.name(session, run)
     }
 
-    /// The name of any run.
+    /// What the wire calls a run: the number it was given here, or a name made of the session and our number.
     pub(super) fn name(&self, session: &SessionId, run: RunId) -> String {
         match self.given.get(&(session.clone(), run)) {
             Some(number) => format!("run-{number}"),

@@ -102,6 +102,7 @@ pub(super) fn refusal(error: &ErrorBody) -> Refusal {
 }
 
 impl NousUi {
+    /// Sends a command, or refuses what the wire has no word for.
     pub(super) fn lower(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command) {
         match command {
             Command::Run(RunCommand::Prompt { input, options }) => {

@@ -59,6 +59,7 @@ impl Hearing {
         self.run.is_some()
     }
 
+    /// Notes a prompt that was sent, so that the run which follows begins with it.
     pub(super) fn prompting(&mut self, text: String) {
         keep(&mut self.prompts, text);
     }
@@ -70,6 +71,7 @@ impl Hearing {
         }
     }
 
+    /// Notes what was put into a queue of the core, so that its turn begins with it.
     pub(super) fn queued(&mut self, kind: QueueKind, text: String) {
         match kind {
             QueueKind::Steer => keep(&mut self.steers, text),
@@ -77,12 +79,14 @@ impl Hearing {
         }
     }
 
+    /// Notes that the person stopped the run.
     pub(super) fn cancelled(&mut self) {
         self.cancelled = true;
         self.steers.clear();
         self.follow_ups.clear();
     }
 
+    /// Notes how many inputs a turn takes from a queue.
     pub(super) fn set_mode(&mut self, kind: QueueKind, mode: Mode) {
         match kind {
             QueueKind::Steer => self.steer_mode = mode,
@@ -99,6 +103,7 @@ impl Hearing {
         }
     }
 
+    /// Takes up the queue modes that the core has after a connection.
     pub(super) fn recover(&mut self, cx: &mut UiCx<'_>, state: &State) {
         let mode = |word: &str| if word == "all" { Mode::All } else { Mode::OneAtATime };
         (self.steer_mode, self.follow_up_mode) = (mode(&state.steering_mode), mode(&state.follow_up_mode));
@@ -110,6 +115,7 @@ impl Hearing {
         }
     }
 
+    /// Takes a line of the event socket.
     pub(super) fn event(&mut self, cx: &mut UiCx<'_>, line: &str) {
         let event: Event = match serde_json::from_str(line) {
             Ok(event) => event,

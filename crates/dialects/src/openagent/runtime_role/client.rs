@@ -40,6 +40,7 @@ impl Client {
         self.terminal || self.has(capability::TOOL_APPROVAL)
     }
 
+    /// How this client wants its texts.
     pub(super) fn style(&self) -> Style {
         Style {
             carriage_returns: self.terminal,

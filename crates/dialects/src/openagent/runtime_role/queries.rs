@@ -46,7 +46,6 @@ pub(super) struct Query {
     request: Option<WireId>,
     /// Asked over this link; else the run of somebody else, told along.
     own: bool,
-    /// Where it runs.
     pub(super) session: Option<SessionId>,
     pub(super) run: Option<RunId>,
     /// Runs in a side session.
@@ -95,6 +94,7 @@ impl Query {
 }
 
 impl OpenagentRuntime {
+    /// Takes `agent.query`: its prompt goes to the hub as soon as there is a session for it.
     pub(super) fn query(&mut self, cx: &mut RuntimeCx<'_>, id: WireId, params: Option<&RawValue>) {
         let read = requests::objects(params, &["context", "options"]).and_then(|()| requests::read(params));
         let QueryParams { message, context, options } = match read {
@@ -190,6 +190,7 @@ impl OpenagentRuntime {
         self.ask_hub(cx, self.at_home(), command, Pending::Branch { query: number });
     }
 
+    /// A session of its own was made for a query that runs beside another.
     pub(super) fn branched(&mut self, cx: &mut RuntimeCx<'_>, number: u64, with: Result<Receipt, Refusal>) {
         self.branching = self.branching.saturating_sub(1);
         match with {
@@ -222,6 +223,7 @@ impl OpenagentRuntime {
         self.send_prompt(cx, number);
     }
 
+    /// Hands the prompt of a query to the hub.
     pub(super) fn send_prompt(&mut self, cx: &mut RuntimeCx<'_>, number: u64) {
         let Some(query) = self.queries.get(&number) else { return };
         let side = query.session.clone().filter(|_| query.side);
@@ -246,6 +248,7 @@ impl OpenagentRuntime {
         }
     }
 
+    /// The hub took the prompt of a query, or refused it.
     pub(super) fn prompted(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -317,6 +320,7 @@ impl OpenagentRuntime {
         }
     }
 
+    /// Takes `agent.cancel`, also for a query that has not begun.
     pub(super) fn cancel_query(
         &mut self,
         cx: &mut RuntimeCx<'_>,

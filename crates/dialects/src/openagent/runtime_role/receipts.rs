@@ -63,6 +63,7 @@ pub(super) enum Pending {
 }
 
 impl OpenagentRuntime {
+    /// Answers the request that a settlement belongs to.
     pub(super) fn answer(
         &mut self,
         cx: &mut RuntimeCx<'_>,

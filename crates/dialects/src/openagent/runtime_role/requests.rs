@@ -26,6 +26,7 @@ const DEFAULT_SESSIONS: u64 = 10;
 const MAX_SESSIONS: u64 = 1000;
 
 impl OpenagentRuntime {
+    /// Takes a request of the client: it becomes a command, or is answered at once.
     pub(super) fn request(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -59,6 +60,7 @@ impl OpenagentRuntime {
         }
     }
 
+    /// Takes a message of the client that wants no answer.
     pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match (method, read::<Context>(params)) {
             (Context::METHOD, Ok(newer)) => self.update_context(cx, newer),
@@ -310,10 +312,12 @@ pub(super) fn objects(params: Option<&RawValue>, names: &[&str]) -> Result<(), R
     }
 }
 
+/// The error for parameters that cannot be understood.
 pub(super) fn invalid(why: impl std::fmt::Display) -> RpcError {
     RpcError::new(INVALID_PARAMS, words(INVALID_PARAMS, &why.to_string()))
 }
 
+/// The answer to `agent.cancel`.
 pub(super) fn cancel_line(id: &WireId, query_id: &str, cancelled: bool) -> String {
     let status = (!cancelled).then(|| "finished".to_owned());
     jsonrpc::result(id, &CancelResult { cancelled, query_id: query_id.to_owned(), status })

@@ -68,6 +68,7 @@ impl Hearing {
         self.listener.run()
     }
 
+    /// Says something of this query.
     pub(super) fn say(&self, cx: &mut UiCx<'_>, said: Said) {
         self.listener.say(cx, said);
     }
@@ -114,6 +115,7 @@ impl Hearing {
         self.standing(Stands::Asked)
     }
 
+    /// A piece of text came.
     pub(super) fn token(&mut self, cx: &mut UiCx<'_>, token: Token) {
         if token.metadata.is_some_and(|metadata| metadata.kind == BREAK) {
             return self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
@@ -121,6 +123,7 @@ impl Hearing {
         self.text(cx, token.token.or(token.content).unwrap_or_default());
     }
 
+    /// Several pieces came in one line.
     pub(super) fn tokens(&mut self, cx: &mut UiCx<'_>, tokens: Tokens) {
         for Piece { token, .. } in tokens.tokens {
             self.text(cx, token);
@@ -131,6 +134,7 @@ impl Hearing {
         self.say(cx, Said::Text { message: None, kind: TextKind::Text, text });
     }
 
+    /// Something came that is no running text: code, a diff, output of a tool, an error.
     pub(super) fn block(&mut self, cx: &mut UiCx<'_>, params: BlockParams, raw: &str) {
         let mut block = params.block.unwrap_or_default();
         if block.kind.is_empty() {
@@ -176,6 +180,7 @@ impl Hearing {
         self.say(cx, Said::Part { message: None, part });
     }
 
+    /// The backend says what it is at.
     pub(super) fn thinking(&mut self, cx: &mut UiCx<'_>, thinking: Thinking) {
         if let Some(text) = thinking.thought {
             return self.say(cx, Said::Text { message: None, kind: TextKind::Thought, text });
@@ -185,10 +190,12 @@ impl Hearing {
         cx.signal(Signal::Working(Some(words)));
     }
 
+    /// Keeps why the query breaks, for its end.
     pub(super) fn error(&mut self, error: StreamFault) {
         self.failure = Some(lift_fault(error));
     }
 
+    /// The query is over.
     pub(super) fn complete(&mut self, cx: &mut UiCx<'_>, complete: Complete) {
         let failure = |hearing: &mut Hearing, code: &str| {
             let said = complete.error.clone();
@@ -220,6 +227,7 @@ impl Hearing {
         self.listener.note(&Key::from(id), fresh)
     }
 
+    /// The backend asks whether a tool may run.
     pub(super) fn approval(&mut self, cx: &mut UiCx<'_>, request: RequestApproval, now: Millis) {
         let id = request.execution_id;
         if self.knows(&id) {
@@ -301,6 +309,7 @@ impl Hearing {
         }
     }
 
+    /// A tool is under way.
     pub(super) fn progress(&mut self, cx: &mut UiCx<'_>, progress: WireProgress) {
         let id = progress.execution_id;
         let Some(tool) = self.tool(&id) else { return };
@@ -327,6 +336,7 @@ impl Hearing {
         self.say(cx, Said::ToolProgress { tool: key, progress });
     }
 
+    /// A tool is over.
     pub(super) fn tool_complete(&mut self, cx: &mut UiCx<'_>, complete: ToolComplete) {
         let id = complete.execution_id;
         let known = self.knows(&id);

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use wire::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError};
 use wire::{WireId, time};
 
-/// What was asked.
+/// A request of ours that the backend has not answered.
 #[derive(Debug)]
 pub(super) enum Pending {
     Handshake,
@@ -70,6 +70,7 @@ impl Pending {
 }
 
 impl OpenagentUi {
+    /// Settles the command that an answer belongs to.
     pub(super) fn response(
         &mut self,
         cx: &mut UiCx<'_>,

@@ -9,7 +9,6 @@ use wire::lenient;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Token {
-    /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// Document: the piece.
@@ -47,7 +46,6 @@ pub struct TokenMetadata {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Piece {
-    /// The piece.
     #[serde(default)]
     pub token: String,
     /// Its place.
@@ -60,7 +58,6 @@ pub struct Piece {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tokens {
-    /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// The pieces, in order.
@@ -72,13 +69,11 @@ pub struct Tokens {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockMetadata {
-    /// The file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Its lines, such as `10-15`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
-    /// Whether it is a diff.
     #[serde(default)]
     pub diff: bool,
     /// Whether it could be run as it stands.
@@ -99,7 +94,6 @@ pub struct BlockMetadata {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Annotation {
-    /// Which line.
     #[serde(default)]
     pub line: u64,
     /// `suggestion` and the like.
@@ -135,7 +129,6 @@ pub struct Block {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockParams {
-    /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// Document: its name.
@@ -163,7 +156,6 @@ pub struct BlockParams {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompleteMetadata {
-    /// All tokens.
     #[serde(default)]
     pub total_tokens: u64,
     /// Written tokens per second.
@@ -172,7 +164,6 @@ pub struct CompleteMetadata {
     /// Names of the tools that ran.
     #[serde(default)]
     pub tools_executed: Vec<String>,
-    /// The model.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
     pub model_used: String,
     /// How long it took.
@@ -190,7 +181,6 @@ pub struct CompleteMetadata {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Complete {
-    /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// success, error, cancelled or timeout.
@@ -205,7 +195,7 @@ pub struct Complete {
     pub error: Option<String>,
 }
 
-/// What went wrong.
+/// Why a query broke, with its code.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamFault {
@@ -220,23 +210,20 @@ pub struct StreamFault {
     pub details: Option<String>,
 }
 
-/// `stream.error`.
+/// Tells that a query broke.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamError {
-    /// Which query.
     #[serde(default)]
     pub query_id: String,
-    /// What.
     #[serde(default)]
     pub error: StreamFault,
 }
 
-/// A tool.
+/// The tool that a question is about.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
-    /// Its name.
     #[serde(default)]
     pub name: String,
     /// What it would do.
@@ -302,7 +289,6 @@ pub struct RequestApproval {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub arguments: Option<Box<RawValue>>,
-    /// What would happen.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Preview"))]
     pub preview: Option<Preview>,
@@ -359,10 +345,8 @@ pub struct ProgressState {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Progress {
-    /// Which tool run.
     #[serde(default)]
     pub execution_id: String,
-    /// How far.
     #[serde(default)]
     pub progress: ProgressState,
     /// Ours: which query.
@@ -394,11 +378,10 @@ pub struct ToolOutput {
     pub truncated: bool,
 }
 
-/// `tool.complete`.
+/// Tells how a tool ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolComplete {
-    /// Which tool run.
     #[serde(default)]
     pub execution_id: String,
     /// success or error (document); ours: rejected, timeout, skipped, cancelled, unknown.
@@ -419,7 +402,6 @@ pub struct ToolComplete {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult {
-    /// Which tool run.
     #[serde(default)]
     pub execution_id: String,
     /// `success`.
@@ -434,7 +416,6 @@ pub struct ToolResult {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thinking {
-    /// Which query.
     #[serde(default)]
     pub query_id: String,
     /// analyzing, planning, generating or executing.

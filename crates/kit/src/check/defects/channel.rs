@@ -41,6 +41,7 @@ impl Shared {
     }
 }
 
+/// Leads the streams of a program through a filter.
 pub(super) fn lead(peer: Peer, filter: Filter) -> Peer {
     let (died, end) = watch::channel(None);
     let impatient = filter.impatient;

@@ -64,6 +64,7 @@ pub(crate) fn dies(
     Defect::new(name, found_by, move || dies_of(move |line| json(line).is_some_and(|line| which(&line))))
 }
 
+/// Whether this text stands at a place of a line.
 pub(crate) fn is(line: &Value, place: &str, text: &str) -> bool {
     line.pointer(place).and_then(Value::as_str) == Some(text)
 }

@@ -9,6 +9,7 @@ use wire::lines::MAX_LINE;
 /// Longest piece that is still taken for one that was torn on purpose.
 const SHORT: usize = 1_000;
 
+/// What runtimes of every wire may get wrong.
 pub(super) fn defects(wire: &'static RuntimeWire) -> Vec<Defect> {
     let mut all = framing(wire);
     all.extend(runs(wire));

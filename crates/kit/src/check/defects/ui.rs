@@ -9,6 +9,7 @@ use wire::lines::MAX_LINE;
 /// Longest piece that is taken for one that was torn on purpose.
 const PIECE: usize = 16;
 
+/// What UIs of every wire may get wrong.
 pub(super) fn defects(wire: &'static UiWire) -> Vec<Defect> {
     let mut all = vec![
         Defect::new("says no prompt", &["prompts"], move || {

@@ -8,6 +8,7 @@ use domain::ids::Millis;
 use domain::signal::Level;
 
 impl Telling {
+    /// Tells the end of the query, with its counts.
     pub(super) fn ended(&mut self, counters: &mut Counters, at: Millis, outcome: &Outcome) {
         self.end_text(counters);
         let (status, failure) = match outcome {

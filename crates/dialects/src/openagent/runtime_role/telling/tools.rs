@@ -30,11 +30,9 @@ pub(in super::super) struct Execution {
 /// A request for approval.
 #[derive(Debug)]
 pub(in super::super) struct Asked {
-    /// The ask.
     pub(in super::super) ask: AskId,
     /// What it is about.
     pub(in super::super) consent: Consent,
-    /// How it ended.
     pub(in super::super) closing: Option<Closing>,
 }
 
@@ -79,6 +77,7 @@ impl Telling {
         });
     }
 
+    /// The model wants a tool: the text before it ends, and the client is told what is planned.
     pub(super) fn proposed(&mut self, counters: &mut Counters, tool: ToolRunId, name: &str) {
         if self.tools.contains_key(&tool) {
             return;
@@ -88,6 +87,7 @@ impl Telling {
         self.thinking("planning", format!("Wants to use {name}"));
     }
 
+    /// A tool begins to run.
     pub(super) fn started(&mut self, tool: ToolRunId) {
         let call = self.narrator.as_ref().and_then(|narrator| narrator.call(tool)).cloned();
         let (Some(execution), Some(call)) = (self.tools.get(&tool), call) else { return };
@@ -109,6 +109,7 @@ impl Telling {
         self.say(&params);
     }
 
+    /// A tool is under way.
     pub(super) fn progress(&mut self, tool: ToolRunId, progress: &Progress) {
         let Some(execution) = self.tools.get_mut(&tool) else { return };
         let mut state = ProgressState { status: "processing".to_owned(), ..ProgressState::default() };
@@ -132,6 +133,7 @@ impl Telling {
         self.say(&params);
     }
 
+    /// A tool is over: its block and its `tool.complete`.
     pub(super) fn tool_ended(
         &mut self,
         counters: &mut Counters,
@@ -200,6 +202,7 @@ impl Telling {
         self.block(counters, "tool_output", None, &text, metadata);
     }
 
+    /// Notes how a question ended, for the words about its tool.
     pub(super) fn ask_closed(&mut self, ask: AskId, closing: &Closing) {
         let asked = self.tools.values_mut().filter_map(|execution| execution.ask.as_mut());
         for asked in asked.filter(|asked| asked.ask == ask) {

@@ -4,6 +4,7 @@ use crate::check::defects::making::{deaf_to, dies, is, sets, swaps};
 use crate::check::defects::{Defect, heard, said};
 use serde_json::{Value, json};
 
+/// One for each scenario that only this wire has.
 pub(super) fn defects() -> Vec<Defect> {
     vec![
         sets("names no version", &["initialize"], "/result/protocol_version", |_| Value::Null),

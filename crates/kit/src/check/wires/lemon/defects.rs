@@ -4,6 +4,7 @@ use crate::check::defects::Defect;
 use crate::check::defects::making::{deaf_to, dies, is, omits, sets, swaps};
 use serde_json::Value;
 
+/// One for each scenario that only this wire has.
 pub(super) fn defects() -> Vec<Defect> {
     vec![
         sets("names no model", &["ready-first"], "/model", |_| Value::Null),

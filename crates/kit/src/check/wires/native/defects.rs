@@ -4,6 +4,7 @@ use crate::check::defects::Defect;
 use crate::check::defects::making::{deaf_to, omits, sets};
 use serde_json::{Value, json};
 
+/// One for each scenario that only this wire has.
 pub(super) fn defects() -> Vec<Defect> {
     vec![
         sets("names no capabilities", &["hello-shape"], "/hello/capabilities", |_| Value::Null),

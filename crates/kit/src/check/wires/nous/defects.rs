@@ -4,6 +4,7 @@ use crate::check::defects::making::{deaf_to, is, omits, sets};
 use crate::check::defects::{Defect, said};
 use serde_json::{Value, json};
 
+/// One for each scenario that only this wire has.
 pub(super) fn defects() -> Vec<Defect> {
     vec![
         sets("names another version", &["envelope"], "/v", |_| json!("2")),

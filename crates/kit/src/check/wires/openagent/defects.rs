@@ -4,6 +4,7 @@ use crate::check::defects::making::{deaf_to, is, sets, swaps};
 use crate::check::defects::{Defect, alike, said};
 use serde_json::{Value, json};
 
+/// One for each scenario that only this wire has.
 pub(super) fn defects() -> Vec<Defect> {
     let unknown = |line: &Value| {
         alike(line, &json!({"jsonrpc":"2.0","id":0,"method":"agent.cancel","params":{"query_id":""}}))
