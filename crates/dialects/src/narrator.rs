@@ -1,14 +1,14 @@
 //! The narrator: what happened in one run, put in the order and the pieces in which any wire can tell it.
 //!
 //! It knows which message is open and what was said in it, what its tools are called and how far they are, and what of all this was
-//! told. It knows no wire and has no switch for one: it gives [`Told`] values, and a role writes those that its wire has words for.
+//! told. It knows no wire and has no switch for one: it gives [`Narration`] values, and a role writes those that its wire has words for.
 //! It is not the state: it remembers only the run that is being told, so that a role can also tell a past from events alone.
 //!
 //! Invariants: the pieces of a message's text are its text, in order; every call has one result; a finished text is held back until it
 //! is known whether it was the run's last; whoever joins in the middle ([`Narrator::amid`]) is told the same rest as whoever heard
 //! the beginning; what was missed ([`Narrator::missed`]) is told once.
 
-mod heard;
+mod message;
 mod missed;
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use domain::ids::{EntryId, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
 use domain::session::ModelRef;
 use domain::state::State;
 use domain::tool::{Decision, Progress, ToolOutcome, ToolResult};
-use heard::Heard;
+use message::MessageSoFar;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of a tool whose proposal was not heard.
@@ -27,7 +27,7 @@ const UNKNOWN_TOOL: &str = "tool";
 
 /// Something to tell about a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told<'a> {
+pub enum Narration<'a> {
     RunStarted,
     TurnStarted,
     StepStarted {
@@ -182,7 +182,7 @@ pub struct Narrator {
     stepped: bool,
     /// The open step has called a tool.
     called: bool,
-    messages: BTreeMap<MessageId, Heard>,
+    messages: BTreeMap<MessageId, MessageSoFar>,
     calls: BTreeMap<ToolRunId, Call>,
     ended_calls: BTreeSet<ToolRunId>,
     /// The newest entry that is no message.
@@ -221,7 +221,7 @@ impl Narrator {
             narrator.hear(at, &body);
         }
         // Nobody was told these pieces.
-        narrator.messages.values_mut().for_each(Heard::forget_pieces);
+        narrator.messages.values_mut().for_each(MessageSoFar::forget_pieces);
         if let Some(whole) = &mut narrator.held {
             whole.forget_pieces();
         }
@@ -239,7 +239,7 @@ impl Narrator {
     }
 
     /// Takes what happened; gives what to tell.
-    pub fn hear<'a>(&mut self, at: Millis, body: &'a Body) -> Vec<Told<'a>> {
+    pub fn hear<'a>(&mut self, at: Millis, body: &'a Body) -> Vec<Narration<'a>> {
         let mut told = Vec::new();
         match body {
             Body::Run(event) if !self.over => self.run_event(event, &mut told),
@@ -260,11 +260,11 @@ impl Narrator {
         told
     }
 
-    fn run_event<'a>(&mut self, event: &'a RunEvent, told: &mut Vec<Told<'a>>) {
+    fn run_event<'a>(&mut self, event: &'a RunEvent, told: &mut Vec<Narration<'a>>) {
         match event {
             RunEvent::Started { run } => {
                 if *run == self.run && !std::mem::replace(&mut self.begun, true) {
-                    told.push(Told::RunStarted);
+                    told.push(Narration::RunStarted);
                 }
             }
             RunEvent::TurnStarted { turn, .. } => {
@@ -272,13 +272,13 @@ impl Narrator {
                     self.release(told);
                     self.turn = Some((*turn, true));
                     (self.stepped, self.spoke_in_turn) = (false, false);
-                    told.push(Told::TurnStarted);
+                    told.push(Narration::TurnStarted);
                 }
             }
             RunEvent::TurnEnded { turn } => {
                 if self.turn == Some((*turn, true)) {
                     self.turn = Some((*turn, false));
-                    told.push(Told::TurnEnded);
+                    told.push(Narration::TurnEnded);
                 }
             }
             RunEvent::StepStarted { step, model, .. } => {
@@ -286,26 +286,26 @@ impl Narrator {
                     self.release(told);
                     (self.step, self.called) = (Some((*step, true)), false);
                     let again = std::mem::replace(&mut self.stepped, true);
-                    told.push(Told::StepStarted { step: *step, model: model.as_ref(), again });
+                    told.push(Narration::StepStarted { step: *step, model: model.as_ref(), again });
                 }
             }
             RunEvent::StepEnded { step, usage } => {
                 if self.step == Some((*step, true)) {
                     self.step = Some((*step, false));
-                    told.push(Told::StepEnded { step: *step, usage: *usage, called: self.called });
+                    told.push(Narration::StepEnded { step: *step, usage: *usage, called: self.called });
                 }
             }
             RunEvent::Ended { run, outcome } => {
                 if *run == self.run {
                     self.over = true;
-                    told.push(Told::RunEnded { outcome, last: self.held.take() });
+                    told.push(Narration::RunEnded { outcome, last: self.held.take() });
                 }
             }
             RunEvent::Retrying { .. } => {}
         }
     }
 
-    fn message_event<'a>(&mut self, at: Millis, event: &'a MessageEvent, told: &mut Vec<Told<'a>>) {
+    fn message_event<'a>(&mut self, at: Millis, event: &'a MessageEvent, told: &mut Vec<Narration<'a>>) {
         match event {
             MessageEvent::Started { message, role, .. } => {
                 if self.messages.contains_key(message) {
@@ -314,8 +314,8 @@ impl Narrator {
                 if *role == Role::Assistant {
                     self.release(told);
                 }
-                self.messages.insert(*message, Heard::new(*role, at));
-                told.push(Told::MessageStarted { message: *message, role: *role });
+                self.messages.insert(*message, MessageSoFar::new(*role, at));
+                told.push(Narration::MessageStarted { message: *message, role: *role });
             }
             MessageEvent::Delta { message, kind, text } => {
                 self.text(at, *message, *kind, text, Came::InPieces, told);
@@ -343,35 +343,35 @@ impl Narrator {
         kind: TextKind,
         text: &'a str,
         came: Came<'a>,
-        told: &mut Vec<Told<'a>>,
+        told: &mut Vec<Narration<'a>>,
     ) {
-        let heard = self.messages.entry(message).or_insert_with(|| Heard::new(Role::Assistant, at));
+        let heard = self.messages.entry(message).or_insert_with(|| MessageSoFar::new(Role::Assistant, at));
         let before = heard.text(kind, text, came);
         if heard.role != Role::Assistant || heard.ended {
             return;
         }
-        told.extend(before.filter(Whole::says_something).map(Told::Whole));
+        told.extend(before.filter(Whole::says_something).map(Narration::Whole));
         if text.is_empty() {
             return;
         }
         told.push(match kind {
-            TextKind::Text => Told::Text { message, text, opens: self.opens(message), came },
-            TextKind::Thought => Told::Thought { message, text, came },
+            TextKind::Text => Narration::Text { message, text, opens: self.opens(message), came },
+            TextKind::Thought => Narration::Thought { message, text, came },
         });
     }
 
-    fn block<'a>(&mut self, at: Millis, message: MessageId, part: &'a Part, told: &mut Vec<Told<'a>>) {
-        let heard = self.messages.entry(message).or_insert_with(|| Heard::new(Role::Assistant, at));
+    fn block<'a>(&mut self, at: Millis, message: MessageId, part: &'a Part, told: &mut Vec<Narration<'a>>) {
+        let heard = self.messages.entry(message).or_insert_with(|| MessageSoFar::new(Role::Assistant, at));
         let before = heard.block(part);
         if heard.role != Role::Assistant || heard.ended {
             return;
         }
-        told.extend(before.filter(Whole::says_something).map(Told::Whole));
+        told.extend(before.filter(Whole::says_something).map(Narration::Whole));
         let opens = match part {
             Part::Code { .. } | Part::Diff { .. } => self.opens(message),
             _ => Opens::Nothing,
         };
-        told.push(Told::Block { message, part, opens });
+        told.push(Narration::Block { message, part, opens });
     }
 
     /// The model says something in this message: what that begins.
@@ -388,49 +388,50 @@ impl Narrator {
         }
     }
 
-    fn message_ended<'a>(&mut self, message: MessageId, finish: &'a Finish, told: &mut Vec<Told<'a>>) {
+    fn message_ended<'a>(&mut self, message: MessageId, finish: &'a Finish, told: &mut Vec<Narration<'a>>) {
         let Some(heard) = self.messages.get_mut(&message).filter(|heard| !heard.ended) else { return };
         let (role, began) = (heard.role, heard.began);
         let whole = heard.end();
         match role {
             Role::User => {
                 let parts = whole.map(Whole::into_parts).unwrap_or_default();
-                told.push(Told::Prompt { parts, began });
+                told.push(Narration::Prompt { parts, began });
             }
             Role::Assistant => self.hold(message, whole.filter(Whole::says_something), told),
             Role::System => {}
         }
-        told.push(Told::MessageEnded { message, role, finish });
+        told.push(Narration::MessageEnded { message, role, finish });
     }
 
     /// A finished text may be the run's last one, unless the model has begun another message already.
-    fn hold(&mut self, message: MessageId, whole: Option<Whole>, told: &mut Vec<Told<'_>>) {
+    fn hold(&mut self, message: MessageId, whole: Option<Whole>, told: &mut Vec<Narration<'_>>) {
         let Some(whole) = whole else { return };
         let mut newer = self.messages.iter().rev().take_while(|(id, _)| **id > message);
         if whole.kind == TextKind::Thought || newer.any(|(_, heard)| heard.role == Role::Assistant) {
-            told.push(Told::Whole(whole));
+            told.push(Narration::Whole(whole));
         } else {
             self.held = Some(whole);
         }
     }
 
     /// Something follows what is held back.
-    fn release(&mut self, told: &mut Vec<Told<'_>>) {
-        told.extend(self.held.take().map(Told::Whole));
+    fn release(&mut self, told: &mut Vec<Narration<'_>>) {
+        told.extend(self.held.take().map(Narration::Whole));
     }
 
-    fn tool_event<'a>(&mut self, at: Millis, event: &'a ToolEvent, told: &mut Vec<Told<'a>>) {
+    fn tool_event<'a>(&mut self, at: Millis, event: &'a ToolEvent, told: &mut Vec<Narration<'a>>) {
         match event {
             ToolEvent::Proposed { tool, message, name, args } => {
                 if self.is_known(*tool) {
                     return;
                 }
                 self.called = true;
-                let heard = self.messages.entry(*message).or_insert_with(|| Heard::new(Role::Assistant, at));
+                let heard =
+                    self.messages.entry(*message).or_insert_with(|| MessageSoFar::new(Role::Assistant, at));
                 let before = heard.called();
-                told.extend(before.filter(Whole::says_something).map(Told::Whole));
+                told.extend(before.filter(Whole::says_something).map(Narration::Whole));
                 self.calls.insert(*tool, Call::new(name, args.clone(), at));
-                told.push(Told::Call { tool: *tool, message: *message, name, args });
+                told.push(Narration::Call { tool: *tool, message: *message, name, args });
             }
             ToolEvent::Decided { tool, decision } => {
                 if let Some(call) = self.open_call(at, *tool) {
@@ -446,7 +447,7 @@ impl Narrator {
                     Progress::Replace(whole) => call.output = call.output.max(whole.len()),
                     Progress::Status { percent, message } => call.status = Some((*percent, message.clone())),
                 }
-                told.push(Told::CallProgress { tool: *tool, progress, told: before });
+                told.push(Narration::CallProgress { tool: *tool, progress, told: before });
             }
             ToolEvent::Ended { tool, outcome, result } => {
                 if self.open_call(at, *tool).is_none() {
@@ -454,16 +455,16 @@ impl Narrator {
                 }
                 self.ended_calls.insert(*tool);
                 if let Some(call) = self.calls.remove(tool) {
-                    told.push(Told::CallResult { tool: *tool, call, outcome, result });
+                    told.push(Narration::CallResult { tool: *tool, call, outcome, result });
                 }
             }
         }
     }
 
-    fn call_started(&mut self, at: Millis, tool: ToolRunId, told: &mut Vec<Told<'_>>) {
+    fn call_started(&mut self, at: Millis, tool: ToolRunId, told: &mut Vec<Narration<'_>>) {
         let Some(call) = self.open_call(at, tool).filter(|call| call.started_at.is_none()) else { return };
         call.started_at = Some(at);
-        told.push(Told::CallStarted { tool });
+        told.push(Narration::CallStarted { tool });
     }
 
     fn is_known(&self, tool: ToolRunId) -> bool {

@@ -20,7 +20,7 @@ pub enum Level {
 
 /// Where a widget stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum WidgetPlace {
     /// Above the composer.
     Above,
     /// Below the composer.
@@ -37,7 +37,7 @@ pub enum Signal {
     /// The line that says what is going on; `None` takes it away.
     Working(Option<String>),
     /// A small block near the composer; empty takes it away.
-    Widget { key: String, lines: Vec<String>, place: Place },
+    Widget { key: String, lines: Vec<String>, place: WidgetPlace },
     /// The window's title.
     Title(String),
     /// Text for the composer.
@@ -106,7 +106,7 @@ impl Signal {
 pub struct Board {
     /// Status fields.
     pub status: BTreeMap<String, String>,
-    pub widgets: BTreeMap<String, (Place, Vec<String>)>,
+    pub widgets: BTreeMap<String, (WidgetPlace, Vec<String>)>,
     /// The working line.
     pub working: Option<String>,
     pub title: Option<String>,

@@ -3,7 +3,7 @@
 use crate::written::{As, mirrored};
 use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
-use domain::signal::{Board, Level, Place, Signal, UiContext};
+use domain::signal::{Board, Level, Signal, UiContext, WidgetPlace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ enum LevelMirror {
 
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(remote = "Place", rename_all = "snake_case")]
+#[serde(remote = "WidgetPlace", rename_all = "snake_case")]
 enum PlaceMirror {
     Above,
     Below,
@@ -60,8 +60,8 @@ enum SignalMirror {
     Widget {
         key: String,
         lines: Vec<String>,
-        #[serde(with = "As::<Place>")]
-        place: Place,
+        #[serde(with = "As::<WidgetPlace>")]
+        place: WidgetPlace,
     },
     Title(String),
     EditorText(String),
@@ -81,11 +81,11 @@ struct BoardMirror {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     status: BTreeMap<String, String>,
     #[serde(
-        with = "As::<BTreeMap<String, (Place, Vec<String>)>>",
+        with = "As::<BTreeMap<String, (WidgetPlace, Vec<String>)>>",
         default,
         skip_serializing_if = "BTreeMap::is_empty"
     )]
-    widgets: BTreeMap<String, (Place, Vec<String>)>,
+    widgets: BTreeMap<String, (WidgetPlace, Vec<String>)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     working: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ struct AbilitiesMirror {
 
 mirrored!(
     Level => LevelMirror,
-    Place => PlaceMirror,
+    WidgetPlace => PlaceMirror,
     QueueKind => QueueKindMirror,
     Mode => ModeMirror,
     Signal => SignalMirror,

@@ -5,30 +5,30 @@
 //! has an id gets an error with that id, what has none gets a line in the log.
 
 mod compaction;
-mod desk;
 mod history;
+mod open_asks;
 mod receipts;
 mod requests;
 mod telling;
 
 pub use compaction::BEGINS_AFTER;
-pub(super) use desk::{REMEMBER, WARNING};
+pub(super) use open_asks::{REMEMBER, WARNING};
 pub(super) use telling::{DENIED, STOPPED};
 
 use super::run_name;
 use super::wire::{Status, UiCapabilities};
-use desk::{Asked, Desk, Heard};
 use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, RunEvent};
 use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::Ticket;
 use domain::signal::{Level, Signal};
-use receipts::Pending;
+use open_asks::{AskAnswer, OpenAsks, SessionAsk};
+use receipts::HubCommand;
 use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use telling::{Prompted, Telling, Texts, Told};
+use telling::{Prompted, RunLine, Telling, Texts};
 use wire::jsonrpc::{self, Invalid, Message, RpcError};
 use wire::{Rate, WireId};
 
@@ -43,7 +43,7 @@ pub struct CodeliaRuntime {
     greeting: Greeting,
     ui: UiCapabilities,
     rate: Rate,
-    pending: Tickets<Pending>,
+    pending: Tickets<HubCommand>,
     current: Option<SessionId>,
     tellings: BTreeMap<SessionId, Telling>,
     /// Runs that this UI started and that have not begun.
@@ -52,7 +52,7 @@ pub struct CodeliaRuntime {
     own_compactions: BTreeSet<(SessionId, EntryId)>,
     compaction_runs: u64,
     offered_tools: bool,
-    desk: Desk,
+    asks: OpenAsks,
 }
 
 impl CodeliaRuntime {
@@ -71,7 +71,7 @@ impl CodeliaRuntime {
         cx: &mut RuntimeCx<'_>,
         target: Target,
         command: Command,
-        pending: Pending,
+        pending: HubCommand,
     ) -> Ticket {
         self.pending.command(cx, target, command, pending)
     }
@@ -82,14 +82,21 @@ impl CodeliaRuntime {
         id: &WireId,
         outcome: Result<&serde_json::value::RawValue, RpcError>,
     ) {
-        match self.desk.hear(id, outcome) {
-            Heard::Answer { session, ask, answer, odd } => {
+        match self.asks.hear(id, outcome) {
+            AskAnswer::Answer { session, ask, answer, odd } => {
                 if let Some(odd) = odd {
                     cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
                 }
-                self.ask_hub(cx, Target::Session(session), Command::Answer { ask, answer }, Pending::Answer);
+                self.ask_hub(
+                    cx,
+                    Target::Session(session),
+                    Command::Answer { ask, answer },
+                    HubCommand::Answer,
+                );
             }
-            Heard::Stale => cx.log(format!("ignored: an answer with id {id} to a question that is not open")),
+            AskAnswer::Stale => {
+                cx.log(format!("ignored: an answer with id {id} to a question that is not open"));
+            }
         }
     }
 
@@ -109,7 +116,7 @@ impl CodeliaRuntime {
         }
     }
 
-    fn say(cx: &mut RuntimeCx<'_>, name: &str, told: Vec<Told>) {
+    fn say(cx: &mut RuntimeCx<'_>, name: &str, told: Vec<RunLine>) {
         for told in told {
             cx.send(told.line(name));
         }
@@ -134,35 +141,35 @@ impl CodeliaRuntime {
     }
 
     fn ask_opened(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: &domain::ask::Ask) {
-        if !Desk::can_ask(&self.ui, &ask.kind) {
+        if !OpenAsks::can_ask(&self.ui, &ask.kind) {
             return;
         }
-        if !self.desk.add(Asked { session: session.clone(), ask: ask.clone() }) {
+        if !self.asks.add(SessionAsk { session: session.clone(), ask: ask.clone() }) {
             cx.loss(Item::Consent, "too many questions wait at this UI");
         }
         self.ask_next(cx);
     }
 
     fn ask_next(&mut self, cx: &mut RuntimeCx<'_>) {
-        let Some((id, Asked { session, ask })) = self.desk.next() else { return };
+        let Some((id, SessionAsk { session, ask })) = self.asks.next() else { return };
         let telling = self.tellings.get_mut(&session).filter(|telling| Some(telling.run) == ask.run);
         if let Some(telling) = telling {
             if let AskKind::Consent(consent) = &ask.kind {
-                let told = telling.number(desk::permission_events(consent));
+                let told = telling.number(open_asks::permission_events(consent));
                 Self::say(cx, &telling.name, told);
             }
-            let words = desk::waiting_words(&ask.kind).to_owned();
-            cx.send(Told::Status(Status::AwaitingUi, Some(words)).line(&telling.name));
+            let words = open_asks::waiting_words(&ask.kind).to_owned();
+            cx.send(RunLine::Status(Status::AwaitingUi, Some(words)).line(&telling.name));
         }
         let run_id = ask.run.map(|run| run_name::write(&session, run));
-        cx.send(desk::lower_ask(&id, &ask, run_id));
+        cx.send(open_asks::lower_ask(&id, &ask, run_id));
     }
 
     fn ask_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, ask: domain::ids::AskId) {
-        if let Some(closed) = self.desk.close(session, ask) {
+        if let Some(closed) = self.asks.close(session, ask) {
             let telling = self.tellings.get(session).filter(|telling| Some(telling.run) == closed.ask.run);
             if let Some(telling) = telling.filter(|telling| !telling.stopping) {
-                cx.send(Told::Status(Status::Running, None).line(&telling.name));
+                cx.send(RunLine::Status(Status::Running, None).line(&telling.name));
             }
         }
         self.ask_next(cx);
@@ -203,7 +210,7 @@ impl RuntimeRole for CodeliaRuntime {
             && self.tellings.get(view.session).is_none_or(|telling| telling.run != run.id)
         {
             let telling = Telling::amid(run, run_name::write(view.session, run.id), self.texts(), view.state);
-            cx.send(Told::Status(Status::Running, None).line(&telling.name));
+            cx.send(RunLine::Status(Status::Running, None).line(&telling.name));
             self.tellings.insert(view.session.clone(), telling);
         }
         for ask in &view.state.asks {
@@ -213,7 +220,7 @@ impl RuntimeRole for CodeliaRuntime {
 
     fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.tellings.remove(session);
-        self.desk.forget(session);
+        self.asks.forget(session);
         self.current.take_if(|current| current == session);
         self.ask_next(cx);
     }

@@ -26,7 +26,7 @@ use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::session::{ModelRef, SessionSummary};
 use hearing::Hearing;
-use responses::Pending;
+use responses::SentRequest;
 use roles::{Drift, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -57,7 +57,7 @@ const MAX_KNOWN: usize = 1024;
 /// The UI's side of codelia.
 #[derive(Debug, Default)]
 pub struct CodeliaUi {
-    pending: Correlation<Pending>,
+    pending: Correlation<SentRequest>,
     server: Option<InitializeResult>,
     gone: bool,
     /// Commands that wait for the handshake or for the end of a replay.
@@ -109,7 +109,12 @@ impl CodeliaUi {
     }
 
     /// Sends a request whose answer is understood by what was asked.
-    fn ask_runtime(&mut self, cx: &mut UiCx<'_>, params: &(impl Call + serde::Serialize), pending: Pending) {
+    fn ask_runtime(
+        &mut self,
+        cx: &mut UiCx<'_>,
+        params: &(impl Call + serde::Serialize),
+        pending: SentRequest,
+    ) {
         let id = self.pending.next_string_id("");
         let ticket = pending.ticket();
         match self.pending.insert(id.clone(), pending) {
@@ -135,7 +140,7 @@ impl CodeliaUi {
         self.server = Some(server);
         // What the person sees first is which model answers.
         let params = ModelListParams { provider: None, include_details: false };
-        self.ask_runtime(cx, &params, Pending::CurrentModel);
+        self.ask_runtime(cx, &params, SentRequest::CurrentModel);
         if let Some(session) = self.session.clone() {
             self.replay(cx, &session, None);
         }
@@ -152,7 +157,7 @@ impl CodeliaUi {
             max_events: limit(|(_, _, events)| events),
         };
         let ticket = ticket.map(|(ticket, ..)| ticket);
-        self.ask_runtime(cx, &params, Pending::History { ticket });
+        self.ask_runtime(cx, &params, SentRequest::History { ticket });
     }
 
     /// Gives the commands that waited another try.
@@ -331,7 +336,7 @@ impl UiRole for CodeliaUi {
                 supports_text_deltas: true,
             },
         };
-        self.ask_runtime(cx, &params, Pending::Handshake);
+        self.ask_runtime(cx, &params, SentRequest::Handshake);
         cx.timer(HANDSHAKE, START_TIMEOUT);
     }
 

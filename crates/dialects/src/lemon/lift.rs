@@ -10,7 +10,7 @@ use domain::content::{Json, Part, TextKind};
 use domain::event::{Failure, Finish};
 use domain::fact::{FactAsk, Key};
 use domain::session::ModelRef;
-use domain::signal::{Level, Place, Signal};
+use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::{Progress, ToolResult};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -251,8 +251,8 @@ pub(super) fn signal(frame: Frame<'_>) -> Option<Signal> {
                 Some(other) => vec![other.shown()],
             };
             let place = match params.opts.position {
-                Position::Above => Place::Above,
-                Position::Below => Place::Below,
+                Position::Above => WidgetPlace::Above,
+                Position::Below => WidgetPlace::Below,
             };
             Signal::Widget { key: params.key.into_owned(), lines, place }
         }

@@ -14,7 +14,7 @@ use domain::content::{Json, Part};
 use domain::event::Finish;
 use domain::ids::{Millis, ToolRunId};
 use domain::session::ModelRef;
-use domain::signal::{Level, Place, Signal};
+use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::{ToolOutcome, ToolRun};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -261,8 +261,8 @@ pub(super) fn signal(signal: &Signal, compat: Compat) -> Option<Frame<'_>> {
         }
         Signal::Widget { key, lines, place } => {
             let position = match place {
-                Place::Above => Position::Above,
-                Place::Below => Position::Below,
+                WidgetPlace::Above => Position::Above,
+                WidgetPlace::Below => Position::Below,
             };
             let content = (!lines.is_empty()).then(|| lines.join("\n").into());
             let params = Widget { key: key.into(), content, opts: WidgetOpts { position } };

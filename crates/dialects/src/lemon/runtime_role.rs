@@ -25,7 +25,7 @@ use domain::event::{
 use domain::ids::{AskId, Millis, Seq, SessionId};
 use domain::port::Ticket;
 use domain::session::ModelRef;
-use domain::signal::{Board, Level, Place, Signal};
+use domain::signal::{Board, Level, Signal, WidgetPlace};
 use receipts::HubCommand;
 use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use serde_json::Value;
@@ -218,7 +218,7 @@ impl LemonRuntime {
                 self.show(
                     cx,
                     session,
-                    &Signal::Widget { key: "plan".to_owned(), lines, place: Place::Above },
+                    &Signal::Widget { key: "plan".to_owned(), lines, place: WidgetPlace::Above },
                 );
             }
             Body::Session(SessionEvent::Renamed { title }) => {

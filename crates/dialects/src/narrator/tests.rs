@@ -1,6 +1,6 @@
 //! Whatever happens in a run: nothing of it is lost, nothing told twice, and it does not matter when the narrator joined.
 
-use super::{Narrator, Opens, Told, Whole};
+use super::{Narration, Narrator, Opens, Whole};
 use domain::canon::Canon;
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, Failure, Finish, Outcome};
@@ -47,7 +47,7 @@ impl Story {
         self.states.last().unwrap()
     }
 
-    fn told(&self, narrator: &mut Narrator, from: usize) -> Vec<Told<'_>> {
+    fn told(&self, narrator: &mut Narrator, from: usize) -> Vec<Narration<'_>> {
         self.bodies[from..].iter().flat_map(|(at, body)| narrator.hear(*at, body)).collect()
     }
 
@@ -96,22 +96,24 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn take(&mut self, told: &[Told<'_>]) {
+    fn take(&mut self, told: &[Narration<'_>]) {
         for told in told {
             match told {
-                Told::Text { message, text, .. } => self.texts.entry(*message).or_default().0.push_str(text),
-                Told::Thought { message, text, .. } => {
+                Narration::Text { message, text, .. } => {
+                    self.texts.entry(*message).or_default().0.push_str(text);
+                }
+                Narration::Thought { message, text, .. } => {
                     self.texts.entry(*message).or_default().1.push_str(text);
                 }
-                Told::Whole(whole) => self.whole(whole),
-                Told::RunEnded { last, .. } => {
+                Narration::Whole(whole) => self.whole(whole),
+                Narration::RunEnded { last, .. } => {
                     self.ends += 1;
                     last.iter().for_each(|whole| self.whole(whole));
                 }
-                Told::RunStarted => self.starts += 1,
-                Told::Call { tool, .. } => self.calls.entry(*tool).or_default().0 += 1,
-                Told::CallStarted { tool } => self.calls.entry(*tool).or_default().1 += 1,
-                Told::CallResult { tool, .. } => self.calls.entry(*tool).or_default().2 += 1,
+                Narration::RunStarted => self.starts += 1,
+                Narration::Call { tool, .. } => self.calls.entry(*tool).or_default().0 += 1,
+                Narration::CallStarted { tool } => self.calls.entry(*tool).or_default().1 += 1,
+                Narration::CallResult { tool, .. } => self.calls.entry(*tool).or_default().2 += 1,
                 _ => {}
             }
         }
@@ -125,10 +127,10 @@ impl Gathered {
 }
 
 /// Told alike, whoever was told the pieces of a text that is whole by now.
-fn alike(mut told: Vec<Told<'_>>) -> Vec<Told<'_>> {
+fn alike(mut told: Vec<Narration<'_>>) -> Vec<Narration<'_>> {
     for told in &mut told {
         match told {
-            Told::Whole(whole) | Told::RunEnded { last: Some(whole), .. } => whole.forget_pieces(),
+            Narration::Whole(whole) | Narration::RunEnded { last: Some(whole), .. } => whole.forget_pieces(),
             _ => {}
         }
     }
@@ -272,7 +274,7 @@ fn result() -> Said {
     Said::ToolEnded { tool: "t1".into(), outcome: ToolOutcome::Done, result: ToolResult::text("r") }
 }
 
-fn all_told(story: &Story) -> Vec<Told<'_>> {
+fn all_told(story: &Story) -> Vec<Narration<'_>> {
     story.told(&mut Narrator::new(story.run), 0)
 }
 
@@ -297,11 +299,11 @@ fn the_last_text_comes_with_the_end_and_every_other_before_what_follows_it() {
     let order: Vec<String> = told
         .iter()
         .filter_map(|told| match told {
-            Told::Whole(whole) => Some(format!("whole {}", words(whole))),
-            Told::Call { .. } => Some("call".to_owned()),
-            Told::CallResult { .. } => Some("result".to_owned()),
-            Told::StepStarted { again, .. } => Some(format!("step {again}")),
-            Told::RunEnded { last: Some(last), .. } => Some(format!("end {}", words(last))),
+            Narration::Whole(whole) => Some(format!("whole {}", words(whole))),
+            Narration::Call { .. } => Some("call".to_owned()),
+            Narration::CallResult { .. } => Some("result".to_owned()),
+            Narration::StepStarted { again, .. } => Some(format!("step {again}")),
+            Narration::RunEnded { last: Some(last), .. } => Some(format!("end {}", words(last))),
             _ => None,
         })
         .collect();
@@ -325,7 +327,7 @@ fn a_text_tells_what_it_begins() {
     let opens: Vec<(&str, Opens)> = all_told(&story)
         .into_iter()
         .filter_map(|told| match told {
-            Told::Text { text, opens, .. } => Some((text, opens)),
+            Narration::Text { text, opens, .. } => Some((text, opens)),
             _ => None,
         })
         .collect();
@@ -347,14 +349,14 @@ fn a_block_stands_under_its_text_and_what_the_person_said_is_one() {
     ];
     let story = story(said, Outcome::Done);
     let told = all_told(&story);
-    let prompts: Vec<_> = told.iter().filter(|told| matches!(told, Told::Prompt { .. })).collect();
+    let prompts: Vec<_> = told.iter().filter(|told| matches!(told, Narration::Prompt { .. })).collect();
     let parts = vec![Part::Text("one".to_owned()), Part::Text("two".to_owned())];
     assert!(
-        matches!(prompts.as_slice(), [Told::Prompt { parts: said, .. }] if *said == parts),
+        matches!(prompts.as_slice(), [Narration::Prompt { parts: said, .. }] if *said == parts),
         "{prompts:?}"
     );
     let whole = told.iter().find_map(|told| match told {
-        Told::Whole(whole) => Some(whole.clone()),
+        Narration::Whole(whole) => Some(whole.clone()),
         _ => None,
     });
     let parts = vec![(Part::Text("see".to_owned()), true), (code(), false)];
@@ -365,8 +367,8 @@ fn a_block_stands_under_its_text_and_what_the_person_said_is_one() {
 fn a_finished_text_is_told_before_the_step_that_follows_it() {
     let story = story(vec![text("a"), ended(), Said::StepStarted], Outcome::Done);
     let told = all_told(&story);
-    let whole = told.iter().position(|told| matches!(told, Told::Whole(_)));
-    let step = told.iter().rposition(|told| matches!(told, Told::StepStarted { .. }));
+    let whole = told.iter().position(|told| matches!(told, Narration::Whole(_)));
+    let step = told.iter().rposition(|told| matches!(told, Narration::StepStarted { .. }));
     assert!(whole.is_some() && whole < step, "{told:?}");
 }
 
@@ -378,13 +380,13 @@ fn who_joins_has_not_heard_the_pieces_before() {
     let at = at.unwrap();
     let told = story.told(&mut Narrator::amid(story.run, &story.states[at]), at);
     let last = told.iter().find_map(|told| match told {
-        Told::RunEnded { last: Some(last), .. } => Some(last.parts.clone()),
+        Narration::RunEnded { last: Some(last), .. } => Some(last.parts.clone()),
         _ => None,
     });
     assert_eq!(last, Some(vec![(Part::Text("ab".to_owned()), false)]), "{told:?}");
     let told = all_told(&story);
     assert!(
-        matches!(told.last(), Some(Told::RunEnded { last: Some(last), .. }) if last.parts[0].1),
+        matches!(told.last(), Some(Narration::RunEnded { last: Some(last), .. }) if last.parts[0].1),
         "{told:?}"
     );
 }
@@ -402,6 +404,9 @@ fn a_result_without_its_call_has_a_name_and_comes_once() {
     });
     let mut narrator = Narrator::new(RunId(1));
     let told = narrator.hear(Millis(5), &end);
-    assert!(matches!(told.as_slice(), [Told::CallResult { call, .. }] if call.name == "tool"), "{told:?}");
+    assert!(
+        matches!(told.as_slice(), [Narration::CallResult { call, .. }] if call.name == "tool"),
+        "{told:?}"
+    );
     assert_eq!(narrator.hear(Millis(6), &end), vec![]);
 }

@@ -5,7 +5,7 @@
 const MAX_SEQUENCE: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum InText {
     #[default]
     Text,
     /// After an escape.
@@ -21,7 +21,7 @@ enum Place {
 /// The filter.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
-    place: Place,
+    place: InText,
     length: usize,
 }
 
@@ -32,29 +32,29 @@ impl Plain {
     }
 
     fn keep(&mut self, c: char) -> bool {
-        self.length = if self.place == Place::Text { 0 } else { self.length + 1 };
+        self.length = if self.place == InText::Text { 0 } else { self.length + 1 };
         if self.length > MAX_SEQUENCE {
-            self.place = Place::Text;
+            self.place = InText::Text;
         }
         let (place, keep) = match (self.place, c) {
-            (Place::Text | Place::Control, '\u{1b}') => (Place::Escape, false),
-            (Place::Text, '\u{9b}') => (Place::Control, false),
-            (Place::Text, '\n' | '\t') => (Place::Text, true),
-            (Place::Text, c) => (Place::Text, !c.is_control()),
-            (Place::Escape, '[') => (Place::Control, false),
-            (Place::Escape, ']' | 'P' | 'X' | '^' | '_') => (Place::String, false),
-            (Place::Escape, '\u{1b}') => (Place::Escape, false),
-            (Place::Escape, ' '..='/') => (Place::Escape, false),
-            (Place::Escape, _) => (Place::Text, false),
-            (Place::Control, '@'..='~') => (Place::Text, false),
-            (Place::Control, ' '..='?') => (Place::Control, false),
+            (InText::Text | InText::Control, '\u{1b}') => (InText::Escape, false),
+            (InText::Text, '\u{9b}') => (InText::Control, false),
+            (InText::Text, '\n' | '\t') => (InText::Text, true),
+            (InText::Text, c) => (InText::Text, !c.is_control()),
+            (InText::Escape, '[') => (InText::Control, false),
+            (InText::Escape, ']' | 'P' | 'X' | '^' | '_') => (InText::String, false),
+            (InText::Escape, '\u{1b}') => (InText::Escape, false),
+            (InText::Escape, ' '..='/') => (InText::Escape, false),
+            (InText::Escape, _) => (InText::Text, false),
+            (InText::Control, '@'..='~') => (InText::Text, false),
+            (InText::Control, ' '..='?') => (InText::Control, false),
             // Not a sequence after all: the character counts again.
-            (Place::Control, c) => (Place::Text, c == '\n' || !c.is_control()),
-            (Place::String, '\u{7}') => (Place::Text, false),
-            (Place::String | Place::StringEscape, '\u{1b}') => (Place::StringEscape, false),
-            (Place::String, _) => (Place::String, false),
-            (Place::StringEscape, '\\') => (Place::Text, false),
-            (Place::StringEscape, _) => (Place::String, false),
+            (InText::Control, c) => (InText::Text, c == '\n' || !c.is_control()),
+            (InText::String, '\u{7}') => (InText::Text, false),
+            (InText::String | InText::StringEscape, '\u{1b}') => (InText::StringEscape, false),
+            (InText::String, _) => (InText::String, false),
+            (InText::StringEscape, '\\') => (InText::Text, false),
+            (InText::StringEscape, _) => (InText::String, false),
         };
         self.place = place;
         keep

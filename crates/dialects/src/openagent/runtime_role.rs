@@ -24,7 +24,7 @@ use domain::ids::{EntryId, SessionId};
 use domain::port::Ticket;
 use domain::signal::Signal;
 use queries::Query;
-use receipts::Pending;
+use receipts::HubCommand;
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, View};
 use std::collections::BTreeMap;
 use telling::Counters;
@@ -42,7 +42,7 @@ pub struct OpenagentRuntime {
     greeting: Greeting,
     client: Client,
     rate: Rate,
-    pending: Tickets<Pending>,
+    pending: Tickets<HubCommand>,
     /// Where the client works.
     home: Option<SessionId>,
     /// Branches that were asked for: what is attached next may be one of them, and is no home.
@@ -65,7 +65,7 @@ impl OpenagentRuntime {
     }
 
     /// Hands a command to the hub and notes who wants to know.
-    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: Pending) {
+    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: HubCommand) {
         self.pending.command(cx, target, command, pending);
     }
 

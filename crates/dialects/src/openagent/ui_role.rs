@@ -21,7 +21,7 @@ use domain::port::{Abilities, Ticket};
 use domain::session::SessionSummary;
 use domain::signal::Signal;
 use hearing::Hearing;
-use responses::Pending;
+use responses::SentRequest;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -47,7 +47,7 @@ const NO_TERMINAL: (u16, u16) = (80, 24);
 /// The client's side of openagent.
 #[derive(Debug, Default)]
 pub struct OpenagentUi {
-    pending: Correlation<Pending>,
+    pending: Correlation<SentRequest>,
     server: Option<InitializeResult>,
     gone: bool,
     held: VecDeque<(Ticket, Command)>,
@@ -93,7 +93,7 @@ impl OpenagentUi {
         &mut self,
         cx: &mut UiCx<'_>,
         params: &P,
-        pending: Pending,
+        pending: SentRequest,
     ) -> Result<(), Refusal> {
         let id = self.pending.next_number_id();
         let line = rpc::request(&id, params);
@@ -123,7 +123,7 @@ impl OpenagentUi {
         self.server = Some(server);
         if let Some(session_id) = self.wanted.take() {
             let params = LoadParams { path: None, session_id: Some(session_id) };
-            let pending = Pending::Load { ticket: None };
+            let pending = SentRequest::Load { ticket: None };
             if let Err(refusal) = self.ask_backend(cx, &params, pending) {
                 cx.drift(Drift::new(LoadParams::METHOD, refusal.to_string(), ""));
             }
@@ -312,7 +312,7 @@ impl UiRole for OpenagentUi {
             capabilities: Some(capabilities.map(str::to_owned).to_vec()),
             config: Some(serde_json::json!({})),
         };
-        if let Err(refusal) = self.ask_backend(cx, &params, Pending::Handshake) {
+        if let Err(refusal) = self.ask_backend(cx, &params, SentRequest::Handshake) {
             return self.unusable(cx, refusal.to_string());
         }
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);

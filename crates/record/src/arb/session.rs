@@ -5,7 +5,7 @@ use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
 use domain::session::{ModelRef, Policy, SessionSummary};
-use domain::signal::{Board, Level, Place, Signal, UiContext};
+use domain::signal::{Board, Level, Signal, UiContext, WidgetPlace};
 use proptest::prelude::*;
 
 /// Ids of sessions, as they are written.
@@ -61,8 +61,8 @@ pub fn session_summary() -> BoxedStrategy<SessionSummary> {
         .boxed()
 }
 
-fn place() -> BoxedStrategy<Place> {
-    one_of(&[Place::Above, Place::Below])
+fn place() -> BoxedStrategy<WidgetPlace> {
+    one_of(&[WidgetPlace::Above, WidgetPlace::Below])
 }
 
 /// Signals of every kind.

@@ -16,7 +16,7 @@ use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, SessionId,
 use domain::port::{LinkState, News, Ticket};
 use domain::queue::QueueKind;
 use domain::session::SessionSummary;
-use domain::signal::{Level, Place, Signal};
+use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use proptest::prelude::*;
 
@@ -130,8 +130,8 @@ const PLACES: &[(&str, Put)] = &[
         signal(stage, Signal::Notify { level: Level::Error, text: words() });
         signal(stage, Signal::Status { key: words(), text: Some(words()) });
         signal(stage, Signal::Working(Some(words())));
-        signal(stage, Signal::Widget { key: words(), lines: vec![words()], place: Place::Above });
-        signal(stage, Signal::Widget { key: "b".into(), lines: vec![words()], place: Place::Below });
+        signal(stage, Signal::Widget { key: words(), lines: vec![words()], place: WidgetPlace::Above });
+        signal(stage, Signal::Widget { key: "b".into(), lines: vec![words()], place: WidgetPlace::Below });
         let (source, context) = (words(), Some(words()));
         signal(stage, Signal::Suggestion { text: words(), confidence: 900, source, context });
     }),

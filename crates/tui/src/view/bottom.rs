@@ -14,7 +14,7 @@ use domain::event::PlanState;
 use domain::port::LinkState;
 use domain::queue::{Mode, QueueKind};
 use domain::session::Policy;
-use domain::signal::Place;
+use domain::signal::WidgetPlace;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -42,7 +42,7 @@ pub(super) fn middle(model: &Model) -> Vec<Row> {
         rows.extend(lines.into_iter().take(MAX_BANNER));
     }
     rows.extend(plan(model));
-    rows.extend(widgets(model, Place::Above));
+    rows.extend(widgets(model, WidgetPlace::Above));
     rows.extend(working(model));
     rows.extend(queue(model));
     rows.extend(hints::rows(model));
@@ -51,10 +51,10 @@ pub(super) fn middle(model: &Model) -> Vec<Row> {
 
 /// Widgets that stand below the composer.
 pub(super) fn below(model: &Model) -> Vec<Row> {
-    widgets(model, Place::Below)
+    widgets(model, WidgetPlace::Below)
 }
 
-fn widgets(model: &Model, where_to: Place) -> Vec<Row> {
+fn widgets(model: &Model, where_to: WidgetPlace) -> Vec<Row> {
     let look = appearance(model);
     let of_place = model.world.seen().board.widgets.values().filter(|(place, _)| *place == where_to);
     let lines = of_place.flat_map(|(_, lines)| lines.iter().take(MAX_WIDGET));

@@ -16,7 +16,7 @@ use domain::ids::{AskId, MessageId, Millis, QueuedId, RunId, SessionId, StepId, 
 use domain::port::{LinkState, News};
 use domain::queue::QueueKind;
 use domain::session::SessionSummary;
-use domain::signal::{Level, Place, Signal};
+use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use expect_test::expect_file;
 
@@ -202,7 +202,7 @@ fn busy() {
         for signal in [
             Signal::Working(Some("compiling".into())),
             Signal::Status { key: "branch".into(), text: Some("main*".into()) },
-            Signal::Widget { key: "w".into(), lines: vec!["a widget".into()], place: Place::Below },
+            Signal::Widget { key: "w".into(), lines: vec!["a widget".into()], place: WidgetPlace::Below },
             Signal::Notify { level: Level::Warning, text: "look out".into() },
         ] {
             stage.ui.hear(News::Signal { session: session.clone(), signal });

@@ -2,7 +2,7 @@
 
 use crate::asst::wire::{Conversation, Response, Status, ToolNames, ToolResult as WireResult, ToolUse};
 use crate::asst::{CAPABILITIES, VERSION};
-use crate::narrator::{Narrator, Opens, Told};
+use crate::narrator::{Narration, Narrator, Opens};
 use domain::content::{Json, Part};
 use domain::event::{Body, Outcome};
 use domain::ids::{Millis, ToolRunId};
@@ -80,21 +80,21 @@ impl Telling {
         told.into_iter().flat_map(|told| self.tell(at, told)).collect()
     }
 
-    fn tell(&mut self, now: Millis, told: Told<'_>) -> Vec<String> {
+    fn tell(&mut self, now: Millis, told: Narration<'_>) -> Vec<String> {
         match told {
-            Told::Text { text, opens, .. } => self.text(now, text, opens),
-            Told::Thought { .. } => {
+            Narration::Text { text, opens, .. } => self.text(now, text, opens),
+            Narration::Thought { .. } => {
                 self.lost_thought = true;
                 Vec::new()
             }
-            Told::Block { part: Part::Code { language, text, .. }, opens, .. } => {
+            Narration::Block { part: Part::Code { language, text, .. }, opens, .. } => {
                 let fenced = format!("\n```{}\n{text}\n```\n", language.as_deref().unwrap_or_default());
                 self.text(now, &fenced, opens)
             }
-            Told::Block { part: Part::Diff { text, .. }, opens, .. } => {
+            Narration::Block { part: Part::Diff { text, .. }, opens, .. } => {
                 self.text(now, &format!("\n```diff\n{text}\n```\n"), opens)
             }
-            Told::Call { tool, name, args, .. } => {
+            Narration::Call { tool, name, args, .. } => {
                 // What is not JSON (which nobody should have let in) is shown as it is.
                 let input =
                     serde_json::from_str(args.as_str()).unwrap_or_else(|_| Value::from(args.as_str()));
@@ -103,7 +103,7 @@ impl Telling {
                     Response::ToolUse { id, data, timestamp: now.0 }
                 })
             }
-            Told::CallResult { tool, call, outcome, result } => {
+            Narration::CallResult { tool, call, outcome, result } => {
                 let failed = *outcome != ToolOutcome::Done;
                 let error = failed.then(|| Value::String(result.text.clone()));
                 let result = if failed { json!({ "error": result.text }) } else { result_value(result) };
@@ -112,19 +112,19 @@ impl Telling {
                     Response::ToolResult { id, data, timestamp: now.0 }
                 })
             }
-            Told::RunStarted
-            | Told::RunEnded { .. }
-            | Told::TurnStarted
-            | Told::TurnEnded
-            | Told::StepStarted { .. }
-            | Told::StepEnded { .. }
-            | Told::MessageStarted { .. }
-            | Told::MessageEnded { .. }
-            | Told::Prompt { .. }
-            | Told::Whole(_)
-            | Told::Block { .. }
-            | Told::CallStarted { .. }
-            | Told::CallProgress { .. } => Vec::new(),
+            Narration::RunStarted
+            | Narration::RunEnded { .. }
+            | Narration::TurnStarted
+            | Narration::TurnEnded
+            | Narration::StepStarted { .. }
+            | Narration::StepEnded { .. }
+            | Narration::MessageStarted { .. }
+            | Narration::MessageEnded { .. }
+            | Narration::Prompt { .. }
+            | Narration::Whole(_)
+            | Narration::Block { .. }
+            | Narration::CallStarted { .. }
+            | Narration::CallProgress { .. } => Vec::new(),
         }
     }
 

@@ -4,8 +4,8 @@
 //! refused is refused by then, with an error. Once begun it cannot be stopped, and whoever asks is told that it runs.
 
 use super::super::wire::{AgentEvent, CompactionComplete, CompactionStart, RunStartResult, Status, Words};
-use super::receipts::{self, Pending};
-use super::telling::{Prompted, Telling, Texts, Told};
+use super::receipts::{self, HubCommand};
+use super::telling::{Prompted, RunLine, Telling, Texts};
 use super::{CodeliaRuntime, MAX_PENDING};
 use domain::command::{Receipt, Refusal, RefusalKind, Target};
 use domain::ids::{RunId, SessionId};
@@ -28,10 +28,10 @@ impl CodeliaRuntime {
 
     /// It was not refused so far: it goes on.
     pub(super) fn compaction_goes_on(&mut self, cx: &mut RuntimeCx<'_>, ticket: Ticket) {
-        let Some(Pending::Compact { id, told: None, .. }) = self.pending.get_mut(ticket) else { return };
+        let Some(HubCommand::Compact { id, told: None, .. }) = self.pending.get_mut(ticket) else { return };
         let id = id.clone();
         let begun = self.begin_compaction(cx, &id);
-        if let Some(Pending::Compact { told, .. }) = self.pending.get_mut(ticket) {
+        if let Some(HubCommand::Compact { told, .. }) = self.pending.get_mut(ticket) {
             *told = Some(begun);
         }
     }
@@ -41,7 +41,7 @@ impl CodeliaRuntime {
         let name = format!("{NAME}{}", self.compaction_runs);
         let result = RunStartResult { run_id: name.clone(), session_id: None };
         receipts::send_alone(cx, jsonrpc::result(id, &result));
-        cx.send(Told::Status(Status::Running, None).line(&name));
+        cx.send(RunLine::Status(Status::Running, None).line(&name));
         let mut telling = Telling::new(RunId(0), name, Texts::Whole, Prompted::Here);
         let start = AgentEvent::CompactionStart(CompactionStart { timestamp: cx.now.0 });
         let told = telling.number(vec![start]);
@@ -77,10 +77,11 @@ impl CodeliaRuntime {
                 (false, "There is nothing to compact yet.")
             }
             (Err(refusal), _, Some(telling)) => {
-                return cx.send(Told::Status(Status::Error, Some(refusal.to_string())).line(&telling.name));
+                return cx
+                    .send(RunLine::Status(Status::Error, Some(refusal.to_string())).line(&telling.name));
             }
             (Err(refusal), _, None) => {
-                let pending = Pending::Compact { id: id.clone(), target: Target::Current, told: None };
+                let pending = HubCommand::Compact { id: id.clone(), target: Target::Current, told: None };
                 let error = receipts::lower_refusal(&pending, refusal);
                 return cx.send(jsonrpc::error(Some(id), &error));
             }
@@ -96,7 +97,7 @@ impl CodeliaRuntime {
         ];
         let told = telling.number(events);
         Self::say(cx, &telling.name, told);
-        cx.send(Told::Status(Status::Completed, None).line(&telling.name));
+        cx.send(RunLine::Status(Status::Completed, None).line(&telling.name));
     }
 
     /// How a compaction that was told as a run stands; `None` when this names none.
@@ -105,8 +106,8 @@ impl CodeliaRuntime {
         if !(1..=self.compaction_runs).contains(&number) || run_id != format!("{NAME}{number}") {
             return None;
         }
-        let runs = |pending: &Pending| match pending {
-            Pending::Compact { told: Some(telling), .. } => telling.name == run_id,
+        let runs = |pending: &HubCommand| match pending {
+            HubCommand::Compact { told: Some(telling), .. } => telling.name == run_id,
             _ => false,
         };
         Some(if self.pending.values().any(runs) { Status::Running } else { Status::Completed })

@@ -2,8 +2,8 @@
 
 use super::super::run_name;
 use super::super::wire::{AgentEvent, SessionHistoryResult};
-use super::desk::permission_events;
-use super::telling::{Prompted, Telling, Texts, Told};
+use super::open_asks::permission_events;
+use super::telling::{Prompted, RunLine, Telling, Texts};
 use domain::ask::AskKind;
 use domain::command::History;
 use domain::event::{AskEvent, Body, Event, RunEvent};
@@ -28,7 +28,7 @@ pub(super) fn replay(
         }
         let Some(run) = &mut telling else { continue };
         for told in run.hear(event.at, &event.body) {
-            if let Told::Event { event, .. } = &told
+            if let RunLine::Event { event, .. } = &told
                 && !is_live_only(event)
             {
                 kept.push_back((run.run, told.line(&run.name)));

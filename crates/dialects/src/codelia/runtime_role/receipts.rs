@@ -21,7 +21,7 @@ use wire::{WireId, time};
 
 /// Who waits for a receipt, and what it is needed for.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum HubCommand {
     /// Nobody: a notification, or something sent along.
     Silent,
     /// Nobody: the answer to a question was handed over.
@@ -72,63 +72,63 @@ impl CodeliaRuntime {
         &mut self,
         cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
-        pending: Pending,
+        pending: HubCommand,
         with: Result<Receipt, Refusal>,
     ) {
         let session = view.map(|view| view.session.clone());
         let (id, line) = match (pending, with) {
-            (Pending::Silent, Ok(_)) | (Pending::Answer, Ok(_)) => return,
-            (Pending::Silent, Err(refusal)) => return cx.log(format!("refused: {refusal}")),
-            (Pending::Answer, Err(refusal)) => {
+            (HubCommand::Silent, Ok(_)) | (HubCommand::Answer, Ok(_)) => return,
+            (HubCommand::Silent, Err(refusal)) => return cx.log(format!("refused: {refusal}")),
+            (HubCommand::Answer, Err(refusal)) => {
                 return cx.log(format!("ignored: an answer came late: {refusal}"));
             }
-            (Pending::RunStart { id }, Ok(Receipt::Started { session, run })) => {
+            (HubCommand::RunStart { id }, Ok(Receipt::Started { session, run })) => {
                 return self.run_started(cx, &id, session, run);
             }
-            (Pending::Compact { id, target, told }, with) => {
+            (HubCommand::Compact { id, target, told }, with) => {
                 return self.compacted(cx, &id, session, target, told, with);
             }
-            (Pending::History { id, session, max_events }, Ok(Receipt::History(events))) => {
+            (HubCommand::History { id, session, max_events }, Ok(Receipt::History(events))) => {
                 let (lines, result) = history::replay(&session, &events, max_events);
                 lines.into_iter().for_each(|line| cx.send(line));
                 let line = jsonrpc::result(&id, &result);
                 (id, Ok(line))
             }
-            (Pending::History { id, .. }, Err(refusal)) if refusal.kind == RefusalKind::SessionUnknown => {
+            (HubCommand::History { id, .. }, Err(refusal)) if refusal.kind == RefusalKind::SessionUnknown => {
                 let line = no_history(&id);
                 (id, Ok(line))
             }
-            (Pending::Cancel { id }, Ok(Receipt::Cancelling { run })) => {
+            (HubCommand::Cancel { id }, Ok(Receipt::Cancelling { run })) => {
                 let line = jsonrpc::result(&id, &lower_cancel(run.outcome.as_ref()));
                 (id, Ok(line))
             }
-            (Pending::SessionList { id, all }, Ok(Receipt::Sessions(sessions))) => {
+            (HubCommand::SessionList { id, all }, Ok(Receipt::Sessions(sessions))) => {
                 let current_workspace_root = (!all).then(|| self.greeting.cwd.clone());
                 let sessions = sessions.into_iter().map(lower_session).collect();
                 let line = jsonrpc::result(&id, &SessionListResult { sessions, current_workspace_root });
                 (id, Ok(line))
             }
-            (Pending::ModelList { id, provider, details }, Ok(Receipt::Models { models, current })) => {
+            (HubCommand::ModelList { id, provider, details }, Ok(Receipt::Models { models, current })) => {
                 // The session's own choice is what the next run uses.
                 let chosen = view.and_then(|view| view.state.settings.model.clone());
                 let listed = self.lower_models(provider, details, &models, chosen.or(current));
                 let line = listed.map(|list| jsonrpc::result(&id, &list));
                 (id, line)
             }
-            (Pending::ModelSet { id }, Ok(Receipt::Model(ModelRef { provider, name }))) => {
+            (HubCommand::ModelSet { id }, Ok(Receipt::Model(ModelRef { provider, name }))) => {
                 let line = jsonrpc::result(&id, &ModelSetResult { provider, name });
                 (id, Ok(line))
             }
-            (Pending::McpList { id }, Ok(Receipt::Servers(servers))) => {
+            (HubCommand::McpList { id }, Ok(Receipt::Servers(servers))) => {
                 let servers = servers.into_iter().map(lower_server).collect();
                 let line = jsonrpc::result(&id, &McpListResult { servers });
                 (id, Ok(line))
             }
-            (Pending::SkillsList { id }, Ok(Receipt::Skills(list))) => {
+            (HubCommand::SkillsList { id }, Ok(Receipt::Skills(list))) => {
                 let line = jsonrpc::result(&id, &lower_skills(list));
                 (id, Ok(line))
             }
-            (Pending::Context { id }, Ok(_)) => {
+            (HubCommand::Context { id }, Ok(_)) => {
                 let line = jsonrpc::result(&id, &Nothing {});
                 (id, Ok(line))
             }
@@ -189,20 +189,20 @@ impl CodeliaRuntime {
     }
 }
 
-impl Pending {
+impl HubCommand {
     fn id(self) -> Option<WireId> {
         match self {
-            Pending::Silent | Pending::Answer => None,
-            Pending::RunStart { id }
-            | Pending::Compact { id, .. }
-            | Pending::Cancel { id }
-            | Pending::SessionList { id, .. }
-            | Pending::History { id, .. }
-            | Pending::ModelList { id, .. }
-            | Pending::ModelSet { id }
-            | Pending::McpList { id }
-            | Pending::SkillsList { id }
-            | Pending::Context { id } => Some(id),
+            HubCommand::Silent | HubCommand::Answer => None,
+            HubCommand::RunStart { id }
+            | HubCommand::Compact { id, .. }
+            | HubCommand::Cancel { id }
+            | HubCommand::SessionList { id, .. }
+            | HubCommand::History { id, .. }
+            | HubCommand::ModelList { id, .. }
+            | HubCommand::ModelSet { id }
+            | HubCommand::McpList { id }
+            | HubCommand::SkillsList { id }
+            | HubCommand::Context { id } => Some(id),
         }
     }
 }
@@ -308,17 +308,17 @@ fn lower_skills(list: SkillList) -> SkillsListResult {
 }
 
 /// The words of existing programs where they have some; ours, with the hint, go along as data.
-pub(super) fn lower_refusal(pending: &Pending, refusal: &Refusal) -> RpcError {
+pub(super) fn lower_refusal(pending: &HubCommand, refusal: &Refusal) -> RpcError {
     let (number, words) = match &refusal.kind {
         RefusalKind::Busy => (code::BUSY, Some("runtime busy")),
         RefusalKind::TooMany => (code::BUSY, None),
         RefusalKind::NoRun | RefusalKind::RunUnknown => (code::RUN_NOT_FOUND, Some("run not found")),
         // Runs are named together with their session: without it there is no such run.
-        RefusalKind::SessionUnknown if matches!(pending, Pending::Cancel { .. }) => {
+        RefusalKind::SessionUnknown if matches!(pending, HubCommand::Cancel { .. }) => {
             (code::RUN_NOT_FOUND, Some("run not found"))
         }
         RefusalKind::SessionUnknown => (code::SESSION_NOT_FOUND, Some("session not found")),
-        RefusalKind::Storage if matches!(pending, Pending::SessionList { .. }) => {
+        RefusalKind::Storage if matches!(pending, HubCommand::SessionList { .. }) => {
             (code::SESSION_LIST_FAILED, None)
         }
         RefusalKind::Storage => (code::SESSION_LOAD_FAILED, None),

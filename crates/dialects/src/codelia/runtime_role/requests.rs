@@ -6,7 +6,7 @@ use super::super::wire::{
     PROTOCOL_VERSION, Program, RunCancelParams, RunInput, RunStartParams, ServerCapabilities,
     SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code,
 };
-use super::receipts::{self, Pending};
+use super::receipts::{self, HubCommand};
 use super::{CodeliaRuntime, MAX_PENDING};
 use crate::rpc::Call as _;
 use domain::command::{
@@ -35,7 +35,7 @@ const MAX_HISTORY: u64 = 200_000;
 /// What to do with a request.
 enum Wish {
     /// Hand it to the hub.
-    Hub(Target, Command, Pending),
+    Hub(Target, Command, HubCommand),
     /// Answer at once.
     Line(String),
 }
@@ -64,13 +64,13 @@ impl CodeliaRuntime {
             SkillsListParams::METHOD => skills_list(&id, params),
             UiContextParams::METHOD => read::<UiContextParams>(params).map(|context| {
                 let command = Command::UpdateContext(lift_context(context));
-                Wish::Hub(Target::Current, command, Pending::Context { id: id.clone() })
+                Wish::Hub(Target::Current, command, HubCommand::Context { id: id.clone() })
             }),
             _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found").with_data(&method)),
         };
         match wish {
             Ok(Wish::Hub(target, command, pending)) => {
-                let compaction = matches!(pending, Pending::Compact { .. });
+                let compaction = matches!(pending, HubCommand::Compact { .. });
                 let ticket = self.ask_hub(cx, target, command, pending);
                 if compaction {
                     Self::await_compaction(cx, ticket);
@@ -88,7 +88,7 @@ impl CodeliaRuntime {
                 match read::<UiContextParams>(params) {
                     Ok(context) => {
                         let command = Command::UpdateContext(lift_context(context));
-                        self.ask_hub(cx, Target::Current, command, Pending::Silent);
+                        self.ask_hub(cx, Target::Current, command, HubCommand::Silent);
                     }
                     Err(error) => cx.log(format!("ignored: {method}: {}", error.message)),
                 }
@@ -138,20 +138,25 @@ impl CodeliaRuntime {
             cx.loss(Item::Tools, "tools that the UI offers are not used");
         }
         if let Some(context) = params.ui_context {
-            self.ask_hub(cx, target.clone(), Command::UpdateContext(lift_context(context)), Pending::Silent);
+            self.ask_hub(
+                cx,
+                target.clone(),
+                Command::UpdateContext(lift_context(context)),
+                HubCommand::Silent,
+            );
         }
         let id = id.clone();
         Ok(if params.force_compaction {
             Wish::Hub(
                 target.clone(),
                 Command::Run(RunCommand::Compact { instruction: None }),
-                Pending::Compact { id, target, told: None },
+                HubCommand::Compact { id, target, told: None },
             )
         } else {
             Wish::Hub(
                 target,
                 Command::Run(RunCommand::Prompt { input, options: PromptOptions::default() }),
-                Pending::RunStart { id },
+                HubCommand::RunStart { id },
             )
         })
     }
@@ -167,7 +172,7 @@ impl CodeliaRuntime {
             telling.stopping = true;
         }
         let command = Command::Run(RunCommand::Cancel { run: Some(run), reason: params.reason });
-        Ok(Wish::Hub(Target::Session(session), command, Pending::Cancel { id: id.clone() }))
+        Ok(Wish::Hub(Target::Session(session), command, HubCommand::Cancel { id: id.clone() }))
     }
 }
 
@@ -204,7 +209,7 @@ fn session_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError
         }
     };
     let command = Command::Library(LibraryCommand::List { scope, limit, search: None });
-    Ok(Wish::Hub(Target::Current, command, Pending::SessionList { id: id.clone(), all }))
+    Ok(Wish::Hub(Target::Current, command, HubCommand::SessionList { id: id.clone(), all }))
 }
 
 fn session_history(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
@@ -222,7 +227,7 @@ fn session_history(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcEr
         max_runs,
         max_events: MAX_HISTORY,
     });
-    let pending = Pending::History { id: id.clone(), session: session.clone(), max_events };
+    let pending = HubCommand::History { id: id.clone(), session: session.clone(), max_events };
     Ok(Wish::Hub(Target::Session(session), command, pending))
 }
 
@@ -230,7 +235,7 @@ fn model_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> 
     let params: ModelListParams = read(params)?;
     let command = Command::List(ListCommand::Models { provider: params.provider.clone() });
     let pending =
-        Pending::ModelList { id: id.clone(), provider: params.provider, details: params.include_details };
+        HubCommand::ModelList { id: id.clone(), provider: params.provider, details: params.include_details };
     Ok(Wish::Hub(Target::Current, command, pending))
 }
 
@@ -243,7 +248,7 @@ fn model_set(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
         return Err(invalid("name is required"));
     }
     let command = Command::Session(SessionCommand::SetModel { provider: params.provider, name: params.name });
-    Ok(Wish::Hub(Target::Current, command, Pending::ModelSet { id: id.clone() }))
+    Ok(Wish::Hub(Target::Current, command, HubCommand::ModelSet { id: id.clone() }))
 }
 
 fn mcp_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
@@ -252,7 +257,7 @@ fn mcp_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
         None | Some("loaded" | "configured") => Ok(Wish::Hub(
             Target::Current,
             Command::List(ListCommand::Servers),
-            Pending::McpList { id: id.clone() },
+            HubCommand::McpList { id: id.clone() },
         )),
         Some(other) => Err(invalid(format!("unknown scope {other:?}; it is loaded or configured"))),
     }
@@ -261,7 +266,7 @@ fn mcp_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
 fn skills_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
     let params: SkillsListParams = read(params)?;
     let command = Command::List(ListCommand::Skills { cwd: params.cwd, reload: params.force_reload });
-    Ok(Wish::Hub(Target::Current, command, Pending::SkillsList { id: id.clone() }))
+    Ok(Wish::Hub(Target::Current, command, HubCommand::SkillsList { id: id.clone() }))
 }
 
 /// No session named means the current one; a name that cannot be one is unknown.

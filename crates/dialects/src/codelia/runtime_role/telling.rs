@@ -34,31 +34,31 @@ const OUTSIDE: i64 = -1;
 
 /// Something to say about a run.
 #[derive(Debug, Clone)]
-pub(super) enum Told {
+pub(super) enum RunLine {
     Event {
         seq: i64,
         event: Box<AgentEvent>,
         meta: Option<EventMeta>,
     },
-    /// A `run.status`.
+    /// With what the runtime says about it, if anything.
     Status(Status, Option<String>),
-    /// A `run.context`.
+    /// How many percent of the window are left.
     Context(u8),
 }
 
-impl Told {
+impl RunLine {
     /// The line that says it.
     pub(super) fn line(&self, run_id: &str) -> String {
         match self {
-            Told::Event { seq, event, meta } => {
+            RunLine::Event { seq, event, meta } => {
                 let notify = AgentEventNotify { run_id: run_id.into(), seq: *seq, event, meta: meta.clone() };
                 rpc::notification(&notify)
             }
-            Told::Status(status, message) => {
+            RunLine::Status(status, message) => {
                 let (run_id, status, message) = (run_id.to_owned(), status.clone(), message.clone());
                 rpc::notification(&RunStatusParams { run_id, status, message })
             }
-            Told::Context(percent) => {
+            RunLine::Context(percent) => {
                 let params =
                     RunContextParams { run_id: run_id.to_owned(), context_left_percent: i64::from(*percent) };
                 rpc::notification(&params)
@@ -103,7 +103,7 @@ pub(super) struct Telling {
     calls: u64,
     percent: Option<u8>,
     provider: String,
-    out: Vec<Told>,
+    out: Vec<RunLine>,
 }
 
 impl Telling {
@@ -133,7 +133,7 @@ impl Telling {
     }
 
     /// Takes what happened; gives what to say.
-    pub(super) fn hear(&mut self, at: Millis, body: &Body) -> Vec<Told> {
+    pub(super) fn hear(&mut self, at: Millis, body: &Body) -> Vec<RunLine> {
         for told in self.narrator.hear(at, body) {
             self.tell(at, told);
         }
@@ -167,44 +167,44 @@ impl Telling {
         std::mem::take(&mut self.out)
     }
 
-    fn tell(&mut self, at: Millis, told: narrator::Told<'_>) {
-        use narrator::Told as Narrated;
+    fn tell(&mut self, at: Millis, told: narrator::Narration<'_>) {
+        use narrator::Narration;
         match told {
-            Narrated::RunStarted => self.out.push(Told::Status(Status::Running, None)),
-            Narrated::RunEnded { outcome, last } => self.ended(at, outcome, last),
-            Narrated::StepStarted { model, .. } => {
+            Narration::RunStarted => self.out.push(RunLine::Status(Status::Running, None)),
+            Narration::RunEnded { outcome, last } => self.ended(at, outcome, last),
+            Narration::StepStarted { model, .. } => {
                 self.calls = 0;
                 if let Some(model) = model {
                     self.provider.clone_from(&model.provider);
                 }
             }
-            Narrated::Prompt { parts, .. } => self.prompt(at, &parts),
-            Narrated::Text { message, text, came: Came::InPieces, .. } => {
+            Narration::Prompt { parts, .. } => self.prompt(at, &parts),
+            Narration::Text { message, text, came: Came::InPieces, .. } => {
                 self.piece(at, message, TextKind::Text, text);
             }
-            Narrated::Thought { message, text, came: Came::InPieces } => {
+            Narration::Thought { message, text, came: Came::InPieces } => {
                 self.piece(at, message, TextKind::Thought, text);
             }
-            Narrated::Whole(whole) => self.whole(at, &whole),
-            Narrated::Call { tool, name, args, .. } => self.call(tool, name, args),
-            Narrated::CallResult { tool, call, outcome, result } => {
+            Narration::Whole(whole) => self.whole(at, &whole),
+            Narration::Call { tool, name, args, .. } => self.call(tool, name, args),
+            Narration::CallResult { tool, call, outcome, result } => {
                 self.call_result(at, tool, call, outcome, result);
             }
-            Narrated::TurnStarted
-            | Narrated::TurnEnded
-            | Narrated::StepEnded { .. }
-            | Narrated::MessageStarted { .. }
-            | Narrated::MessageEnded { .. }
-            | Narrated::Text { came: Came::AtOnce(_), .. }
-            | Narrated::Thought { came: Came::AtOnce(_), .. }
-            | Narrated::Block { .. }
-            | Narrated::CallStarted { .. }
-            | Narrated::CallProgress { .. } => {}
+            Narration::TurnStarted
+            | Narration::TurnEnded
+            | Narration::StepEnded { .. }
+            | Narration::MessageStarted { .. }
+            | Narration::MessageEnded { .. }
+            | Narration::Text { came: Came::AtOnce(_), .. }
+            | Narration::Thought { came: Came::AtOnce(_), .. }
+            | Narration::Block { .. }
+            | Narration::CallStarted { .. }
+            | Narration::CallProgress { .. } => {}
         }
     }
 
     /// Numbers events that are not told by what happened but by the desk, such as `permission.ready`.
-    pub(super) fn number(&mut self, events: Vec<AgentEvent>) -> Vec<Told> {
+    pub(super) fn number(&mut self, events: Vec<AgentEvent>) -> Vec<RunLine> {
         for event in events {
             self.event(event);
         }
@@ -216,7 +216,7 @@ impl Telling {
     }
 
     fn event_with(&mut self, event: AgentEvent, meta: Option<EventMeta>) {
-        self.out.push(Told::Event { seq: self.seq, event: Box::new(event), meta });
+        self.out.push(RunLine::Event { seq: self.seq, event: Box::new(event), meta });
         self.seq += 1;
     }
 
@@ -257,7 +257,7 @@ impl Telling {
         if std::mem::replace(&mut self.prompted, Prompted::Elsewhere) == Prompted::Elsewhere {
             let words = Words { content: joined(parts), timestamp: at.0 };
             let event = Box::new(AgentEvent::HiddenUserMessage(words));
-            self.out.push(Told::Event { seq: OUTSIDE, event, meta: None });
+            self.out.push(RunLine::Event { seq: OUTSIDE, event, meta: None });
         }
     }
 
@@ -308,7 +308,7 @@ impl Telling {
         let left = window.saturating_sub(used).saturating_mul(100) / window;
         let percent = u8::try_from(left).unwrap_or(100);
         if self.percent.replace(percent) != Some(percent) {
-            self.out.push(Told::Context(percent));
+            self.out.push(RunLine::Context(percent));
         }
     }
 
@@ -338,7 +338,7 @@ impl Telling {
         if *outcome != Outcome::Done {
             unsaid.into_iter().for_each(|content| self.event(words(TextKind::Text, content, at)));
         }
-        self.out.push(Told::Status(status, message));
+        self.out.push(RunLine::Status(status, message));
     }
 }
 

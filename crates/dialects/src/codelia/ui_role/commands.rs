@@ -4,7 +4,7 @@ use super::super::wire::{
     ActiveFile, ImageUrl, InputPart, McpListParams, ModelListParams, ModelSetParams, Range, RunCancelParams,
     RunInput, RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams,
 };
-use super::responses::Pending;
+use super::responses::SentRequest;
 use super::{CodeliaUi, Starting};
 use crate::rpc;
 use domain::command::{
@@ -57,11 +57,11 @@ impl CodeliaUi {
             }
             Command::List(ListCommand::Models { provider }) => {
                 let params = ModelListParams { provider, include_details: true };
-                self.ask_runtime(cx, &params, Pending::Models { ticket });
+                self.ask_runtime(cx, &params, SentRequest::Models { ticket });
             }
             Command::Session(SessionCommand::SetModel { provider, name }) => {
                 let params = ModelSetParams { name, provider, reset: false };
-                self.ask_runtime(cx, &params, Pending::SetModel { ticket });
+                self.ask_runtime(cx, &params, SentRequest::SetModel { ticket });
             }
             Command::List(ListCommand::Servers) if !self.capabilities().supports_mcp_list => {
                 cx.settle(
@@ -71,7 +71,7 @@ impl CodeliaUi {
             }
             Command::List(ListCommand::Servers) => {
                 let params = McpListParams { scope: Some("loaded".to_owned()) };
-                self.ask_runtime(cx, &params, Pending::Servers { ticket });
+                self.ask_runtime(cx, &params, SentRequest::Servers { ticket });
             }
             Command::List(ListCommand::Skills { .. }) if !self.capabilities().supports_skills_list => {
                 cx.settle(
@@ -81,7 +81,7 @@ impl CodeliaUi {
             }
             Command::List(ListCommand::Skills { cwd, reload }) => {
                 let params = SkillsListParams { cwd, force_reload: reload };
-                self.ask_runtime(cx, &params, Pending::Skills { ticket });
+                self.ask_runtime(cx, &params, SentRequest::Skills { ticket });
             }
             Command::UpdateContext(context) => {
                 let params = lower_context(context);
@@ -164,7 +164,7 @@ impl CodeliaUi {
             force_compaction: starting.input.is_none(),
             tools: Vec::new(),
         };
-        self.ask_runtime(cx, &params, Pending::RunStart);
+        self.ask_runtime(cx, &params, SentRequest::RunStart);
     }
 
     fn lower_cancel(
@@ -200,7 +200,7 @@ impl CodeliaUi {
         reason: Option<String>,
     ) {
         let params = RunCancelParams { run_id: name.to_owned(), reason };
-        self.ask_runtime(cx, &params, Pending::Cancel { ticket, run });
+        self.ask_runtime(cx, &params, SentRequest::Cancel { ticket, run });
         // The existing runtime waits for open questions before it stops, and runs what is allowed even then.
         self.deny_all(cx);
     }
@@ -230,7 +230,7 @@ impl CodeliaUi {
         };
         let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(NO_LIMIT);
         let params = SessionListParams { limit: Some(limit), scope: Some(scope.to_owned()), workspace_root };
-        self.ask_runtime(cx, &params, Pending::Sessions { ticket, search });
+        self.ask_runtime(cx, &params, SentRequest::Sessions { ticket, search });
     }
 }
 

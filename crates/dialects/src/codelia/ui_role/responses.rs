@@ -22,7 +22,7 @@ use wire::{WireId, time};
 
 /// A request of ours that the runtime has not answered.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum SentRequest {
     Handshake,
     CurrentModel,
     /// The run in [`CodeliaUi::starting`].
@@ -52,18 +52,18 @@ pub(super) enum Pending {
     },
 }
 
-impl Pending {
+impl SentRequest {
     /// The command that waits; a `run.start` has its own place.
     pub(super) fn ticket(&self) -> Option<Ticket> {
         match self {
-            Pending::Handshake | Pending::CurrentModel | Pending::RunStart => None,
-            Pending::History { ticket } => *ticket,
-            Pending::Cancel { ticket, .. }
-            | Pending::Sessions { ticket, .. }
-            | Pending::Models { ticket }
-            | Pending::SetModel { ticket }
-            | Pending::Servers { ticket }
-            | Pending::Skills { ticket } => Some(*ticket),
+            SentRequest::Handshake | SentRequest::CurrentModel | SentRequest::RunStart => None,
+            SentRequest::History { ticket } => *ticket,
+            SentRequest::Cancel { ticket, .. }
+            | SentRequest::Sessions { ticket, .. }
+            | SentRequest::Models { ticket }
+            | SentRequest::SetModel { ticket }
+            | SentRequest::Servers { ticket }
+            | SentRequest::Skills { ticket } => Some(*ticket),
         }
     }
 }
@@ -83,23 +83,23 @@ impl CodeliaUi {
         };
         let outcome = outcome.map(RawValue::get);
         match pending {
-            Pending::Handshake => match outcome.map(read::<InitializeResult>) {
+            SentRequest::Handshake => match outcome.map(read::<InitializeResult>) {
                 Ok(Ok(server)) => self.greeted(cx, seen, server),
                 Ok(Err(why)) => self.unusable(cx, format!("the answer to initialize cannot be read: {why}")),
                 Err(error) => self.unusable(cx, format!("the runtime refused initialize: {error}")),
             },
             // A runtime without model.list is fine: nobody asked for it.
-            Pending::CurrentModel => {
+            SentRequest::CurrentModel => {
                 if let Ok(Ok(list)) = outcome.map(read::<ModelListResult>) {
                     self.current_model(cx, &list);
                 }
             }
-            Pending::RunStart => self.run_start(cx, lift::<RunStartResult>(outcome)),
-            Pending::Cancel { ticket, run } => {
+            SentRequest::RunStart => self.run_start(cx, lift::<RunStartResult>(outcome)),
+            SentRequest::Cancel { ticket, run } => {
                 let receipt = lift::<RunCancelResult>(outcome);
                 cx.settle(ticket, cancelling(seen, run, receipt));
             }
-            Pending::History { ticket } => {
+            SentRequest::History { ticket } => {
                 self.end_run(cx, Outcome::Done);
                 self.replaying = false;
                 let receipt = lift::<SessionHistoryResult>(outcome).map(|result| {
@@ -116,20 +116,20 @@ impl CodeliaUi {
                 }
                 self.release(cx, seen);
             }
-            Pending::Sessions { ticket, search } => {
+            SentRequest::Sessions { ticket, search } => {
                 let listed = lift::<SessionListResult>(outcome);
                 let receipt =
                     listed.map(|list| Receipt::Sessions(self.sessions(cx, list, search.as_deref())));
                 cx.settle(ticket, receipt);
             }
-            Pending::Models { ticket } => {
+            SentRequest::Models { ticket } => {
                 let receipt = lift::<ModelListResult>(outcome).map(|list| {
                     self.current_model(cx, &list);
                     lift_models(list)
                 });
                 cx.settle(ticket, receipt);
             }
-            Pending::SetModel { ticket } => {
+            SentRequest::SetModel { ticket } => {
                 let set = lift::<ModelSetResult>(outcome).map_err(|mut refusal| {
                     if refusal.kind == RefusalKind::Invalid {
                         refusal.kind = RefusalKind::ModelUnknown;
@@ -144,14 +144,14 @@ impl CodeliaUi {
                 });
                 cx.settle(ticket, receipt);
             }
-            Pending::Servers { ticket } => {
+            SentRequest::Servers { ticket } => {
                 let servers = lift::<McpListResult>(outcome);
                 cx.settle(
                     ticket,
                     servers.map(|list| Receipt::Servers(list.servers.into_iter().map(lift_server).collect())),
                 );
             }
-            Pending::Skills { ticket } => {
+            SentRequest::Skills { ticket } => {
                 cx.settle(
                     ticket,
                     lift::<SkillsListResult>(outcome).map(|list| Receipt::Skills(lift_skills(list))),
@@ -169,7 +169,7 @@ impl CodeliaUi {
     }
 
     /// What was asked under this id. Some runtimes write our string ids back as numbers.
-    fn asked(&mut self, id: &WireId) -> Option<Pending> {
+    fn asked(&mut self, id: &WireId) -> Option<SentRequest> {
         self.pending.take(id).or_else(|| {
             let number = id.as_number()?;
             self.pending.take(&WireId::text(number.to_string()))

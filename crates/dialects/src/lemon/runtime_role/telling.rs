@@ -8,7 +8,7 @@ use super::super::wire::Frame;
 use super::super::wire::event::{Compaction, Event, EventLine};
 use super::super::wire::message::Message;
 use super::stream::{Draft, Output};
-use crate::narrator::{Came, Narrator, Told};
+use crate::narrator::{Came, Narration, Narrator};
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, ContextEvent, Finish, Outcome, RunEvent};
 use domain::ids::{EntryId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId};
@@ -134,59 +134,63 @@ impl Telling {
         self.flush(cx);
     }
 
-    fn tell(&mut self, cx: &mut RuntimeCx<'_>, state: &State, at: Millis, told: Told<'_>) {
+    fn tell(&mut self, cx: &mut RuntimeCx<'_>, state: &State, at: Millis, told: Narration<'_>) {
         match told {
-            Told::RunStarted => self.say(cx, Event::AgentStart([])),
-            Told::RunEnded { outcome, .. } => self.run_ended(cx, state, outcome),
-            Told::TurnStarted => self.open_turn(cx),
-            Told::TurnEnded => self.close_turn(cx, None, Vec::new()),
-            Told::StepStarted { model, .. } => {
+            Narration::RunStarted => self.say(cx, Event::AgentStart([])),
+            Narration::RunEnded { outcome, .. } => self.run_ended(cx, state, outcome),
+            Narration::TurnStarted => self.open_turn(cx),
+            Narration::TurnEnded => self.close_turn(cx, None, Vec::new()),
+            Narration::StepStarted { model, .. } => {
                 self.model = model.cloned().or_else(|| state.settings.model.clone());
                 self.open_turn(cx);
             }
-            Told::StepEnded { step, usage, .. } => self.step_ended(cx, state, step, usage),
-            Told::MessageStarted { message, role: Role::Assistant } => self.message_started(cx, message, at),
-            Told::Prompt { parts, began } => {
+            Narration::StepEnded { step, usage, .. } => self.step_ended(cx, state, step, usage),
+            Narration::MessageStarted { message, role: Role::Assistant } => {
+                self.message_started(cx, message, at);
+            }
+            Narration::Prompt { parts, began } => {
                 // The person's message is whole before the model is asked, so it is said whole.
                 self.say_whole(cx, lower::user_message(&parts, began));
             }
-            Told::Text { message, text, came, .. } => self.text(message, TextKind::Text, text, came),
-            Told::Thought { message, text, came } => self.text(message, TextKind::Thought, text, came),
-            Told::Block { message, part, .. } => {
+            Narration::Text { message, text, came, .. } => self.text(message, TextKind::Text, text, came),
+            Narration::Thought { message, text, came } => self.text(message, TextKind::Thought, text, came),
+            Narration::Block { message, part, .. } => {
                 if let Some(draft) = self.drafts.get_mut(&message) {
                     draft.part(part);
                 }
             }
-            Told::Call { tool, message, name, args } => {
+            Narration::Call { tool, message, name, args } => {
                 if let Some(draft) = self.drafts.get_mut(&message) {
                     draft.tool(tool, name, args);
                 }
             }
-            Told::MessageEnded { message, role: Role::Assistant, finish } => {
+            Narration::MessageEnded { message, role: Role::Assistant, finish } => {
                 self.message_ended(cx, message, finish);
             }
-            Told::MessageEnded { role: Role::System, .. } => {
+            Narration::MessageEnded { role: Role::System, .. } => {
                 cx.loss(Item::MessageText, "a message of the program itself");
             }
-            Told::CallStarted { tool } => {
+            Narration::CallStarted { tool } => {
                 let call = self.narrator.as_ref().and_then(|narrator| narrator.call(tool));
                 if let Some((name, args)) = call.map(|call| (call.name.clone(), call.args.clone())) {
                     self.tool_started(cx, tool, name, args);
                 }
             }
-            Told::CallProgress { tool, progress, .. } => {
+            Narration::CallProgress { tool, progress, .. } => {
                 if let Some(output) = self.running.get_mut(&tool) {
                     output.take(progress);
                 }
             }
-            Told::CallResult { tool, call, outcome, result } => {
+            Narration::CallResult { tool, call, outcome, result } => {
                 if call.started_at.is_none() {
                     // A tool that never ran still has both ends here: clients know tools only by their start.
                     self.tool_started(cx, tool, call.name, call.args);
                 }
                 self.tool_ended(cx, state, tool, outcome, result);
             }
-            Told::MessageStarted { .. } | Told::MessageEnded { role: Role::User, .. } | Told::Whole(_) => {}
+            Narration::MessageStarted { .. }
+            | Narration::MessageEnded { role: Role::User, .. }
+            | Narration::Whole(_) => {}
         }
     }
 

@@ -8,7 +8,7 @@ use domain::content::{TextKind, Usage};
 use domain::event::{Body, Cause, Failure, MessageEvent, Outcome, RunEvent};
 use domain::ids::{RunId, TurnId};
 use domain::session::{ModelEntry, ModelRef};
-use domain::signal::{Level, Place, Signal};
+use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::ToolResult;
 use roles::{Line, Reason};
 use serde_json::{Value, json};
@@ -207,7 +207,7 @@ fn signals_have_the_exact_shapes() {
     let widget = |lines: &[&str]| Signal::Widget {
         key: "w".to_owned(),
         lines: lines.iter().map(|&l| l.to_owned()).collect(),
-        place: Place::Below,
+        place: WidgetPlace::Below,
     };
     for (signal, line) in [
         (

@@ -108,38 +108,38 @@ impl Telling {
         std::mem::take(&mut self.out)
     }
 
-    fn tell(&mut self, minted: &mut u64, told: narrator::Told<'_>) {
-        use narrator::Told;
+    fn tell(&mut self, minted: &mut u64, told: narrator::Narration<'_>) {
+        use narrator::Narration;
         match told {
-            Told::RunStarted => self.push("agent_start", Payload::default()),
-            Told::RunEnded { outcome, .. } => self.run_ended(outcome),
-            Told::TurnStarted => {
+            Narration::RunStarted => self.push("agent_start", Payload::default()),
+            Narration::RunEnded { outcome, .. } => self.run_ended(outcome),
+            Narration::TurnStarted => {
                 self.turn += 1;
                 self.push("turn_start", Payload::default());
             }
-            Told::TurnEnded => self.turn_ended(),
-            Told::StepStarted { again, .. } => {
+            Narration::TurnEnded => self.turn_ended(),
+            Narration::StepStarted { again, .. } => {
                 if again {
                     self.status("await_next: continue_with_tool_results".to_owned());
                 }
                 self.assistant(minted);
             }
-            Told::StepEnded { usage, called, .. } => self.step_ended(usage, called),
-            Told::MessageStarted { message, role } => self.message_started(minted, message, role),
-            Told::MessageEnded { message, finish, .. } => self.message_ended(message, finish),
-            Told::Text { text, opens, .. } => self.text(minted, text, opens),
-            Told::Thought { .. } => {
+            Narration::StepEnded { usage, called, .. } => self.step_ended(usage, called),
+            Narration::MessageStarted { message, role } => self.message_started(minted, message, role),
+            Narration::MessageEnded { message, finish, .. } => self.message_ended(message, finish),
+            Narration::Text { text, opens, .. } => self.text(minted, text, opens),
+            Narration::Thought { .. } => {
                 if !std::mem::replace(&mut self.lost_thought, true) {
                     self.losses.push((Item::Thought, "the model's thinking"));
                 }
             }
-            Told::Block { part, opens, .. } => self.block(minted, part, opens),
-            Told::CallStarted { tool } => self.tool_started(minted, tool),
-            Told::CallProgress { tool, progress, told } => self.tool_progress(tool, progress, told),
-            Told::CallResult { tool, call, outcome, result } => {
+            Narration::Block { part, opens, .. } => self.block(minted, part, opens),
+            Narration::CallStarted { tool } => self.tool_started(minted, tool),
+            Narration::CallProgress { tool, progress, told } => self.tool_progress(tool, progress, told),
+            Narration::CallResult { tool, call, outcome, result } => {
                 self.tool_ended(minted, tool, &call, outcome, result);
             }
-            Told::Prompt { .. } | Told::Whole(_) | Told::Call { .. } => {}
+            Narration::Prompt { .. } | Narration::Whole(_) | Narration::Call { .. } => {}
         }
     }
 

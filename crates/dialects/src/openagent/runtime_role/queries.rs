@@ -8,7 +8,7 @@
 use super::super::suggest;
 use super::super::wire::notify::Suggestion;
 use super::super::wire::{Context, QueryOptions, QueryParams, QueryResult, code};
-use super::receipts::Pending;
+use super::receipts::HubCommand;
 use super::requests::{self, invalid};
 use super::telling::Telling;
 use super::{MAX_QUERIES, OpenagentRuntime, context, words};
@@ -27,7 +27,7 @@ use wire::jsonrpc::{self, RpcError};
 
 /// How far a query is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum QueryStage {
     /// It is not known yet where it can run.
     Waiting,
     /// Its side session is being made.
@@ -41,7 +41,7 @@ enum Stage {
 /// A query under way.
 #[derive(Debug)]
 pub(super) struct Query {
-    stage: Stage,
+    stage: QueryStage,
     /// The request that is not answered yet.
     request: Option<WireId>,
     /// Asked over this link; else the run of somebody else, told along.
@@ -68,7 +68,7 @@ impl Query {
     /// Whether its run is under way in this session.
     pub(super) fn runs_in(&self, session: &SessionId) -> bool {
         let under_way =
-            self.stage == Stage::Running || (self.stage == Stage::Prompting && self.run.is_some());
+            self.stage == QueryStage::Running || (self.stage == QueryStage::Prompting && self.run.is_some());
         under_way && self.session.as_ref() == Some(session)
     }
 
@@ -132,7 +132,7 @@ impl OpenagentRuntime {
         self.last_query += 1;
         let telling = Telling::new(format!("q-{}", self.last_query), self.client.style(), stream, cx.now);
         let query = Query {
-            stage: Stage::Waiting,
+            stage: QueryStage::Waiting,
             request: None,
             own: false,
             session: None,
@@ -163,9 +163,10 @@ impl OpenagentRuntime {
 
     /// Sends the queries that wait to where they can run now.
     pub(super) fn advance(&mut self, cx: &mut RuntimeCx<'_>) {
-        while let Some(number) = self.queries.iter().find(|(_, q)| q.stage == Stage::Waiting).map(|(n, _)| *n)
+        while let Some(number) =
+            self.queries.iter().find(|(_, q)| q.stage == QueryStage::Waiting).map(|(n, _)| *n)
         {
-            let at_home = |query: &Query| query.own && !query.side && query.stage != Stage::Waiting;
+            let at_home = |query: &Query| query.own && !query.side && query.stage != QueryStage::Waiting;
             let taken = self.queries.values().any(at_home);
             let run = self.home.as_ref().and_then(|home| self.runs.get(home)).copied();
             match (taken, run) {
@@ -179,7 +180,7 @@ impl OpenagentRuntime {
 
     fn branch(&mut self, cx: &mut RuntimeCx<'_>, number: u64, at: Option<domain::ids::EntryId>) {
         let Some(query) = self.queries.get_mut(&number) else { return };
-        query.stage = Stage::Branching;
+        query.stage = QueryStage::Branching;
         query.side = true;
         self.branching += 1;
         let command = match at {
@@ -187,7 +188,7 @@ impl OpenagentRuntime {
             // Nothing was said before: the side session begins empty.
             None => Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }),
         };
-        self.ask_hub(cx, self.at_home(), command, Pending::Branch { query: number });
+        self.ask_hub(cx, self.at_home(), command, HubCommand::Branch { query: number });
     }
 
     /// A session of its own was made for a query that runs beside another.
@@ -213,12 +214,12 @@ impl OpenagentRuntime {
     fn prompt(&mut self, cx: &mut RuntimeCx<'_>, number: u64, side: Option<SessionId>) {
         let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
         let Some(query) = self.queries.get_mut(&number) else { return };
-        query.stage = Stage::Prompting;
+        query.stage = QueryStage::Prompting;
         query.session.clone_from(&side);
         if context::tells(&self.context) {
             // The prompt follows when the context is there: the session may have to be made first.
             let command = Command::UpdateContext(context::lift(&self.context));
-            return self.ask_hub(cx, target, command, Pending::Prepared { query: number });
+            return self.ask_hub(cx, target, command, HubCommand::Prepared { query: number });
         }
         self.send_prompt(cx, number);
     }
@@ -233,7 +234,7 @@ impl OpenagentRuntime {
             cx,
             target,
             Command::Run(RunCommand::Prompt { input, options }),
-            Pending::Query { query: number },
+            HubCommand::Query { query: number },
         );
         if side.is_some() {
             self.come_home(cx);
@@ -244,7 +245,7 @@ impl OpenagentRuntime {
     fn come_home(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.home.is_some() {
             let command = Command::UpdateContext(context::lift(&self.context));
-            self.ask_hub(cx, self.at_home(), command, Pending::Silent);
+            self.ask_hub(cx, self.at_home(), command, HubCommand::Silent);
         }
     }
 
@@ -261,7 +262,7 @@ impl OpenagentRuntime {
         match with {
             Err(refusal) if refusal.kind == RefusalKind::Busy && !query.side && !query.again => {
                 // Somebody else was quicker: beside their run, then. What was held is theirs.
-                (query.again, query.stage) = (true, Stage::Waiting);
+                (query.again, query.stage) = (true, QueryStage::Waiting);
                 (query.session, query.run) = (None, None);
                 query.held.clear();
                 query.telling = Telling::new(query.telling.query_id.clone(), style, query.stream, cx.now);
@@ -271,7 +272,7 @@ impl OpenagentRuntime {
             }
             Err(refusal) => self.refused(cx, number, &refusal),
             Ok(receipt) => {
-                query.stage = Stage::Running;
+                query.stage = QueryStage::Running;
                 query.prompt = None;
                 if let (Receipt::Started { session, run }, None) = (receipt, query.run) {
                     (query.session, query.run) = (Some(session), Some(run));
@@ -280,7 +281,7 @@ impl OpenagentRuntime {
                 }
                 query.accept(cx);
                 if query.cancelled {
-                    self.stop(cx, number, Pending::Silent);
+                    self.stop(cx, number, HubCommand::Silent);
                 }
             }
         }
@@ -309,7 +310,7 @@ impl OpenagentRuntime {
     }
 
     /// Stops a query; the pending receipt answers the client.
-    pub(super) fn stop(&mut self, cx: &mut RuntimeCx<'_>, number: u64, pending: Pending) {
+    pub(super) fn stop(&mut self, cx: &mut RuntimeCx<'_>, number: u64, pending: HubCommand) {
         let Some(query) = self.queries.get_mut(&number) else { return };
         let target = query.session.clone().map_or(Target::Current, Target::Session);
         let command = Command::Run(RunCommand::Cancel { run: query.run, reason: None });
@@ -338,18 +339,18 @@ impl OpenagentRuntime {
         };
         let number = *number;
         match query.stage {
-            Stage::Running => {
-                let pending = Pending::Cancel { id: id.clone(), query_id: query_id.to_owned() };
+            QueryStage::Running => {
+                let pending = HubCommand::Cancel { id: id.clone(), query_id: query_id.to_owned() };
                 self.stop(cx, number, pending);
             }
-            Stage::Waiting => {
+            QueryStage::Waiting => {
                 cx.send(requests::cancel_line(id, query_id, true));
                 let Some(mut query) = self.queries.remove(&number) else { return Ok(()) };
                 query.accept(cx);
                 let lines = query.telling.cancelled(&mut self.counters, cx.now);
                 lines.into_iter().for_each(|line| cx.send(line));
             }
-            Stage::Branching | Stage::Prompting => {
+            QueryStage::Branching | QueryStage::Prompting => {
                 query.cancelled = true;
                 cx.send(requests::cancel_line(id, query_id, true));
             }
@@ -384,7 +385,7 @@ impl OpenagentRuntime {
     fn bind(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, run: RunId) {
         let home = self.home.as_ref() == Some(session);
         let ours = |query: &&mut Query| {
-            let prompted = query.stage == Stage::Prompting && query.run.is_none();
+            let prompted = query.stage == QueryStage::Prompting && query.run.is_none();
             query.runs_in(session)
                 || (prompted && if query.side { query.session.as_ref() == Some(session) } else { home })
         };
@@ -392,7 +393,7 @@ impl OpenagentRuntime {
             (query.run, query.session) = (Some(run), Some(session.clone()));
         } else if self.client.by_the_book() {
             let (number, mut query) = self.new_query(cx, true);
-            (query.stage, query.session, query.run) = (Stage::Running, Some(session.clone()), Some(run));
+            (query.stage, query.session, query.run) = (QueryStage::Running, Some(session.clone()), Some(run));
             self.queries.insert(number, query);
         }
     }
@@ -406,7 +407,7 @@ impl OpenagentRuntime {
                 // The client said with its query that it need not be asked; what cannot be undone is asked all the same.
                 let answer = Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) };
                 let command = Command::Answer { ask: ask.id, answer };
-                self.ask_hub(cx, Target::Session(session.clone()), command, Pending::Silent);
+                self.ask_hub(cx, Target::Session(session.clone()), command, HubCommand::Silent);
             }
         } else {
             let lines = query.telling.approval(&mut self.counters, ask, cx.now);
@@ -427,7 +428,7 @@ impl OpenagentRuntime {
                 cx,
                 Target::Session(session),
                 Command::Session(SessionCommand::Close),
-                Pending::Silent,
+                HubCommand::Silent,
             );
             self.come_home(cx);
         }

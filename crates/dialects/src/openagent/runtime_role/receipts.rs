@@ -19,7 +19,7 @@ use wire::{WireId, time};
 
 /// Who waits for a receipt, and what it is needed for.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum HubCommand {
     /// Nobody: something sent along.
     Silent,
     /// A side session for a query.
@@ -68,25 +68,25 @@ impl OpenagentRuntime {
         &mut self,
         cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
-        pending: Pending,
+        pending: HubCommand,
         with: Result<Receipt, Refusal>,
     ) {
         let (id, outcome) = match pending {
-            Pending::Silent => {
+            HubCommand::Silent => {
                 if let Err(refusal) = with {
                     cx.log(format!("refused: {refusal}"));
                 }
                 return;
             }
-            Pending::Branch { query } => return self.branched(cx, query, with),
-            Pending::Prepared { query } => {
+            HubCommand::Branch { query } => return self.branched(cx, query, with),
+            HubCommand::Prepared { query } => {
                 if let Err(refusal) = with {
                     cx.log(format!("the context of a query was refused: {refusal}"));
                 }
                 return self.send_prompt(cx, query);
             }
-            Pending::Query { query } => return self.prompted(cx, view, query, with),
-            Pending::Cancel { id, query_id } => match with {
+            HubCommand::Query { query } => return self.prompted(cx, view, query, with),
+            HubCommand::Cancel { id, query_id } => match with {
                 Ok(Receipt::Cancelling { run }) => {
                     return cx.send(cancel_line(&id, &query_id, run.outcome.is_none()));
                 }
@@ -96,10 +96,10 @@ impl OpenagentRuntime {
                 }
                 Err(refusal) => (id, Err(refusal)),
             },
-            Pending::Approve { id, execution_id, approved } => {
+            HubCommand::Approve { id, execution_id, approved } => {
                 return self.approved(cx, &id, execution_id, approved, with);
             }
-            Pending::Save { id } => {
+            HubCommand::Save { id } => {
                 let line = with.map(|receipt| match receipt {
                     Receipt::Saved { path, size } => {
                         jsonrpc::result(&id, &SaveResult { saved: true, path, size })
@@ -108,7 +108,7 @@ impl OpenagentRuntime {
                 });
                 (id, line)
             }
-            Pending::Load { id } => {
+            HubCommand::Load { id } => {
                 let line = with.map(|receipt| match receipt {
                     Receipt::Session { session, .. } => {
                         self.home = Some(session.id.clone());
@@ -119,7 +119,7 @@ impl OpenagentRuntime {
                 });
                 (id, line)
             }
-            Pending::List { id } => {
+            HubCommand::List { id } => {
                 let line = with.map(|receipt| match receipt {
                     Receipt::Sessions(sessions) => {
                         let sessions = sessions.iter().map(lower_session).collect();
@@ -130,7 +130,7 @@ impl OpenagentRuntime {
                 });
                 (id, line)
             }
-            Pending::Export { id, format } => {
+            HubCommand::Export { id, format } => {
                 let line = with.map(|receipt| match receipt {
                     Receipt::Exported { text, .. } => {
                         let status = "success".to_owned();
@@ -141,7 +141,7 @@ impl OpenagentRuntime {
                 });
                 (id, line)
             }
-            Pending::Delete { id, session } => {
+            HubCommand::Delete { id, session } => {
                 let line = with.map(|_| {
                     let (status, deleted) = ("success".to_owned(), Some(session.to_string()));
                     jsonrpc::result(&id, &DeleteResult { status, deleted, error: None })

@@ -7,7 +7,7 @@ use super::super::wire::{
     QueryParams, SaveParams, capability, code,
 };
 use super::client::Client;
-use super::receipts::Pending;
+use super::receipts::HubCommand;
 use super::{OpenagentRuntime, approval, context, words};
 use crate::rpc::Call as _;
 use domain::ask::Closing;
@@ -75,7 +75,7 @@ impl OpenagentRuntime {
         context::merge(&mut self.context, newer);
         if tells && self.home.is_some() {
             let command = Command::UpdateContext(context::lift(&self.context));
-            self.ask_hub(cx, self.at_home(), command, Pending::Silent);
+            self.ask_hub(cx, self.at_home(), command, HubCommand::Silent);
         }
     }
 
@@ -181,7 +181,7 @@ impl OpenagentRuntime {
         let answer =
             approval::lift(&asked.consent, approved, &params.options.unwrap_or_default(), params.reason);
         let command = Command::Answer { ask: asked.ask, answer };
-        let pending = Pending::Approve { id: id.clone(), execution_id, approved };
+        let pending = HubCommand::Approve { id: id.clone(), execution_id, approved };
         self.ask_hub(cx, Target::Session(session), command, pending);
         Ok(())
     }
@@ -201,7 +201,7 @@ impl OpenagentRuntime {
             path: params.path,
             history: params.include_history.unwrap_or(true),
         });
-        self.ask_hub(cx, self.at_home(), command, Pending::Save { id: id.clone() });
+        self.ask_hub(cx, self.at_home(), command, HubCommand::Save { id: id.clone() });
         Ok(())
     }
 
@@ -217,7 +217,7 @@ impl OpenagentRuntime {
             (None, Some(path)) if !path.is_empty() => Command::Library(LibraryCommand::Load { path }),
             (None, _) => return Err(invalid("session_id or path is required")),
         };
-        self.ask_hub(cx, self.at_home(), command, Pending::Load { id: id.clone() });
+        self.ask_hub(cx, self.at_home(), command, HubCommand::Load { id: id.clone() });
         Ok(())
     }
 
@@ -230,7 +230,7 @@ impl OpenagentRuntime {
         let params: ListParams = read(params)?;
         let limit = Some(params.limit.unwrap_or(DEFAULT_SESSIONS).min(MAX_SESSIONS));
         let command = Command::Library(LibraryCommand::List { scope: ListScope::All, limit, search: None });
-        self.ask_hub(cx, self.at_home(), command, Pending::List { id: id.clone() });
+        self.ask_hub(cx, self.at_home(), command, HubCommand::List { id: id.clone() });
         Ok(())
     }
 
@@ -259,7 +259,7 @@ impl OpenagentRuntime {
             return Ok(());
         }
         let session = session.or_else(|| self.home.clone());
-        let pending = Pending::Export { id: id.clone(), format: name };
+        let pending = HubCommand::Export { id: id.clone(), format: name };
         self.ask_hub(
             cx,
             self.at_home(),
@@ -278,7 +278,7 @@ impl OpenagentRuntime {
         let params: DeleteParams = read(params)?;
         let name = params.session_id.ok_or_else(|| invalid("session_id is required"))?;
         let session = session_id(&name)?;
-        let pending = Pending::Delete { id: id.clone(), session: session.clone() };
+        let pending = HubCommand::Delete { id: id.clone(), session: session.clone() };
         self.ask_hub(cx, self.at_home(), Command::Library(LibraryCommand::Delete { session }), pending);
         Ok(())
     }

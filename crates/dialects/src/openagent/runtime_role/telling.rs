@@ -12,7 +12,7 @@ use super::super::wire::notify::{
     Block, BlockMetadata, BlockParams, Piece as WirePiece, Thinking, Token, TokenMetadata, Tokens,
 };
 use super::client::Style;
-use crate::narrator::{Narrator, Opens, Told};
+use crate::narrator::{Narration, Narrator, Opens};
 use crate::rpc::{self, Call};
 use domain::content::{Part, Role, Usage};
 use domain::event::{AskEvent, Body, ContextEvent, Failure, NoteEvent, Outcome, PlanState, RunEvent};
@@ -135,14 +135,14 @@ impl Telling {
         lines
     }
 
-    fn tell(&mut self, counters: &mut Counters, at: Millis, told: Told<'_>) {
+    fn tell(&mut self, counters: &mut Counters, at: Millis, told: Narration<'_>) {
         match told {
-            Told::RunStarted => {
+            Narration::RunStarted => {
                 self.began = at;
                 self.thinking("analyzing", "Reading your question".to_owned());
             }
-            Told::RunEnded { outcome, .. } => self.ended(counters, at, outcome),
-            Told::StepStarted { model, .. } => {
+            Narration::RunEnded { outcome, .. } => self.ended(counters, at, outcome),
+            Narration::StepStarted { model, .. } => {
                 if let Some(model) = model {
                     self.model = model.to_string();
                 }
@@ -150,29 +150,29 @@ impl Telling {
                     self.thinking("generating", "Writing the answer".to_owned());
                 }
             }
-            Told::StepEnded { usage, .. } => self.usage = self.usage.plus(usage),
-            Told::MessageStarted { role, .. } => self.answers |= role == Role::Assistant,
-            Told::Text { text, opens, .. } => {
+            Narration::StepEnded { usage, .. } => self.usage = self.usage.plus(usage),
+            Narration::MessageStarted { role, .. } => self.answers |= role == Role::Assistant,
+            Narration::Text { text, opens, .. } => {
                 self.part_from_before(opens);
                 self.text(counters, text);
             }
-            Told::Thought { text, .. } => self.thought(text),
-            Told::Block { part, opens, .. } => {
+            Narration::Thought { text, .. } => self.thought(text),
+            Narration::Block { part, opens, .. } => {
                 self.part_from_before(opens);
                 self.part(counters, part);
             }
-            Told::MessageEnded { role: Role::Assistant, .. } => self.end_text(counters),
-            Told::Call { tool, name, .. } => self.proposed(counters, tool, name),
-            Told::CallStarted { tool } => self.started(tool),
-            Told::CallProgress { tool, progress, .. } => self.progress(tool, progress),
-            Told::CallResult { tool, call, outcome, result } => {
+            Narration::MessageEnded { role: Role::Assistant, .. } => self.end_text(counters),
+            Narration::Call { tool, name, .. } => self.proposed(counters, tool, name),
+            Narration::CallStarted { tool } => self.started(tool),
+            Narration::CallProgress { tool, progress, .. } => self.progress(tool, progress),
+            Narration::CallResult { tool, call, outcome, result } => {
                 self.tool_ended(counters, at, tool, call, outcome, result);
             }
-            Told::TurnStarted
-            | Told::TurnEnded
-            | Told::Prompt { .. }
-            | Told::Whole(_)
-            | Told::MessageEnded { .. } => {}
+            Narration::TurnStarted
+            | Narration::TurnEnded
+            | Narration::Prompt { .. }
+            | Narration::Whole(_)
+            | Narration::MessageEnded { .. } => {}
         }
     }
 

@@ -4,7 +4,7 @@ use super::super::wire::{
     ApproveOptions, ApproveParams, CancelParams, Context, DeleteParams, ExportParams, ListParams, LoadParams,
     QueryOptions, QueryParams, SaveParams,
 };
-use super::responses::Pending;
+use super::responses::SentRequest;
 use super::{Asking, OpenagentUi};
 use crate::rpc;
 use domain::ask::{Answer, Scope};
@@ -41,19 +41,19 @@ impl OpenagentUi {
             Command::Library(LibraryCommand::Open { session }) => {
                 self.idle("go to another session")?;
                 let params = LoadParams { path: None, session_id: Some(session.to_string()) };
-                self.ask_backend(cx, &params, Pending::Load { ticket: Some(ticket) })
+                self.ask_backend(cx, &params, SentRequest::Load { ticket: Some(ticket) })
             }
             Command::Library(LibraryCommand::Load { path }) => {
                 self.idle("go to another session")?;
                 let params = LoadParams { path: Some(path), session_id: None };
-                self.ask_backend(cx, &params, Pending::Load { ticket: Some(ticket) })
+                self.ask_backend(cx, &params, SentRequest::Load { ticket: Some(ticket) })
             }
             Command::Library(LibraryCommand::Save { path, history }) => {
                 let params = SaveParams { path, include_history: Some(history), include_blocks: Some(true) };
-                self.ask_backend(cx, &params, Pending::Save { ticket })
+                self.ask_backend(cx, &params, SentRequest::Save { ticket })
             }
             Command::Library(LibraryCommand::List { limit, search, .. }) => {
-                self.ask_backend(cx, &ListParams { limit }, Pending::List { ticket, search })
+                self.ask_backend(cx, &ListParams { limit }, SentRequest::List { ticket, search })
             }
             Command::Library(LibraryCommand::Export { session, format }) => {
                 let name = match format {
@@ -63,11 +63,11 @@ impl OpenagentUi {
                 };
                 let session_id = session.map(|session| session.to_string());
                 let params = ExportParams { format: Some(name.to_owned()), session_id };
-                self.ask_backend(cx, &params, Pending::Export { ticket, format })
+                self.ask_backend(cx, &params, SentRequest::Export { ticket, format })
             }
             Command::Library(LibraryCommand::Delete { session }) => {
                 let params = DeleteParams { session_id: Some(session.to_string()) };
-                self.ask_backend(cx, &params, Pending::Delete { ticket })
+                self.ask_backend(cx, &params, SentRequest::Delete { ticket })
             }
             Command::List(ListCommand::Models { .. }) => {
                 let (models, current) = self.models();
@@ -114,10 +114,10 @@ impl OpenagentUi {
                 require_approval: Some(true),
             }),
         };
-        let sent = self.ask_backend(cx, &params, Pending::Query);
+        let sent = self.ask_backend(cx, &params, SentRequest::Query);
         if sent.is_err() {
             // The context is the part that can be left out.
-            self.ask_backend(cx, &QueryParams { context: None, ..params }, Pending::Query)?;
+            self.ask_backend(cx, &QueryParams { context: None, ..params }, SentRequest::Query)?;
         }
         self.asking = Some(Asking { ticket: Some(ticket), input, stop: false });
         Ok(())
@@ -143,7 +143,11 @@ impl OpenagentUi {
         if let Some(query) = &self.query {
             let params = CancelParams { query_id: query.key().to_string() };
             let query_id = params.query_id.clone();
-            return self.ask_backend(cx, &params, Pending::Cancel { ticket: Some((ticket, run)), query_id });
+            return self.ask_backend(
+                cx,
+                &params,
+                SentRequest::Cancel { ticket: Some((ticket, run)), query_id },
+            );
         }
         let Some(asking) = &mut self.asking else {
             return Err(Refusal::new(RefusalKind::NoRun, "no query is under way"));
@@ -199,7 +203,7 @@ impl OpenagentUi {
             options: Some(options),
             reason,
         };
-        self.ask_backend(cx, &params, Pending::Approve { execution_id, allowed })
+        self.ask_backend(cx, &params, SentRequest::Approve { execution_id, allowed })
     }
 
     /// Says no without a person.

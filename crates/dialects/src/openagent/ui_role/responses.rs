@@ -21,7 +21,7 @@ use wire::{WireId, time};
 
 /// A request of ours that the backend has not answered.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum SentRequest {
     Handshake,
     /// The query in [`OpenagentUi::asking`].
     Query,
@@ -54,17 +54,17 @@ pub(super) enum Pending {
     },
 }
 
-impl Pending {
+impl SentRequest {
     /// The command that waits; a query has its own place.
     pub(super) fn ticket(&self) -> Option<Ticket> {
         match self {
-            Pending::Handshake | Pending::Query | Pending::Approve { .. } => None,
-            Pending::Cancel { ticket, .. } => ticket.map(|(ticket, _)| ticket),
-            Pending::Load { ticket } => *ticket,
-            Pending::Save { ticket }
-            | Pending::List { ticket, .. }
-            | Pending::Export { ticket, .. }
-            | Pending::Delete { ticket } => Some(*ticket),
+            SentRequest::Handshake | SentRequest::Query | SentRequest::Approve { .. } => None,
+            SentRequest::Cancel { ticket, .. } => ticket.map(|(ticket, _)| ticket),
+            SentRequest::Load { ticket } => *ticket,
+            SentRequest::Save { ticket }
+            | SentRequest::List { ticket, .. }
+            | SentRequest::Export { ticket, .. }
+            | SentRequest::Delete { ticket } => Some(*ticket),
         }
     }
 }
@@ -85,13 +85,13 @@ impl OpenagentUi {
         };
         let outcome = outcome.map(RawValue::get);
         match pending {
-            Pending::Handshake => match outcome.map(read::<InitializeResult>) {
+            SentRequest::Handshake => match outcome.map(read::<InitializeResult>) {
                 Ok(Ok(server)) => self.greeted(cx, seen, server),
                 Ok(Err(why)) => self.unusable(cx, format!("the answer to initialize cannot be read: {why}")),
                 Err(error) => self.unusable(cx, refused_hello(&error)),
             },
-            Pending::Query => self.query_answered(cx, lift(outcome)),
-            Pending::Cancel { ticket, query_id } => {
+            SentRequest::Query => self.query_answered(cx, lift(outcome)),
+            SentRequest::Cancel { ticket, query_id } => {
                 // A backend that cannot stop it is not listened to any more.
                 let stopping = lift::<CancelResult>(outcome).is_ok_and(|result| result.cancelled);
                 if !stopping {
@@ -101,29 +101,29 @@ impl OpenagentUi {
                     cx.settle(ticket, Ok(Receipt::Cancelling { run: RunSummary { run, outcome: None } }));
                 }
             }
-            Pending::Approve { execution_id, allowed } => {
+            SentRequest::Approve { execution_id, allowed } => {
                 let said = lift::<ApproveResult>(outcome).map_err(|refusal| refusal.to_string());
                 if let Some(query) = &mut self.query {
                     query.approved(cx, &execution_id, allowed, said);
                 }
                 self.end_if_over(cx);
             }
-            Pending::Load { ticket } => self.loaded(cx, ticket, lift(outcome)),
-            Pending::Save { ticket } => {
+            SentRequest::Load { ticket } => self.loaded(cx, ticket, lift(outcome)),
+            SentRequest::Save { ticket } => {
                 let saved = lift::<SaveResult>(outcome);
                 cx.settle(ticket, saved.map(|saved| Receipt::Saved { path: saved.path, size: saved.size }));
             }
-            Pending::List { ticket, search } => {
+            SentRequest::List { ticket, search } => {
                 let receipt = lift::<ListResult>(outcome)
                     .and_then(|list| check(list.error.clone()).map(|()| list))
                     .map(|list| Receipt::Sessions(self.sessions(cx, list, search.as_deref())));
                 cx.settle(ticket, receipt);
             }
-            Pending::Export { ticket, format } => {
+            SentRequest::Export { ticket, format } => {
                 let exported = lift::<ExportResult>(outcome).and_then(|e| check(e.error.clone()).map(|()| e));
                 cx.settle(ticket, exported.map(|e| Receipt::Exported { format, text: e.content }));
             }
-            Pending::Delete { ticket } => {
+            SentRequest::Delete { ticket } => {
                 let deleted = lift::<DeleteResult>(outcome).and_then(|deleted| check(deleted.error));
                 cx.settle(ticket, deleted.map(|()| Receipt::Done));
             }
@@ -167,7 +167,7 @@ impl OpenagentUi {
         }
         if asking.stop {
             let params = super::super::wire::CancelParams { query_id: query_id.clone() };
-            let pending = Pending::Cancel { ticket: None, query_id: query_id.clone() };
+            let pending = SentRequest::Cancel { ticket: None, query_id: query_id.clone() };
             if self.ask_backend(cx, &params, pending).is_err() {
                 self.stop_here(cx, &query_id);
             }

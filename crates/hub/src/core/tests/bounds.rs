@@ -202,7 +202,7 @@ fn a_signal_is_cut_to_what_a_screen_can_show() {
         Signal::Notify { level: Level::Info, text: huge() },
         Signal::Status { key: "k".into(), text: Some(huge()) },
         Signal::Working(Some(huge())),
-        Signal::Widget { key: huge(), lines: vec![huge(); 100], place: domain::signal::Place::Above },
+        Signal::Widget { key: huge(), lines: vec![huge(); 100], place: domain::signal::WidgetPlace::Above },
         Signal::Title(huge()),
         Signal::EditorText(huge()),
         Signal::Suggestion { text: huge(), confidence: 1, source: huge(), context: Some(huge()) },

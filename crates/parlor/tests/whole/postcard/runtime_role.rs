@@ -4,7 +4,7 @@
 //! that says what was wrong, and the link lives on.
 
 use super::wire::{FromRuntime, FromUi};
-use dialects::narrator::{Narrator, Told};
+use dialects::narrator::{Narration, Narrator};
 use domain::ask::{Answer, AskKind, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RunCommand, Target, WhenBusy};
 use domain::content::Input;
@@ -54,18 +54,18 @@ impl PostcardRuntime {
         }
     }
 
-    fn told(cx: &mut RuntimeCx<'_>, told: Told<'_>) {
+    fn told(cx: &mut RuntimeCx<'_>, told: Narration<'_>) {
         match told {
-            Told::Text { text, .. } => send(cx, &FromRuntime::Text { text: text.to_owned() }),
-            Told::Call { tool, name, args: json, .. } => {
+            Narration::Text { text, .. } => send(cx, &FromRuntime::Text { text: text.to_owned() }),
+            Narration::Call { tool, name, args: json, .. } => {
                 let (call, tool) = (tool.0.to_string(), name.to_owned());
                 send(cx, &FromRuntime::Call { call, tool, args: args(json) });
             }
-            Told::CallResult { tool, outcome, result, .. } => {
+            Narration::CallResult { tool, outcome, result, .. } => {
                 let (call, ok) = (tool.0.to_string(), *outcome == ToolOutcome::Done);
                 send(cx, &FromRuntime::Result { call, ok, text: result.text.clone() });
             }
-            Told::RunEnded { outcome, .. } => {
+            Narration::RunEnded { outcome, .. } => {
                 let error = match outcome {
                     Outcome::Done => None,
                     Outcome::Cancelled => Some("stopped".to_owned()),
@@ -74,7 +74,7 @@ impl PostcardRuntime {
                 };
                 send(cx, &FromRuntime::End { error });
             }
-            Told::Thought { .. } => cx.loss(Item::Thought, "what the model thinks"),
+            Narration::Thought { .. } => cx.loss(Item::Thought, "what the model thinks"),
             _ => {}
         }
     }

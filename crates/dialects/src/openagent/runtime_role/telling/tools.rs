@@ -23,13 +23,13 @@ pub(in super::super) struct Execution {
     /// Its name on the wire.
     pub(in super::super) id: String,
     /// The question about it.
-    pub(in super::super) ask: Option<Asked>,
+    pub(in super::super) ask: Option<OpenApproval>,
     percent: u8,
 }
 
 /// A request for approval.
 #[derive(Debug)]
-pub(in super::super) struct Asked {
+pub(in super::super) struct OpenApproval {
     pub(in super::super) ask: AskId,
     /// What it is about.
     pub(in super::super) consent: Consent,
@@ -61,7 +61,7 @@ impl Telling {
         if execution.ask.as_ref().is_some_and(|asked| asked.ask == ask.id) {
             return false;
         }
-        execution.ask = Some(Asked { ask: ask.id, consent: consent.clone(), closing: None });
+        execution.ask = Some(OpenApproval { ask: ask.id, consent: consent.clone(), closing: None });
         true
     }
 
@@ -144,7 +144,7 @@ impl Telling {
         result: &ToolResult,
     ) {
         let Some(execution) = self.tools.get(&tool) else { return };
-        let expired = matches!(execution.ask, Some(Asked { closing: Some(Closing::Expired), .. }));
+        let expired = matches!(execution.ask, Some(OpenApproval { closing: Some(Closing::Expired), .. }));
         let status = match outcome {
             ToolOutcome::Done => "success",
             ToolOutcome::Failed => "error",

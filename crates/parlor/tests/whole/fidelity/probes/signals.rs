@@ -2,7 +2,7 @@
 
 use super::Found;
 use crate::fidelity::scene::Scene;
-use domain::signal::{Level, Place, Signal};
+use domain::signal::{Level, Signal, WidgetPlace};
 
 async fn one(scene: &mut Scene, with: bool, signal: Signal) -> Found {
     let doing = scene.begins("go").await;
@@ -29,7 +29,7 @@ pub(super) async fn working(scene: &mut Scene, with: bool) -> Found {
 
 pub(super) async fn widget(scene: &mut Scene, with: bool) -> Found {
     let lines = vec!["first line".to_owned(), "second line".to_owned()];
-    one(scene, with, Signal::Widget { key: "notes".to_owned(), lines, place: Place::Below }).await
+    one(scene, with, Signal::Widget { key: "notes".to_owned(), lines, place: WidgetPlace::Below }).await
 }
 
 pub(super) async fn title(scene: &mut Scene, with: bool) -> Found {

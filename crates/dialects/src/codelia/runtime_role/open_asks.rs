@@ -24,9 +24,9 @@ pub(in super::super) const REMEMBER: &str = "Remember (don't ask again):";
 /// Begins the paragraph that says why something is dangerous.
 pub(in super::super) const WARNING: &str = "Warning: ";
 
-/// An ask of a session.
+/// One UI watches several sessions, and each numbers its asks by itself.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct SessionAsk {
     pub(super) session: SessionId,
     pub(super) ask: Ask,
 }
@@ -34,28 +34,28 @@ pub(super) struct Asked {
 #[derive(Debug)]
 struct Open {
     id: WireId,
-    asked: Asked,
+    asked: SessionAsk,
     answered: bool,
 }
 
 /// What is open and what waits.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct OpenAsks {
     ids: Correlation<()>,
     open: Option<Open>,
-    waiting: VecDeque<Asked>,
+    waiting: VecDeque<SessionAsk>,
 }
 
 /// What an incoming answer is.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum AskAnswer {
     /// An answer to the open ask; `odd` says what was wrong with it, if anything.
     Answer { session: SessionId, ask: AskId, answer: Answer, odd: Option<String> },
     /// To a question that is closed or was never asked.
     Stale,
 }
 
-impl Desk {
+impl OpenAsks {
     /// Whether a UI with these capabilities can answer.
     pub(super) fn can_ask(ui: &UiCapabilities, kind: &AskKind) -> bool {
         match kind {
@@ -66,7 +66,7 @@ impl Desk {
     }
 
     /// Puts an ask at the end of the line; false when there is no room.
-    pub(super) fn add(&mut self, asked: Asked) -> bool {
+    pub(super) fn add(&mut self, asked: SessionAsk) -> bool {
         let known = self.open.iter().map(|open| &open.asked).chain(&self.waiting);
         if known.into_iter().any(|other| other.session == asked.session && other.ask.id == asked.ask.id) {
             return true;
@@ -79,7 +79,7 @@ impl Desk {
     }
 
     /// The next ask to send, if none is open: it is open from now on.
-    pub(super) fn next(&mut self) -> Option<(WireId, Asked)> {
+    pub(super) fn next(&mut self) -> Option<(WireId, SessionAsk)> {
         if self.open.is_some() {
             return None;
         }
@@ -90,8 +90,8 @@ impl Desk {
     }
 
     /// The ask is over. Gives it back if it was the open one.
-    pub(super) fn close(&mut self, session: &SessionId, ask: AskId) -> Option<Asked> {
-        let is = |asked: &Asked| asked.session == *session && asked.ask.id == ask;
+    pub(super) fn close(&mut self, session: &SessionId, ask: AskId) -> Option<SessionAsk> {
+        let is = |asked: &SessionAsk| asked.session == *session && asked.ask.id == ask;
         self.waiting.retain(|asked| !is(asked));
         self.open.take_if(|open| is(&open.asked)).map(|open| open.asked)
     }
@@ -103,13 +103,13 @@ impl Desk {
     }
 
     /// A response of the UI.
-    pub(super) fn hear(&mut self, id: &WireId, outcome: Result<&RawValue, RpcError>) -> Heard {
+    pub(super) fn hear(&mut self, id: &WireId, outcome: Result<&RawValue, RpcError>) -> AskAnswer {
         let Some(open) = self.open.as_mut().filter(|open| open.id == *id && !open.answered) else {
-            return Heard::Stale;
+            return AskAnswer::Stale;
         };
         open.answered = true;
         let (answer, odd) = lift_answer(&open.asked.ask.kind, outcome);
-        Heard::Answer { session: open.asked.session.clone(), ask: open.asked.ask.id, answer, odd }
+        AskAnswer::Answer { session: open.asked.session.clone(), ask: open.asked.ask.id, answer, odd }
     }
 }
 

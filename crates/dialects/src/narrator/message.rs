@@ -6,7 +6,7 @@ use domain::ids::Millis;
 
 /// A message of the run.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct MessageSoFar {
     pub(super) role: Role,
     pub(super) began: Millis,
     /// How many parts it has so far, tools included, and how many bytes of text the last one.
@@ -20,9 +20,18 @@ pub(super) struct Heard {
     tail: Option<TextKind>,
 }
 
-impl Heard {
-    pub(super) fn new(role: Role, began: Millis) -> Heard {
-        Heard { role, began, parts: 0, last_bytes: 0, ended: false, spoke: false, whole: None, tail: None }
+impl MessageSoFar {
+    pub(super) fn new(role: Role, began: Millis) -> MessageSoFar {
+        MessageSoFar {
+            role,
+            began,
+            parts: 0,
+            last_bytes: 0,
+            ended: false,
+            spoke: false,
+            whole: None,
+            tail: None,
+        }
     }
 
     /// More text; gives what is whole by that.
