@@ -48,6 +48,14 @@ impl Tested {
             Tested::Ui => "ui",
         }
     }
+
+    /// The scenario that is about whether the program can be spoken with at all.
+    fn first(self) -> &'static str {
+        match self {
+            Tested::Runtime => shared::ANSWERS,
+            Tested::Ui => ui::PROMPTS,
+        }
+    }
 }
 
 /// What is said to the program, and how patient the kit is.
@@ -96,20 +104,31 @@ type Search<'s> = Pin<Box<dyn Future<Output = Finding> + Send + 's>>;
 /// One thing to find out.
 #[derive(Clone, Copy)]
 pub struct Scenario {
-    /// Its name, unique within its wire and role.
+    /// Unique within its wire and role.
     pub name: &'static str,
-    /// Where the wire's document speaks of it.
-    pub section: &'static str,
+    /// What the wire's document says about it; `None` when that leaves it open, so that it costs nothing.
+    pub says: Option<Quote>,
     /// What a program should do, in a sentence.
     pub expects: &'static str,
     act: fn(&mut Talk) -> Doing<'_>,
+}
+
+/// A sentence of a wire's document, word for word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quote {
+    pub section: &'static str,
+    pub text: &'static str,
 }
 
 /// Why a scenario ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// The program does not keep to it.
-    Wrong { came: String },
+    Wrong {
+        came: String,
+        /// The scenario that is about what went wrong, where this one is about something else.
+        cause: Option<&'static str>,
+    },
     /// The program gave no occasion.
     Skipped(String),
 }
@@ -117,7 +136,15 @@ pub enum Stop {
 impl Stop {
     /// The program does not keep to it; `came` says what it did instead.
     pub(crate) fn wrong(came: impl Into<String>) -> Stop {
-        Stop::Wrong { came: came.into() }
+        Stop::Wrong { came: came.into(), cause: None }
+    }
+
+    /// The same, on the way to what the scenario is about: another one judges that.
+    pub(crate) fn because(self, cause: &'static str) -> Stop {
+        match self {
+            Stop::Wrong { came, .. } => Stop::Wrong { came, cause: Some(cause) },
+            Stop::Skipped(why) => Stop::Skipped(why),
+        }
     }
 }
 
@@ -128,6 +155,8 @@ pub enum Found {
     Passed,
     /// Not kept; what came instead.
     Failed(String),
+    /// Not kept, and the document does not demand it; what came instead.
+    Open(String),
     /// There was no occasion.
     Skipped(String),
 }
@@ -142,6 +171,24 @@ pub struct Finding {
     pub said: Vec<String>,
     /// How long it took.
     pub took: Duration,
+    /// The scenario that is about what went wrong here.
+    cause: Option<&'static str>,
+}
+
+impl Finding {
+    fn is_red(&self) -> bool {
+        matches!(self.found, Found::Failed(_) | Found::Open(_))
+    }
+
+    /// A fault counts once: where the scenario that is about it found it too, this one had no occasion.
+    fn judged(mut self, others: &[(usize, Finding)]) -> Finding {
+        let cause = self.cause.filter(|_| self.is_red());
+        let found = cause.and_then(|cause| others.iter().find(|(_, other)| other.scenario.name == cause));
+        if let Some((_, other)) = found.filter(|(_, other)| other.is_red()) {
+            self.found = Found::Skipped(format!("it could not come to that: see {}", other.scenario.name));
+        }
+        self
+    }
 }
 
 /// All scenarios of a wire and role.
@@ -175,9 +222,10 @@ impl Suite {
         }
     }
 
-    /// Keeps only the scenarios whose name contains a text.
-    pub fn only(&mut self, part: &str) {
+    /// Keeps only the scenarios whose name contains a text; whether there are any.
+    pub fn only(&mut self, part: &str) -> bool {
         self.scenarios.retain(|scenario| scenario.name.contains(part));
+        !self.scenarios.is_empty()
     }
 
     /// Keeps only these scenarios.
@@ -196,6 +244,8 @@ impl Suite {
         let mut waiting = self.scenarios.iter().enumerate();
         let mut running: Vec<(usize, Search<'_>)> = Vec::new();
         let mut findings: Vec<(usize, Finding)> = Vec::new();
+        // Those that wait for the scenario that is about what went wrong.
+        let mut held: Vec<(usize, Finding)> = Vec::new();
         poll_fn(|cx| {
             loop {
                 while running.len() < at_once.max(1) {
@@ -206,11 +256,18 @@ impl Suite {
                 running.retain_mut(|(index, finding)| match finding.as_mut().poll(cx) {
                     Poll::Pending => true,
                     Poll::Ready(finding) => {
-                        each(&finding);
-                        findings.push((*index, finding));
+                        held.push((*index, finding));
                         false
                     }
                 });
+                while let Some(at) =
+                    held.iter().position(|(_, finding)| self.can_be_judged(finding, &findings))
+                {
+                    let (index, finding) = held.remove(at);
+                    let finding = finding.judged(&findings);
+                    each(&finding);
+                    findings.push((index, finding));
+                }
                 match running.len() {
                     0 if waiting.len() == 0 => return Poll::Ready(()),
                     // Somebody ended: there is room for the next.
@@ -225,27 +282,45 @@ impl Suite {
         CheckReport { dialect: self.dialect, tested: self.tested, findings }
     }
 
+    /// Whether it is known what became of the scenario that is about what went wrong in this one.
+    fn can_be_judged(&self, finding: &Finding, findings: &[(usize, Finding)]) -> bool {
+        let Some(cause) = finding.cause.filter(|cause| *cause != finding.scenario.name) else { return true };
+        let played = self.scenarios.iter().any(|scenario| scenario.name == cause);
+        !played || findings.iter().any(|(_, other)| other.scenario.name == cause)
+    }
+
     async fn find(&self, scenario: Scenario, reach: &Reach<'_>, wishes: &Wishes) -> Finding {
         let began = Instant::now();
-        let (found, said) = match tempfile::Builder::new().prefix("parlor-check-").tempdir() {
-            Err(why) => (Found::Failed(format!("cannot make a directory to work in: {why}")), Vec::new()),
+        let (stop, said) = match tempfile::Builder::new().prefix("parlor-check-").tempdir() {
+            Err(why) => (Err(Stop::wrong(format!("cannot make a directory to work in: {why}"))), Vec::new()),
             Ok(dir) => match reach(real(dir.path())).await {
-                Err(why) => (Found::Failed(format!("cannot speak with the program: {why}")), Vec::new()),
+                Err(why) => {
+                    let (why, said) = (why.to_string(), why.said());
+                    (
+                        Err(Stop::wrong(format!("cannot speak with the program: {why}"))
+                            .because(self.tested.first())),
+                        said,
+                    )
+                }
                 Ok(peer) => {
                     let mut talk = Talk::new(peer, self.wire, wishes.clone(), real(dir.path()));
                     let bound = wishes.patience * SCENARIO_PATIENCE;
                     let stop = tokio::time::timeout(bound, (scenario.act)(&mut talk)).await;
-                    let found = match stop {
-                        Ok(Ok(())) => Found::Passed,
-                        Ok(Err(Stop::Wrong { came })) => Found::Failed(came),
-                        Ok(Err(Stop::Skipped(why))) => Found::Skipped(why),
-                        Err(_) => Found::Failed(format!("not over after {bound:?}")),
-                    };
-                    (found, talk.close().await)
+                    let stop = stop.unwrap_or_else(|_| Err(Stop::wrong(format!("not over after {bound:?}"))));
+                    (stop, talk.close().await)
                 }
             },
         };
-        Finding { scenario, found, said, took: began.elapsed() }
+        let (found, cause) = match stop {
+            Ok(()) => (Found::Passed, None),
+            Err(Stop::Wrong { came, cause }) => {
+                let cause = cause.filter(|cause| *cause != scenario.name);
+                let demanded = scenario.says.is_some();
+                (if demanded { Found::Failed(came) } else { Found::Open(came) }, cause)
+            }
+            Err(Stop::Skipped(why)) => (Found::Skipped(why), None),
+        };
+        Finding { scenario, found, said, took: began.elapsed(), cause }
     }
 }
 

@@ -16,7 +16,9 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// Stands in a command for the path of a socket.
 pub const SOCKET: &str = "{socket}";
@@ -69,9 +71,43 @@ pub enum PeerError {
     /// It did not come.
     #[error("the program did not {0} within {REACH_WITHIN:?}")]
     Late(&'static str),
+    /// It went away, or never came; with its last words.
+    #[error("{why}{}", ended(*.exit))]
+    Gone {
+        /// What was waited for.
+        why: String,
+        /// How it ended, if it did.
+        exit: Option<Exit>,
+        /// The last lines of its stderr.
+        said: Vec<String>,
+    },
     /// The wire needs sockets.
     #[error("this wire has two sockets: put {SOCKET} where the program takes its socket's path")]
     NeedsSocket,
+}
+
+impl PeerError {
+    /// The last lines of the program's stderr, for a report.
+    pub fn said(&self) -> Vec<String> {
+        match self {
+            PeerError::Gone { said, .. } => said.iter().map(|line| format!("# {line}")).collect(),
+            PeerError::Start(_) | PeerError::Io { .. } | PeerError::Late(_) | PeerError::NeedsSocket => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// The same, with what is known of the program that it was waited for.
+    async fn of(self, mut child: Child) -> PeerError {
+        let exit = tokio::time::timeout(END_WITHIN, child.wait()).await.ok();
+        let said = child.stderr();
+        child.shutdown_within(END_WITHIN, END_WITHIN).await;
+        PeerError::Gone { why: self.to_string(), exit, said }
+    }
+}
+
+fn ended(exit: Option<Exit>) -> String {
+    exit.map(|exit| format!(" (the program {exit})")).unwrap_or_default()
 }
 
 /// A program under test.
@@ -87,8 +123,22 @@ pub struct Peer {
 
 #[derive(Default)]
 struct Held {
-    stdin: Option<tokio::process::ChildStdin>,
+    stdin: Option<ChildStdin>,
     dir: Option<tempfile::TempDir>,
+    /// Reads what it writes to its stdout, so that it does not die of writing there.
+    _stdout: JoinSet<()>,
+}
+
+impl Held {
+    fn of(stdin: ChildStdin, stdout: ChildStdout, dir: tempfile::TempDir) -> Held {
+        let mut reading = JoinSet::new();
+        reading.spawn(async move {
+            let mut stdout = stdout;
+            // Ends with the program; what it says there is nobody's business.
+            let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;
+        });
+        Held { stdin: Some(stdin), dir: Some(dir), _stdout: reading }
+    }
 }
 
 impl Peer {
@@ -105,11 +155,13 @@ impl Peer {
                 let dir = own_dir()?;
                 let path = dir.path().join("s");
                 let command = filled(command, SOCKET, path.as_os_str());
-                let Bytes { stdin, stdout: _, child } =
-                    launch(&command, cwd.as_deref(), guard).start_bytes()?;
+                let Bytes { stdin, stdout, child } = launch(&command, cwd.as_deref(), guard).start_bytes()?;
+                let held = Held::of(stdin, stdout, dir);
                 // Whoever listens there came from what we started ourselves.
-                let lanes = connect(&path, carrier, |_| Ok(())).await?;
-                Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
+                match connect(&path, carrier, |_| Ok(())).await {
+                    Ok(lanes) => Ok(Peer::over(lanes, Some(child), held)),
+                    Err(why) => Err(why.of(child).await),
+                }
             }
             Place::Command { .. } if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
             Place::Command { command, cwd, guard } => Peer::on_stdio(command, cwd.as_deref(), guard),
@@ -147,15 +199,12 @@ impl Peer {
                 words.push(replaced(&word, RUNTIME, &runtime.join(OsStr::new(" "))));
             }
         }
-        let Bytes { stdin, stdout: _, child } = launch(&words, cwd, guard).start_bytes()?;
-        let lanes = match listening.accept().await {
-            Ok(lanes) => lanes,
-            Err(why) => {
-                child.shutdown_within(END_WITHIN, END_WITHIN).await;
-                return Err(why);
-            }
-        };
-        Ok(Peer::over(lanes, Some(child), Held { stdin: Some(stdin), dir: Some(dir) }))
+        let Bytes { stdin, stdout, child } = launch(&words, cwd, guard).start_bytes()?;
+        let held = Held::of(stdin, stdout, dir);
+        match listening.accept().await {
+            Ok(lanes) => Ok(Peer::over(lanes, Some(child), held)),
+            Err(why) => Err(why.of(child).await),
+        }
     }
 
     fn on_stdio(command: &[OsString], cwd: Option<&Path>, guard: &[OsString]) -> Result<Peer, PeerError> {

@@ -95,12 +95,16 @@ pub(crate) async fn check(asked: Check) -> anyhow::Result<Exit> {
     let tested = Tested::from(asked.role);
     let mut suite =
         Suite::of(name, tested).with_context(|| format!("there are no scenarios for {name} yet"))?;
-    if let Some(part) = &asked.only {
-        suite.only(part);
+    if let Some(part) = &asked.only
+        && !suite.only(part)
+    {
+        let hint = format!("parlor check --dialect {name} --role {} --list", tested.word());
+        return Err(exit::usage(format!("no scenario has {part:?} in its name\n\nhint: {hint}")));
     }
     if asked.list {
         for scenario in &suite.scenarios {
-            exit::say(&format!("{:<26} {:<28} {}", scenario.name, scenario.section, scenario.expects));
+            let section = scenario.says.map_or("left open", |quote| quote.section);
+            exit::say(&format!("{:<26} {section:<28} {}", scenario.name, scenario.expects));
         }
         return Ok(Exit::Done);
     }

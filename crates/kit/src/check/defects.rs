@@ -38,6 +38,11 @@ impl Defect {
         }
     }
 
+    /// What a runtime of this wire may do and does not have to: no defect, and no scenario may take it for one.
+    pub fn liberties(dialect: &str) -> Vec<Defect> {
+        wires::runtime(dialect).map(|wire| (wire.liberties)()).unwrap_or_default()
+    }
+
     /// The program with this defect.
     #[must_use]
     pub fn plant(&self, peer: Peer) -> Peer {
@@ -51,6 +56,19 @@ impl Defect {
     ) -> Defect {
         Defect { name, found_by, make: Box::new(make) }
     }
+}
+
+/// A liberty: something that passes unnoticed.
+pub(super) fn liberty(name: &'static str, make: impl Fn() -> Filter + Send + Sync + 'static) -> Defect {
+    Defect::new(name, &[], make)
+}
+
+/// Changes the JSON lines of both sides.
+pub(super) fn both(
+    on_said: impl FnMut(Value) -> Vec<Value> + Send + 'static,
+    on_heard: impl FnMut(Value) -> Vec<Value> + Send + 'static,
+) -> Filter {
+    Filter { said: said(on_said).said, ..heard(on_heard) }
 }
 
 /// What becomes of something that passes.
@@ -131,7 +149,8 @@ fn json(line: &[u8]) -> Option<Value> {
     serde_json::from_slice(line).ok()
 }
 
-fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+/// The shared value, also after a panic elsewhere: a defect only changes lines.
+pub(super) fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,6 +1,6 @@
 //! What a check found: as a table, as JSON, as JUnit, and as a score.
 
-use super::{Expected, Finding, Found, Tested};
+use super::{Expected, Finding, Found, Quote, Tested};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -15,30 +15,32 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// How many passed, failed and were skipped.
-    pub fn counts(&self) -> (usize, usize, usize) {
+    /// How many passed, failed, were skipped, and were not kept where the document leaves it open.
+    pub fn counts(&self) -> (usize, usize, usize, usize) {
         let count =
             |is: fn(&Found) -> bool| self.findings.iter().filter(|finding| is(&finding.found)).count();
         (
             count(|found| matches!(found, Found::Passed)),
             count(|found| matches!(found, Found::Failed(_))),
             count(|found| matches!(found, Found::Skipped(_))),
+            count(|found| matches!(found, Found::Open(_))),
         )
     }
 
     /// Of what could be judged, how much is kept, in percent.
     pub fn score(&self) -> u32 {
-        let (passed, failed, _) = self.counts();
+        let (passed, failed, ..) = self.counts();
         let all = passed + failed;
         u32::try_from((passed * 100).checked_div(all).unwrap_or(0)).unwrap_or(0)
     }
 
     /// One line that says it all.
     pub fn summary(&self) -> String {
-        let (passed, failed, skipped) = self.counts();
+        let (passed, failed, skipped, open) = self.counts();
         let score = self.score();
+        let open = if open == 0 { String::new() } else { format!(", {open} left open by the document") };
         format!(
-            "{} {}: {passed} kept, {failed} not, {skipped} skipped · score {score} %",
+            "{} {}: {passed} kept, {failed} not, {skipped} skipped{open} · score {score} %",
             self.dialect,
             self.tested.word()
         )
@@ -53,10 +55,16 @@ impl CheckReport {
         match &finding.found {
             Found::Passed => head("ok"),
             Found::Skipped(why) => format!("{}\n          skipped: {why}", head("skip")),
+            Found::Open(came) => {
+                format!("{}\n          the document leaves it open; came: {came}", head("open"))
+            }
             Found::Failed(came) => {
                 let mark = if expected.why(scenario.name).is_some() { "known" } else { "FAILED" };
                 let mut text = head(mark);
-                let _ = write!(text, "\n          stands in {}\n          came: {came}", scenario.section);
+                if let Some(Quote { section, text: quote }) = scenario.says {
+                    let _ = write!(text, "\n          {section}: “{quote}”");
+                }
+                let _ = write!(text, "\n          came: {came}");
                 if let Some(why) = expected.why(scenario.name).filter(|why| !why.is_empty()) {
                     let _ = write!(text, "\n          known: {why}");
                 }
@@ -70,7 +78,7 @@ impl CheckReport {
 
     /// As JSON, for programs.
     pub fn to_json(&self) -> Value {
-        let (passed, failed, skipped) = self.counts();
+        let (passed, failed, skipped, open) = self.counts();
         let findings: Vec<Value> = self
             .findings
             .iter()
@@ -79,11 +87,13 @@ impl CheckReport {
                     Found::Passed => ("passed", None),
                     Found::Failed(came) => ("failed", Some(came)),
                     Found::Skipped(why) => ("skipped", Some(why)),
+                    Found::Open(came) => ("open", Some(came)),
                 };
                 let millis = u64::try_from(finding.took.as_millis()).unwrap_or(u64::MAX);
                 json!({
                     "name": finding.scenario.name,
-                    "section": finding.scenario.section,
+                    "section": finding.scenario.says.map(|quote| quote.section),
+                    "says": finding.scenario.says.map(|quote| quote.text),
                     "expected": finding.scenario.expects,
                     "found": found,
                     "came": came,
@@ -98,6 +108,7 @@ impl CheckReport {
             "passed": passed,
             "failed": failed,
             "skipped": skipped,
+            "open": open,
             "score": self.score(),
             "scenarios": findings,
         })
@@ -105,7 +116,8 @@ impl CheckReport {
 
     /// As JUnit, for build servers.
     pub fn to_junit(&self) -> String {
-        let (_, failed, skipped) = self.counts();
+        let (_, failed, skipped, open) = self.counts();
+        let skipped = skipped + open;
         let name = format!("{}.{}", self.dialect, self.tested.word());
         let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         let _ = writeln!(
@@ -123,14 +135,13 @@ impl CheckReport {
             );
             let _ = match &finding.found {
                 Found::Passed => writeln!(text, "/>"),
-                Found::Skipped(why) => writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why)),
+                Found::Skipped(why) | Found::Open(why) => {
+                    writeln!(text, "><skipped message=\"{}\"/></testcase>", escaped(why))
+                }
                 Found::Failed(came) => {
-                    let body = format!(
-                        "expected: {} ({})\n{}",
-                        scenario.expects,
-                        scenario.section,
-                        finding.said.join("\n")
-                    );
+                    let quote = scenario.says.map_or("", |quote| quote.text);
+                    let said = finding.said.join("\n");
+                    let body = format!("expected: {} (“{quote}”)\n{said}", scenario.expects);
                     writeln!(
                         text,
                         "><failure message=\"{}\">{}</failure></testcase>",

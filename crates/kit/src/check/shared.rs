@@ -1,8 +1,9 @@
 //! Scenarios that every runtime has to keep, whatever its wire: framing, runs, consent, cancelling, leaving.
 
 use super::talk::Talk;
-use super::wires::{End, Greeting, RuntimeWire, Topic};
+use super::wires::{End, Greeting, RuntimeWire};
 use super::{Doing, Scenario, Stop};
+use crate::peer::Carrier;
 use link::child::Exit;
 use serde_json::Value;
 use std::time::Duration;
@@ -10,105 +11,78 @@ use wire::lines::MAX_LINE;
 
 /// How long a reader that is slow does not read.
 const SLOW: Duration = Duration::from_secs(1);
+/// How long a program may take to tell events to whoever has just come to listen.
+const LISTED_AFTER: Duration = Duration::from_millis(300);
 /// How long a program may take to end after its UI has left.
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// How long to watch that nothing is done after a no.
 const WATCH: Duration = Duration::from_millis(400);
 /// How often to wait once more for what was allowed.
 const LULLS: u32 = 10;
+/// How often a second prompt is said, and the pause between: a runtime may still be busy with the end of the first run.
+const SECOND_TRIES: usize = 2;
+const SECOND_AFTER: Duration = Duration::from_millis(200);
 /// The pause between the pieces of a torn line.
 const TORN: Duration = Duration::from_millis(30);
+
+/// The scenarios that are about what others only need: whether there is a handshake, an answer, a run.
+const GREETS: &str = "greets";
+pub(super) const ANSWERS: &str = "answers";
+const RUN_ENDS: &str = "run-ends";
 
 type Act = fn(&mut Talk) -> Doing<'_>;
 
 /// What every runtime has to keep, with the sections of this wire's document.
 pub(super) fn scenarios(wire: &RuntimeWire) -> Vec<Scenario> {
-    let all: [(&str, Topic, &str, Act); 12] = [
-        ("greets", Topic::Hello, "the handshake is over within the time", |t| Box::pin(greets(t))),
-        ("answers", Topic::Hello, "a harmless request is answered exactly once", |t| Box::pin(answers(t))),
-        (
-            "two-in-one-write",
-            Topic::Framing,
-            "two requests that arrive in one write are both answered",
-            |t| Box::pin(two(t)),
-        ),
-        ("torn-line", Topic::Framing, "a request that arrives in pieces is answered", |t| Box::pin(torn(t))),
-        (
-            "blank-lines",
-            Topic::Framing,
-            "blank lines and a carriage return before a newline do no harm",
-            |t| Box::pin(blank(t)),
-        ),
-        ("garbage", Topic::Errors, "after lines that are no JSON the next request is answered", |t| {
-            Box::pin(garbage(t))
+    let all: [(&str, &str, Act); 12] = [
+        (GREETS, "the handshake is over within the time", |t| Box::pin(greets(t))),
+        (ANSWERS, "a harmless request is answered exactly once", |t| Box::pin(answers(t))),
+        ("two-in-one-write", "two requests that arrive in one write are both answered", |t| Box::pin(two(t))),
+        ("torn-line", "a request that arrives in pieces is answered", |t| Box::pin(torn(t))),
+        ("blank-lines", "blank lines and a carriage return before a newline do no harm", |t| {
+            Box::pin(blank(t))
         }),
-        ("not-utf8", Topic::Errors, "after bytes that are no text the next request is answered", |t| {
-            Box::pin(not_utf8(t))
+        ("garbage", "after lines that are no JSON the next request is answered", |t| Box::pin(garbage(t))),
+        ("not-utf8", "after bytes that are no text the next request is answered", |t| Box::pin(not_utf8(t))),
+        ("oversized-line", "after a line of more than 10 MB the next request is answered", |t| {
+            Box::pin(oversized(t))
         }),
-        (
-            "oversized-line",
-            Topic::Errors,
-            "after a line of more than 10 MB the next request is answered",
-            |t| Box::pin(oversized(t)),
-        ),
-        ("run-ends", Topic::Run, "a prompt's run ends exactly once, and nothing of it follows", |t| {
-            Box::pin(run_ends(t))
-        }),
-        ("second-run", Topic::Run, "after a run has ended the next prompt is taken", |t| {
-            Box::pin(second_run(t))
-        }),
-        ("slow-reader", Topic::Run, "a UI that reads late still hears the end of the run", |t| {
-            Box::pin(slow(t))
-        }),
-        ("only-protocol", Topic::Framing, "stdout carries nothing but the protocol", |t| {
-            Box::pin(only_protocol(t))
-        }),
+        (RUN_ENDS, "a prompt's run ends exactly once, and nothing of it follows", |t| Box::pin(run_ends(t))),
+        ("second-run", "after a run has ended the next prompt is taken", |t| Box::pin(second_run(t))),
+        ("slow-reader", "a UI that reads late still hears the end of the run", |t| Box::pin(slow(t))),
+        ("only-protocol", "stdout carries nothing but the protocol", |t| Box::pin(only_protocol(t))),
     ];
     let mut all = all.to_vec();
     if matches!(wire.greeting, Greeting::None) {
-        all.retain(|(name, ..)| *name != "greets");
+        all.retain(|(name, ..)| *name != GREETS);
     }
     if wire.cancel.is_some() {
-        let more: [(&str, Topic, &str, Act); 2] = [
-            ("cancel", Topic::Cancel, "a run that is cancelled ends soon, and once", |t| Box::pin(cancel(t))),
-            ("cancel-nothing", Topic::Cancel, "cancelling when nothing runs does no harm", |t| {
-                Box::pin(cancel_nothing(t))
-            }),
+        let more: [(&str, &str, Act); 2] = [
+            ("cancel", "a run that is cancelled ends soon, and once", |t| Box::pin(cancel(t))),
+            ("cancel-nothing", "cancelling when nothing runs does no harm", |t| Box::pin(cancel_nothing(t))),
         ];
         all.extend(more);
     }
     if wire.asked.is_some() {
-        let more: [(&str, Topic, &str, Act); 5] = [
-            ("consent-yes", Topic::Consent, "what is allowed is done, once, and the run ends", |t| {
-                Box::pin(consent_yes(t))
-            }),
-            ("consent-no", Topic::Consent, "what is denied is not done, and the run ends", |t| {
-                Box::pin(consent_no(t))
-            }),
-            ("consent-twice", Topic::Consent, "a second answer to a question does nothing", |t| {
-                Box::pin(consent_twice(t))
-            }),
-            ("consent-after-cancel", Topic::Consent, "a yes that comes after a cancel does nothing", |t| {
+        let more: [(&str, &str, Act); 5] = [
+            ("consent-yes", "what is allowed is done, once, and the run ends", |t| Box::pin(consent_yes(t))),
+            ("consent-no", "what is denied is not done, and the run ends", |t| Box::pin(consent_no(t))),
+            ("consent-twice", "a second answer to a question does nothing", |t| Box::pin(consent_twice(t))),
+            ("consent-after-cancel", "a yes that comes after a cancel does nothing", |t| {
                 Box::pin(consent_after_cancel(t))
             }),
-            (
-                "leave-while-asked",
-                Topic::Consent,
-                "when the UI leaves with a question open, nothing is done",
-                |t| Box::pin(leave_while_asked(t)),
-            ),
+            ("leave-while-asked", "when the UI leaves with a question open, nothing is done", |t| {
+                Box::pin(leave_while_asked(t))
+            }),
         ];
         all.extend(
             more.into_iter().filter(|(name, ..)| wire.cancel.is_some() || *name != "consent-after-cancel"),
         );
     }
     if wire.ends_with_stdin {
-        all.push(("end-of-stdin", Topic::Hello, "the program ends when its stdin does", |t| {
-            Box::pin(end_of_stdin(t))
-        }));
+        all.push(("end-of-stdin", "the program ends when its stdin does", |t| Box::pin(end_of_stdin(t))));
     }
-    let scenario =
-        |(name, topic, expects, act)| Scenario { name, section: (wire.section)(topic), expects, act };
+    let scenario = |(name, expects, act)| Scenario { name, says: (wire.says)(name), expects, act };
     all.into_iter().map(scenario).collect()
 }
 
@@ -120,19 +94,25 @@ pub(super) async fn greet(talk: &mut Talk) -> Result<(), Stop> {
         Greeting::Hear => {}
         Greeting::Say(hello) => talk.say(&hello()).await?,
     }
-    talk.until("the end of the handshake", |line| (wire.greeted)(line).then_some(())).await
+    let greeted = talk.until("the end of the handshake", |line| (wire.greeted)(line).then_some(())).await;
+    greeted.map_err(|stop| stop.because(GREETS))
 }
 
 /// Makes a harmless request and waits for its answer.
 pub(super) async fn probe(talk: &mut Talk) -> Result<(), Stop> {
     let (wire, id) = (talk.wire()?, talk.id());
     talk.say(&(wire.probe)(id)).await?;
-    talk.until("the answer to a request", |line| (wire.probed)(line, id).then_some(())).await
+    let answered = talk.until("the answer to a request", |line| (wire.probed)(line, id).then_some(())).await;
+    answered.map_err(|stop| stop.because(ANSWERS))
 }
 
 /// Says a prompt.
 pub(super) async fn prompt(talk: &mut Talk, text: &str) -> Result<u64, Stop> {
     let (wire, id) = (talk.wire()?, talk.id());
+    if wire.carrier == Carrier::Two && id == 1 {
+        // Accepting a listener and having it on the list are two things.
+        tokio::time::sleep(LISTED_AFTER).await;
+    }
     talk.say(&(wire.prompt)(id, text)).await?;
     Ok(id)
 }
@@ -140,7 +120,18 @@ pub(super) async fn prompt(talk: &mut Talk, text: &str) -> Result<u64, Stop> {
 /// Waits for the end of a run.
 pub(super) async fn end(talk: &mut Talk) -> Result<End, Stop> {
     let wire = talk.wire()?;
-    talk.until("the end of the run", |line| (wire.ended)(line)).await
+    let mut last_word = None;
+    let over = talk.until("the end of the run, or its last word", |line| {
+        last_word = (wire.last_word)(line).then_some(End::Done);
+        (wire.ended)(line).or(last_word)
+    });
+    let over = over.await.map_err(|stop| stop.because(RUN_ENDS))?;
+    if last_word.is_none() {
+        return Ok(over);
+    }
+    // Where the end is told besides, it follows soon; where the document does not demand that, the last word is the end.
+    let told = talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    Ok(told.iter().find_map(|line| (wire.ended)(line)).unwrap_or(over))
 }
 
 /// Waits for a question; skipped when the run ends without one. Gives what names the question, and the run.
@@ -153,9 +144,11 @@ async fn question(talk: &mut Talk) -> Result<(Value, Option<Value>), Stop> {
     let ask = talk
         .until("a question or the end of the run", |line| {
             run = run.take().or_else(|| (wire.run_id)(line));
-            asked(line).map(Some).or_else(|| (wire.ended)(line).map(|_| None))
+            let over = (wire.ended)(line).is_some() || (wire.last_word)(line);
+            asked(line).map(Some).or_else(|| over.then_some(None))
         })
-        .await?;
+        .await
+        .map_err(|stop| stop.because(RUN_ENDS))?;
     match ask {
         Some(ask) => Ok((ask, run)),
         None => Err(Stop::Skipped(format!("the program did not ask for consent to: {wish}"))),
@@ -249,12 +242,18 @@ async fn second_run(talk: &mut Talk) -> Result<(), Stop> {
     let (wire, wish) = (talk.wire()?, talk.wishes.plain.clone());
     prompt(talk, &wish).await?;
     talk.until_over(|line| (wire.ended)(line).is_some()).await;
-    prompt(talk, &wish).await?;
-    let heard = talk.until_over(|line| (wire.ended)(line).is_some()).await;
-    match heard.iter().any(|line| (wire.of_run)(line)) {
-        true => Ok(()),
-        false => Err(Stop::wrong("nothing of a second run came")),
+    let mut came = String::new();
+    for _ in 0..SECOND_TRIES {
+        prompt(talk, &wish).await?;
+        let heard = talk.until_over(|line| (wire.ended)(line).is_some()).await;
+        if heard.iter().any(|line| (wire.of_run)(line)) {
+            return Ok(());
+        }
+        came = heard.last().map(|line| format!(", but {line}")).unwrap_or_default();
+        // Some tell the end of a run a moment before they take the next.
+        tokio::time::sleep(SECOND_AFTER).await;
     }
+    Err(Stop::wrong(format!("nothing of a second run came{came}")))
 }
 
 async fn slow(talk: &mut Talk) -> Result<(), Stop> {
@@ -292,17 +291,26 @@ async fn cancel(talk: &mut Talk) -> Result<(), Stop> {
         .until("the start of the run", |line| {
             (wire.ended)(line).map(|_| None).or_else(|| (wire.run_id)(line).map(Some))
         })
-        .await?;
+        .await
+        .map_err(|stop| stop.because(RUN_ENDS))?;
     let Some(run) = run else { return Err(too_quick()) };
     let id = talk.id();
     talk.say(&cancel(id, &run)).await?;
-    match end(talk).await? {
-        End::Cancelled => {}
-        End::Done => return Err(too_quick()),
-        End::Failed => return Err(Stop::wrong("the run ended as a failure, not as cancelled")),
+    let over = talk.until("the end of the cancelled run", |line| {
+        (wire.ended)(line).map(Some).or_else(|| (wire.not_known)(line, id).then_some(None))
+    });
+    match over.await? {
+        None => return Err(cannot_cancel()),
+        Some(End::Cancelled) => {}
+        Some(End::Done) => return Err(too_quick()),
+        Some(End::Failed) => return Err(Stop::wrong("the run ended as a failure, not as cancelled")),
     }
     let again = talk.lull().await.iter().filter(|line| (wire.ended)(line).is_some()).count();
     if again == 0 { Ok(()) } else { Err(Stop::wrong("the run ended a second time")) }
+}
+
+fn cannot_cancel() -> Stop {
+    Stop::Skipped("the program says that it does not know how to cancel".to_owned())
 }
 
 fn too_quick() -> Stop {
@@ -367,7 +375,10 @@ async fn consent_after_cancel(talk: &mut Talk) -> Result<(), Stop> {
     let id = talk.id();
     talk.say(&cancel(id, &run.unwrap_or_default())).await?;
     answer(talk, &ask, true).await?;
-    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    let heard = talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    if heard.iter().any(|line| (wire.not_known)(line, id)) {
+        return Err(cannot_cancel());
+    }
     not_done(talk).await
 }
 

@@ -154,7 +154,10 @@ impl Talk {
                 };
                 self.remember(format!("{sign} {line}"));
                 match serde_json::from_str(&line) {
-                    Ok(value) => Heard::Json(lane, value),
+                    Ok(value) => {
+                        self.do_its_part(&value).await;
+                        Heard::Json(lane, value)
+                    }
                     Err(_) => {
                         if !line.trim().is_empty() {
                             self.noise.push(clip(&line, MAX_SHOWN));
@@ -162,6 +165,17 @@ impl Talk {
                         Heard::Noise(line)
                     }
                 }
+            }
+        }
+    }
+
+    /// Says what any UI of this wire says by itself: a session where none is open, an answer to a question that no scenario is about.
+    async fn do_its_part(&mut self, line: &Value) {
+        let AnyWire::Runtime(wire) = self.wire else { return };
+        for reply in (wire.reply)(line) {
+            // A program that has gone away is seen by what does not come.
+            if self.say(&reply).await.is_err() {
+                return;
             }
         }
     }

@@ -3,7 +3,7 @@
 //! The UI has to say one prompt by itself, from its command line. After a run it may end or stay; it may not crash.
 
 use super::talk::{Heard, Talk};
-use super::wires::{Topic, UiWire};
+use super::wires::UiWire;
 use super::{Doing, Scenario, Stop};
 use link::child::Exit;
 use serde_json::Value;
@@ -20,49 +20,34 @@ const CRASHES: [i32; 3] = [101, 134, 139];
 /// The number of the question that is asked.
 pub(super) const ASK: u64 = 77;
 
+/// The scenario that is about what all others need.
+pub(super) const PROMPTS: &str = "prompts";
+
 type Act = fn(&mut Talk) -> Doing<'_>;
 
 /// What every UI has to keep, as far as its wire has words for it.
 pub(super) fn scenarios(wire: &UiWire) -> Vec<Scenario> {
-    let mut all: Vec<(&str, Topic, &str, Act)> = vec![
-        ("prompts", Topic::Run, "after the handshake the UI says its prompt, with a text", |t| {
-            Box::pin(prompts(t))
-        }),
-        ("whole-run", Topic::Run, "a run with an answer is taken without a crash", |t| {
-            Box::pin(whole_run(t))
-        }),
-        ("failed-run", Topic::Run, "a run that fails is taken without a crash", |t| Box::pin(failed_run(t))),
-        ("unknown-words", Topic::Errors, "words that the UI does not know do no harm", |t| {
-            Box::pin(unknown(t))
-        }),
-        ("garbage", Topic::Errors, "lines that are no JSON do no harm", |t| Box::pin(garbage(t))),
-        ("oversized-line", Topic::Errors, "a line of more than 10 MB does no harm", |t| {
-            Box::pin(oversized(t))
-        }),
-        ("torn-lines", Topic::Framing, "lines that arrive in pieces are understood", |t| Box::pin(torn(t))),
-        ("runtime-dies", Topic::Run, "a runtime that goes away in a run is taken without a crash", |t| {
-            Box::pin(dies(t))
-        }),
-        ("after-the-end", Topic::Run, "words that come after the end of a run do no harm", |t| {
-            Box::pin(after(t))
-        }),
-        ("only-protocol", Topic::Framing, "the UI says nothing but the protocol", |t| {
-            Box::pin(only_protocol(t))
-        }),
+    let mut all: Vec<(&str, &str, Act)> = vec![
+        (PROMPTS, "after the handshake the UI says its prompt, with a text", |t| Box::pin(prompts(t))),
+        ("whole-run", "a run with an answer is taken without a crash", |t| Box::pin(whole_run(t))),
+        ("failed-run", "a run that fails is taken without a crash", |t| Box::pin(failed_run(t))),
+        ("unknown-words", "words that the UI does not know do no harm", |t| Box::pin(unknown(t))),
+        ("garbage", "lines that are no JSON do no harm", |t| Box::pin(garbage(t))),
+        ("oversized-line", "a line of more than 10 MB does no harm", |t| Box::pin(oversized(t))),
+        ("torn-lines", "lines that arrive in pieces are understood", |t| Box::pin(torn(t))),
+        ("runtime-dies", "a runtime that goes away in a run is taken without a crash", |t| Box::pin(dies(t))),
+        ("after-the-end", "words that come after the end of a run do no harm", |t| Box::pin(after(t))),
+        ("only-protocol", "the UI says nothing but the protocol", |t| Box::pin(only_protocol(t))),
     ];
     if !(wire.ask)(ASK).is_empty() {
-        all.push(("answers-once", Topic::Consent, "a question is answered exactly once", |t| {
-            Box::pin(answers_once(t))
-        }));
+        all.push(("answers-once", "a question is answered exactly once", |t| Box::pin(answers_once(t))));
         all.push((
             "question-withdrawn",
-            Topic::Consent,
             "a run that ends with its question open is taken without a crash",
             |t| Box::pin(withdrawn(t)),
         ));
     }
-    let scenario =
-        |(name, topic, expects, act)| Scenario { name, section: (wire.section)(topic), expects, act };
+    let scenario = |(name, expects, act)| Scenario { name, says: (wire.says)(name), expects, act };
     all.into_iter().map(scenario).collect()
 }
 
@@ -82,11 +67,12 @@ async fn prompted(talk: &mut Talk) -> Result<Value, Stop> {
                 }
             }
             Heard::Noise(_) => {}
-            Heard::Closed => return Err(Stop::wrong("the UI left before it said a prompt")),
+            Heard::Closed => {
+                return Err(Stop::wrong("the UI left before it said a prompt").because(PROMPTS));
+            }
             Heard::Nothing => {
-                return Err(Stop::wrong(
-                    "the UI did not say a prompt in time; its command line has to give it one",
-                ));
+                let why = "the UI did not say a prompt in time; its command line has to give it one";
+                return Err(Stop::wrong(why).because(PROMPTS));
             }
         }
     }

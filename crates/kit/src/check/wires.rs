@@ -8,21 +8,11 @@ mod native;
 mod nous;
 mod openagent;
 
-use super::Scenario;
 use super::defects::Defect;
+use super::talk::Talk;
+use super::{Doing, Quote, Scenario};
 use crate::peer::Carrier;
 use serde_json::Value;
-
-/// What a scenario is about, to find its place in the wire's document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
-    Hello,
-    Framing,
-    Errors,
-    Run,
-    Cancel,
-    Consent,
-}
 
 /// How a conversation begins.
 pub(super) enum Greeting {
@@ -46,10 +36,15 @@ pub(super) enum End {
 pub(super) struct RuntimeWire {
     pub(super) dialect: &'static str,
     pub(super) carrier: Carrier,
-    pub(super) section: fn(Topic) -> &'static str,
+    /// What its document says about a scenario that all wires have, by name.
+    pub(super) says: fn(&str) -> Option<Quote>,
     pub(super) greeting: Greeting,
     /// Whether a line ends the handshake.
     pub(super) greeted: fn(&Value) -> bool,
+    /// What a UI says to a line by itself, whatever the scenario.
+    pub(super) reply: fn(&Value) -> Vec<Value>,
+    /// Whether a line says that the program has no such request.
+    pub(super) not_known: fn(&Value, u64) -> bool,
     /// A harmless request, and whether a line answers it.
     pub(super) probe: fn(u64) -> Value,
     pub(super) probed: fn(&Value, u64) -> bool,
@@ -57,6 +52,8 @@ pub(super) struct RuntimeWire {
     /// The run's id, where a line tells it; anything that shows that the run began, where runs have no ids.
     pub(super) run_id: fn(&Value) -> Option<Value>,
     pub(super) ended: fn(&Value) -> Option<End>,
+    /// Whether a line is a run's last word, on wires where a line that tells its end besides may be left out.
+    pub(super) last_word: fn(&Value) -> bool,
     /// Whether a line belongs to a run.
     pub(super) of_run: fn(&Value) -> bool,
     pub(super) cancel: Option<fn(u64, &Value) -> Value>,
@@ -68,13 +65,16 @@ pub(super) struct RuntimeWire {
     pub(super) own: fn() -> Vec<Scenario>,
     /// What a runtime may get wrong of the words that only this wire has.
     pub(super) defects: fn() -> Vec<Defect>,
+    /// What its document leaves to a runtime: nobody may mind.
+    pub(super) liberties: fn() -> Vec<Defect>,
 }
 
 /// A wire as a runtime sees it, for testing UIs.
 pub(super) struct UiWire {
     pub(super) dialect: &'static str,
     pub(super) carrier: Carrier,
-    pub(super) section: fn(Topic) -> &'static str,
+    /// What its document says about a scenario that all wires have, by name.
+    pub(super) says: fn(&str) -> Option<Quote>,
     /// What the runtime says first, where it does.
     pub(super) opening: fn() -> Vec<Value>,
     /// What a line of the UI is answered with before any prompt: the handshake, lists, whatever it wants to know.
@@ -120,6 +120,21 @@ pub(super) fn ui(dialect: &str) -> Option<&'static UiWire> {
 /// The wires that can be checked.
 pub fn names() -> Vec<&'static str> {
     RUNTIMES.iter().map(|wire| wire.dialect).collect()
+}
+
+/// A sentence of a document.
+const fn quote(section: &'static str, text: &'static str) -> Option<Quote> {
+    Some(Quote { section, text })
+}
+
+/// A scenario that only one wire has; without a quote its document leaves it open.
+const fn own(
+    name: &'static str,
+    says: Option<Quote>,
+    expects: &'static str,
+    act: fn(&mut Talk) -> Doing<'_>,
+) -> Scenario {
+    Scenario { name, says, expects, act }
 }
 
 /// A text at a place of a line.

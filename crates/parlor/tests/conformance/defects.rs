@@ -3,7 +3,7 @@
 
 use super::{inside, red};
 use dialects::Dialect;
-use kit::check::{CheckReport, Defect, Found, MARK, Suite, Tested, Wishes};
+use kit::check::{CheckReport, Defect, Expected, Found, MARK, Suite, Tested, Wishes};
 use kit::peer::{Peer, PeerError};
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -24,7 +24,7 @@ fn wishes() -> Wishes {
     }
 }
 
-async fn check(dialect: Dialect, tested: Tested, scenarios: &[&str], defect: Option<&Defect>) -> CheckReport {
+async fn check(dialect: Dialect, tested: Tested, scenarios: &[&str], defects: &[&Defect]) -> CheckReport {
     let mut suite = Suite::of(dialect.name(), tested).unwrap();
     if !scenarios.is_empty() {
         suite.only_named(scenarios);
@@ -36,10 +36,7 @@ async fn check(dialect: Dialect, tested: Tested, scenarios: &[&str], defect: Opt
                 Tested::Runtime => inside::runtime(dialect, &cwd).await,
                 Tested::Ui => inside::ui(dialect).await,
             };
-            Ok(match defect {
-                Some(defect) => defect.plant(peer),
-                None => peer,
-            })
+            Ok(defects.iter().fold(peer, |peer, defect| defect.plant(peer)))
         };
         Box::pin(reaching) as Pin<Box<dyn Future<Output = Result<Peer, PeerError>> + Send + '_>>
     };
@@ -55,7 +52,7 @@ fn on_a_stopped_clock<T>(doing: impl Future<Output = T>) -> T {
 }
 
 fn all_found(dialect: Dialect, tested: Tested) {
-    let whole = on_a_stopped_clock(check(dialect, tested, &[], None));
+    let whole = on_a_stopped_clock(check(dialect, tested, &[], &[]));
     let kept = |report: &CheckReport| -> Vec<String> {
         let lost = report.findings.iter().filter(|finding| finding.found != Found::Passed);
         lost.map(|finding| {
@@ -66,7 +63,7 @@ fn all_found(dialect: Dialect, tested: Tested) {
     assert_eq!(kept(&whole), Vec::<String>::new(), "{dialect} {}: without a defect", tested.word());
     let (mut found, mut missed) = (BTreeSet::new(), Vec::new());
     for defect in Defect::all(dialect.name(), tested) {
-        let report = on_a_stopped_clock(check(dialect, tested, defect.found_by, Some(&defect)));
+        let report = on_a_stopped_clock(check(dialect, tested, defect.found_by, &[&defect]));
         let red = red(&report);
         for name in defect.found_by {
             if !red.contains(name) {
@@ -82,26 +79,64 @@ fn all_found(dialect: Dialect, tested: Tested) {
     assert!(idle.is_empty(), "{dialect} {}: no defect turns these red: {idle:?}", tested.word());
 }
 
+/// The wires are shared out among a few tests, so that they share the cores: a new wire needs no test of its own.
+const TESTS: usize = 4;
+
+fn found_in_the(test: usize, tested: Tested) {
+    for dialect in dialects::ALL.iter().skip(test).step_by(TESTS) {
+        all_found(*dialect, tested);
+    }
+}
+
 macro_rules! found {
-    ($($name:ident: $dialect:ident, $tested:ident;)*) => {
+    ($($name:ident: $test:literal, $tested:ident;)*) => {
         $(#[test]
         fn $name() {
-            all_found(dialects::$dialect::DIALECT, Tested::$tested);
+            found_in_the($test, Tested::$tested);
         })*
     };
 }
 
 found! {
-    native_runtime: native, Runtime;
-    codelia_runtime: codelia, Runtime;
-    nous_runtime: nous, Runtime;
-    lemon_runtime: lemon, Runtime;
-    openagent_runtime: openagent, Runtime;
-    asst_runtime: asst, Runtime;
-    native_ui: native, Ui;
-    codelia_ui: codelia, Ui;
-    nous_ui: nous, Ui;
-    lemon_ui: lemon, Ui;
-    openagent_ui: openagent, Ui;
-    asst_ui: asst, Ui;
+    in_runtimes_of_the_first_wires: 0, Runtime;
+    in_runtimes_of_the_second_wires: 1, Runtime;
+    in_runtimes_of_the_third_wires: 2, Runtime;
+    in_runtimes_of_the_fourth_wires: 3, Runtime;
+    in_uis_of_the_first_wires: 0, Ui;
+    in_uis_of_the_second_wires: 1, Ui;
+    in_uis_of_the_third_wires: 2, Ui;
+    in_uis_of_the_fourth_wires: 3, Ui;
+}
+
+/// A runtime that does everything its document leaves to it.
+#[test]
+fn whoever_takes_every_liberty_of_the_document_scores_100() {
+    let mut accused = Vec::new();
+    for dialect in dialects::ALL {
+        let liberties = Defect::liberties(dialect.name());
+        assert!(dialect.is_lossless() || !liberties.is_empty(), "{dialect}: no liberty is known");
+        let taken: Vec<&Defect> = liberties.iter().collect();
+        let report = on_a_stopped_clock(check(*dialect, Tested::Runtime, &[], &taken));
+        let failed = report.findings.iter().filter(|finding| matches!(finding.found, Found::Failed(_)));
+        let failed = failed.map(|finding| CheckReport::line(finding, &Expected::default()));
+        accused.extend((report.score() != 100).then(|| report.summary()).into_iter().chain(failed));
+    }
+    assert!(accused.is_empty(), "{}", accused.join("\n"));
+}
+
+/// The kit's own fault must not hide behind "once": a program that answers nothing fails, once.
+#[test]
+fn a_fault_counts_once() {
+    for dialect in dialects::ALL {
+        let all = Defect::all(dialect.name(), Tested::Runtime);
+        let silent = all.iter().find(|defect| defect.name == "never answers").expect("the defect");
+        let report = on_a_stopped_clock(check(*dialect, Tested::Runtime, &[], &[silent]));
+        let red = red(&report);
+        assert!(red.contains(&"answers"), "{dialect}: {red:?}");
+        let needs_answers = ["garbage", "not-utf8", "oversized-line", "cancel-nothing"];
+        assert!(
+            needs_answers.iter().all(|name| !red.contains(name)),
+            "{dialect}: one fault, and red are {red:?}"
+        );
+    }
 }

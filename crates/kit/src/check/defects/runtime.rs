@@ -74,7 +74,10 @@ fn runs(wire: &'static RuntimeWire) -> Vec<Defect> {
     let second = prompt.clone();
     vec![
         Defect::new("never ends a run", &["run-ends"], move || {
-            said(move |line| if (wire.ended)(&line).is_some() { vec![] } else { vec![line] })
+            said(move |line| {
+                let over = (wire.ended)(&line).is_some() || (wire.last_word)(&line);
+                if over { vec![] } else { vec![line] }
+            })
         }),
         Defect::new("ends a run twice", &["run-ends"], move || {
             said(

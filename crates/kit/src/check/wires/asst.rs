@@ -1,21 +1,41 @@
 //! asst: requests with an id and a kind, answers with a type and the same id, over stdio; no questions, no cancel.
 
 mod defects;
+mod liberties;
 
-use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, text};
+use super::{End, Greeting, RuntimeWire, UiWire, main_lane, own, quote, text};
 use crate::check::shared::{greet, prompt};
 use crate::check::talk::Talk;
-use crate::check::{Scenario, Stop};
+use crate::check::{Quote, Scenario, Stop};
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 
-fn section(topic: Topic) -> &'static str {
-    match topic {
-        Topic::Hello => "Ready Signal",
-        Topic::Framing => "Protocol Rules 1",
-        Topic::Errors => "Protocol Rules 4",
-        Topic::Run => "Done Response",
-        Topic::Cancel | Topic::Consent => "Protocol Rules",
+/// What the document says about what all runtimes are asked.
+fn says(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "greets" => quote("Ready Signal", "Sent once when agent runtime starts."),
+        "answers" => quote("Done Response", "Sent when request processing is complete."),
+        "two-in-one-write" | "torn-line" => quote("Protocol Rules 1", r#"- Terminated with `\n`"#),
+        "garbage" => quote("Protocol Rules 4", "- Malformed JSON → log error, continue listening"),
+        "run-ends" => {
+            quote("Protocol Rules 3", "4. One `done` response (success) OR one `error` response (failure)")
+        }
+        "second-run" => quote("Done Response", "Sent when request processing is complete."),
+        "only-protocol" => quote("Protocol Rules 1", "- Each message is a single line"),
+        _ => None,
+    }
+}
+
+/// What the document says about what all UIs are asked.
+fn says_of_ui(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "prompts" => quote("User Message Request", "Sent when the user submits a message."),
+        "whole-run" | "failed-run" => {
+            quote("Protocol Rules 3", "4. One `done` response (success) OR one `error` response (failure)")
+        }
+        "torn-lines" => quote("Protocol Rules 1", r#"- Terminated with `\n`"#),
+        "only-protocol" => quote("Protocol Rules 1", "- Each message is a single line"),
+        _ => None,
     }
 }
 
@@ -38,59 +58,77 @@ fn ended(line: &Value) -> Option<End> {
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "asst",
     carrier: Carrier::One,
-    section,
+    says,
     greeting: Greeting::Hear,
     greeted: |line| text(line, "/type") == Some("ready"),
-    probe: |id| json!({"id":id_of(id),"kind":"get_status"}),
-    probed: |line, id| about(line, id) && text(line, "/type") == Some("status"),
+    reply: |_| Vec::new(),
+    not_known: |_, _| false,
+    probe: |id| json!({"id":id_of(id),"kind":"clear_history"}),
+    probed: |line, id| about(line, id) && text(line, "/type") == Some("done"),
     prompt: |id, text| json!({"id":id_of(id),"kind":"user_message","message":text}),
     run_id: |line| (text(line, "/type") == Some("token")).then_some(Value::Null),
     ended,
+    last_word: |_| false,
     of_run: |line| matches!(text(line, "/type"), Some("token" | "tool_use" | "tool_result" | "done")),
     cancel: None,
     asked: None,
     answer: |_, _, _| Value::Null,
     ends_with_stdin: true,
-    own,
+    own: scenarios,
     defects: defects::defects,
+    liberties: liberties::liberties,
 };
 
-fn own() -> Vec<Scenario> {
-    let scenario = |name, section, expects, act| Scenario { name, section, expects, act };
+fn scenarios() -> Vec<Scenario> {
     vec![
-        scenario(
+        own(
             "ready-first",
-            "Ready Signal",
+            quote("Ready Signal", "Sent once when agent runtime starts."),
             "the first line is ready, with a version and capabilities",
             |t| Box::pin(ready(t)),
         ),
-        scenario(
+        own(
             "unknown-kind",
-            "Protocol Rules 4",
+            quote("Protocol Rules 4", "- Unknown request type → send error response"),
             "an unknown kind is answered with an error under its id",
             |t| Box::pin(unknown(t)),
         ),
-        scenario("id-comes-back", "Protocol Rules 2", "every line of a request carries its id", |t| {
-            Box::pin(ids(t))
-        }),
-        scenario("timestamps", "Response Messages", "every line has a number as timestamp", |t| {
-            Box::pin(timestamps(t))
-        }),
-        scenario("done-once", "Protocol Rules 3", "a request ends with one done or one error", |t| {
-            Box::pin(done_once(t))
-        }),
-        scenario("clear-history", "Clear History Request", "clear_history is answered with done", |t| {
-            Box::pin(clear(t))
-        }),
+        own(
+            "id-comes-back",
+            quote("Protocol Rules 2", "- Every response includes the original request `id`"),
+            "every line of a request carries its id",
+            |t| Box::pin(ids(t)),
+        ),
+        own(
+            "timestamps",
+            quote("Response Messages", "- `timestamp`: Unix timestamp (milliseconds)"),
+            "every line has a number as timestamp",
+            |t| Box::pin(timestamps(t)),
+        ),
+        own(
+            "done-once",
+            quote("Protocol Rules 3", "4. One `done` response (success) OR one `error` response (failure)"),
+            "a request ends with one done or one error",
+            |t| Box::pin(done_once(t)),
+        ),
+        own(
+            "get-status",
+            quote("Status Response", "Response to get_status request."),
+            "get_status is answered with state, length and uptime",
+            |t| Box::pin(status(t)),
+        ),
+        own(
+            "clear-history",
+            quote("Clear History Request", "Clears the conversation history."),
+            "clear_history is answered with done",
+            |t| Box::pin(clear(t)),
+        ),
     ]
 }
 
 async fn ready(talk: &mut Talk) -> Result<(), Stop> {
     let line = talk.until("a line", |line| Some(line.clone())).await?;
-    let sound = text(&line, "/type") == Some("ready")
-        && text(&line, "/version").is_some()
-        && line.get("capabilities").is_some_and(Value::is_array);
-    if sound { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
+    if text(&line, "/type") == Some("ready") { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
 }
 
 async fn unknown(talk: &mut Talk) -> Result<(), Stop> {
@@ -132,6 +170,18 @@ async fn done_once(talk: &mut Talk) -> Result<(), Stop> {
     if ends == 1 { Ok(()) } else { Err(Stop::wrong(format!("it ended {ends} times"))) }
 }
 
+async fn status(talk: &mut Talk) -> Result<(), Stop> {
+    greet(talk).await?;
+    let id = talk.id();
+    talk.say(&json!({"id":id_of(id),"kind":"get_status"})).await?;
+    let line = talk.until("the status", |line| about(line, id).then(|| line.clone())).await?;
+    let sound = text(&line, "/type") == Some("status")
+        && text(&line, "/data/state").is_some()
+        && line.pointer("/data/conversationLength").is_some_and(Value::is_number)
+        && line.pointer("/data/uptime").is_some_and(Value::is_number);
+    if sound { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
+}
+
 async fn clear(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
     let id = talk.id();
@@ -142,7 +192,7 @@ async fn clear(talk: &mut Talk) -> Result<(), Stop> {
 pub(in crate::check) static UI: UiWire = UiWire {
     dialect: "asst",
     carrier: Carrier::One,
-    section,
+    says: says_of_ui,
     opening: || {
         vec![json!({"type":"ready","version":"1.0.0","capabilities":["streaming","tools"],"timestamp":1})]
     },

@@ -1,22 +1,62 @@
 //! codelia: JSON-RPC over stdio, string ids, `run.start` and one terminal `run.status`.
 
 mod defects;
+mod liberties;
 
-use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, named, text};
+use super::{End, Greeting, RuntimeWire, UiWire, main_lane, named, own, quote, text};
 use crate::check::shared::{greet, probe, prompt};
 use crate::check::talk::Talk;
-use crate::check::{Scenario, Stop};
+use crate::check::{Quote, Scenario, Stop};
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 
-fn section(topic: Topic) -> &'static str {
-    match topic {
-        Topic::Hello => "section 4.1",
-        Topic::Framing => "section 2.2",
-        Topic::Errors => "sections 3 and 9",
-        Topic::Run => "section 5 (run.status)",
-        Topic::Cancel => "section 5.3",
-        Topic::Consent => "section 7.1",
+/// What the document says about what all runtimes are asked.
+fn says(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "greets" => quote("section 4.1", "### 4.1 `initialize` (required)"),
+        "answers" => quote("section 9", "- `-32601` method not found（JSON-RPC）"),
+        "two-in-one-write" | "torn-line" => quote("section 2.2", r#"- Each message ends with `\n`"#),
+        "run-ends" => quote(
+            "section 5.2",
+            r#"- `final` is an event that indicates "this turn is completed" and also has a body text."#,
+        ),
+        "second-run" => quote("section 9", "- `-32001` runtime busy (simultaneous run limit, etc.)"),
+        "only-protocol" => quote(
+            "section 2.1",
+            "- **stdout is for protocol only**, logs are output to **stderr** (prevents stdout pollution)",
+        ),
+        "cancel" | "consent-after-cancel" => quote(
+            "section 5.3",
+            r#"If the run is active, it must attempt to stop LLM calls and tool execution and then emit `run.status` with `status: "cancelled"`."#,
+        ),
+        "cancel-nothing" => {
+            quote("section 5.3", "Runtime should treat run.cancel as best-effort and idempotent.")
+        }
+        "consent-yes" | "consent-no" | "consent-twice" | "leave-while-asked" => {
+            quote("section 7", "This is treated as a **Runtime→UI request** (you can wait for the response).")
+        }
+        _ => None,
+    }
+}
+
+/// What the document says about what all UIs are asked.
+fn says_of_ui(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "prompts" => quote("section 4.1", "The UI sends `initialize` immediately after connecting."),
+        "whole-run" | "failed-run" => {
+            quote("section 5.4", "UI should stop spinners and treat the run as ended.")
+        }
+        "unknown-words" => quote(
+            "section 3",
+            "- `params` **allows future expansion** (does not discard unknown/extra fields)",
+        ),
+        "torn-lines" => quote("section 2.2", r#"- Each message ends with `\n`"#),
+        "only-protocol" => quote("section 2.2", "- 1 row = 1 JSON object"),
+        "answers-once" => quote(
+            "section 3",
+            "- Request/response requires **correlation id** (needs to wait with UI confirm etc.)",
+        ),
+        _ => None,
     }
 }
 
@@ -34,6 +74,17 @@ fn answers(line: &Value, id: u64) -> bool {
     text(line, "/id") == Some(id.to_string().as_str()) && line.get("method").is_none()
 }
 
+/// Questions that no scenario is about are answered as a person in a hurry would: a project may ask for its mode before its first run.
+fn reply(line: &Value) -> Vec<Value> {
+    let first = line.pointer("/params/items/0/id").cloned();
+    let result = match text(line, "/method") {
+        Some("ui.pick.request") => json!({"ids":first.map_or_else(Vec::new, |id| vec![id])}),
+        Some("ui.prompt.request") => json!({"value":line.pointer("/params/default_value")}),
+        _ => return Vec::new(),
+    };
+    vec![json!({"jsonrpc":"2.0","id":line.get("id"),"result":result})]
+}
+
 fn ended(line: &Value) -> Option<End> {
     if text(line, "/method") != Some("run.status") {
         return None;
@@ -49,14 +100,19 @@ fn ended(line: &Value) -> Option<End> {
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "codelia",
     carrier: Carrier::One,
-    section,
+    says,
     greeting: Greeting::Say(|| hello("hello", true)),
     greeted: |line| text(line, "/id") == Some("hello") && line.get("result").is_some(),
+    reply,
+    not_known: |line, id| answers(line, id) && code(line) == Some(-32601),
     probe: |id| request(id, "parlor.check.unknown", json!({})),
     probed: answers,
     prompt: |id, text| request(id, "run.start", json!({"input":{"type":"text","text":text}})),
     run_id: |line| named(line, "/result/run_id"),
     ended,
+    last_word: |line| {
+        text(line, "/method") == Some("agent.event") && text(line, "/params/event/type") == Some("final")
+    },
     of_run: |line| matches!(text(line, "/method"), Some("agent.event" | "run.status")),
     cancel: Some(|id, run| request(id, "run.cancel", json!({"run_id":run}))),
     asked: Some(|line| {
@@ -64,65 +120,98 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     }),
     answer: |_, ask, yes| json!({"jsonrpc":"2.0","id":ask,"result":{"ok":yes,"remember":false,"reason":null}}),
     ends_with_stdin: true,
-    own,
+    own: scenarios,
     defects: defects::defects,
+    liberties: liberties::liberties,
 };
 
-fn own() -> Vec<Scenario> {
-    let scenario = |name, section, expects, act| Scenario { name, section, expects, act };
+fn scenarios() -> Vec<Scenario> {
     vec![
-        scenario(
+        own(
             "initialize",
-            "section 4.1",
+            quote(
+                "section 4.1",
+                "protocol_version: string; // version that server can speak (same if compatible)",
+            ),
             "the answer names the protocol version, the server and what it can do",
             |t| Box::pin(initialize(t)),
         ),
-        scenario("method-not-found", "section 9", "an unknown method gets the error -32601", |t| {
-            Box::pin(method_not_found(t))
-        }),
-        scenario("id-as-sent", "section 3", "an id comes back with the type it was sent with", |t| {
-            Box::pin(id_as_sent(t))
-        }),
-        scenario("notification", "section 3", "a notification is not answered", |t| {
-            Box::pin(notification(t))
-        }),
-        scenario("stray-response", "section 3", "an answer to nothing does no harm", |t| Box::pin(stray(t))),
-        scenario("bad-params", "section 9", "parameters of the wrong shape get the error -32602", |t| {
-            Box::pin(bad_params(t))
-        }),
-        scenario(
+        own(
+            "method-not-found",
+            quote("section 9", "- `-32601` method not found（JSON-RPC）"),
+            "an unknown method gets the error -32601",
+            |t| Box::pin(method_not_found(t)),
+        ),
+        own(
+            "id-as-sent",
+            quote(
+                "section 3",
+                "- Request/response requires **correlation id** (needs to wait with UI confirm etc.)",
+            ),
+            "an id comes back with the type it was sent with",
+            |t| Box::pin(id_as_sent(t)),
+        ),
+        own(
+            "notification",
+            quote("section 3", "- notification is fire-and-forget (without `id`)"),
+            "a notification is not answered",
+            |t| Box::pin(notification(t)),
+        ),
+        own("stray-response", None, "an answer to nothing does no harm", |t| Box::pin(stray(t))),
+        own(
+            "bad-params",
+            quote("section 9", "- `-32602` invalid params"),
+            "parameters of the wrong shape get the error -32602",
+            |t| Box::pin(bad_params(t)),
+        ),
+        own(
             "run-id",
-            "section 5.1",
+            quote("section 5.1", "export type RunStartResult = { run_id: string; };"),
             "run.start is answered with a run_id before anything of the run",
             |t| Box::pin(run_id(t)),
         ),
-        scenario("seq-rises", "section 5.2", "seq rises by exactly one from event to event of a run", |t| {
-            Box::pin(seq(t))
-        }),
-        scenario(
+        own(
+            "seq-rises",
+            quote("section 5.2", "seq: number; // 0..N（ordering）"),
+            "seq rises by exactly one from event to event of a run",
+            |t| Box::pin(seq(t)),
+        ),
+        own(
             "events-name-run",
-            "section 5.2",
+            quote("section 5.2", "export type AgentEventNotify = { run_id: string;"),
             "every agent.event carries the run_id that run.start told",
             |t| Box::pin(events_name_run(t)),
         ),
-        scenario("busy", "section 9", "a second run.start during a run gets the error -32001", |t| {
-            Box::pin(busy(t))
-        }),
-        scenario("cancel-unknown", "section 5.3", "run.cancel of an unknown run is answered", |t| {
-            Box::pin(cancel_unknown(t))
-        }),
-        scenario(
+        own(
+            "busy",
+            quote("section 9", "- `-32001` runtime busy (simultaneous run limit, etc.)"),
+            "a second run.start during a run gets the error -32001",
+            |t| Box::pin(busy(t)),
+        ),
+        own(
+            "cancel-unknown",
+            quote("section 5.3", "Runtime should treat run.cancel as best-effort and idempotent."),
+            "run.cancel of an unknown run is answered",
+            |t| Box::pin(cancel_unknown(t)),
+        ),
+        own(
             "session-list",
-            "section 5.4",
+            quote("section 5.4", "sessions: Array<{ session_id: string;"),
             "session.list gives a list whose items have a session_id",
             |t| Box::pin(session_list(t)),
         ),
-        scenario("reserved", "section 8", "reserved names are not found, and do no harm", |t| {
-            Box::pin(reserved(t))
-        }),
-        scenario("asks-only-who-can-answer", "section 4.2", "a UI that cannot confirm is not asked", |t| {
-            Box::pin(cannot_confirm(t))
-        }),
+        own(
+            "reserved",
+            quote("section 8", "These are not required for v0, but keep the method namespace:"),
+            "reserved names are not found, and do no harm",
+            |t| Box::pin(reserved(t)),
+        ),
+        own(
+            "asks-only-who-can-answer",
+            quote("section 4.2", "- `supports_confirm`, `supports_prompt`, `supports_pick`"),
+            "a UI that cannot confirm is not asked",
+            |t| Box::pin(cannot_confirm(t)),
+        ),
     ]
 }
 
@@ -336,7 +425,7 @@ fn status(status: &str) -> Value {
 pub(in crate::check) static UI: UiWire = UiWire {
     dialect: "codelia",
     carrier: Carrier::One,
-    section,
+    says: says_of_ui,
     opening: Vec::new,
     reply: |line| {
         let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };

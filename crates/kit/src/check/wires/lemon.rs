@@ -1,20 +1,52 @@
 //! lemon: frames with a type over stdio, the server greets, whole messages in events, questions as `ui_request`.
 
 mod defects;
+mod liberties;
 
-use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, text};
+use super::{End, Greeting, RuntimeWire, UiWire, main_lane, own, quote, text};
 use crate::check::shared::{greet, prompt};
 use crate::check::talk::Talk;
-use crate::check::{Scenario, Stop};
+use crate::check::{Quote, Scenario, Stop};
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 
-fn section(topic: Topic) -> &'static str {
-    match topic {
-        Topic::Hello | Topic::Framing | Topic::Errors | Topic::Run => "section 1",
-        Topic::Cancel => "sections 1 and 4.6",
-        Topic::Consent => "section 2.2",
+/// What the document says about what all runtimes are asked.
+fn says(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "greets" => quote("section 1", "- `ready`, `event`, `stats`, `pong`, `debug`, `error`."),
+        "answers" => {
+            quote("section 1", "- `prompt`, `abort`, `reset`, `save`, `stats`, `ping`, `debug`, `quit`.")
+        }
+        "two-in-one-write" | "torn-line" => quote("section 2.4", "Each line is a single JSON object."),
+        "run-ends" | "second-run" => quote("section 4.3", "- `agent_end` → clear busy status"),
+        "only-protocol" => {
+            quote("section 2.4", "Each line is a single JSON object. The top-level always includes `type`.")
+        }
+        "consent-yes" | "consent-no" | "consent-twice" | "leave-while-asked" => {
+            quote("section 2.2", "- **confirm**: `result` is boolean `true/false`.")
+        }
+        _ => None,
     }
+}
+
+/// What the document says about what all UIs are asked.
+fn says_of_ui(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "prompts" => {
+            quote("section 1", "- `prompt`, `abort`, `reset`, `save`, `stats`, `ping`, `debug`, `quit`.")
+        }
+        "whole-run" => quote("section 4.3", "- `agent_end` → clear busy status"),
+        "failed-run" => quote("section 4.3", "- `error` → show error message/banner"),
+        "torn-lines" => quote("section 4.1", "- Read stdout line-by-line; parse JSON; route by `type`."),
+        "only-protocol" => quote("section 2.4", "Each line is a single JSON object."),
+        "answers-once" => quote("section 3.1", "- Waits for `ui_response` with the matching `id`."),
+        _ => None,
+    }
+}
+
+/// Whether a server says that no session is open; one that says nothing of sessions has one.
+fn waits_for_session(ready: &Value) -> bool {
+    ready.get("active_session_id").is_some_and(Value::is_null)
 }
 
 fn event_type(line: &Value) -> Option<&str> {
@@ -47,9 +79,19 @@ fn answer(ask: &Value, yes: bool) -> Value {
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "lemon",
     carrier: Carrier::One,
-    section,
+    says,
     greeting: Greeting::Hear,
-    greeted: |line| text(line, "/type") == Some("ready"),
+    greeted: |line| match text(line, "/type") {
+        Some("ready") => !waits_for_session(line),
+        Some("session_started") => true,
+        _ => false,
+    },
+    // A later server opens no session by itself.
+    reply: |line| match text(line, "/type") {
+        Some("ready") if waits_for_session(line) => vec![json!({"type":"start_session"})],
+        _ => Vec::new(),
+    },
+    not_known: |_, _| false,
     probe: |_| json!({"type":"ping"}),
     probed: |line, _| text(line, "/type") == Some("pong"),
     prompt: |_, text| json!({"type":"prompt","text":text}),
@@ -58,45 +100,57 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
         "agent_end" => Some(End::Done),
         _ => None,
     },
+    last_word: |_| false,
     of_run: |line| event_type(line).is_some_and(|kind| kind != "quit"),
     // The end after an abort is the same as any other; its own scenario looks for more.
     cancel: None,
     asked: Some(consent),
     answer: |_, ask, yes| answer(ask, yes),
     ends_with_stdin: true,
-    own,
+    own: scenarios,
     defects: defects::defects,
+    liberties: liberties::liberties,
 };
 
-fn own() -> Vec<Scenario> {
-    let scenario = |name, section, expects, act| Scenario { name, section, expects, act };
+fn scenarios() -> Vec<Scenario> {
     vec![
-        scenario("ready-first", "section 1", "the first line is ready, with cwd and model", |t| {
-            Box::pin(ready(t))
-        }),
-        scenario("unknown-command", "section 1", "an unknown command is answered with an error", |t| {
+        own(
+            "ready-first",
+            quote(
+                "section 2.4",
+                r#"{"type":"ready","cwd":"/path","model":{"provider":"anthropic","id":"claude-3-5"},"debug":false}"#,
+            ),
+            "the first line is ready, with cwd and model",
+            |t| Box::pin(ready(t)),
+        ),
+        own("unknown-command", None, "an unknown command is answered with an error", |t| {
             Box::pin(unknown(t))
         }),
-        scenario(
+        own(
             "run-order",
-            "section 2.4.1",
+            quote(
+                "section 7",
+                "- **Message ordering**: rely on `message_start/update/end` semantics; if out-of-order, fallback to full message replacement.",
+            ),
             "agent_start comes first, and messages end as often as they start",
             |t| Box::pin(order(t)),
         ),
-        scenario("message-shape", "section 2.4.2", "messages have a role and a content", |t| {
-            Box::pin(shapes(t))
-        }),
-        scenario("busy", "section 1", "a second prompt during a run is refused with an error", |t| {
-            Box::pin(busy(t))
-        }),
-        scenario("abort", "section 1", "after an abort agent_end comes", |t| Box::pin(abort(t))),
-        scenario("abort-idle", "section 1", "an abort when nothing runs does no harm", |t| {
-            Box::pin(abort_idle(t))
-        }),
-        scenario("stats", "section 1", "stats tells the session and its counts", |t| Box::pin(stats(t))),
-        scenario("stray-response", "section 2.2", "an answer to no question does no harm", |t| {
-            Box::pin(stray(t))
-        }),
+        own(
+            "message-shape",
+            quote("section 2.4.2", "The client should treat `role` and `content` as the primary fields."),
+            "messages have a role and a content",
+            |t| Box::pin(shapes(t)),
+        ),
+        own("busy", None, "a second prompt during a run is refused with an error", |t| Box::pin(busy(t))),
+        own("abort", None, "after an abort agent_end comes", |t| Box::pin(abort(t))),
+        own("abort-idle", None, "an abort when nothing runs does no harm", |t| Box::pin(abort_idle(t))),
+        own(
+            "stats",
+            quote("section 2.4", r#"{"type":"stats","stats":{...}}"#),
+            "stats tells the session and its counts",
+            |t| Box::pin(stats(t)),
+        ),
+        own("stray-response", None, "an answer to no question does no harm", |t| Box::pin(stray(t))),
     ]
 }
 
@@ -206,7 +260,7 @@ fn message(content: Value, stop: Value) -> Value {
 pub(in crate::check) static UI: UiWire = UiWire {
     dialect: "lemon",
     carrier: Carrier::One,
-    section,
+    says: says_of_ui,
     opening: || {
         vec![
             json!({"type":"ready","cwd":"/","model":{"provider":"check","id":"check"},"debug":false,"ui":true,

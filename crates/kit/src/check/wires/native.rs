@@ -2,23 +2,62 @@
 
 mod defects;
 
-use super::{End, Greeting, RuntimeWire, Topic, UiWire, text};
+use super::{End, Greeting, RuntimeWire, UiWire, own, quote, text};
 use crate::check::shared::{greet, probe, prompt};
 use crate::check::talk::Talk;
-use crate::check::{Scenario, Stop};
+use crate::check::{Quote, Scenario, Stop};
 use crate::peer::Carrier;
 use domain::event::{Base, Body, SessionEvent};
 use domain::ids::{Millis, Seq};
 use domain::state::State;
 use serde_json::{Value, json};
 
-fn section(topic: Topic) -> &'static str {
-    match topic {
-        Topic::Hello => "Hello",
-        Topic::Framing => "the first paragraph",
-        Topic::Errors => "Errors",
-        Topic::Run => "What a UI sees",
-        Topic::Cancel | Topic::Consent => "Commands",
+/// What the document says about what all runtimes are asked.
+fn says(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "greets" => quote("Hello", "The UI speaks first."),
+        "answers" => quote("Commands", "Every command is settled once;"),
+        "two-in-one-write" | "torn-line" | "blank-lines" | "only-protocol" => quote(
+            "the first paragraph",
+            "One lane, UTF-8, one JSON object per line with exactly one key, which says what the line is;",
+        ),
+        "garbage" | "not-utf8" => quote("Errors", "`about` is `line` (that line only),"),
+        "oversized-line" => quote("the first paragraph", "a line is at most 10 MB."),
+        "run-ends" | "second-run" | "slow-reader" => quote(
+            "What a UI sees",
+            "The replay builds the session's state from nothing; events follow from `seq` + 1 on.",
+        ),
+        "cancel"
+        | "cancel-nothing"
+        | "consent-yes"
+        | "consent-no"
+        | "consent-twice"
+        | "consent-after-cancel" => quote("Commands", "Every command is settled once;"),
+        "leave-while-asked" => {
+            quote("Hello", "has a person who can answer; without it nobody is asked over this link")
+        }
+        _ => None,
+    }
+}
+
+/// What the document says about what all UIs are asked.
+fn says_of_ui(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "prompts" => quote("Hello", "The UI speaks first."),
+        "whole-run" | "failed-run" | "after-the-end" | "answers-once" | "question-withdrawn" => quote(
+            "What a UI sees",
+            "The replay builds the session's state from nothing; events follow from `seq` + 1 on.",
+        ),
+        "unknown-words" => quote(
+            "the first paragraph",
+            "A tag that it does not know is an error that names it, and the link lives on.",
+        ),
+        "garbage" | "oversized-line" => quote("Errors", "`about` is `line` (that line only),"),
+        "torn-lines" | "only-protocol" => quote(
+            "the first paragraph",
+            "One lane, UTF-8, one JSON object per line with exactly one key, which says what the line is;",
+        ),
+        _ => None,
     }
 }
 
@@ -61,14 +100,17 @@ fn opened(line: &Value) -> Option<Value> {
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "native",
     carrier: Carrier::One,
-    section,
+    says,
     greeting: Greeting::Say(hello),
     greeted: |line| line.get("hello").is_some(),
+    reply: |_| Vec::new(),
+    not_known: |_, _| false,
     probe: |id| command(id, json!({"list_sessions":{}})),
     probed: settles,
     prompt: |id, text| command(id, json!({"prompt":{"input":{"text":text}}})),
     run_id: |line| bodies(line).into_iter().find_map(|body| body.pointer("/run_started/run")).cloned(),
     ended,
+    last_word: |_| false,
     of_run: |line| {
         body(line).is_some_and(|body| body.get("context_measured").is_none() && body.get("renamed").is_none())
     },
@@ -79,41 +121,71 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
         command(id, json!({"answer":{"ask":ask,"answer":answer}}))
     },
     ends_with_stdin: true,
-    own,
+    own: scenarios,
     defects: defects::defects,
+    // The document is ours and leaves nothing open.
+    liberties: Vec::new,
 };
 
-fn own() -> Vec<Scenario> {
-    let scenario = |name, section, expects, act| Scenario { name, section, expects, act };
+fn scenarios() -> Vec<Scenario> {
     vec![
-        scenario("hello-shape", "Hello", "the hello names protocol, name, version and capabilities", |t| {
-            Box::pin(hello_shape(t))
-        }),
-        scenario("later-protocol", "Hello", "a UI that knows more is answered with what both know", |t| {
-            Box::pin(later_protocol(t))
-        }),
-        scenario("unknown-tag", "Errors", "an unknown tag is an error about that line", |t| {
-            Box::pin(unknown_tag(t))
-        }),
-        scenario(
+        own(
+            "hello-shape",
+            quote("Hello", "Both sides say the highest protocol they know and use the lower one;"),
+            "the hello names protocol, name, version and capabilities",
+            |t| Box::pin(hello_shape(t)),
+        ),
+        own(
+            "later-protocol",
+            quote("Hello", "Both sides say the highest protocol they know and use the lower one;"),
+            "a UI that knows more is answered with what both know",
+            |t| Box::pin(later_protocol(t)),
+        ),
+        own(
+            "unknown-tag",
+            quote(
+                "the first paragraph",
+                "A tag that it does not know is an error that names it, and the link lives on.",
+            ),
+            "an unknown tag is an error about that line",
+            |t| Box::pin(unknown_tag(t)),
+        ),
+        own(
             "refusal",
-            "Commands",
+            quote("Commands", "Every command is settled once;"),
             "a command that cannot be done is settled with a refusal that has a kind and a message",
             |t| Box::pin(refusal(t)),
         ),
-        scenario(
+        own(
             "unreadable-command",
-            "Commands",
+            quote("Commands", "one that cannot be read is answered with an `error` that carries its ticket."),
             "a command that cannot be read is an error with its ticket",
             |t| Box::pin(unreadable(t)),
         ),
-        scenario("seq-rises", "What a UI sees", "numbers of events rise", |t| Box::pin(seq(t))),
-        scenario("attached-first", "What a UI sees", "a session is attached before its events come", |t| {
-            Box::pin(attached_first(t))
-        }),
-        scenario("balanced", "What a UI sees", "whatever starts in a run has ended when the run has", |t| {
-            Box::pin(balanced(t))
-        }),
+        own(
+            "seq-rises",
+            quote("What a UI sees", "numbers rise, not always by one."),
+            "numbers of events rise",
+            |t| Box::pin(seq(t)),
+        ),
+        own(
+            "attached-first",
+            quote(
+                "What a UI sees",
+                "The replay builds the session's state from nothing; events follow from `seq` + 1 on.",
+            ),
+            "a session is attached before its events come",
+            |t| Box::pin(attached_first(t)),
+        ),
+        own(
+            "balanced",
+            quote(
+                "What a UI sees",
+                "The replay builds the session's state from nothing; events follow from `seq` + 1 on.",
+            ),
+            "whatever starts in a run has ended when the run has",
+            |t| Box::pin(balanced(t)),
+        ),
     ]
 }
 
@@ -258,7 +330,7 @@ fn attached() -> Value {
 pub(in crate::check) static UI: UiWire = UiWire {
     dialect: "native",
     carrier: Carrier::One,
-    section,
+    says: says_of_ui,
     opening: Vec::new,
     reply: |line| {
         if line.get("hello").is_some() {

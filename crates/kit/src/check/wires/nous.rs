@@ -1,20 +1,46 @@
 //! nous: an envelope with version, id, type and payload; answers on one socket, events on another.
 
 mod defects;
+mod liberties;
 
-use super::{End, Greeting, RuntimeWire, Topic, UiWire, named, text};
+use super::{End, Greeting, RuntimeWire, UiWire, named, own, quote, text};
 use crate::check::shared::prompt;
 use crate::check::talk::Talk;
-use crate::check::{Scenario, Stop};
+use crate::check::{Quote, Scenario, Stop};
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 
-fn section(topic: Topic) -> &'static str {
-    match topic {
-        Topic::Hello | Topic::Cancel => "section 3",
-        Topic::Framing | Topic::Errors => "section 6",
-        Topic::Run => "sections 2 and 4",
-        Topic::Consent => "section 4",
+/// What the document says about what all runtimes are asked.
+fn says(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "answers" => quote("section 3", "14. `ping`"),
+        "two-in-one-write" | "torn-line" => quote("section 1", "2. Transport is `UDS + NDJSON`."),
+        "run-ends" => quote("section 4", "1. One logical run emits one `agent_start` and one `agent_end`."),
+        "second-run" => quote("section 3", "Core commands required by product TUI: 1. `prompt`"),
+        "only-protocol" => quote("section 1", "2. Transport is `UDS + NDJSON`."),
+        _ => None,
+    }
+}
+
+/// What the document says about what all UIs are asked.
+fn says_of_ui(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "prompts" => quote("section 2", r#"1. Send `prompt` with `{"wait": false}`."#),
+        "whole-run" => {
+            quote("section 2", "3. Drive run/turn/message/tool UX from events, not sync response payload.")
+        }
+        "failed-run" => quote(
+            "section 6",
+            "4. Show error envelopes (`ok=false`) with `error.code`, `error.message`, optional `error.cause`.",
+        ),
+        "unknown-words" => {
+            quote("section 6", "1. Treat unknown payload fields as forward-compatible extras.")
+        }
+        "torn-lines" | "only-protocol" => quote("section 1", "2. Transport is `UDS + NDJSON`."),
+        "runtime-dies" => {
+            quote("section 7", "6. Reconnect path can recover UI state using `get_state` and `get_messages`.")
+        }
+        _ => None,
     }
 }
 
@@ -51,57 +77,88 @@ const OF_RUN: &[&str] = &[
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "nous",
     carrier: Carrier::Two,
-    section,
+    says,
     greeting: Greeting::None,
     greeted: |_| true,
+    reply: |_| Vec::new(),
+    not_known: |_, _| false,
     probe: |id| envelope(id, "ping", json!({})),
     probed: |line, id| answers(line, id) && text(line, "/type") == Some("pong"),
     prompt: |id, text| envelope(id, "prompt", json!({"text":text,"wait":false})),
     run_id: |line| named(line, "/payload/run_id"),
     ended,
+    last_word: |_| false,
     of_run: |line| is_event(line) && text(line, "/type").is_some_and(|kind| OF_RUN.contains(&kind)),
     // An abort ends the run with the same words as anything else.
     cancel: None,
     asked: None,
     answer: |_, _, _| Value::Null,
     ends_with_stdin: false,
-    own,
+    own: scenarios,
     defects: defects::defects,
+    liberties: liberties::liberties,
 };
 
-fn own() -> Vec<Scenario> {
-    let scenario = |name, section, expects, act| Scenario { name, section, expects, act };
+fn scenarios() -> Vec<Scenario> {
     vec![
-        scenario(
+        own(
             "envelope",
-            "section 3",
+            quote(
+                "section 6",
+                "4. Show error envelopes (`ok=false`) with `error.code`, `error.message`, optional `error.cause`.",
+            ),
             "an answer has the version, the request's id, a type, a payload and ok",
             |t| Box::pin(shape(t)),
         ),
-        scenario(
+        own(
             "unknown-command",
-            "section 6",
+            quote(
+                "section 6",
+                "4. Show error envelopes (`ok=false`) with `error.code`, `error.message`, optional `error.cause`.",
+            ),
             "an unknown command is answered with ok false and an error code",
             |t| Box::pin(unknown(t)),
         ),
-        scenario("accepted", "section 2", "a prompt that does not wait is accepted with a run_id", |t| {
-            Box::pin(accepted(t))
-        }),
-        scenario(
+        own(
+            "accepted",
+            quote("section 2", r#"1. Send `prompt` with `{"wait": false}`."#),
+            "a prompt that does not wait is accepted with a run_id",
+            |t| Box::pin(accepted(t)),
+        ),
+        own(
             "events-balanced",
-            "section 4",
+            quote(
+                "section 4",
+                "3. Message stream uses `message_start` -> `message_update` -> `message_end`.",
+            ),
             "starts and ends of agent, turns, messages and tools match",
             |t| Box::pin(balanced(t)),
         ),
-        scenario("events-name-run", "section 4", "every event of a run carries its run_id", |t| {
-            Box::pin(events_name_run(t))
-        }),
-        scenario("busy", "section 3", "a second prompt during a run is refused", |t| Box::pin(busy(t))),
-        scenario("abort", "section 3", "an abort is answered, and the run ends", |t| Box::pin(abort(t))),
-        scenario("state", "section 5", "get_state tells whether a run is under way", |t| Box::pin(state(t))),
-        scenario("messages", "section 5", "after a run get_messages has the prompt and the answer", |t| {
-            Box::pin(messages(t))
-        }),
+        own(
+            "events-name-run",
+            quote("section 6", "3. Correlate run-scoped UI state via `run_id`."),
+            "every event of a run carries its run_id",
+            |t| Box::pin(events_name_run(t)),
+        ),
+        own("busy", None, "a second prompt during a run is refused", |t| Box::pin(busy(t))),
+        own(
+            "abort",
+            quote("section 7", "3. `steer`, `follow_up`, `abort` controls work during active run."),
+            "an abort is answered, and the run ends",
+            |t| Box::pin(abort(t)),
+        ),
+        own(
+            "state",
+            quote("section 5", "1. `run_state`, `run_id`, `session_id`"),
+            "get_state tells whether a run is under way",
+            |t| Box::pin(state(t)),
+        ),
+        own(
+            "messages",
+            quote("section 5", "`get_messages` is required for session transcript/state restore:"),
+            "after a run get_messages has the prompt and the answer",
+            |t| Box::pin(messages(t)),
+        ),
     ]
 }
 
@@ -138,10 +195,21 @@ async fn accepted(talk: &mut Talk) -> Result<(), Stop> {
     if sound { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
 }
 
+/// How often to try again when the beginning of a run was not heard.
+const TRIES: u32 = 4;
+
+/// A whole run. A core may register whoever listens a moment after it has accepted the connection, so only a run whose beginning was
+/// heard is judged.
 async fn whole_run(talk: &mut Talk) -> Result<Vec<Value>, Stop> {
     let wish = talk.wishes.plain.clone();
-    prompt(talk, &wish).await?;
-    let lines = talk.until_over(|line| ended(line).is_some()).await;
+    let mut lines = Vec::new();
+    for _ in 0..TRIES {
+        prompt(talk, &wish).await?;
+        lines = talk.until_over(|line| ended(line).is_some()).await;
+        if lines.iter().any(|line| text(line, "/type") == Some("agent_start")) {
+            break;
+        }
+    }
     Ok(lines)
 }
 
@@ -227,7 +295,7 @@ const RUN: &str = "run-1";
 pub(in crate::check) static UI: UiWire = UiWire {
     dialect: "nous",
     carrier: Carrier::Two,
-    section,
+    says: says_of_ui,
     opening: Vec::new,
     reply: |line| {
         let Some(id) = line.get("id") else { return Vec::new() };

@@ -1,22 +1,48 @@
 //! openagent: JSON-RPC over a socket, queries that stream tokens and end with `stream.complete`, approvals of tools.
 
 mod defects;
+mod liberties;
 
-use super::{End, Greeting, RuntimeWire, Topic, UiWire, main_lane, named, text};
+use super::{End, Greeting, RuntimeWire, UiWire, main_lane, named, own, quote, text};
 use crate::check::shared::{greet, prompt};
 use crate::check::talk::Talk;
-use crate::check::{Scenario, Stop};
+use crate::check::{Quote, Scenario, Stop};
 use crate::peer::Carrier;
 use serde_json::{Value, json};
 
-fn section(topic: Topic) -> &'static str {
-    match topic {
-        Topic::Hello => "Methods 1 (initialize)",
-        Topic::Framing => "Message Format",
-        Topic::Errors => "Error Codes",
-        Topic::Run => "Notifications 3 (stream.complete)",
-        Topic::Cancel => "Methods 3 (agent.cancel)",
-        Topic::Consent => "Methods 4 (tool.approve)",
+/// What the document says about what all runtimes are asked.
+fn says(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "greets" => quote("Lifecycle", "3. Handshake via `initialize` method"),
+        "answers" => quote("Error Codes", "| -32601 | Method not found | Method doesn't exist |"),
+        "two-in-one-write" | "torn-line" | "only-protocol" => {
+            quote("Connection", "- **Framing:** Newline-delimited JSON (one message per line)")
+        }
+        "garbage" => quote("Error Codes", "| -32700 | Parse error | Invalid JSON |"),
+        "oversized-line" => quote("Message Validation", "- Maximum message size enforced (10MB)"),
+        "run-ends" | "second-run" => {
+            quote("Notifications 3", "**Description:** Signal that streaming is complete")
+        }
+        "cancel" => quote("Notifications 3", "- `cancelled` - Cancelled by user"),
+        "cancel-nothing" => quote("Methods 3", "**Description:** Cancel an in-progress query"),
+        "consent-yes" | "consent-no" | "consent-twice" | "consent-after-cancel" | "leave-while-asked" => {
+            quote("Rate Limiting", "- Tool execution requires explicit approval")
+        }
+        _ => None,
+    }
+}
+
+/// What the document says about what all UIs are asked.
+fn says_of_ui(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "prompts" => quote("Lifecycle", "3. Handshake via `initialize` method"),
+        "whole-run" => quote("Notifications 3", "**Description:** Signal that streaming is complete"),
+        "failed-run" => quote("Notifications 4", "**Description:** Signal an error during streaming"),
+        "torn-lines" | "only-protocol" => {
+            quote("Connection", "- **Framing:** Newline-delimited JSON (one message per line)")
+        }
+        "answers-once" => quote("Methods 4", "**Description:** Approve or reject a tool execution"),
+        _ => None,
     }
 }
 
@@ -51,14 +77,17 @@ fn ended(line: &Value) -> Option<End> {
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "openagent",
     carrier: Carrier::One,
-    section,
+    says,
     greeting: Greeting::Say(hello),
     greeted: |line| answers(line, 900_000) && line.get("result").is_some(),
+    reply: |_| Vec::new(),
+    not_known: |line, id| answers(line, id) && line.pointer("/error/code") == Some(&json!(-32601)),
     probe: |id| request(id, "parlor.check.unknown", json!({})),
     probed: answers,
     prompt: |id, text| request(id, "agent.query", json!({"message":text})),
     run_id: |line| named(line, "/result/query_id"),
     ended,
+    last_word: |_| false,
     of_run: |line| {
         text(line, "/method")
             .is_some_and(|method| method.starts_with("stream.") || method.starts_with("tool."))
@@ -71,42 +100,59 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     }),
     answer: |id, ask, yes| request(id, "tool.approve", json!({"execution_id":ask,"approved":yes})),
     ends_with_stdin: false,
-    own,
+    own: scenarios,
     defects: defects::defects,
+    liberties: liberties::liberties,
 };
 
-fn own() -> Vec<Scenario> {
-    let scenario = |name, section, expects, act| Scenario { name, section, expects, act };
+fn scenarios() -> Vec<Scenario> {
     vec![
-        scenario(
+        own(
             "initialize",
-            "Methods 1",
-            "the answer has the status ready, a version and capabilities",
+            quote("Methods 1", r#""status": "ready","#),
+            "the answer has the status ready and capabilities",
             |t| Box::pin(initialize(t)),
         ),
-        scenario("method-not-found", "Error Codes", "an unknown method gets the error -32601", |t| {
-            Box::pin(not_found(t))
-        }),
-        scenario("bad-params", "Error Codes", "parameters of the wrong shape get the error -32602", |t| {
-            Box::pin(bad_params(t))
-        }),
-        scenario("id-as-sent", "Message Format", "an id comes back with the type it was sent with", |t| {
-            Box::pin(id_as_sent(t))
-        }),
-        scenario(
+        own(
+            "method-not-found",
+            quote("Error Codes", "| -32601 | Method not found | Method doesn't exist |"),
+            "an unknown method gets the error -32601",
+            |t| Box::pin(not_found(t)),
+        ),
+        own(
+            "bad-params",
+            quote("Error Codes", "| -32602 | Invalid params | Invalid method parameters |"),
+            "parameters of the wrong shape get the error -32602",
+            |t| Box::pin(bad_params(t)),
+        ),
+        own(
+            "id-as-sent",
+            quote("Message Format", r#""id": <number|string>,"#),
+            "an id comes back with the type it was sent with",
+            |t| Box::pin(id_as_sent(t)),
+        ),
+        own(
             "query-id",
-            "Methods 2",
+            quote("Methods 2", "**Response (immediate):**"),
             "agent.query is answered with a query_id before anything of the query",
             |t| Box::pin(query_id(t)),
         ),
-        scenario("tokens-indexed", "Notifications 1", "the index of tokens rises", |t| Box::pin(tokens(t))),
-        scenario("stream-names-query", "Notifications", "every line of a stream carries the query_id", |t| {
-            Box::pin(names_query(t))
+        own("tokens-indexed", quote("Notifications 1", r#""index": 0,"#), "the index of tokens rises", |t| {
+            Box::pin(tokens(t))
         }),
-        scenario("cancel-unknown", "Methods 3", "agent.cancel of an unknown query is answered", |t| {
-            Box::pin(cancel_unknown(t))
-        }),
-        scenario("approve-unknown", "Methods 4", "tool.approve of an unknown execution is refused", |t| {
+        own(
+            "stream-names-query",
+            quote("Notifications 1", r#""query_id": "q-123abc", "token": "To optimize","#),
+            "every line of a stream carries the query_id",
+            |t| Box::pin(names_query(t)),
+        ),
+        own(
+            "cancel-unknown",
+            quote("Message Format", "All messages follow JSON-RPC 2.0 specification."),
+            "agent.cancel of an unknown query is answered",
+            |t| Box::pin(cancel_unknown(t)),
+        ),
+        own("approve-unknown", None, "tool.approve of an unknown execution is refused", |t| {
             Box::pin(approve_unknown(t))
         }),
     ]
@@ -128,7 +174,6 @@ async fn initialize(talk: &mut Talk) -> Result<(), Stop> {
     let line =
         talk.until("the answer to initialize", |line| answers(line, 900_000).then(|| line.clone())).await?;
     let sound = text(&line, "/result/status") == Some("ready")
-        && text(&line, "/result/protocol_version").is_some()
         && line.pointer("/result/capabilities").is_some_and(Value::is_array);
     if sound { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
 }
@@ -183,11 +228,22 @@ async fn tokens(talk: &mut Talk) -> Result<(), Stop> {
     let wish = talk.wishes.slow.clone();
     prompt(talk, &wish).await?;
     let lines = talk.until_over(|line| ended(line).is_some()).await;
-    let tokens = lines.iter().filter(|line| text(line, "/method") == Some("stream.token"));
-    let indices: Vec<u64> =
-        tokens.filter_map(|line| line.pointer("/params/index").and_then(Value::as_u64)).collect();
-    if indices.is_empty() {
+    // Several may come in one line.
+    let tokens = lines.iter().flat_map(|line| match text(line, "/method") {
+        Some("stream.token") => line.get("params").into_iter().collect(),
+        Some("stream.tokens") => {
+            line.pointer("/params/tokens").and_then(Value::as_array).into_iter().flatten().collect()
+        }
+        _ => Vec::new(),
+    });
+    let tokens: Vec<&Value> = tokens.collect();
+    if tokens.is_empty() {
         return Err(Stop::Skipped("the answer came without stream.token".to_owned()));
+    }
+    let indices: Vec<u64> =
+        tokens.iter().filter_map(|token| token.get("index").and_then(Value::as_u64)).collect();
+    if let Some(token) = tokens.iter().find(|token| token.get("index").is_none()) {
+        return Err(Stop::wrong(format!("a token without an index: {token}")));
     }
     match indices.windows(2).find(|pair| pair[1] <= pair[0]) {
         None => Ok(()),
@@ -219,7 +275,8 @@ async fn approve_unknown(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
     let line =
         call(talk, "tool.approve", json!({"execution_id":"exec-that-never-was","approved":true})).await?;
-    if line.get("error").is_some() { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
+    let refused = line.get("error").is_some() || text(&line, "/result/status") == Some("error");
+    if refused { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
 }
 
 const QUERY: &str = "q-check";
@@ -231,7 +288,7 @@ fn notify(method: &str, params: Value) -> Value {
 pub(in crate::check) static UI: UiWire = UiWire {
     dialect: "openagent",
     carrier: Carrier::One,
-    section,
+    says: says_of_ui,
     opening: Vec::new,
     reply: |line| {
         let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };

@@ -7,7 +7,14 @@ use serde_json::{Value, json};
 /// One for each scenario that only this wire has.
 pub(super) fn defects() -> Vec<Defect> {
     vec![
-        sets("is ready without a version", &["ready-first"], "/version", |_| Value::Null),
+        Defect::new("speaks before it is ready", &["ready-first"], || {
+            said(|line| {
+                let ready = is(&line, "/type", "ready");
+                let early = ready.then(|| json!({"type":"token","id":"req-0","token":"hi","timestamp":1}));
+                early.into_iter().chain([line]).collect()
+            })
+        }),
+        sets("tells no state", &["get-status"], "/data/state", |_| Value::Null),
         omits("keeps errors to itself", &["unknown-kind"], |line| is(line, "/type", "error")),
         Defect::new("answers under another id", &["id-comes-back"], || {
             said(|mut line| {
