@@ -50,6 +50,8 @@ pub struct Heads {
     pub seed: Option<String>,
     /// `session-cwd /home/user/project`.
     pub session_cwd: Option<String>,
+    /// `home /home/user`: where the home of the recorded person was.
+    pub home: Option<String>,
     /// `option name=value`, in order.
     pub options: Vec<(String, String)>,
 }

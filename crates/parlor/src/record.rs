@@ -163,6 +163,7 @@ fn open(path: &Path, dialect: &str) -> anyhow::Result<Recorder> {
         dialect: Some(dialect.to_owned()),
         title: Some(format!("recorded by parlor {}", env!("CARGO_PKG_VERSION"))),
         session_cwd: std::env::current_dir().ok().map(|dir| domain::path_text::write(&dir)),
+        home: tools::home().map(|home| domain::path_text::write(&home)),
         ..Heads::default()
     };
     Recorder::create(path, &heads)

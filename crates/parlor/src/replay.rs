@@ -16,7 +16,8 @@ use std::time::Duration;
 
 /// Play one side of a recording against a program and tell where it answers differently.
 ///
-/// Ids and times are made anew in every conversation: they only have to agree with each other. Exit code 1 when something differs.
+/// Ids and times are made anew in every conversation: they only have to agree with each other. A path in a home may lie in another home,
+/// and a list of sessions may have others in it, unless the recording goes on with one of them. Exit code 1 when something differs.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  parlor replay talk.txt --at-once -- parlor serve --dialect codelia --stdio --ephemeral\n  parlor replay talk.txt --role ui -- parlor attach --dialect codelia --prompt \"list files\" -- {runtime}"
@@ -36,7 +37,7 @@ pub(crate) struct Replay {
     /// Tell all differences, not only the first.
     #[arg(long)]
     all: bool,
-    /// Ids and times must be the recorded ones, too.
+    /// Ids, times, paths and lists must be the recorded ones, too.
     #[arg(long)]
     exact: bool,
     /// How many seconds the program may take for a line that is due.
@@ -65,7 +66,8 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
         TestedRole::Runtime => (Side::Runtime, Peer::runtime(&place, carrier).await?),
         TestedRole::Ui => (Side::Ui, Peer::ui(&place, carrier, &relay::command()?).await?),
     };
-    let transcript = if replay.exact { transcript } else { loosen(&transcript, tested) };
+    let home = tools::home().map(|home| domain::path_text::write(&home));
+    let transcript = if replay.exact { transcript } else { loosen(&transcript, tested, home.as_deref()) };
     let manner = Manner {
         speed: if replay.at_once { None } else { Some(replay.speed) },
         patience: Duration::from_secs(replay.patience),

@@ -18,7 +18,7 @@ pub struct NotationError {
 
 const WORDS: &str =
     "`>`, `<`, `!`, `#`, model, tool, command, event, keys, screen, wait, optional, anyorder, close, kill";
-const HEADS: &str = "dialect, title, seed, session-cwd, option";
+const HEADS: &str = "dialect, title, seed, session-cwd, home, option";
 
 /// Reads a whole transcript; the error names the line.
 pub(super) fn transcript(text: &str) -> Result<Transcript, NotationError> {
@@ -103,6 +103,7 @@ impl<'t> Reader<'t> {
             "title" => &mut heads.title,
             "seed" => &mut heads.seed,
             "session-cwd" => &mut heads.session_cwd,
+            "home" => &mut heads.home,
             _ => {
                 let option = value.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
                 let Some((name, value)) = option.filter(|(name, _)| !name.is_empty()) else {

@@ -28,6 +28,7 @@ impl fmt::Display for Heads {
             ("title", &self.title),
             ("seed", &self.seed),
             ("session-cwd", &self.session_cwd),
+            ("home", &self.home),
         ];
         for (word, value) in heads {
             if let Some(value) = value {

@@ -91,7 +91,7 @@ fn refused_texts_name_their_line() {
     for (text, said) in [
         (
             "talk hi",
-            "line 1: unknown word \"talk\"; a step begins with `>`, `<`, `!`, `#`, model, tool, command, event, keys, screen, wait, optional, anyorder, close, kill; a head is dialect, title, seed, session-cwd, option",
+            "line 1: unknown word \"talk\"; a step begins with `>`, `<`, `!`, `#`, model, tool, command, event, keys, screen, wait, optional, anyorder, close, kill; a head is dialect, title, seed, session-cwd, home, option",
         ),
         ("dialect a\ndialect b", "line 2: `dialect` stands twice"),
         ("dialect", "line 1: `dialect` needs a value"),

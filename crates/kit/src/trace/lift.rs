@@ -1,7 +1,8 @@
 //! Lifts both sides of a transcript: the runtime's lines through a UI role and the canon, the UI's lines through a runtime role.
 //!
 //! The UI role speaks too, to nobody. Its requests are matched by name with those of the recorded UI, so that a recorded answer can
-//! be given to it under the id it used itself. Nothing here may fail: what is not understood has no words of its own.
+//! be given to it under the id it used itself; an answer to what it did not ask is told by the request's name. Nothing here may fail:
+//! what is not understood has no words of its own.
 
 use super::words::{name_of, of_command, of_line, short};
 use super::{Span, SpanKind};
@@ -148,11 +149,18 @@ impl Lift {
         let mut said = raw.to_owned();
         if let Some(Value::Object(object)) = value
             && !object.contains_key("method")
-            && let Some(ours) = object.get("id").and_then(|id| self.twins.get(&id.to_string()))
+            && let Some(id) = object.get("id").map(Value::to_string)
         {
-            let mut twin = object.clone();
-            twin.insert("id".to_owned(), ours.clone());
-            said = Value::Object(twin).to_string();
+            match self.twins.get(&id) {
+                Some(ours) => {
+                    let mut twin = object.clone();
+                    twin.insert("id".to_owned(), ours.clone());
+                    said = Value::Object(twin).to_string();
+                }
+                // The recorded UI asked and the role did not: it would take the answer for one to nothing.
+                None if self.requests.contains_key(&(true, id)) => return,
+                None => {}
+            }
         }
         let lane = Lane(u32::from(lane));
         self.ui_step(|ui, cx, seen| ui.line(cx, seen, lane, Line::Text(said)));

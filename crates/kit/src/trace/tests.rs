@@ -52,6 +52,28 @@ fn runs_tools_asks_and_waiting_are_told() {
     "#]].assert_eq(&trace().to_string());
 }
 
+/// Requests that our own UI role would not make: there is no run to cancel, and it has not chosen a session.
+#[test]
+fn answers_are_told_by_the_request_whichever_side_made_it() {
+    let recorded = r#"dialect codelia
+> {"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocol_version":"0","client":{"name":"t","version":"0"},"ui_capabilities":{"supports_pick":true}}}
+< {"jsonrpc":"2.0","id":"a","result":{"protocol_version":"0","server":{"name":"x","version":"1"},"server_capabilities":{}}}
+> {"jsonrpc":"2.0","id":"b","method":"run.cancel","params":{"run_id":"r9"}}
+< {"jsonrpc":"2.0","id":"b","error":{"code":-32002,"message":"run not found"}}
+> {"jsonrpc":"2.0","id":"c","method":"session.history","params":{"session_id":"s1"}}
+< {"jsonrpc":"2.0","id":"c","result":{"runs":0,"events_sent":0}}
+< {"jsonrpc":"2.0","id":"c","method":"client.tool","params":{}}
+> {"jsonrpc":"2.0","id":"c","error":{"code":-32601,"message":"method not found"}}
+< {"jsonrpc":"2.0","id":"z","result":{}}
+"#;
+    let trace = Trace::of(&Transcript::parse(recorded).unwrap(), dialects::codelia::DIALECT);
+    let words = |line: usize| trace.lines[line].words.join(" · ");
+    assert_eq!(words(3), "run.cancel: error -32002 run not found");
+    assert!(words(5).starts_with("session.history: {"), "{}", words(5));
+    assert_eq!(words(7), "client.tool: error -32601 method not found");
+    assert_eq!(words(8), "unknown: an answer to nothing that we asked", "nobody asked for it");
+}
+
 #[test]
 fn the_question_lasts_until_it_is_answered() {
     let trace = trace();

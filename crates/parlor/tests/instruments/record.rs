@@ -60,6 +60,28 @@ fn a_conversation_is_written_down_without_its_secrets_and_plays_again() {
 }
 
 #[test]
+fn sessions_that_came_since_do_not_stop_a_replay() {
+    let world = tempfile::tempdir().unwrap();
+    let world = world.path();
+    let serve = [PARLOR, "serve", "--dialect", "codelia", "--stdio"];
+    let args = ["record", "--dialect", "codelia", "--out", "talk.txt", "--"];
+    let mut ui = Spoken::start(parlor(world, &[&args[..], &serve].concat()));
+    ui.say(CODELIA_HELLO);
+    ui.until(r#""id":"1""#);
+    ui.say(r#"{"jsonrpc":"2.0","id":"2","method":"session.list","params":{}}"#);
+    assert!(ui.until(r#""id":"2""#).contains(r#""sessions":[]"#), "nothing is kept yet");
+    assert_eq!(ui.end(), Some(0));
+    assert!(std::fs::read_to_string(world.join("talk.txt")).unwrap().contains("\nhome /"));
+    assert_eq!(output(world, &["run", "say first"]).status.code(), Some(0));
+    let args = ["replay", "talk.txt", "--at-once", "--all", "--patience", "5", "--"];
+    let again = output(world, &[&args[..], &serve].concat());
+    assert_eq!(again.status.code(), Some(0), "{}", stdout(&again));
+    let args = ["replay", "talk.txt", "--at-once", "--exact", "--patience", "5", "--"];
+    let exact = output(world, &[&args[..], &serve].concat());
+    assert_eq!(exact.status.code(), Some(1), "the list has grown: {}", stdout(&exact));
+}
+
+#[test]
 fn a_program_that_answers_differently_is_told_by_its_first_difference() {
     let world = tempfile::tempdir().unwrap();
     let world = world.path();

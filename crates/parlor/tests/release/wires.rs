@@ -112,7 +112,8 @@ struct Played {
 
 impl Played {
     fn of(wire: &str, tested: Side) -> Vec<Say> {
-        let transcript = loosen(&Transcript::parse(&fixture(&format!("wires/{wire}.txt"))).unwrap(), tested);
+        let transcript =
+            loosen(&Transcript::parse(&fixture(&format!("wires/{wire}.txt"))).unwrap(), tested, None);
         let steps = transcript.steps.into_iter().filter_map(|step| match step.kind {
             Kind::Say(say) => Some(say),
             _ => None,
