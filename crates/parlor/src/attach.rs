@@ -3,12 +3,12 @@
 use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
 use crate::interactive::{self, UiOptions};
-use crate::ps::announcement::Announcement;
 use crate::record::Tape;
-use crate::remote::{Front, RuntimeAddress};
+use crate::remote::{Front, Person, RuntimeAddress};
 use crate::stop::Stops;
 use crate::{places, ps, run, stack};
 use domain::ids::SessionId;
+use tui::commands::Restart;
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
@@ -27,44 +27,59 @@ pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result
             ));
         }
     };
-    let socket = match &place {
-        RuntimeAddress::Socket(path) => Some(path.clone()),
-        RuntimeAddress::Command(_) => None,
-    };
-    let headless = attach.prompt.is_some();
-    let log = if headless { stack::log_to_stderr() } else { stack::no_log() };
     let tape = attach.record.as_deref().map(Tape::new);
-    let stops = headless.then(Stops::listen);
-    let front =
-        Front::open(&common, attach.dialect, place, attach.session.as_deref(), tape.as_ref(), log).await?;
-    let exit = match (&attach.prompt, stops) {
-        (Some(prompt), Some(stops)) => {
-            run::converse(&front.hub, None, prompt.clone(), &Run::of(String::new()), stops).await
-        }
-        _ => {
-            let note = interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect));
-            let (cwd, look) = (places::working_directory(&common)?, UiOptions::of(&common)?);
-            if let Some(socket) = socket {
-                let open = async |session: Option<SessionId>| {
-                    let known = session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
-                    let session = known.as_deref().or(attach.session.as_deref());
-                    let place = RuntimeAddress::Socket(socket.clone());
-                    Front::open(&common, attach.dialect, place, session, tape.as_ref(), stack::no_log()).await
-                };
-                let exit = interactive::on_socket(front, open, note, cwd, look).await;
-                if let Some(tape) = tape {
-                    tape.finish();
-                }
-                return exit;
-            }
-            let _announcement =
-                Announcement::quietly(&front.hub, &cwd, &format!("terminal on {}", attach.dialect)).await;
-            interactive::on(&front.hub, None, note, cwd, look).await
-        }
+    let exit = match attach.prompt.clone() {
+        Some(prompt) => say(&common, &attach, place, tape.as_ref(), prompt).await,
+        None => show(&common, &attach, place, tape.as_ref()).await,
     };
-    front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
     if let Some(tape) = tape {
         tape.finish();
     }
     exit
+}
+
+/// One prompt without a screen.
+async fn say(
+    common: &Common,
+    attach: &Attach,
+    place: RuntimeAddress,
+    tape: Option<&Tape>,
+    prompt: String,
+) -> anyhow::Result<Exit> {
+    // Before a runtime is greeted: a signal must not leave it behind.
+    let stops = Stops::listen();
+    let (session, log) = (attach.session.as_deref(), stack::log_to_stderr());
+    let front = Front::open(common, attach.dialect, place, session, Person::Away, tape, log).await?;
+    let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
+    let exit = run::converse(&front.hub, None, prompt, &run, &attach.allow, stops).await;
+    front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
+    exit
+}
+
+/// The terminal UI.
+async fn show(
+    common: &Common,
+    attach: &Attach,
+    place: RuntimeAddress,
+    tape: Option<&Tape>,
+) -> anyhow::Result<Exit> {
+    let note = interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect));
+    let (cwd, look) = (places::working_directory(common)?, UiOptions::of(common)?);
+    let restart = match place {
+        RuntimeAddress::Socket(_) => Restart::Connect,
+        RuntimeAddress::Command(_) => Restart::Start,
+    };
+    let open = async |session: Option<SessionId>| {
+        let known = session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
+        let session = known.as_deref().or(attach.session.as_deref());
+        let (place, log) = (place.clone(), stack::no_log());
+        let front = Front::open(common, attach.dialect, place, session, Person::There, tape, log).await?;
+        // Behind a socket others find it by itself.
+        Ok(match restart {
+            Restart::Start => front.announced(&cwd, &format!("terminal on {}", attach.dialect)).await,
+            Restart::Connect | Restart::None => front,
+        })
+    };
+    let front = open(None).await?;
+    interactive::on_runtime(front, open, restart, note, cwd.clone(), look).await
 }

@@ -4,7 +4,7 @@ use crate::cli::{Bridge, Common};
 use crate::exit::{self, Exit};
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
-use crate::remote::{Front, RuntimeAddress};
+use crate::remote::{Front, Person, RuntimeAddress};
 use crate::serve::{self, Host, Wire};
 use crate::stop::{self, Manner};
 use crate::{places, stack};
@@ -28,8 +28,16 @@ pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exi
     exit::complain(&report);
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
-    let front =
-        Front::open(&common, bridge.to, place, None, runtime_tape.as_ref(), stack::log_to_stderr()).await?;
+    let front = Front::open(
+        &common,
+        bridge.to,
+        place,
+        None,
+        Person::There,
+        runtime_tape.as_ref(),
+        stack::log_to_stderr(),
+    )
+    .await?;
     let cwd = places::working_directory(&common)?;
     let host = Host::in_front(&cwd, bridge.options.clone(), tape.clone());
     let serving = format!("bridge: {} on {}", bridge.from, bridge.to);

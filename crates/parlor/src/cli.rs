@@ -287,9 +287,18 @@ pub(crate) struct Attach {
     /// Write the conversation down in this file. Secrets are taken out.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// One prompt without a screen, like `parlor run`.
+    /// One prompt without a screen, like `parlor run`, with its exit codes.
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
+    /// With `--prompt`: print every event as one JSON line, and a last line with the result.
+    #[arg(long, requires = "prompt")]
+    pub(crate) json: bool,
+    /// With `--prompt`: tools of the runtime that are said yes to when it asks, by the runtime's own names; `all` for everything it asks.
+    #[arg(long, requires = "prompt", value_delimiter = ',', value_name = "TOOL,…", value_parser = granted)]
+    pub(crate) allow: Vec<Allowance>,
+    /// With `--prompt`: give up after this many seconds.
+    #[arg(long, requires = "prompt", value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
     /// Start this program and speak on its stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -346,6 +355,13 @@ fn allowance(text: &str) -> Result<Allowance, String> {
     // They come with settings and skills; naming one that is not there allows nothing.
     names.extend(["fetch", "skill"]);
     Allowance::parse(text, &names).map_err(|why| why.to_string())
+}
+
+/// A tool of somebody else's runtime, whatever it is called there.
+fn granted(text: &str) -> Result<Allowance, String> {
+    let names = [text];
+    let known = if text.is_empty() { &[] } else { &names[..] };
+    Allowance::parse(text, known).map_err(|_| "name a tool of the runtime, or all".to_owned())
 }
 
 /// A wire by its name; shells complete it.

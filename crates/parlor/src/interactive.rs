@@ -9,6 +9,7 @@ use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
 use crate::{places, stack};
+use again::ScreenEnds;
 use domain::command::{Command, LibraryCommand};
 use domain::ids::SessionId;
 use domain::port::News;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tui::commands::Restart;
 use tui::{About, ExitReason, Keep, Note, Options};
 
 /// Commands that may wait between the UI and the hub.
@@ -267,21 +269,28 @@ pub(crate) async fn on(
     Ok(exit(left?))
 }
 
-/// The terminal UI on a runtime behind a socket: when that goes away, it is looked for until it is back.
-pub(crate) async fn on_socket(
+/// The terminal UI on a foreign runtime: when that goes away, the screen says why and stays until it is back. `restart` is what the
+/// person can do about it.
+pub(crate) async fn on_runtime(
     front: Front,
     open: impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
+    restart: Restart,
     note: Note,
     cwd: PathBuf,
     look: UiOptions,
 ) -> anyhow::Result<Exit> {
-    let (send, news) = mpsc::channel(NEWS);
+    let (news, incoming) = mpsc::channel(NEWS);
     let (outgoing, commands) = mpsc::channel(OUTGOING);
-    let keeping = again::keep_attached(front, open, send, commands);
-    let screen = tui::run(look.options(note, cwd), news, outgoing);
-    // The screen ends first: it drops its ends of both channels, and the other side goes with them.
+    // One wish is enough.
+    let (again, restarts) = mpsc::channel(1);
+    let keeping = again::keep_attached(front, open, ScreenEnds { news, commands, restarts });
+    let options = Options { restart: Some((restart, again)), ..look.options(note, cwd) };
+    let screen = tui::run(options, incoming, outgoing);
+    // The screen ends first: it drops its ends of the channels, and the other side goes with them.
     let (kept, left) = tokio::join!(keeping, screen);
-    kept?;
+    if let Some(last) = kept? {
+        last.say();
+    }
     Ok(exit(left?))
 }
 

@@ -171,6 +171,6 @@ fn told_by_clap(why: &clap::Error, words: &[OsString]) -> ExitCode {
 }
 
 fn say_error(why: &anyhow::Error) -> ExitCode {
-    exit::complain(&format!("error: {why:#}"));
+    exit::complain(&format!("error: {}", exit::in_words(why)));
     exit::of_error(why)
 }

@@ -2,13 +2,14 @@
 
 use crate::cli::Common;
 use crate::exit;
+use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::{entrance, places, stack};
 use dialects::Dialect;
 use domain::path_text;
 use hub::{Hub, Log, RemoteSeat};
 use kit::notation::Side;
-use link::child::{Child, Launch, Restarted, start_again_on};
+use link::child::{Child, Exit, Launch, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
 use roles::{Hello, Lane};
 use std::ffi::OsString;
@@ -19,8 +20,11 @@ use std::time::Duration;
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// Lines of a runtime's stderr that are shown after a failure.
 const LAST_LINES: usize = 20;
+/// How long a runtime that closed its link may take to end by itself, so that its exit code is its own.
+const END_WITHIN: Duration = Duration::from_millis(500);
 
 /// Where a foreign runtime is.
+#[derive(Debug, Clone)]
 pub(crate) enum RuntimeAddress {
     /// Listening there.
     Socket(PathBuf),
@@ -46,10 +50,47 @@ impl RuntimeAddress {
     }
 }
 
+/// Whether somebody sits there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Person {
+    /// Somebody answers.
+    There,
+    /// Nobody can choose or write anything; consent is answered by what was allowed before.
+    Away,
+}
+
 /// A foreign runtime with a hub in front of it.
 pub(crate) struct Front {
     pub(crate) hub: Hub,
     program: Option<Program>,
+    /// Lets others find it, for as long as it is there.
+    announcement: Option<Announcement>,
+}
+
+/// Why a runtime that we started is gone, as far as it told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LastWords {
+    /// How it ended, if that was by itself.
+    pub(crate) exit: Option<Exit>,
+    /// The end of its stderr.
+    pub(crate) stderr: Vec<String>,
+}
+
+impl LastWords {
+    fn of(exit: Option<Exit>, stderr: &[String]) -> LastWords {
+        let stderr = stderr.iter().skip(stderr.len().saturating_sub(LAST_LINES)).cloned().collect();
+        LastWords { exit, stderr }
+    }
+
+    /// Shows them on stderr.
+    pub(crate) fn say(&self) {
+        for line in &self.stderr {
+            exit::complain(&format!("runtime: {line}"));
+        }
+        if let Some(exit) = self.exit {
+            exit::complain(&format!("the runtime {exit}"));
+        }
+    }
 }
 
 /// A runtime that we started.
@@ -71,6 +112,7 @@ impl Front {
         dialect: Dialect,
         place: RuntimeAddress,
         session: Option<&str>,
+        person: Person,
         tape: Option<&Tape>,
         log: Log,
     ) -> anyhow::Result<Front> {
@@ -102,26 +144,53 @@ impl Front {
             cwd: path_text::write(&places::working_directory(common)?),
             size: None,
             session: session.map(Into::into),
+            is_away: person == Person::Away,
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
         let hub = stack::remote(common, RemoteSeat { role, link, hello, lossless }, log)?;
-        Ok(Front { hub, program })
+        Ok(Front { hub, program, announcement: None })
+    }
+
+    /// Lets `parlor ps` show it.
+    pub(crate) async fn announced(self, cwd: &Path, serving: &str) -> Front {
+        let announcement = Announcement::quietly(&self.hub, cwd, serving).await;
+        Front { announcement, ..self }
+    }
+
+    /// Whether the runtime was started by us.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.program.is_some()
     }
 
     /// Lets the runtime go; after a failure shows what it said last.
     pub(crate) async fn close(self, well: bool) {
-        self.hub.stop().await;
-        let (status, stderr) = match self.program {
-            Some(Program::Once(child)) => child.shutdown().await,
-            Some(Program::Restarted(program)) => program.shutdown().await,
-            None => return,
-        };
-        if !well {
-            for line in stderr.iter().rev().take(LAST_LINES).rev() {
-                exit::complain(&format!("runtime: {line}"));
-            }
-            exit::complain(&format!("runtime ended: {status}"));
+        if well {
+            self.let_go().await;
+        } else if let Some(last) = self.last_words().await {
+            last.say();
         }
+    }
+
+    /// Lets a runtime go that is gone or failed; gives what is known of its end, if we started it.
+    pub(crate) async fn last_words(mut self) -> Option<LastWords> {
+        let exit = match &mut self.program {
+            Some(Program::Once(child)) => tokio::time::timeout(END_WITHIN, child.wait()).await.ok(),
+            Some(Program::Restarted(program)) => program.ended_within(END_WITHIN).await,
+            None => None,
+        };
+        Some(LastWords::of(exit, &self.let_go().await?))
+    }
+
+    /// Lets the runtime go; gives its stderr, if we started it.
+    async fn let_go(self) -> Option<Vec<String>> {
+        let Front { hub, program, announcement } = self;
+        drop(announcement);
+        hub.stop().await;
+        let (_, stderr) = match program? {
+            Program::Once(child) => child.shutdown().await,
+            Program::Restarted(program) => program.shutdown().await,
+        };
+        Some(stderr)
     }
 }
 

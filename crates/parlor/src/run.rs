@@ -5,17 +5,18 @@ use crate::exit::{self, Exit};
 use crate::stack;
 use crate::stop::Stops;
 use anyhow::Context;
-use domain::ask::{Answer, Ask, AskKind};
+use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
 use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
-use domain::ids::{Millis, SessionId};
+use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use roles::Answers;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -43,7 +44,7 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
     if let Some(words) = &own.no_workspace {
         exit::complain(words);
     }
-    let exit = converse(&own.hub, own.start, prompt, &run, Stops::listen()).await;
+    let exit = converse(&own.hub, own.start, prompt, &run, &[], Stops::listen()).await;
     own.engine.stop(&own.hub).await;
     exit
 }
@@ -51,13 +52,15 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
 /// How long a run that was told to stop may take for it. The hub gives an engine less.
 const STOP_GRACE: Duration = Duration::from_secs(4);
 
-/// Says one thing to whatever runs behind the hub and follows it to its end. `stops` listen since before a foreign runtime was greeted; a
-/// listener for each round would miss what comes between two rounds.
+/// Says one thing to whatever runs behind the hub and follows it to its end. `granted` is what a foreign runtime is told yes to: our own
+/// agent knows what is allowed, and does not ask for it. `stops` listen since before a foreign runtime was greeted; a listener for each
+/// round would miss what comes between two rounds.
 pub(crate) async fn converse(
     hub: &Hub,
     start: Option<Command>,
     prompt: String,
     run: &Run,
+    granted: &[Allowance],
     mut stops: Stops,
 ) -> anyhow::Result<Exit> {
     let answers = Answers { consent: true, other: false, deadline: None };
@@ -67,7 +70,7 @@ pub(crate) async fn converse(
     let command =
         Command::Run(RunCommand::Prompt { input: Input::text(prompt), options: PromptOptions::default() });
     ui.port.command(PROMPT, Target::Current, command).await?;
-    let mut headless = Headless::new(run, ui.port.clone());
+    let mut headless = Headless::new(run, granted, ui.port.clone());
     if let Some(first) = first {
         headless.news(first).await?;
     }
@@ -108,6 +111,7 @@ pub(crate) async fn converse(
 
 struct Headless<'a> {
     run: &'a Run,
+    granted: &'a [Allowance],
     port: LocalPort,
     state: State,
     session: Option<SessionId>,
@@ -116,16 +120,32 @@ struct Headless<'a> {
     /// Whether something was said that no line break ended.
     in_line: bool,
     denied: bool,
+    /// Questions of a run that nobody has answered yet.
+    unanswered: BTreeSet<AskId>,
+    /// Whether one of them was given up.
     needs_input: bool,
+    /// The last error that was told as it happened.
+    told: Option<String>,
     /// Why the conversation is not saved, while it is not.
     unsaved: Option<String>,
 }
 
 impl<'a> Headless<'a> {
-    fn new(run: &'a Run, port: LocalPort) -> Headless<'a> {
-        let (state, text) = (State::new(), String::new());
-        let (in_line, denied, needs_input) = (false, false, false);
-        Headless { run, port, state, session: None, text, in_line, denied, needs_input, unsaved: None }
+    fn new(run: &'a Run, granted: &'a [Allowance], port: LocalPort) -> Headless<'a> {
+        Headless {
+            run,
+            granted,
+            port,
+            state: State::new(),
+            session: None,
+            text: String::new(),
+            in_line: false,
+            denied: false,
+            unanswered: BTreeSet::new(),
+            needs_input: false,
+            told: None,
+            unsaved: None,
+        }
     }
 
     /// Takes news in; gives the exit once the run is over.
@@ -206,14 +226,20 @@ impl<'a> Headless<'a> {
             Body::Tool(ToolEvent::Proposed { name, args, .. }) => self.aside(&format!("· {name} {args}")),
             Body::Note(NoteEvent::Noticed { level: Level::Error, text, .. }) => {
                 exit::complain(&format!("error: {text}"));
+                self.told = Some(text.clone());
             }
             Body::Note(NoteEvent::Noticed { text, .. }) => self.aside(text),
             Body::Run(RunEvent::Retrying { reason, .. }) => self.aside(&format!("trying again: {reason}")),
             // By the mode or a rule, without a question.
             Body::Tool(ToolEvent::Decided { decision, .. }) if !decision.allowed => self.denied = true,
             Body::Ask(AskEvent::Opened(ask)) => self.asked(ask).await?,
-            Body::Ask(AskEvent::Closed { closing: domain::ask::Closing::Unattended, .. }) => {
-                self.needs_input = true;
+            Body::Ask(AskEvent::Closed { ask, closing }) => {
+                let given_up = match closing {
+                    Closing::Answered { answer, .. } => *answer == Answer::Dismissed,
+                    Closing::Unattended | Closing::Expired => true,
+                    Closing::Withdrawn => false,
+                };
+                self.needs_input |= self.unanswered.remove(ask) && given_up;
             }
             Body::Run(RunEvent::Ended { outcome, .. }) => return Ok(Some(self.exit(outcome))),
             _ => {}
@@ -233,12 +259,18 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// Nobody is here: what was allowed on the command line would not have been asked.
+    /// Nobody is here: what our own agent was allowed on the command line would not have been asked. A question that no run waits for is
+    /// the runtime's own matter, and it goes on without an answer.
     async fn asked(&mut self, ask: &Ask) -> anyhow::Result<()> {
         let AskKind::Consent(consent) = &ask.kind else {
-            self.needs_input = true;
+            self.unanswered.extend(ask.run.map(|_| ask.id));
             return Ok(());
         };
+        if self.unsaved.is_none() && self.granted.iter().any(|granted| granted.covers_consent(consent)) {
+            let answer = Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) };
+            self.port.command(ANSWER, Target::Current, Command::Answer { ask: ask.id, answer }).await?;
+            return Ok(());
+        }
         self.denied = true;
         let reason = match &self.unsaved {
             Some(why) => {
@@ -259,7 +291,8 @@ impl<'a> Headless<'a> {
     fn exit(&self, outcome: &Outcome) -> Exit {
         match outcome {
             Outcome::Failed(failure) => {
-                if self.state.entries.is_empty() {
+                // What was told as it happened is not said twice.
+                if !self.told.as_ref().is_some_and(|told| told.contains(&failure.message)) {
                     exit::complain(&format!("error: {}", failure.message));
                 }
                 Exit::Failed
@@ -269,7 +302,7 @@ impl<'a> Headless<'a> {
                 Exit::Failed
             }
             Outcome::Cancelled => Exit::Cancelled,
-            Outcome::Done if self.needs_input => Exit::NeedsInput,
+            Outcome::Done if self.needs_input || !self.unanswered.is_empty() => Exit::NeedsInput,
             Outcome::Done if self.denied => Exit::Denied,
             Outcome::Done => Exit::Done,
         }

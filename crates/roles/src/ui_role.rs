@@ -47,6 +47,8 @@ pub struct Hello {
     pub size: Option<(u16, u16)>,
     /// Session to go to at once, by the peer's id.
     pub session: Option<Arc<str>>,
+    /// Whether nobody is there who could choose or write anything, so that only consent is answered.
+    pub is_away: bool,
 }
 
 /// Longest time that a foreign runtime may take for its handshake.

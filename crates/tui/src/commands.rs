@@ -63,8 +63,22 @@ pub enum SlashAction {
     Edit,
     /// Stops the run.
     Stop,
+    /// Starts the runtime again, or connects to it again.
+    Restart,
     /// Ends the UI.
     Quit,
+}
+
+/// What can be done about a runtime that hangs or is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Restart {
+    /// Nothing: it is this program itself.
+    #[default]
+    None,
+    /// It was started by this program, and can be started again.
+    Start,
+    /// It is behind a socket, and can be connected to again.
+    Connect,
 }
 
 /// One command that is typed as `/name`.
@@ -78,6 +92,13 @@ pub struct Slash {
     pub does: SlashAction,
     /// Whether the runtime can.
     pub can: fn(&Abilities) -> bool,
+}
+
+impl Slash {
+    /// Whether it can be done here: by this runtime, and with it.
+    pub fn is_offered(&self, abilities: &Abilities, restart: Restart) -> bool {
+        (self.can)(abilities) && (self.does != SlashAction::Restart || restart != Restart::None)
+    }
 }
 
 const ALWAYS: fn(&Abilities) -> bool = |_| true;
@@ -125,6 +146,7 @@ pub const COMMANDS: &[Slash] = &[
     slash("mouse", "", "switch the mouse on or off", SlashAction::Mouse),
     slash("edit", "", "write in your own editor", SlashAction::Edit),
     slash("stop", "", "stop the run", SlashAction::Stop),
+    slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart),
     slash("quit", "", "leave", SlashAction::Quit),
 ];
 

@@ -1,6 +1,7 @@
 //! The model: all that the UI knows. It changes only in `update`; `view` draws it.
 
 use crate::ask::{Answered, AskPanel};
+use crate::commands::Restart;
 use crate::complete::Completion;
 use crate::composer::{Editor, History};
 use crate::keymap::Keymap;
@@ -116,6 +117,8 @@ pub struct Screen {
     pub toasts: VecDeque<Toast>,
     /// Words that came and went, oldest first.
     pub notices: VecDeque<(Millis, Level, String)>,
+    /// What can be done about a runtime that is gone.
+    pub restart: Restart,
     /// Until when a second Ctrl-C quits.
     pub quit_until: Option<Millis>,
     /// Until when a second Esc stops everything.
@@ -252,6 +255,7 @@ impl Model {
             overlay: None,
             toasts: VecDeque::new(),
             notices: VecDeque::new(),
+            restart: Restart::None,
             quit_until: None,
             all_until: None,
             put_away: false,
@@ -287,14 +291,19 @@ impl Model {
         fx.push(Fx::Send(Outgoing { ticket, target, command }));
     }
 
+    /// Keeps a word for whoever looks for it later.
+    pub(crate) fn notice(&mut self, level: Level, text: &str) {
+        if self.screen.notices.len() >= MAX_NOTICES {
+            self.screen.notices.pop_front();
+        }
+        self.screen.notices.push_back((self.screen.now, level, crate::clean::clean_line(text)));
+    }
+
     /// Shows a word for a while.
     pub(crate) fn toast(&mut self, level: Level, text: impl AsRef<str>) {
         let text = crate::clean::clean_line(text.as_ref());
         let until = Millis(self.screen.now.0 + TOAST_MS);
-        if self.screen.notices.len() >= MAX_NOTICES {
-            self.screen.notices.pop_front();
-        }
-        self.screen.notices.push_back((self.screen.now, level, text.clone()));
+        self.notice(level, &text);
         self.screen.toasts.retain(|toast| toast.text != text);
         self.screen.toasts.push_back(Toast { level, text, until });
         while self.screen.toasts.len() > MAX_TOASTS {

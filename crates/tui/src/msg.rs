@@ -151,6 +151,8 @@ pub enum Fx {
     Print,
     /// Stops the program until it is continued.
     Suspend,
+    /// Starts the runtime again, or connects to it again.
+    Restart,
     /// Ends the UI.
     Quit,
 }

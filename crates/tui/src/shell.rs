@@ -15,6 +15,7 @@ mod terminal;
 pub use gallery::Decoded;
 
 use crate::ask;
+use crate::commands::Restart;
 use crate::keymap::Keymap;
 use crate::model::{About, Model, Note};
 use crate::msg::{Begin, Fx, Msg, Outgoing};
@@ -79,6 +80,8 @@ pub struct Options {
     pub begin: Option<Begin>,
     /// The folder where files are looked up and commands run.
     pub cwd: PathBuf,
+    /// What can be done about a runtime that is gone, and who does it.
+    pub restart: Option<(Restart, mpsc::Sender<()>)>,
 }
 
 /// The last word, given a session and its status fields.
@@ -119,6 +122,7 @@ pub async fn run(
     model.screen.theme = settings.theme.unwrap_or(model.screen.auto);
     model.screen.settings = settings;
     model.screen.keymap.clone_from(&options.keys);
+    model.screen.restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
     // Inline, the terminal's own scrolling and selecting are what the person wants.
     let mouse = settings.mouse && !settings.inline;
     // Before the terminal is taken, so that no signal can end the program and leave it behind.

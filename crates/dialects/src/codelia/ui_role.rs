@@ -328,8 +328,9 @@ impl UiRole for CodeliaUi {
             client: Program { name: "parlor".to_owned(), version: hello.version.clone() },
             ui_capabilities: UiCapabilities {
                 supports_confirm: true,
-                supports_prompt: true,
-                supports_pick: true,
+                // A runtime that asks when nobody can choose would wait, or be sent away.
+                supports_prompt: !hello.is_away,
+                supports_pick: !hello.is_away,
                 supports_markdown: true,
                 supports_images: true,
                 supports_permission_preflight_events: true,

@@ -77,7 +77,7 @@ fn kinds(bench: &mut RuntimeBench) -> Vec<String> {
 
 /// Our client in front of a server that says nothing yet.
 fn ui_open() -> UiBench {
-    let hello = Hello { version: "0".to_owned(), cwd: CWD.to_owned(), size: None, session: None };
+    let hello = Hello { version: "0".to_owned(), cwd: CWD.to_owned(), ..Hello::default() };
     UiBench::open(LemonUi::new(), &hello)
 }
 

@@ -110,7 +110,8 @@ fn awaiting() -> (RuntimeBench, ToolRunId, AskId) {
 
 /// Our client in front of a backend that says nothing yet.
 fn ui() -> UiBench {
-    let hello = Hello { version: "1.2.3".into(), cwd: "/p".into(), size: Some((100, 30)), session: None };
+    let hello =
+        Hello { version: "1.2.3".into(), cwd: "/p".into(), size: Some((100, 30)), ..Hello::default() };
     UiBench::open(OpenagentUi::new(), &hello)
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn guest(dialect: Dialect) -> Guest {
 pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
-    let hello = Hello { version: "0.0.0".to_owned(), cwd: "/w".to_owned(), size: None, session: None };
+    let hello = Hello { version: "0.0.0".to_owned(), cwd: "/w".to_owned(), ..Hello::default() };
     let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless };
     Hub::start(setup(engine), Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }

@@ -56,6 +56,11 @@ pub struct Restarted {
 }
 
 impl Restarted {
+    /// How it ended, if it does within this time.
+    pub async fn ended_within(&self, within: Duration) -> Option<Exit> {
+        timeout(within, async { Some(self.current.child.lock().await.as_mut()?.wait().await) }).await.ok()?
+    }
+
     /// Ends it as [`Child::shutdown`] does.
     pub async fn shutdown(self) -> (Exit, Vec<String>) {
         self.outgoing.close_after_flush();

@@ -1,9 +1,11 @@
 //! Keeping a UI on a runtime that goes and comes back: the screen stays, says what is wrong, and is attached again.
 //!
-//! States: attached (news and commands pass), looking (commands are refused, so that what was said comes back to the person). Ends when
-//! the screen does. Nothing is sent twice by itself: what happened meanwhile comes with the replay of the session.
+//! States: attached (news and commands pass), looking (behind a socket it is tried again and again), waiting (a program that we started
+//! is started again only when the person says so). Where nothing passes, commands are refused, so that what was said comes back to the
+//! person. Ends when the screen does. Nothing is sent twice by itself: what happened meanwhile comes with the replay of the session.
 
-use crate::remote::Front;
+use crate::exit;
+use crate::remote::{Front, LastWords};
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News};
@@ -18,6 +20,8 @@ use tui::Outgoing;
 /// How long to wait before looking again, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const MAX_WAIT: Duration = Duration::from_secs(4);
+/// What a person can do about a program that is gone.
+const START_AGAIN: &str = "/restart starts it again (Ctrl-D quits)";
 
 /// Why news and commands stopped passing.
 enum Stop {
@@ -25,99 +29,166 @@ enum Stop {
     Left,
     /// The runtime is.
     Lost(String),
+    /// The person wants it anew.
+    Restart,
 }
 
-/// Passes news and commands between the screen and the runtime, whichever incarnation of it is there.
+/// The other ends of what the screen hears and says.
+pub(super) struct ScreenEnds {
+    pub(super) news: mpsc::Sender<News>,
+    pub(super) commands: mpsc::Receiver<Outgoing>,
+    /// The person wants the runtime started or reached again.
+    pub(super) restarts: mpsc::Receiver<()>,
+}
+
+/// Passes news and commands between the screen and the runtime, whichever incarnation of it is there. Gives the last words of a program
+/// that was gone when the screen ended.
 pub(super) async fn keep_attached(
     mut front: Front,
     mut open: impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
-    news: mpsc::Sender<News>,
-    mut commands: mpsc::Receiver<Outgoing>,
-) -> anyhow::Result<()> {
+    mut screen: ScreenEnds,
+) -> anyhow::Result<Option<LastWords>> {
     let mut session = None;
     loop {
-        let stop = pass(&front, &news, &mut commands, &mut session).await?;
-        front.close(true).await;
-        let Stop::Lost(why) = stop else { return Ok(()) };
-        let Some(found) = look(why, &mut open, session.as_ref(), &news, &mut commands).await else {
-            return Ok(());
+        let stop = screen.pass(&front, &mut session).await?;
+        let is_ours = front.is_ours();
+        let found = match stop {
+            Stop::Left => {
+                front.close(true).await;
+                return Ok(None);
+            }
+            Stop::Lost(why) if is_ours => {
+                let last = front.last_words().await;
+                let Some(found) = screen.wait(lost(&why, last.as_ref()), &mut open, session.as_ref()).await
+                else {
+                    return Ok(last);
+                };
+                Some(found)
+            }
+            Stop::Lost(why) => {
+                front.close(true).await;
+                screen.look(why, &mut open, session.as_ref()).await
+            }
+            Stop::Restart => {
+                screen.tell("it is let go, to begin anew".to_owned()).await;
+                front.close(true).await;
+                match open(session.clone()).await {
+                    Ok(front) => Some(front),
+                    Err(why) if is_ours => {
+                        let words = format!("{}. {START_AGAIN}", exit::in_words(&why));
+                        screen.wait(words, &mut open, session.as_ref()).await
+                    }
+                    Err(why) => screen.look(exit::in_words(&why), &mut open, session.as_ref()).await,
+                }
+            }
         };
+        let Some(found) = found else { return Ok(None) };
         front = found;
     }
 }
 
-async fn pass(
-    front: &Front,
-    news: &mpsc::Sender<News>,
-    commands: &mut mpsc::Receiver<Outgoing>,
-    session: &mut Option<SessionId>,
-) -> anyhow::Result<Stop> {
-    let mut ui = front.hub.attach("terminal", Standing::Controller, Answers::ALL, None).await?;
-    loop {
-        tokio::select! {
-            heard = ui.news.recv() => {
-                let told = match heard {
-                    Some(News::Link(LinkState::Lost(why))) => return Ok(Stop::Lost(why)),
-                    None => return Ok(Stop::Lost("the link was closed".to_owned())),
-                    Some(told) => told,
-                };
-                if let News::Attached { session: current, .. } = &told {
-                    *session = Some(current.clone());
-                }
-                if news.send(told).await.is_err() {
-                    return Ok(Stop::Left);
-                }
-            }
-            said = commands.recv() => match said {
-                Some(Outgoing { ticket, target, command }) => {
-                    if ui.port.command(ticket, target, command).await.is_err() {
-                        return Ok(Stop::Lost("the link was closed".to_owned()));
+/// Why a program is gone, what can be done, and below it what it said last.
+fn lost(why: &str, last: Option<&LastWords>) -> String {
+    let exit = last.and_then(|last| last.exit);
+    let why = exit.map_or_else(|| why.to_owned(), |exit| format!("it {exit}"));
+    let said = last.map(|last| last.stderr.as_slice()).unwrap_or_default();
+    let lines = said.iter().map(|line| format!("\n{line}"));
+    format!("{why}. {START_AGAIN}{}", lines.collect::<String>())
+}
+
+impl ScreenEnds {
+    async fn tell(&self, words: String) -> Option<()> {
+        self.news.send(News::Link(LinkState::Lost(words))).await.ok()
+    }
+
+    async fn pass(&mut self, front: &Front, session: &mut Option<SessionId>) -> anyhow::Result<Stop> {
+        let mut ui = front.hub.attach("terminal", Standing::Controller, Answers::ALL, None).await?;
+        loop {
+            tokio::select! {
+                heard = ui.news.recv() => {
+                    let told = match heard {
+                        Some(News::Link(LinkState::Lost(why))) => return Ok(Stop::Lost(why)),
+                        None => return Ok(Stop::Lost("the link was closed".to_owned())),
+                        Some(told) => told,
+                    };
+                    if let News::Attached { session: current, .. } = &told {
+                        *session = Some(current.clone());
+                    }
+                    if self.news.send(told).await.is_err() {
+                        return Ok(Stop::Left);
                     }
                 }
-                None => return Ok(Stop::Left),
-            },
-        }
-    }
-}
-
-/// Tries again and again; `None` when the screen is gone.
-async fn look(
-    mut why: String,
-    open: &mut impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
-    session: Option<&SessionId>,
-    news: &mpsc::Sender<News>,
-    commands: &mut mpsc::Receiver<Outgoing>,
-) -> Option<Front> {
-    let mut wait = FIRST_WAIT;
-    loop {
-        let word = format!("{why}. It is looked for; what you type stays here (Ctrl-D quits)");
-        news.send(News::Link(LinkState::Lost(word))).await.ok()?;
-        refuse_until(Instant::now() + wait, news, commands).await?;
-        wait = (wait * 2).min(MAX_WAIT);
-        match open(session.cloned()).await {
-            Ok(front) => return Some(front),
-            // Somebody else is there now, and that is worth more than why the first one left.
-            Err(error) if matches!(error.downcast_ref(), Some(LinkError::Distrusted { .. })) => {
-                why = error.to_string();
+                said = self.commands.recv() => match said {
+                    Some(Outgoing { ticket, target, command }) => {
+                        if ui.port.command(ticket, target, command).await.is_err() {
+                            return Ok(Stop::Lost("the link was closed".to_owned()));
+                        }
+                    }
+                    None => return Ok(Stop::Left),
+                },
+                Some(()) = self.restarts.recv() => return Ok(Stop::Restart),
             }
-            Err(_) => {}
         }
     }
-}
 
-/// Tells every command of this time that nobody heard it; `None` when the screen is gone.
-async fn refuse_until(
-    end: Instant,
-    news: &mpsc::Sender<News>,
-    commands: &mut mpsc::Receiver<Outgoing>,
-) -> Option<()> {
-    loop {
-        tokio::select! {
-            () = sleep_until(end) => return Some(()),
-            said = commands.recv() => {
-                let refusal = Refusal::new(RefusalKind::Lost, "the runtime is gone")
-                    .hint("what you wrote is back in the composer; send it again when the runtime is back");
-                news.send(News::Settled { ticket: said?.ticket, with: Err(refusal) }).await.ok()?;
+    /// Waits until the person wants the program started again, and it was; `None` when the screen is gone.
+    async fn wait(
+        &mut self,
+        mut words: String,
+        open: &mut impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
+        session: Option<&SessionId>,
+    ) -> Option<Front> {
+        loop {
+            self.tell(words).await?;
+            self.refuse_until(None).await?;
+            match open(session.cloned()).await {
+                Ok(front) => return Some(front),
+                Err(why) => words = format!("{}. {START_AGAIN}", exit::in_words(&why)),
+            }
+        }
+    }
+
+    /// Tries again and again, and at once when the person says so; `None` when the screen is gone.
+    async fn look(
+        &mut self,
+        mut why: String,
+        open: &mut impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
+        session: Option<&SessionId>,
+    ) -> Option<Front> {
+        let mut wait = FIRST_WAIT;
+        loop {
+            self.tell(format!("{why}. It is looked for; what you type stays here (Ctrl-D quits)")).await?;
+            self.refuse_until(Some(Instant::now() + wait)).await?;
+            wait = (wait * 2).min(MAX_WAIT);
+            match open(session.cloned()).await {
+                Ok(front) => return Some(front),
+                // Somebody else is there now, and that is worth more than why the first one left.
+                Err(error) if matches!(error.downcast_ref(), Some(LinkError::Distrusted { .. })) => {
+                    why = error.to_string();
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Tells every command up to a time, or until the person wants the runtime anew, that nobody heard it; `None` when the screen is
+    /// gone.
+    async fn refuse_until(&mut self, end: Option<Instant>) -> Option<()> {
+        loop {
+            let over = async {
+                match end {
+                    Some(end) => sleep_until(end).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = over => return Some(()),
+                Some(()) = self.restarts.recv() => return Some(()),
+                said = self.commands.recv() => {
+                    let refusal = Refusal::new(RefusalKind::Lost, "the runtime is gone")
+                        .hint("what you wrote is back in the composer; send it again when the runtime is back");
+                    self.news.send(News::Settled { ticket: said?.ticket, with: Err(refusal) }).await.ok()?;
+                }
             }
         }
     }
@@ -128,11 +199,19 @@ mod tests {
     use super::*;
     use domain::command::{Command, ListCommand, Target};
     use domain::port::Ticket;
+    use link::child::Exit;
+
+    type Person = (mpsc::Receiver<News>, mpsc::Sender<Outgoing>, mpsc::Sender<()>);
+
+    fn screen() -> (ScreenEnds, Person) {
+        let ((news, heard), (say, commands)) = (mpsc::channel(8), mpsc::channel(8));
+        let (restart, restarts) = mpsc::channel(1);
+        (ScreenEnds { news, commands, restarts }, (heard, say, restart))
+    }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_said_meanwhile_is_refused_so_that_it_comes_back() {
-        let (news, mut heard) = mpsc::channel(8);
-        let (say, mut commands) = mpsc::channel(8);
+        let (mut ends, (mut heard, say, restart)) = screen();
         let command = Command::List(ListCommand::Tools);
         say.send(Outgoing { ticket: Ticket(7), target: Target::Current, command }).await.unwrap();
         let mut tries = 0;
@@ -149,14 +228,44 @@ mod tests {
             let News::Settled { ticket, with: Err(refusal) } = heard.recv().await.unwrap() else { panic!() };
             assert_eq!((ticket, refusal.kind), (Ticket(7), RefusalKind::Lost));
             assert!(matches!(heard.recv().await, Some(News::Link(LinkState::Lost(_)))));
-            drop((heard, say));
+            drop((heard, say, restart));
         };
         let mut open = open;
-        let (found, ()) = tokio::join!(
-            look("it crashed".to_owned(), &mut open, Some(&session), &news, &mut commands),
-            leave
-        );
+        let (found, ()) = tokio::join!(ends.look("it crashed".to_owned(), &mut open, Some(&session)), leave);
         assert!(found.is_none());
         assert!(tries >= 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_program_is_started_again_only_when_the_person_says_so() {
+        let (mut ends, (mut heard, say, restart)) = screen();
+        let mut tries = 0;
+        let mut open = async |_: Option<SessionId>| -> anyhow::Result<Front> {
+            tries += 1;
+            anyhow::bail!("no such program")
+        };
+        let person = async {
+            let News::Link(LinkState::Lost(word)) = heard.recv().await.unwrap() else { panic!() };
+            assert_eq!(word, "it ended");
+            let long = tokio::time::timeout(MAX_WAIT * 10, heard.recv()).await;
+            assert!(long.is_err(), "nothing happens by itself");
+            restart.send(()).await.unwrap();
+            let News::Link(LinkState::Lost(word)) = heard.recv().await.unwrap() else { panic!() };
+            assert!(word.starts_with("no such program. /restart starts it again"), "{word}");
+            drop((heard, say, restart));
+        };
+        let (found, ()) = tokio::join!(ends.wait("it ended".to_owned(), &mut open, None), person);
+        assert!(found.is_none());
+        assert_eq!(tries, 1);
+    }
+
+    #[test]
+    fn the_exit_code_and_the_last_lines_are_told_with_the_loss() {
+        let last = LastWords { exit: Some(Exit::Code(3)), stderr: vec!["boom".into(), "no config".into()] };
+        assert_eq!(
+            lost("the peer closed the link", Some(&last)),
+            "it ended with code 3. /restart starts it again (Ctrl-D quits)\nboom\nno config"
+        );
+        assert!(lost("the peer closed the link", None).starts_with("the peer closed the link. "));
     }
 }

@@ -110,7 +110,7 @@ pub(crate) async fn ui(dialect: Dialect) -> Peer {
         no_sandbox: None,
         salt: 1,
     };
-    let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), size: None, session: None };
+    let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), ..Hello::default() };
     let (ours, theirs) = pipes(dialect);
     let seat = RemoteSeat { role: dialect.ui_role(), link: link(lanes(dialect), ours), hello, lossless };
     let store = Box::new(MemoryStore::default());

@@ -4,7 +4,11 @@
 
 mod bridge;
 mod check;
+mod lost;
 mod record;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../task/terminal/screen.rs"]
+mod screen;
 mod shared;
 
 use std::io::{BufRead, BufReader, Write};

@@ -127,7 +127,7 @@ pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
         no_sandbox: None,
         salt: 1,
     };
-    let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), size: None, session: None };
+    let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), ..Hello::default() };
     let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless };
     let log = Arc::new(|line: &str| eprintln!("front: {line}"));
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log)

@@ -78,6 +78,16 @@ impl Allowance {
         }
     }
 
+    /// Whether it covers what is asked, as far as the question tells.
+    pub fn covers_consent(&self, consent: &Consent) -> bool {
+        match (self, Allowance::for_consent(consent)) {
+            (Allowance::All, _) => true,
+            (Allowance::Free, needed) => needed != Allowance::All && consent.name == BASH,
+            (Allowance::Network, Allowance::Tool(name)) => name == BASH,
+            (allowed, needed) => *allowed == needed,
+        }
+    }
+
     /// The least that would cover what is asked, as far as the question tells: for whoever can be asked nothing more.
     pub fn for_consent(consent: &Consent) -> Allowance {
         let risk = consent.assessment.risk;
@@ -125,6 +135,37 @@ impl fmt::Display for Allowance {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn consent(name: &str, args: &str, risk: Risk) -> Consent {
+        Consent {
+            tool: domain::ids::ToolRunId(1),
+            name: name.to_owned(),
+            args: domain::content::Json::verbatim(args),
+            preview: None,
+            assessment: domain::ask::Assessment { risk, reasons: Vec::new(), reversible: true },
+            digest: domain::ask::ActionDigest(String::new()),
+            rule: None,
+            takes_reason: true,
+        }
+    }
+
+    #[test]
+    fn a_question_is_covered_by_what_names_it_and_by_no_less() {
+        let tool = |name: &str| Allowance::Tool(name.to_owned());
+        let plain = consent("bash", r#"{"command":"ls"}"#, Risk::Medium);
+        for allowed in [tool("bash"), Allowance::Network, Allowance::Free, Allowance::All] {
+            assert!(allowed.covers_consent(&plain), "{allowed}");
+        }
+        assert!(!tool("shell").covers_consent(&plain));
+        let free = consent("bash", r#"{"command":"ls","unsandboxed":true}"#, Risk::Medium);
+        assert!(Allowance::Free.covers_consent(&free) && !Allowance::Network.covers_consent(&free));
+        let critical = consent("bash", r#"{"command":"rm -rf /"}"#, Risk::Critical);
+        for allowed in [tool("bash"), Allowance::Network, Allowance::Free] {
+            assert!(!allowed.covers_consent(&critical), "{allowed}");
+        }
+        assert!(Allowance::All.covers_consent(&critical));
+        assert!(tool("shell").covers_consent(&consent("shell", "{}", Risk::Low)));
+    }
 
     #[test]
     fn a_word_that_names_nothing_is_refused_with_what_there_is() {

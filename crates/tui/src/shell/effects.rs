@@ -88,6 +88,12 @@ impl Shell {
                 self.command = Some(command::Running::start(line, &self.options.cwd, self.inbox.clone()));
             }
             Fx::StopShell => self.command.iter_mut().for_each(command::Running::stop),
+            Fx::Restart => {
+                if let Some((_, again)) = &self.options.restart {
+                    // A second wish on top of the first changes nothing.
+                    let _ = again.try_send(());
+                }
+            }
             Fx::Quit => self.exit = Some(ExitReason::Quit),
         }
     }

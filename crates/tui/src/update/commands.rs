@@ -27,7 +27,7 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
         }
         Some(Parsed::Command(command, argument)) => (command, argument),
     };
-    if !(command.can)(&model.world.seen().abilities) {
+    if !command.is_offered(&model.world.seen().abilities, model.screen.restart) {
         model.toast(Level::Warning, format!("this runtime cannot do /{}", command.name));
         return true;
     }
@@ -45,6 +45,7 @@ pub(super) fn press(model: &mut Model, at: usize, fx: &mut Vec<Fx>) {
 fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
     let given = (!argument.is_empty()).then(|| argument.to_owned());
     match does {
+        SlashAction::Restart => fx.push(Fx::Restart),
         SlashAction::Help => page(model, "Commands", Content::Commands),
         SlashAction::Keys => page(model, "Keys", Content::Keys),
         SlashAction::Status => page(model, "Status", Content::Status),

@@ -22,7 +22,9 @@ pub(super) fn refresh(model: &mut Model, fx: &mut Vec<Fx>) {
         return;
     }
     model.screen.completion = match kind {
-        Kind::Slash => Some(complete::slashes(from, &query, &model.world.seen().abilities)),
+        Kind::Slash => {
+            Some(complete::slashes(from, &query, &model.world.seen().abilities, model.screen.restart))
+        }
         Kind::File => {
             fx.push(Fx::FindFiles(query.clone()));
             // What was found for the shorter word stays until the answer is here.

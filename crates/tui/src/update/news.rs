@@ -64,8 +64,12 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
             if link == LinkState::Up {
                 is_back(model);
             }
-            if matches!(link, LinkState::Lost(_)) {
+            if let LinkState::Lost(why) = &link {
                 unheard(model);
+                if model.world.link != link {
+                    // The newest stands first there, so that the lines can be read downwards.
+                    why.lines().rev().for_each(|line| model.notice(Level::Error, line));
+                }
             }
             model.world.link = link;
         }

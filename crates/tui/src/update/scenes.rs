@@ -1,6 +1,7 @@
 //! Longer ways through the screen: commands, lists, selection, mouse, completion.
 
 use super::tests::AttachedUi;
+use crate::commands::Restart;
 use crate::msg::{Fx, Mouse, MouseAct, Msg};
 use crate::settings::Setting;
 use crate::theme::Theme;
@@ -423,6 +424,40 @@ fn sessions_that_no_title_fits_are_looked_for_in_what_was_said() {
         |command| matches!(command, Command::Library(LibraryCommand::List { search: Some(words), .. }) if words == "forty-two"),
     );
     assert!(searched);
+}
+
+const DIED: &str = "it ended with code 3. /restart starts it again\nboom: no config\n\u{1b}[31mgiving up";
+
+#[test]
+fn the_last_words_of_a_runtime_stand_with_the_loss_and_among_the_notices() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.hear(News::Link(LinkState::Lost(DIED.to_owned())));
+    let screen = stage.ui.screen();
+    for words in ["the runtime is gone: it ended with code 3. /restart", "  boom: no config", "giving up"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    // It is told again while nobody comes.
+    stage.ui.hear(News::Link(LinkState::Lost(DIED.to_owned())));
+    stage.ui.keys("/notices<enter>");
+    let page = stage.ui.screen();
+    let place = |words: &str| page.lines().position(|line| line.contains(words)).expect(words);
+    assert!(place("it ended with code 3") < place("boom") && place("boom") < place("giving up"), "{page}");
+    assert_eq!(page.matches("boom: no config").count(), 1, "once: {page}");
+}
+
+#[test]
+fn a_runtime_is_started_again_where_that_is_possible() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.keys("/restart<enter>");
+    assert!(!stage.ui.fx.contains(&Fx::Restart));
+    assert!(stage.ui.screen().contains("this runtime cannot do /restart"));
+    for restart in [Restart::Start, Restart::Connect] {
+        stage.ui.model.screen.restart = restart;
+        stage.ui.hear(News::Link(LinkState::Lost(DIED.to_owned())));
+        stage.ui.fx.clear();
+        stage.ui.keys("/restart<enter>");
+        assert!(stage.ui.fx.contains(&Fx::Restart), "{restart:?}");
+    }
 }
 
 #[test]

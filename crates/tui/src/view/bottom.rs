@@ -37,9 +37,11 @@ pub(super) fn middle(model: &Model) -> Vec<Row> {
     let look = appearance(model);
     let mut rows = Vec::new();
     if let LinkState::Lost(why) = &model.world.link {
+        let (why, said) = why.split_once('\n').unwrap_or((why, ""));
         let text = format!("✗ the runtime is gone: {}", clean_line(why));
         let lines = wrap_text(&text, look.columns, look.theme.style(Role::Bad));
         rows.extend(lines.into_iter().take(MAX_BANNER));
+        rows.extend(last_words(model, said));
     }
     rows.extend(plan(model));
     rows.extend(widgets(model, WidgetPlace::Above));
@@ -47,6 +49,20 @@ pub(super) fn middle(model: &Model) -> Vec<Row> {
     rows.extend(queue(model));
     rows.extend(hints::rows(model));
     rows
+}
+
+/// What a runtime that is gone said last, as much as half of the screen holds; all of it is among the notices.
+fn last_words(model: &Model, said: &str) -> Vec<Row> {
+    let look = appearance(model);
+    let room = usize::from(model.screen.size.1 / 2);
+    let lines: Vec<&str> = said.lines().collect();
+    let shown = lines.iter().skip(lines.len().saturating_sub(room));
+    shown
+        .map(|line| {
+            let text = format!("  {}", clean_line(line));
+            Row::of(fit(&text, look.columns), look.theme.style(Role::Dim))
+        })
+        .collect()
 }
 
 /// Widgets that stand below the composer.

@@ -347,6 +347,11 @@ fn words_for_the_person() {
         }));
         stage.ui.hear(News::Link(LinkState::Lost("connection reset; trying again in 2 s".into())));
     });
+    check("died", 14, |stage| {
+        let said =
+            "it ended with code 3. /restart starts it again (Ctrl-D quits)\nboom: no config\ngiving up";
+        stage.ui.hear(News::Link(LinkState::Lost(said.into())));
+    });
     check("shell", 14, |stage| {
         stage.ui.keys("!ls<enter>");
         stage.ui.feed(Msg::Shell { line: "ls".into(), output: "a\nb\n".into(), code: Some(1) });

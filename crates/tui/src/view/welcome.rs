@@ -84,7 +84,7 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
     };
     match &model.world.link {
         LinkState::Connecting if model.world.current.is_none() => fact("runtime", "connecting…"),
-        LinkState::Lost(why) => fact("runtime", &clean_line(why)),
+        LinkState::Lost(why) => fact("runtime", &clean_line(why.lines().next().unwrap_or_default())),
         LinkState::Connecting | LinkState::Up => {
             if let Some(name) = model_name {
                 fact("model", &clean_line(&name.to_string()));

@@ -187,7 +187,7 @@ async fn connect(behind: &Hub, dialect: Dialect, place: &Path, session: Option<&
         salt: 1,
     };
     let session = session.map(|session| session.as_str().into());
-    let hello = Hello { version: "0.0.0".to_owned(), cwd, size: None, session };
+    let hello = Hello { version: "0.0.0".to_owned(), cwd, session, ..Hello::default() };
     let seat = RemoteSeat { role: dialect.ui_role(), link: bench::wire(&lanes, ends), hello, lossless };
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }
