@@ -31,7 +31,7 @@ const END_WITHIN: Duration = Duration::from_millis(500);
 
 /// Where the program under test is.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum PeerAddress {
     /// It is started anew each time, here.
     Command {
         /// The program and its arguments.
@@ -146,12 +146,12 @@ impl Peer {
     ///
     /// # Errors
     /// When it cannot be started or reached.
-    pub async fn runtime(place: &Place, carrier: Carrier) -> Result<Peer, PeerError> {
-        match place {
-            Place::Socket(path, trust) => {
+    pub async fn runtime(address: &PeerAddress, carrier: Carrier) -> Result<Peer, PeerError> {
+        match address {
+            PeerAddress::Socket(path, trust) => {
                 Ok(Peer::over(connect(path, carrier, *trust).await?, None, Held::default()))
             }
-            Place::Command { command, cwd, guard } if has(command, SOCKET) => {
+            PeerAddress::Command { command, cwd, guard } if has(command, SOCKET) => {
                 let dir = own_dir()?;
                 let path = dir.path().join("s");
                 let command = filled(command, SOCKET, path.as_os_str());
@@ -163,8 +163,8 @@ impl Peer {
                     Err(why) => Err(why.of(child).await),
                 }
             }
-            Place::Command { .. } if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
-            Place::Command { command, cwd, guard } => Peer::on_stdio(command, cwd.as_deref(), guard),
+            PeerAddress::Command { .. } if carrier == Carrier::Two => Err(PeerError::NeedsSocket),
+            PeerAddress::Command { command, cwd, guard } => Peer::on_stdio(command, cwd.as_deref(), guard),
         }
     }
 
@@ -173,13 +173,13 @@ impl Peer {
     ///
     /// # Errors
     /// When it cannot be started or does not come.
-    pub async fn ui(place: &Place, carrier: Carrier, relay: &[OsString]) -> Result<Peer, PeerError> {
-        let (command, cwd, guard) = match place {
-            Place::Socket(path, _) => {
+    pub async fn ui(address: &PeerAddress, carrier: Carrier, relay: &[OsString]) -> Result<Peer, PeerError> {
+        let (command, cwd, guard) = match address {
+            PeerAddress::Socket(path, _) => {
                 let lanes = Listening::bind(path, carrier)?.accept().await?;
                 return Ok(Peer::over(lanes, None, Held::default()));
             }
-            Place::Command { command, cwd, guard } => (command, cwd.as_deref(), guard),
+            PeerAddress::Command { command, cwd, guard } => (command, cwd.as_deref(), guard),
         };
         if !has(command, SOCKET) && !has(command, RUNTIME) {
             if carrier == Carrier::Two {

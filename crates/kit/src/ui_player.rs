@@ -6,16 +6,16 @@
 //! what the one before matched. What nobody should overlook (a refusal, drift, a link that is given up) must be named by an `event`.
 
 mod brief;
+mod driven_role;
 mod script;
-mod stage;
 
 #[cfg(test)]
 mod tests;
 
 use crate::notation::{Came, Judge, Kind, Leave, Next, Outcome, Raw, Say, Side, Step, Transcript, Verdict};
 use crate::pattern::Missing;
+use driven_role::DrivenRole;
 use roles::{Hello, Lane, Line, UiRole};
-use stage::Stage;
 
 pub use brief::{brief, brief_settled};
 pub use script::{Act, parse_command};
@@ -42,18 +42,18 @@ pub fn play(role: &mut dyn UiRole, transcript: &Transcript) -> Played {
     };
     let mut player = Player {
         judge: Judge::new(transcript, Side::Ui),
-        stage: Stage::open(role, &hello),
+        driven: DrivenRole::open(role, &hello),
         said: Vec::new(),
     };
     player.run();
     let mut outcomes = player.judge.outcomes().to_vec();
-    outcomes.extend(player.stage.finish().into_iter().map(|what| unexpected(0, what)));
+    outcomes.extend(player.driven.finish().into_iter().map(|what| unexpected(0, what)));
     Played { outcomes, said: player.said }
 }
 
 struct Player<'t, 'r> {
     judge: Judge<'t>,
-    stage: Stage<'r>,
+    driven: DrivenRole<'r>,
     said: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl<'t> Player<'t, '_> {
     fn run(&mut self) {
         loop {
             match self.judge.advance() {
-                Next::Await => match self.stage.next_line() {
+                Next::Await => match self.driven.next_line() {
                     Some((lane, line)) => self.came(lane, line),
                     None => self.judge.gave_up("the role said nothing more"),
                 },
@@ -81,7 +81,7 @@ impl<'t> Player<'t, '_> {
 
     /// Whatever the role said and nobody waited for.
     fn drain(&mut self) {
-        while let Some((lane, line)) = self.stage.next_line() {
+        while let Some((lane, line)) = self.driven.next_line() {
             self.came(lane, line);
         }
     }
@@ -96,25 +96,25 @@ impl<'t> Player<'t, '_> {
             Kind::Say(Say { lane, pattern, .. }) => {
                 let line =
                     pattern.fill(self.judge.bindings(), Missing::Invent).map_err(|why| why.to_string())?;
-                self.stage.line(Lane(u32::from(*lane)), Line::Text(line.replace(['\n', '\r'], " ")));
+                self.driven.line(Lane(u32::from(*lane)), Line::Text(line.replace(['\n', '\r'], " ")));
                 Ok(())
             }
             Kind::Raw(Raw { lane, bytes, .. }) => {
                 let wire = bytes.to_wire();
                 for line in wire.strip_suffix(b"\n").unwrap_or(&wire).split(|byte| *byte == b'\n') {
-                    self.stage.line(Lane(u32::from(*lane)), line_of(line));
+                    self.driven.line(Lane(u32::from(*lane)), line_of(line));
                 }
                 Ok(())
             }
             Kind::Command(text) => match parse_command(text)? {
                 Act::Command(command) => {
-                    self.stage.command(command);
+                    self.driven.command(command);
                     Ok(())
                 }
-                Act::Answer(answer) => self.stage.answer(answer),
+                Act::Answer(answer) => self.driven.answer(answer),
             },
             Kind::Event(wanted) => {
-                let verdict = match self.stage.expect(wanted) {
+                let verdict = match self.driven.expect(wanted) {
                     Ok(()) => Verdict::Met,
                     Err(why) => Verdict::Missing { why },
                 };
@@ -122,14 +122,14 @@ impl<'t> Player<'t, '_> {
                 Ok(())
             }
             Kind::Wait(time) => {
-                self.stage.wait(time.0);
+                self.driven.wait(time.0);
                 Ok(())
             }
             Kind::Leave(Leave { side: Some(Side::Ui), .. }) => {
                 Err("here the UI is what is tested; it cannot leave".to_owned())
             }
             Kind::Leave(_) => {
-                self.stage.lost();
+                self.driven.lost();
                 Ok(())
             }
             Kind::Model(_) | Kind::Tool(_) | Kind::Keys(_) | Kind::Screen(_) => {

@@ -6,7 +6,7 @@ use crate::exit::{self, Exit};
 use crate::{entrance, stack};
 use anyhow::Context;
 use kit::check::{CheckReport, Expected, Found, Suite, Tested, Wishes};
-use kit::peer::{Peer, Place};
+use kit::peer::{Peer, PeerAddress};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -151,15 +151,17 @@ async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Resul
     let relay = relay::command()?;
     let command = absolute(&asked.command);
     let reach = |cwd: PathBuf| {
-        let place = match &asked.socket {
-            Some(path) => Place::Socket(path.clone(), entrance::trust),
-            None => Place::Command { command: command.clone(), cwd: Some(cwd), guard: stack::watching() },
+        let address = match &asked.socket {
+            Some(path) => PeerAddress::Socket(path.clone(), entrance::trust),
+            None => {
+                PeerAddress::Command { command: command.clone(), cwd: Some(cwd), guard: stack::watching() }
+            }
         };
         let (carrier, tested, relay) = (suite.carrier, suite.tested, relay.clone());
         let reaching = async move {
             match tested {
-                Tested::Runtime => Peer::runtime(&place, carrier).await,
-                Tested::Ui => Peer::ui(&place, carrier, &relay).await,
+                Tested::Runtime => Peer::runtime(&address, carrier).await,
+                Tested::Ui => Peer::ui(&address, carrier, &relay).await,
             }
         };
         Box::pin(reaching) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>

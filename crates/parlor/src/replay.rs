@@ -8,7 +8,7 @@ use anyhow::Context;
 use dialects::Dialect;
 use kit::loosen::loosen;
 use kit::notation::{Report, Side, Transcript, Verdict};
-use kit::peer::{Carrier, Peer, Place};
+use kit::peer::{Carrier, Peer, PeerAddress};
 use kit::player::{self, Manner};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -57,14 +57,16 @@ pub(crate) async fn replay(replay: Replay) -> anyhow::Result<Exit> {
     let Some(typed) = RuntimeAddress::of(replay.socket.as_ref(), &replay.command) else {
         return Err(exit::usage("say what to play it against\n\nhint: --socket PATH, or -- COMMAND"));
     };
-    let place = match typed {
-        RuntimeAddress::Socket(path) => Place::Socket(path, entrance::trust),
-        RuntimeAddress::Command(command) => Place::Command { command, cwd: None, guard: stack::watching() },
+    let address = match typed {
+        RuntimeAddress::Socket(path) => PeerAddress::Socket(path, entrance::trust),
+        RuntimeAddress::Command(command) => {
+            PeerAddress::Command { command, cwd: None, guard: stack::watching() }
+        }
     };
     let carrier = carrier(&transcript);
     let (tested, mut peer) = match replay.role {
-        TestedRole::Runtime => (Side::Runtime, Peer::runtime(&place, carrier).await?),
-        TestedRole::Ui => (Side::Ui, Peer::ui(&place, carrier, &relay::command()?).await?),
+        TestedRole::Runtime => (Side::Runtime, Peer::runtime(&address, carrier).await?),
+        TestedRole::Ui => (Side::Ui, Peer::ui(&address, carrier, &relay::command()?).await?),
     };
     let home = tools::home().map(|home| domain::path_text::write(&home));
     let transcript = if replay.exact { transcript } else { loosen(&transcript, tested, home.as_deref()) };

@@ -32,7 +32,7 @@ pub(super) enum AnyWire {
 
 /// One line of the program.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Heard {
+pub(super) enum NextLine {
     /// JSON, on a lane.
     Json(u8, Value),
     /// Not JSON.
@@ -143,10 +143,10 @@ impl Talk {
     }
 
     /// What comes next, within a time.
-    pub(super) async fn next_within(&mut self, within: Duration) -> Heard {
+    pub(super) async fn next_within(&mut self, within: Duration) -> NextLine {
         match tokio::time::timeout(within, self.heard.recv()).await {
-            Err(_) => Heard::Nothing,
-            Ok(None) => Heard::Closed,
+            Err(_) => NextLine::Nothing,
+            Ok(None) => NextLine::Closed,
             Ok(Some((lane, line))) => {
                 let sign = match self.wire {
                     AnyWire::Runtime(_) => '<',
@@ -156,13 +156,13 @@ impl Talk {
                 match serde_json::from_str(&line) {
                     Ok(value) => {
                         self.do_its_part(&value).await;
-                        Heard::Json(lane, value)
+                        NextLine::Json(lane, value)
                     }
                     Err(_) => {
                         if !line.trim().is_empty() {
                             self.noise.push(clip(&line, MAX_SHOWN));
                         }
-                        Heard::Noise(line)
+                        NextLine::Noise(line)
                     }
                 }
             }
@@ -190,13 +190,13 @@ impl Talk {
         let mut passed = 0;
         loop {
             match self.next_within(deadline.saturating_duration_since(Instant::now())).await {
-                Heard::Json(_, value) => match find(&value) {
+                NextLine::Json(_, value) => match find(&value) {
                     Some(found) => return Ok(found),
                     None => passed += 1,
                 },
-                Heard::Noise(_) => {}
-                Heard::Closed => return Err(Stop::wrong(format!("{what}: the program closed instead"))),
-                Heard::Nothing => {
+                NextLine::Noise(_) => {}
+                NextLine::Closed => return Err(Stop::wrong(format!("{what}: the program closed instead"))),
+                NextLine::Nothing => {
                     return Err(Stop::wrong(format!(
                         "{what}: did not come within {:?} ({passed} other lines did)",
                         self.wishes.patience
@@ -222,15 +222,15 @@ impl Talk {
         while Instant::now() < deadline {
             let within = if all.is_empty() { first } else { self.wishes.lull };
             match self.next_within(within).await {
-                Heard::Json(_, value) => {
+                NextLine::Json(_, value) => {
                     let last = over(&value);
                     all.push(value);
                     if last {
                         break;
                     }
                 }
-                Heard::Noise(_) => {}
-                Heard::Closed | Heard::Nothing => break,
+                NextLine::Noise(_) => {}
+                NextLine::Closed | NextLine::Nothing => break,
             }
         }
         all

@@ -2,7 +2,7 @@
 //!
 //! The UI has to say one prompt by itself, from its command line. After a run it may end or stay; it may not crash.
 
-use super::talk::{Heard, Talk};
+use super::talk::{NextLine, Talk};
 use super::wires::UiWire;
 use super::{Doing, Scenario, Stop};
 use link::child::Exit;
@@ -60,17 +60,17 @@ async fn prompted(talk: &mut Talk) -> Result<Value, Stop> {
     let deadline = Instant::now() + talk.wishes.patience;
     loop {
         match talk.next_within(deadline.saturating_duration_since(Instant::now())).await {
-            Heard::Json(_, line) if (wire.prompt)(&line).is_some() => return Ok(line),
-            Heard::Json(_, line) => {
+            NextLine::Json(_, line) if (wire.prompt)(&line).is_some() => return Ok(line),
+            NextLine::Json(_, line) => {
                 for reply in (wire.reply)(&line) {
                     talk.say(&reply).await?;
                 }
             }
-            Heard::Noise(_) => {}
-            Heard::Closed => {
+            NextLine::Noise(_) => {}
+            NextLine::Closed => {
                 return Err(Stop::wrong("the UI left before it said a prompt").because(PROMPTS));
             }
-            Heard::Nothing => {
+            NextLine::Nothing => {
                 let why = "the UI did not say a prompt in time; its command line has to give it one";
                 return Err(Stop::wrong(why).because(PROMPTS));
             }
@@ -112,13 +112,13 @@ async fn survives(talk: &mut Talk) -> Result<(), Stop> {
     let until = Instant::now() + WATCH;
     while Instant::now() < until {
         match talk.next_within(until.saturating_duration_since(Instant::now())).await {
-            Heard::Json(_, line) => {
+            NextLine::Json(_, line) => {
                 for reply in (wire.reply)(&line) {
                     let _ = talk.say(&reply).await;
                 }
             }
-            Heard::Noise(_) => {}
-            Heard::Closed | Heard::Nothing => break,
+            NextLine::Noise(_) => {}
+            NextLine::Closed | NextLine::Nothing => break,
         }
     }
     match talk.ended(WATCH).await {

@@ -66,7 +66,7 @@ pub fn matches(pattern: &Pattern, value: &Value, bindings: &mut Bindings) -> Res
 
 /// A step of the path to the value at hand.
 #[derive(Clone, Copy)]
-enum Place<'v> {
+enum PathStep<'v> {
     Member(&'v str),
     Element(usize),
 }
@@ -75,7 +75,7 @@ struct Matcher<'b, 'v> {
     bindings: &'b mut Bindings,
     /// Names bound by this match, to be undone when a branch fails.
     fresh: Vec<String>,
-    path: Vec<Place<'v>>,
+    path: Vec<PathStep<'v>>,
 }
 
 impl<'v> Matcher<'_, 'v> {
@@ -86,9 +86,9 @@ impl<'v> Matcher<'_, 'v> {
     }
 
     fn mismatch(&self, expected: impl fmt::Display, got: impl fmt::Display) -> Mismatch {
-        let path = self.path.iter().map(|place| match place {
-            Place::Member(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
-            Place::Element(index) => format!("/{index}"),
+        let path = self.path.iter().map(|step| match step {
+            PathStep::Member(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+            PathStep::Element(index) => format!("/{index}"),
         });
         Mismatch {
             path: path.collect(),
@@ -162,7 +162,7 @@ impl<'v> Matcher<'_, 'v> {
                 let expected = format!("member {key:?}: {pattern}");
                 return Err(self.mismatch(expected, format!("no such member among {}", keys(got))));
             };
-            self.path.push(Place::Member(key));
+            self.path.push(PathStep::Member(key));
             self.value(pattern, value)?;
             self.path.pop();
         }
@@ -208,7 +208,7 @@ impl<'v> Matcher<'_, 'v> {
     fn run(&mut self, run: &[Item], got: &'v [Value], from: usize) -> Result<(), Mismatch> {
         for (index, (item, value)) in run.iter().zip(got.iter().skip(from)).enumerate() {
             let Item::One(pattern) = item else { continue };
-            self.path.push(Place::Element(from + index));
+            self.path.push(PathStep::Element(from + index));
             self.value(pattern, value)?;
             self.path.pop();
         }

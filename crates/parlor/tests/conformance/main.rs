@@ -8,7 +8,7 @@ mod inside;
 mod own;
 
 use kit::check::{CheckReport, Finding, Found, Suite, Tested, Wishes};
-use kit::peer::{Peer, PeerError, Place};
+use kit::peer::{Peer, PeerAddress, PeerError};
 use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
@@ -43,12 +43,12 @@ fn words(line: &str) -> Vec<OsString> {
 /// Runs a suite on the program.
 async fn check(suite: &Suite, command: &str, wishes: &Wishes) -> CheckReport {
     let reach = |cwd: PathBuf| {
-        let place = Place::Command { command: words(command), cwd: Some(cwd), guard: Vec::new() };
+        let address = PeerAddress::Command { command: words(command), cwd: Some(cwd), guard: Vec::new() };
         let (carrier, tested) = (suite.carrier, suite.tested);
         let reaching = async move {
             match tested {
-                Tested::Runtime => Peer::runtime(&place, carrier).await,
-                Tested::Ui => Peer::ui(&place, carrier, &words("PARLOR __relay")).await,
+                Tested::Runtime => Peer::runtime(&address, carrier).await,
+                Tested::Ui => Peer::ui(&address, carrier, &words("PARLOR __relay")).await,
             }
         };
         Box::pin(reaching) as Pin<Box<dyn Future<Output = Result<Peer, PeerError>> + Send>>

@@ -19,7 +19,7 @@ const BEGIN: Millis = Millis(1_730_000_000_000);
 const MAX_FIRED: usize = 10_000;
 
 /// A UI role with its canon, driven by hand.
-pub(super) struct Stage<'r> {
+pub(super) struct DrivenRole<'r> {
     role: &'r mut dyn UiRole,
     canon: Canon,
     state: State,
@@ -41,12 +41,12 @@ struct Noticed {
     named: bool,
 }
 
-impl<'r> Stage<'r> {
+impl<'r> DrivenRole<'r> {
     /// Brings the role up, as a link would.
-    pub(super) fn open(role: &'r mut dyn UiRole, hello: &Hello) -> Stage<'r> {
+    pub(super) fn open(role: &'r mut dyn UiRole, hello: &Hello) -> DrivenRole<'r> {
         let state = State::new();
         let canon = Canon::new(Ids::default());
-        let mut stage = Stage {
+        let mut driven = DrivenRole {
             role,
             canon,
             state,
@@ -59,8 +59,8 @@ impl<'r> Stage<'r> {
             tickets: 0,
             broken: Vec::new(),
         };
-        stage.step(|role, cx, _| role.open(cx, hello));
-        stage
+        driven.step(|role, cx, _| role.open(cx, hello));
+        driven
     }
 
     /// The runtime says a line.
