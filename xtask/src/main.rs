@@ -17,6 +17,7 @@ mod layers;
 mod links;
 mod lint;
 mod needs;
+mod program;
 mod shell;
 mod suite;
 mod tidy;

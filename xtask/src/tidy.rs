@@ -2,8 +2,12 @@
 //!
 //! What it is not: a parser. It looks at lines and names; comment lines are not searched for refused code.
 
+mod spawns;
+mod wires;
+
 use anyhow::Result;
 
+use crate::program::programs;
 use crate::shell::Shell;
 use crate::tree::{self, Page};
 use crate::{comments, judge};
@@ -50,37 +54,6 @@ const SPEAKERS: &[&str] = &[
 ];
 const SPEAK: &str = "text from elsewhere could command the terminal: use say, put, complain, show or Carrier of parlor's exit";
 
-/// Begins a task or a thread that nothing holds: it could go on when its owner is over.
-const BARE_SPAWNS: &[&str] = &[
-    concat!("tokio::", "spawn("),
-    concat!("task::", "spawn("),
-    concat!("thread::", "spawn("),
-    concat!("thread::", "Builder::new()"),
-];
-/// The files that may begin one nevertheless, and what ends it.
-const SPAWNERS: &[(&str, &str)] = &[
-    ("crates/hub/src/shell/hub.rs", "the hub's own task: Hub::stop returns when it is over"),
-    ("crates/kit/src/check/defects/channel.rs", "ends with either of its pipes"),
-    ("crates/kit/src/recorder.rs", "Recorder::finish waits for its thread, as long as a disk may take"),
-    ("crates/link/src/child/process.rs", "ends with the child, which ends with its handle"),
-    ("crates/link/src/stdio.rs", "a read of stdin cannot be called off: abandoned at the end of the process"),
-    ("crates/models/src/emit.rs", "ends when its reader goes or cancels: every wait of it looks for that"),
-    (
-        "crates/tools/src/bash/child.rs",
-        "kills a group after its grace time; the guard does it if we end first",
-    ),
-    ("crates/tools/src/bash/jobs.rs", "Jobs::end stops the commands and waits until each has told its end"),
-    ("crates/tools/src/sandbox/guard.rs", "waits for the death of our parent: abandoned with the process"),
-    ("crates/tools/src/shell/oracle/canary.rs", "a watchdog of tests: ends with what it watches"),
-    ("crates/tools/src/tool.rs", "joined by the thread that began it"),
-    (
-        "crates/tui/src/shell/input.rs",
-        "a read of a terminal cannot be called off: abandoned with the process",
-    ),
-];
-const OWN_IT: &str =
-    "every task is awaited or dropped with its owner: use link::Tasks or a JoinSet that the owner holds";
-
 /// Reads every source file and judges it.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     let pages = tree::pages(shell.root(), ".rs")?;
@@ -91,9 +64,9 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 
 fn findings(pages: &[Page], long: &[(&str, usize)]) -> Vec<String> {
     let mut findings: Vec<String> = pages.iter().flat_map(|page| of_page(page, long)).collect();
-    let wires = wires(pages);
-    findings.extend(pages.iter().flat_map(|page| named_wires(page, &wires)));
-    findings.extend(pages.iter().flat_map(bare_spawns));
+    let programs = programs(pages);
+    findings.extend(wires::findings(pages, &programs));
+    findings.extend(spawns::findings(&programs));
     for (path, _) in long {
         if !pages.iter().any(|page| page.path == *path) {
             findings
@@ -135,65 +108,6 @@ fn of_page(page: &Page, long: &[(&str, usize)]) -> Vec<String> {
         }
     }
     found
-}
-
-/// Where each foreign wire lives. The native one is ours: everybody may name it.
-const WIRES: &str = "crates/dialects/src/";
-/// What may name wires: their own folders, and those in which the kit knows them apart from our code.
-const WIRE_FOLDERS: &[&str] = &[WIRES, "crates/kit/src/check/wires"];
-
-/// The foreign wires, by the folders that have a table of what they carry.
-fn wires(pages: &[Page]) -> Vec<&str> {
-    let folders = pages.iter().filter_map(|page| page.path.strip_prefix(WIRES)?.strip_suffix("/fidelity.rs"));
-    let mut wires: Vec<&str> = folders.filter(|name| *name != "native").collect();
-    wires.sort_unstable();
-    wires.dedup();
-    wires
-}
-
-/// Code that knows a wire by its name: what differs between wires belongs into their descriptions.
-fn named_wires(page: &Page, wires: &[&str]) -> Vec<String> {
-    let path = &page.path;
-    if WIRE_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
-        return Vec::new();
-    }
-    let named = program(page).flat_map(|(number, line)| {
-        let names = |wire: &&&str| {
-            line.contains(&format!("dialects::{wire}::")) || line.contains(&format!("\"{wire}\""))
-        };
-        wires.iter().filter(names).map(|wire| (number, *wire)).collect::<Vec<_>>()
-    });
-    named
-        .map(|(number, wire)| {
-            format!("{path}:{}: names the wire `{wire}`: put what differs into its description", number + 1)
-        })
-        .collect()
-}
-
-/// Tasks and threads that nobody waits for. A thread that is joined in the same breath is one.
-fn bare_spawns(page: &Page) -> Vec<String> {
-    let path = &page.path;
-    let spawns: Vec<usize> = program(page)
-        .filter(|(_, line)| BARE_SPAWNS.iter().any(|code| line.contains(code)) && !line.contains(".join()"))
-        .map(|(number, _)| number + 1)
-        .collect();
-    match (SPAWNERS.iter().any(|(listed, _)| listed == path), spawns.as_slice()) {
-        (true, []) => {
-            vec![format!("{path}: begins no task any more: remove it from the list in xtask/src/tidy.rs")]
-        }
-        (true, _) => Vec::new(),
-        (false, spawns) => {
-            spawns.iter().map(|number| format!("{path}:{number}: a bare spawn: {OWN_IT}")).collect()
-        }
-    }
-}
-
-/// The lines of our crates that are neither tests nor comments, numbered from 0.
-fn program(page: &Page) -> impl Iterator<Item = (usize, &str)> {
-    let ours =
-        page.path.starts_with("crates/") && page.path.contains("/src/") && !page.path.contains("tests");
-    let program = page.text.split("#[cfg(test)]").next().filter(|_| ours).unwrap_or_default();
-    program.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
 fn length(page: &Page, long: &[(&str, usize)]) -> Option<String> {
@@ -265,38 +179,6 @@ mod tests {
         expect(page("tests/common/peer.rs", "//! A.\n"), &[], &["`common`"]);
         expect(page("src/handlers_of_time.rs", "//! A.\n"), &[], &["`handlers`"]);
         expect(page("src/uncommon.rs", "//! A.\n"), &[], &[]);
-    }
-
-    #[test]
-    fn a_wire_is_named_in_its_folders_only() {
-        let wire = page("crates/dialects/src/morse/fidelity.rs", "//! A.\nconst NAME: &str = \"morse\";\n");
-        let check = page("crates/kit/src/check/wires/morse.rs", "//! A.\nconst NAME: &str = \"morse\";\n");
-        for (text, findings_expected) in [
-            ("//! morse\nlet x = dialects::morse::DIALECT;\n", 1),
-            ("//! A.\nif name == \"morse\" {}\n", 1),
-            ("//! A.\n// \"morse\" is old\nlet x = \"remorse\";\n", 0),
-            ("//! A.\n#[cfg(test)]\nmod tests { use dialects::morse::X; }\n", 0),
-        ] {
-            let pages = [wire.clone(), check.clone(), page("crates/parlor/src/serve.rs", text)];
-            let found = findings(&pages, &[]);
-            assert_eq!(found.len(), findings_expected, "{text}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn nothing_runs_that_nobody_waits_for() {
-        for code in BARE_SPAWNS {
-            let text = format!("//! A.\n// {code}\n    {code}work);\n");
-            expect(page("crates/a/src/run.rs", &text), &[], &["crates/a/src/run.rs:3: a bare spawn"]);
-            expect(page("crates/a/tests/run.rs", &text), &[], &[]);
-            expect(page("crates/a/src/run/tests.rs", &text), &[], &[]);
-            expect(page(SPAWNERS[0].0, &text), &[], &[]);
-            let joined = format!("//! A.\n{code}work).join();\n#[cfg(test)]\nmod tests {{ {code} }}\n");
-            expect(page("crates/a/src/run.rs", &joined), &[], &[]);
-        }
-        expect(page("crates/a/src/run.rs", "//! A.\ntasks.spawn(work);\n"), &[], &[]);
-        expect(page(SPAWNERS[0].0, "//! A.\n"), &[], &["begins no task any more"]);
-        assert!(SPAWNERS.iter().all(|(_, why)| !why.is_empty()));
     }
 
     #[test]

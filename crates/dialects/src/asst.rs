@@ -41,6 +41,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     habits: Habits {
         flags: &[],
         interpreter: Some(Interpreter { word: "tsx", script_ends: ".ts", in_our_place: false }),
+        saves: None,
     },
     runtime_role: || Box::new(AsstRuntime::default()),
     ui_role: || Box::new(AsstUi::default()),

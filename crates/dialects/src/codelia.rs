@@ -46,7 +46,11 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
             && !first_line::has_number(line, "id")
     },
     sockets: None,
-    habits: Habits { flags: &[("--approval-mode", Meaning::Approval(APPROVAL_MODES))], interpreter: None },
+    habits: Habits {
+        flags: &[("--approval-mode", Meaning::Approval(APPROVAL_MODES))],
+        interpreter: None,
+        saves: None,
+    },
     runtime_role: || Box::new(CodeliaRuntime::default()),
     ui_role: || Box::new(CodeliaUi::default()),
     fidelity: fidelity::SOURCES,

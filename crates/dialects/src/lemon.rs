@@ -59,6 +59,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
             ("--session-file", Meaning::Idle),
         ],
         interpreter: Some(Interpreter { word: "run", script_ends: ".exs", in_our_place: true }),
+        saves: None,
     },
     runtime_role: || Box::new(LemonRuntime::new()),
     ui_role: || Box::new(LemonUi::new()),

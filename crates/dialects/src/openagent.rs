@@ -51,7 +51,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         listen: |variable, pid| SocketEnv::read(variable).listen(pid),
         connect: |variable| SocketEnv::read(variable).connect(None),
     }),
-    habits: Habits::NONE,
+    habits: Habits { saves: Some(".openagent/sessions"), ..Habits::NONE },
     runtime_role: || Box::new(OpenagentRuntime::new()),
     ui_role: || Box::new(OpenagentUi::new()),
     fidelity: fidelity::SOURCES,

@@ -30,15 +30,14 @@ pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()))
 }
 
-/// Where openagent's document has its clients save sessions, in the home directory.
-const OPENAGENT_SAVES: &str = ".openagent/sessions";
-
 /// Where UIs may save sessions to and load them from besides the project and the data directory: `PARLOR_SAVE_DIRS`, as in `PATH`, and
-/// the directory that openagent's clients have for nothing else, if it is there.
+/// the folders that clients of a wire have for nothing else.
 pub(crate) fn save_dirs() -> Vec<PathBuf> {
     let dirs = std::env::var_os("PARLOR_SAVE_DIRS").unwrap_or_default();
-    let own = tools::home().map(|home| home.join(OPENAGENT_SAVES));
-    std::env::split_paths(&dirs).chain(own).filter(|dir| dir.is_absolute()).collect()
+    let theirs = dialects::ALL.iter().filter_map(|dialect| dialect.description().habits.saves);
+    let theirs =
+        tools::home().into_iter().flat_map(|home| theirs.clone().map(move |folder| home.join(folder)));
+    std::env::split_paths(&dirs).chain(theirs).filter(|dir| dir.is_absolute()).collect()
 }
 
 /// The variable that names a workspace.

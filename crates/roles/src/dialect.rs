@@ -63,11 +63,13 @@ pub struct Habits {
     /// Flags, with dashes. Words are told apart by dashes: `_` counts as one.
     pub flags: &'static [(&'static str, Meaning)],
     pub interpreter: Option<Interpreter>,
+    /// The folder in the home directory in which they have sessions saved, and nothing else.
+    pub saves: Option<&'static str>,
 }
 
 impl Habits {
     /// Its programs start no runtime, or say nothing to it.
-    pub const NONE: Habits = Habits { flags: &[], interpreter: None };
+    pub const NONE: Habits = Habits { flags: &[], interpreter: None, saves: None };
 }
 
 /// The program that a UI believes to start, which runs a script.

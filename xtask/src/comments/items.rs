@@ -124,7 +124,7 @@ pub(super) fn items(text: &str) -> Vec<Item<'_>> {
 }
 
 /// Where the files of the test modules that this file declares are, without their ending.
-pub(super) fn test_modules(page: &Page) -> Vec<String> {
+pub(crate) fn test_modules(page: &Page) -> Vec<String> {
     let path = page.path.trim_end_matches(".rs");
     let folder = match path.rsplit_once('/') {
         Some((folder, "lib" | "main")) => folder,
