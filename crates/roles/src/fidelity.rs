@@ -161,25 +161,47 @@ impl Sources {
     }
 
     /// What becomes of each item between a UI of this wire and a runtime of another: the verdict is the computed one of the pair, the
-    /// words are those of the wire that it is owed to.
+    /// words are those of the wire that it is owed to. A pair is exact only where both of its wires are: what was sent through the pair
+    /// may lack just the thing that one of them leaves out.
     pub fn carried_on(&self, runtime: &str, table: &[Row]) -> Vec<Carried> {
         let ours = self.table();
-        let one = |(item, verdict): &(Item, Verdict)| {
-            let rows = [&ours, table].map(|table| table.iter().find(|row| row.item == *item));
-            let why = |wanted: &dyn Fn(&Row) -> bool| -> Vec<&str> {
-                let rows = rows.iter().flatten().filter(|row| wanted(row));
-                let mut said: Vec<&str> = rows.map(|row| row.why).collect();
-                said.dedup();
-                said
+        let one = |(item, computed): &(Item, Verdict)| {
+            let rows: Vec<&Row> = [&ours, table]
+                .into_iter()
+                .filter_map(|table| table.iter().find(|row| row.item == *item))
+                .collect();
+            let both_exact = rows.iter().all(|row| row.verdict == Verdict::Exact);
+            let verdict = match computed {
+                Verdict::Exact if !both_exact => Verdict::Emulated,
+                computed => *computed,
             };
-            let same = why(&|row| row.verdict == *verdict);
-            let other = why(&|row| row.verdict != Verdict::Exact);
-            let bridge = self.across.iter().filter(|(of, _)| of == item).map(|(_, why)| *why).collect();
-            let said = [same, other, bridge].into_iter().find(|said| !said.is_empty()).unwrap_or_default();
-            let why = if *verdict == Verdict::Exact { String::new() } else { said.join("; ") };
-            Carried { item: *item, verdict: *verdict, why }
+            let across = self.across.iter().find(|(of, _)| of == item).map(|(_, why)| *why);
+            Carried { item: *item, verdict, why: why(verdict, &rows, across) }
         };
         self.verdicts.column(runtime).iter().map(one).collect()
+    }
+}
+
+/// What is said of a pair which loses something that each of its wires carries in a form of its own.
+const FORMS_DIFFER: &str = "each wire has a form of its own for it, and neither form fits the other";
+
+/// Why a pair has this verdict, given the rows of its two wires.
+fn why(verdict: Verdict, rows: &[&Row], across: Option<&str>) -> String {
+    let said = |wanted: &dyn Fn(&Row) -> bool| -> Vec<&str> {
+        let mut said: Vec<&str> = rows.iter().filter(|row| wanted(row)).map(|row| row.why).collect();
+        said.dedup();
+        said
+    };
+    let same = said(&|row| row.verdict == verdict);
+    match verdict {
+        Verdict::Exact => String::new(),
+        _ if !same.is_empty() => same.join("; "),
+        Verdict::Emulated => {
+            let other = said(&|row| row.verdict != Verdict::Exact);
+            if other.is_empty() { across.unwrap_or_default().to_owned() } else { other.join("; ") }
+        }
+        // How a wire emulates something does not say why it is lost.
+        Verdict::Dropped | Verdict::Refused => across.unwrap_or(FORMS_DIFFER).to_owned(),
     }
 }
 
@@ -194,4 +216,49 @@ pub fn faults(table: &[Row]) -> Vec<String> {
     let denied = table.iter().filter(|row| row.verdict == Verdict::Exact && !row.why.is_empty());
     let denied = denied.map(|row| format!("{}: exact, but said to be: {}", row.item, row.why));
     holes.chain(unsaid).chain(denied).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(verdict: Verdict, why: &'static str) -> Row {
+        Row { item: Item::MessageText, wire: "text", verdict, why }
+    }
+
+    fn carried(computed: &'static str, ours: Verdict, theirs: Verdict) -> Carried {
+        let words = match ours {
+            Verdict::Exact => "",
+            _ => "our words",
+        };
+        let words: &'static [Words] =
+            Box::leak(Box::new([Words { item: Item::MessageText, wire: "text", why: words }]));
+        let text = format!("item | alone | far\nmessage text | {ours} | {computed}\n");
+        let sources =
+            Sources { words, rest: "", verdicts: Verdicts(Box::leak(text.into_boxed_str())), across: &[] };
+        let theirs = if theirs == Verdict::Exact { row(theirs, "") } else { row(theirs, "their words") };
+        sources.carried_on("far", &[theirs]).remove(0)
+    }
+
+    #[test]
+    fn a_pair_is_exact_only_where_both_wires_are() {
+        assert_eq!(carried("exact", Verdict::Exact, Verdict::Exact).verdict, Verdict::Exact);
+        let lesser = carried("exact", Verdict::Exact, Verdict::Emulated);
+        assert_eq!((lesser.verdict, lesser.why.as_str()), (Verdict::Emulated, "their words"));
+        let lesser = carried("exact", Verdict::Emulated, Verdict::Emulated);
+        assert_eq!((lesser.verdict, lesser.why.as_str()), (Verdict::Emulated, "our words; their words"));
+    }
+
+    #[test]
+    fn the_words_of_a_pair_fit_its_verdict() {
+        let dropped = carried("dropped", Verdict::Dropped, Verdict::Emulated);
+        assert_eq!(dropped.why, "our words");
+        // Both emulate it, and yet it is lost: saying how would contradict the verdict.
+        for verdict in ["dropped", "refused"] {
+            assert_eq!(carried(verdict, Verdict::Emulated, Verdict::Emulated).why, FORMS_DIFFER);
+            assert_eq!(carried(verdict, Verdict::Exact, Verdict::Emulated).why, FORMS_DIFFER);
+        }
+        // The hub makes up for what a wire refuses.
+        assert_eq!(carried("emulated", Verdict::Exact, Verdict::Refused).why, "their words");
+    }
 }
