@@ -155,10 +155,10 @@ impl Peer {
                 let dir = own_dir()?;
                 let path = dir.path().join("s");
                 let command = filled(command, SOCKET, path.as_os_str());
-                let Bytes { stdin, stdout, child } = launch(&command, cwd.as_deref(), guard).start_bytes()?;
+                let Bytes { stdin, stdout, mut child } =
+                    launch(&command, cwd.as_deref(), guard).start_bytes()?;
                 let held = Held::of(stdin, stdout, dir);
-                // Whoever listens there came from what we started ourselves.
-                match connect(&path, carrier, |_| Ok(())).await {
+                match connect_to(&mut child, &path, carrier).await {
                     Ok(lanes) => Ok(Peer::over(lanes, Some(child), held)),
                     Err(why) => Err(why.of(child).await),
                 }
@@ -322,6 +322,21 @@ fn own_dir() -> Result<tempfile::TempDir, PeerError> {
         .prefix("parlor-")
         .tempdir()
         .map_err(|source| PeerError::Io { what: "cannot make a directory for sockets".into(), source })
+}
+
+/// Connects to a program that was started just now. One that fails meanwhile is not waited for; one that ends well may have left
+/// somebody behind who listens.
+async fn connect_to(child: &mut Child, path: &Path, carrier: Carrier) -> Result<Vec<Lane>, PeerError> {
+    let failed = async {
+        if child.wait().await == Exit::Code(0) {
+            std::future::pending().await
+        }
+    };
+    tokio::select! {
+        // Whoever listens there came from what we started ourselves.
+        lanes = connect(path, carrier, |_| Ok(())) => lanes,
+        () = failed => Err(PeerError::Gone { why: "it never listened".into(), exit: None, said: Vec::new() }),
+    }
 }
 
 async fn connect(path: &Path, carrier: Carrier, trust: Trust) -> Result<Vec<Lane>, PeerError> {

@@ -50,3 +50,36 @@ fn what_is_expected_to_fail_must_fail_and_must_exist() {
     expect("method-not-found # it only echoes\n");
     assert_eq!(silent(&with), Some(0));
 }
+
+/// Checks whether a program behind a socket greets; the shell does `first` before it becomes our runtime.
+fn behind_a_socket(world: &Path, first: &str) -> Output {
+    let line = format!("{first}; exec \"$1\" serve --dialect openagent --ephemeral --socket \"$2\"");
+    let args =
+        ["check", "--dialect", "openagent", "--role", "runtime", "--only", "greets", "--patience", "10"];
+    output(world, &[&args[..], &["--", "sh", "-c", &line, "sh", PARLOR, "{socket}"]].concat())
+}
+
+#[test]
+fn a_program_behind_a_socket_may_write_to_its_stdout() {
+    let world = tempfile::tempdir().unwrap();
+    let told = behind_a_socket(world.path(), "head -c 1000000 /dev/zero || exit 9");
+    assert_eq!(told.status.code(), Some(0), "{}", stdout(&told));
+}
+
+#[test]
+fn the_last_words_of_a_program_that_never_listened_are_quoted() {
+    let world = tempfile::tempdir().unwrap();
+    let told = behind_a_socket(world.path(), "echo boom: no config >&2; exit 3");
+    let words = stdout(&told);
+    assert_eq!(told.status.code(), Some(1), "{words}");
+    assert!(words.contains("boom: no config") && words.contains("ended with code 3"), "{words}");
+}
+
+#[test]
+fn a_part_of_a_name_that_fits_no_scenario_is_wrong_usage() {
+    let world = tempfile::tempdir().unwrap();
+    let args =
+        ["check", "--dialect", "codelia", "--role", "runtime", "--only", "no-such-thing", "--", "true"];
+    let told = output(world.path(), &args);
+    assert_eq!(told.status.code(), Some(2), "{}", String::from_utf8_lossy(&told.stderr));
+}
