@@ -171,3 +171,35 @@ fn what_a_lossless_runtime_says_of_a_secret_is_masked_with_its_numbers() {
     let text = bench.core.state(&session).unwrap().message(message).unwrap().text();
     assert!(!text.contains("hunter2"), "{text}");
 }
+
+#[test]
+fn a_foreign_runtime_hears_what_the_person_saw_masked() {
+    let mut bench = Bench::with(Engine::Followed, None);
+    let session = bench.core.ground(Millis(bench.now)).0.expect("a session");
+    bench.step(In::Left { ui: TERMINAL });
+    bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+    let opens = |bench: &mut Bench, key: &str, kind: AskKind| {
+        let kind = domain::fact::FactAsk::Other(kind);
+        let said = domain::fact::Said::AskOpened { ask: key.into(), title: "?".into(), kind, deadline: None };
+        let fact = domain::fact::Fact::new(said);
+        bench.step(In::Report(Report::Said { session: session.clone(), fact }));
+        bench.state().asks.last().expect("it is open").id
+    };
+    let first = opens(&mut bench, "first", secret());
+    bench
+        .command(TERMINAL, Command::Answer { ask: first, answer: Answer::Entered("hunter2".into()) })
+        .unwrap();
+    // Asked again with the value in the text: the person sees a mark, and may send it back.
+    let mark = domain::secret::mark(first);
+    let default = Some("login hunter2".to_owned());
+    let plain =
+        AskKind::Text { message: "?".into(), placeholder: None, default, secret: false, multiline: false };
+    let second = opens(&mut bench, "second", plain);
+    let shown = format!("{:?}", bench.state().asks);
+    assert!(shown.contains(&mark) && !shown.contains("hunter2"), "{shown}");
+    let answer = Answer::Entered(format!("login {mark}"));
+    bench.command(TERMINAL, Command::Answer { ask: second, answer }).unwrap();
+    let heard = bench.closings().pop();
+    let said = Answer::Entered("login hunter2".into());
+    assert!(matches!(&heard, Some(Closing::Answered { answer, .. }) if *answer == said), "{heard:?}");
+}

@@ -1,0 +1,97 @@
+//! A foreign runtime at the end of a link: how much of it is shown, and that it hears everything before it is let go.
+
+#![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
+
+use domain::command::{Command, PromptOptions, RunCommand, Target};
+use domain::content::Input;
+use domain::port::{News, Ticket};
+use domain::session::Policy;
+use domain::signal::Signal;
+use hub::core::{Engine, Setup, Standing};
+use hub::{EngineSeat, Hub, LocalUi, RemoteSeat};
+use link::{AsyncSink, AsyncSource, Limits, Wiring};
+use roles::{Answers, Hello, Lane};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+const READY: &str =
+    r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"debug":false,"ui":true}"#;
+
+/// A hub in front of this test, which plays the runtime at the other end of a pipe that holds so much.
+async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
+    let setup = Setup {
+        engine: Engine::Followed,
+        cwd: "/w".into(),
+        project: "/w".into(),
+        policy: Policy::Ask,
+        salt: 1,
+        no_sandbox: None,
+    };
+    let (ours, mut theirs) = tokio::io::duplex(pipe);
+    let (read, write) = tokio::io::split(ours);
+    let link =
+        Wiring::new(Limits::default()).lane(Lane::MAIN, AsyncSource::new(read), AsyncSink(write)).start();
+    let (role, hello) = (dialects::lemon::DIALECT.ui_role(), Hello::default());
+    let seat = Box::new(RemoteSeat { role, link, hello, lossless: false });
+    let store = Box::new(store::MemoryStore::default());
+    let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));
+    let ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();
+    theirs.write_all(format!("{READY}\n").as_bytes()).await.unwrap();
+    (hub, ui, theirs)
+}
+
+fn notice(text: &str) -> String {
+    format!("{{\"type\":\"ui_notify\",\"params\":{{\"message\":\"{text}\",\"notify_type\":\"info\"}}}}\n")
+}
+
+/// The next notice that is shown.
+async fn shown(ui: &mut LocalUi) -> String {
+    loop {
+        if let News::Signal { signal: Signal::Notify { text, .. }, .. } = ui.news.recv().await.unwrap() {
+            return text;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_runtime_that_says_too_much_some_notices_are_shown_and_the_rest_counted() {
+    let (hub, mut ui, mut runtime) = in_front(64 * 1024).await;
+    for number in 1..=25 {
+        runtime.write_all(notice(&format!("word {number}")).as_bytes()).await.unwrap();
+    }
+    for number in 1..=10 {
+        assert_eq!(shown(&mut ui).await, format!("word {number}"));
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    runtime.write_all(notice("later").as_bytes()).await.unwrap();
+    let next = shown(&mut ui).await;
+    assert!(next.starts_with("later") && next.contains("(15 more notices"), "{next}");
+    runtime.write_all(notice("last").as_bytes()).await.unwrap();
+    assert_eq!(shown(&mut ui).await, "last", "that is said once");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_hears_what_was_said_before_it_is_let_go() {
+    // Far more than the pipe holds: it can only be written while the runtime reads.
+    let (hub, mut ui, mut runtime) = in_front(1024).await;
+    while !matches!(ui.news.recv().await.unwrap(), News::Attached { abilities, .. } if abilities.name.starts_with("lemon"))
+    {
+    }
+    let text = "word ".repeat(40_000);
+    let (input, options) = (Input::text(text.clone()), PromptOptions::default());
+    let prompt = Command::Run(RunCommand::Prompt { input, options });
+    ui.port.command(Ticket(1), Target::Current, prompt).await.unwrap();
+    // Shown to be in the hub: what is asked behind it is answered.
+    ui.port
+        .command(Ticket(2), Target::Current, Command::Session(domain::command::SessionCommand::Stats))
+        .await
+        .unwrap();
+    while !matches!(ui.news.recv().await.unwrap(), News::Settled { ticket: Ticket(2), .. }) {}
+    let mut heard = String::new();
+    let (_, read) = tokio::join!(hub.stop(), runtime.read_to_string(&mut heard));
+    read.unwrap();
+    assert!(heard.contains(text.trim_end()), "{} bytes came", heard.len());
+    assert!(heard.ends_with('\n'));
+}
