@@ -82,6 +82,8 @@ pub struct Canon {
     tools: BTreeMap<Key, OpenTool>,
     ended: VecDeque<Key>,
     next_cause: Option<Cause>,
+    /// The peer's next run is the next turn of the one that is open here, with this cause.
+    goes_on: Option<Cause>,
     allowance: Allowance,
 }
 
@@ -101,6 +103,7 @@ impl Canon {
             tools: BTreeMap::new(),
             ended: VecDeque::new(),
             next_cause: None,
+            goes_on: None,
             allowance: Allowance::new(bounds),
         }
     }
@@ -110,9 +113,26 @@ impl Canon {
         &self.names
     }
 
-    /// The next turn is begun by a queued input of ours.
-    pub fn expect_cause(&mut self, cause: Cause) {
-        self.next_cause = Some(cause);
+    /// Whether this is the word that the run which is open here is over and done.
+    pub fn is_end_of_open(&self, state: &State, fact: &Fact) -> bool {
+        let Some(open) = state.open_run() else { return false };
+        let late = fact.run.as_ref().is_some_and(|key| self.ended.contains(key));
+        let other = matches!((&fact.run, self.names.run(open.id)), (Some(key), Some(open)) if key != open);
+        matches!(fact.said, Said::RunEnded(Outcome::Done)) && !late && !other && self.goes_on.is_none()
+    }
+
+    /// The peer's run is done, and an input that waited here is its next prompt: what the peer begins with that is another turn of the
+    /// run that is open here. What it still says of the run before is late.
+    pub fn go_on(&mut self, state: &State, cause: Cause) -> Vec<Body> {
+        let mut draft = Draft::over(state);
+        let Some(run) = draft.run() else { return Vec::new() };
+        self.end(&mut draft, |open| open.close_turn_and_asks(&Outcome::Done));
+        self.names.tools.clear();
+        if let Some(key) = self.names.runs.remove(&run) {
+            self.forget_run(key);
+        }
+        (self.next_cause, self.goes_on) = (None, Some(cause));
+        draft.bodies
     }
 
     /// A prompt of ours was taken: the run it begins, and what that means. What the peer says of its start adds nothing then.
@@ -260,6 +280,7 @@ impl Canon {
     fn start_run(&mut self, draft: &mut Draft<'_>, key: Option<Key>) {
         match (draft.run(), &key) {
             (Some(_), Some(_)) => return,
+            (Some(_), None) if self.goes_on.is_some() => return,
             (Some(_), None) => self.end_run(draft, Outcome::Lost),
             (None, _) => {}
         }
@@ -303,7 +324,8 @@ impl Canon {
         }
         let run = self.ensure_run(draft);
         let turn = TurnId::mint(&self.ids);
-        let cause = self.next_cause.take().unwrap_or(Cause::Prompt);
+        let said = self.next_cause.take();
+        let cause = self.goes_on.take().or(said).unwrap_or(Cause::Prompt);
         draft.push(Body::Run(RunEvent::TurnStarted { run, turn, cause }));
         turn
     }
@@ -337,16 +359,21 @@ impl Canon {
             self.remark(draft, words);
         }
         self.end(draft, |open| open.close_run(outcome));
-        self.next_cause = None;
+        (self.next_cause, self.goes_on) = (None, None);
         self.names.tools.clear();
         if let Some(key) = self.names.run(run).cloned() {
-            self.ended.push_back(key);
-            if self.ended.len() > MAX_ENDED_RUNS {
-                self.ended.pop_front();
-            }
+            self.forget_run(key);
         }
         let oldest = RunId(run.0.saturating_sub(MAX_ENDED_RUNS as u64 * 64));
         self.names.runs = self.names.runs.split_off(&oldest);
+    }
+
+    /// What still comes for this run of the peer's is late.
+    fn forget_run(&mut self, key: Key) {
+        self.ended.push_back(key);
+        if self.ended.len() > MAX_ENDED_RUNS {
+            self.ended.pop_front();
+        }
     }
 
     /// Ends a step or more, and with it every message and tool.

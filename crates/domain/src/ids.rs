@@ -51,6 +51,16 @@ impl SessionId {
         SessionId(format!("sess-{number:012x}").into())
     }
 
+    /// The id for a session that a foreign runtime names like this: the name itself where it is plain, else one that is made of it.
+    pub fn of_peer(name: &str) -> SessionId {
+        SessionId::parse(name).unwrap_or_else(|| {
+            let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
+            SessionId::from_number(hash & 0xffff_ffff_ffff)
+        })
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

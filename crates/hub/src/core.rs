@@ -12,6 +12,7 @@ mod asks;
 mod book;
 mod engine;
 mod follow;
+mod journey;
 mod library;
 mod messages;
 mod present;
@@ -25,7 +26,7 @@ use domain::command::{
 };
 use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
 use domain::grammar::Grammar;
-use domain::ids::{EntryId, Ids, MessageId, Millis, RunId, SessionId, UiId};
+use domain::ids::{EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
 use domain::session::Policy;
@@ -114,6 +115,15 @@ struct Consulted {
     ticket: Ticket,
     session: SessionId,
     command: Command,
+    /// What is taken once the runtime is in the session that it was told to open.
+    then: Option<Box<In>>,
+}
+
+/// Inputs that were given to a foreign runtime as its next prompt, and wait until it has taken them.
+#[derive(Debug)]
+struct GoingOn {
+    session: SessionId,
+    items: Vec<QueuedId>,
 }
 
 /// The hub's core.
@@ -121,9 +131,12 @@ struct Consulted {
 pub struct Core {
     setup: Setup,
     abilities: Abilities,
+    /// A foreign runtime has told what it can do.
+    has_told: bool,
     sessions: BTreeMap<SessionId, Live>,
     uis: BTreeMap<UiId, Ui>,
     consulted: BTreeMap<Ticket, Consulted>,
+    going_on: BTreeMap<Ticket, GoingOn>,
     /// What is done with each answer of the store.
     pending: BTreeMap<RequestId, library::AwaitedAnswer>,
     next_request: u64,
@@ -131,6 +144,7 @@ pub struct Core {
     next_session: u64,
     /// Where a foreign runtime's conversation stands.
     ground: Option<SessionId>,
+    names: journey::Names,
     accepted: bool,
     now: Millis,
     out: Vec<Out>,
@@ -142,14 +156,17 @@ impl Core {
         Core {
             setup,
             abilities: Abilities::all("parlor"),
+            has_told: false,
             sessions: BTreeMap::new(),
             uis: BTreeMap::new(),
             consulted: BTreeMap::new(),
+            going_on: BTreeMap::new(),
             pending: BTreeMap::new(),
             next_request: 0,
             next_ticket: 0,
             next_session: 0,
             ground: None,
+            names: journey::Names::default(),
             accepted: true,
             now: Millis(0),
             out: Vec::new(),
@@ -193,6 +210,7 @@ impl Core {
             In::Mirror { session, state, board } => self.mirror(session, *state, board),
             In::MirrorEvent { session, event } => self.mirror_event(&session, event),
             In::Abilities(abilities) => self.take_abilities(abilities),
+            In::Named { session, theirs } => self.named(session, theirs),
             In::Answered { id, with } => self.answered(id, with),
             In::Deleted { session } => self.deleted(&session),
             In::Ending => self.end_all(),
@@ -226,6 +244,11 @@ impl Core {
         &self.abilities
     }
 
+    /// Whether it is known what the runtime behind us can do: another program tells it with its handshake.
+    pub fn knows_runtime(&self) -> bool {
+        self.has_told || self.setup.engine.is_ours()
+    }
+
     /// Whether a run is under way in any session.
     pub fn is_busy(&self) -> bool {
         self.sessions.values().any(|live| live.state.open_run().is_some())
@@ -245,14 +268,15 @@ impl Core {
 
     fn command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) -> Result<(), Refusal> {
         self.check_standing(ui, &command)?;
+        let target = self.translated(target);
+        if let Some(session) = self.elsewhere(ui, &target, &command) {
+            let again = In::Command { ui, ticket, target: Target::Session(session.clone()), command };
+            return self.go_first(ui, ticket, session, again);
+        }
         if self.setup.engine.decides_all() {
             let session = match target {
-                // Commands go where the runtime is: one for another conversation must not end up in this.
-                Target::Session(session) if !self.sessions.contains_key(&session) => {
-                    return Err(no_session(session.as_str()));
-                }
-                Target::Session(session) => Some(session),
-                Target::Current => self.current(ui).cloned(),
+                Target::Session(session) if self.sessions.contains_key(&session) => Some(session),
+                Target::Session(_) | Target::Current => self.current(ui).cloned(),
             };
             return self.consult(ui, ticket, session.unwrap_or_else(|| SessionId::from_number(0)), command);
         }
@@ -337,7 +361,8 @@ impl Core {
 
     /// The runtime behind us told what it can do. UIs that came before it did are told.
     fn take_abilities(&mut self, abilities: Abilities) {
-        if abilities != self.abilities {
+        let first = !std::mem::replace(&mut self.has_told, true);
+        if first || abilities != self.abilities {
             self.abilities = abilities;
             self.out.extend(self.uis.keys().map(|ui| Out::Abilities { ui: *ui }));
         }

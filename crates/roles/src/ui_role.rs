@@ -7,6 +7,7 @@ use crate::effect::TimerKey;
 use crate::line::{Lane, Line};
 use domain::canon::Names;
 use domain::command::Command;
+use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::state::State;
 use std::sync::Arc;
@@ -29,12 +30,32 @@ pub trait UiRole: Send {
     fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, lane: Lane, line: Line);
     /// Our side wants something. Must be settled exactly once, now or later; what the wire cannot do is refused as unsupported.
     fn command(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, command: Command);
+    /// The same for one of several sessions that the peer has shown. Only wires that name the session with each command need it.
+    fn command_in(
+        &mut self,
+        cx: &mut UiCx<'_>,
+        seen: Seen<'_>,
+        _session: &SessionId,
+        ticket: Ticket,
+        command: Command,
+    ) {
+        self.command(cx, seen, ticket, command);
+    }
     /// A timer ran out.
     fn timer(&mut self, _cx: &mut UiCx<'_>, _seen: Seen<'_>, _key: TimerKey) {}
     /// The peer is gone: settle what is open. (The canon closes the run by itself.)
     fn closed(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>);
     /// What the peer can do, once known; `None` before the handshake is over.
     fn abilities(&self) -> Option<Abilities>;
+    /// The peer's own name of the session where it works, once known.
+    fn session_name(&self) -> Option<Arc<str>> {
+        None
+    }
+    /// Whether the facts that come now are the past of a session that is being opened: they belong to the session of the receipt that
+    /// settles this, which goes first.
+    fn is_arriving(&self) -> bool {
+        false
+    }
 }
 
 /// Who we are, for greetings.

@@ -19,7 +19,11 @@ pub const SOURCES: Sources =
 /// What there is to say about each item.
 const WORDS: &[Words] = &[
     words(Item::Prompt, "user_message", ""),
-    words(Item::Steer, "", "the hub queues it and prompts again when the answer is over"),
+    words(
+        Item::Steer,
+        "",
+        "the hub queues it; when the answer is over it is prompted, as the next turn of the same run",
+    ),
     words(Item::FollowUp, "user_message while another is answered", "waits and becomes a turn of its own"),
     words(Item::QueueModes, "none: the hub keeps them", ""),
     words(Item::Cancel, "", "over for the person; a foreign runtime goes on and is not listened to"),

@@ -20,6 +20,7 @@ use hearing::Hearing;
 use roles::{Drift, Hello, Item, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::encode;
 
@@ -409,6 +410,10 @@ impl UiRole for AsstUi {
             skills: false,
             consent: false,
         })
+    }
+
+    fn session_name(&self) -> Option<Arc<str>> {
+        self.conversation.as_deref().map(Into::into)
     }
 }
 

@@ -15,8 +15,16 @@ pub const SOURCES: Sources =
 /// What there is to say about each item.
 const WORDS: &[Words] = &[
     words(Item::Prompt, "run.start", ""),
-    words(Item::Steer, "none", "the hub queues it and prompts again when the run is over"),
-    words(Item::FollowUp, "none", "the hub queues it and prompts again when the run is over"),
+    words(
+        Item::Steer,
+        "none",
+        "the hub queues it; when the run would be over it is prompted, as the next turn of the same run",
+    ),
+    words(
+        Item::FollowUp,
+        "none",
+        "the hub queues it; when the run would be over it is prompted, as the next turn of the same run",
+    ),
     words(Item::QueueModes, "none: the hub keeps them", ""),
     words(Item::Cancel, "run.cancel", ""),
     words(Item::Answer, "result of ui.*.request", ""),

@@ -31,6 +31,7 @@ use roles::{Drift, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiC
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 use wire::jsonrpc::{self, Message, RpcError};
 use wire::{Correlation, WireId};
@@ -39,6 +40,10 @@ use wire::{Correlation, WireId};
 const HANDSHAKE: TimerKey = TimerKey(1);
 /// A proposed tool that nobody is asked about runs by now.
 const TOOL_RUNS: TimerKey = TimerKey(2);
+/// The runtime has to show a session that is being opened.
+const OPENING: TimerKey = TimerKey(4);
+/// How long that may take.
+const OPEN_WITHIN: Duration = Duration::from_secs(30);
 /// A refused `run.start` is tried again.
 const TRY_AGAIN: TimerKey = TimerKey(3);
 /// How long after a tool call a question about it would have come.
@@ -70,6 +75,8 @@ pub struct CodeliaUi {
     run: Option<Hearing>,
     ended: VecDeque<Key>,
     replaying: bool,
+    /// The session that is being opened, and who waits for it.
+    opening: Option<(Ticket, SessionId)>,
     asks: BTreeMap<Key, OpenAsk>,
     known: BTreeMap<SessionId, SessionSummary>,
     /// The model that answers, as far as it was said.
@@ -367,7 +374,8 @@ impl UiRole for CodeliaUi {
         if self.gone {
             return cx.settle(ticket, Err(lost()));
         }
-        if !self.ready() || (self.replaying && commands::starts_something(&command)) {
+        let waits = self.replaying || self.opening.is_some();
+        if !self.ready() || (waits && commands::starts_something(&command)) {
             if self.held.len() >= MAX_HELD {
                 let refusal =
                     Refusal::new(RefusalKind::TooMany, "the runtime is not ready yet").hint("wait a moment");
@@ -378,7 +386,7 @@ impl UiRole for CodeliaUi {
         self.lower(cx, seen, ticket, command);
     }
 
-    fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
+    fn timer(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, key: TimerKey) {
         match key {
             HANDSHAKE if !self.ready() => {
                 let seconds = START_TIMEOUT.as_secs();
@@ -391,6 +399,12 @@ impl UiRole for CodeliaUi {
                 }
             }
             TRY_AGAIN => self.start(cx),
+            OPENING => {
+                let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime does not show the session");
+                self.not_opened(cx, refusal.hint("try again, or start it anew"));
+                self.replaying = false;
+                self.release(cx, seen);
+            }
             _ => {}
         }
     }
@@ -402,7 +416,8 @@ impl UiRole for CodeliaUi {
         let waiting =
             starting.into_iter().flat_map(|starting| starting.ticket.into_iter().chain(starting.stop));
         let held = std::mem::take(&mut self.held).into_iter().map(|(ticket, _)| ticket);
-        for ticket in asked.chain(waiting).chain(held) {
+        let opening = self.opening.take().map(|(ticket, _)| ticket);
+        for ticket in asked.chain(waiting).chain(held).chain(opening) {
             cx.settle(ticket, Err(lost()));
         }
         self.asks.clear();
@@ -424,6 +439,14 @@ impl UiRole for CodeliaUi {
             skills: can.supports_skills_list,
             consent: can.supports_ui_requests,
         })
+    }
+
+    fn session_name(&self) -> Option<Arc<str>> {
+        self.session.as_ref().map(|session| session.as_str().into())
+    }
+
+    fn is_arriving(&self) -> bool {
+        self.opening.is_some()
     }
 }
 

@@ -18,12 +18,12 @@ const WORDS: &[Words] = &[
     words(
         Item::Steer,
         "none: busy is error \":already_streaming\"",
-        "the hub queues it and prompts again when the run is over",
+        "the hub queues it; when the run would be over it is prompted, as the next turn of the same run",
     ),
     words(
         Item::FollowUp,
         "none: busy is error \":already_streaming\"",
-        "the hub queues it and prompts again when the run is over",
+        "the hub queues it; when the run would be over it is prompted, as the next turn of the same run",
     ),
     words(Item::QueueModes, "none: the hub keeps them", ""),
     words(Item::Cancel, "abort", ""),

@@ -23,8 +23,8 @@ use std::borrow::Cow;
 /// What `api` says: clients show it at most.
 const API: &str = "parlor";
 /// Shown for a session whose model is not known yet.
-const NO_MODEL: ModelId<'static> =
-    ModelId { provider: Cow::Borrowed("parlor"), id: Cow::Borrowed("default") };
+pub(super) const NO_MODEL: ModelId<'static> =
+    ModelId { provider: Cow::Borrowed("runtime"), id: Cow::Borrowed("unknown") };
 
 /// Longest line that a client is sent where it can be helped: one of the existing clients stops hearing at the first line of 64 KB.
 pub(super) const MAX_LINE: usize = 60_000;

@@ -7,11 +7,11 @@
 mod commands;
 mod hearing;
 
-use super::lift;
 use super::wire::event::{Event, EventLine};
 use super::wire::frame::{ActiveSession, ModelId, Ready, SessionStarted};
 use super::wire::ui::{Method, UiRequest};
 use super::wire::{self, Frame, StartSession};
+use super::{lift, lower};
 use ::wire::encode;
 use commands::{UnsettledCommand, Wanted};
 use domain::command::{Command, Refusal, RefusalKind};
@@ -73,6 +73,8 @@ pub struct LemonUi {
     last_number: u64,
     /// Saved sessions as last listed: what to give `start_session`.
     saved: BTreeMap<SessionId, String>,
+    /// The session that is being opened, with its folder, while its past is told.
+    arriving: Option<(String, String)>,
 }
 
 impl LemonUi {
@@ -138,6 +140,7 @@ impl LemonUi {
 
     /// Whoever waits for an answer will not get it.
     fn settle_lost(&mut self, cx: &mut UiCx<'_>) {
+        self.arriving = None;
         for pending in std::mem::take(&mut self.pending) {
             cx.cancel_timer(pending.key);
             cx.settle(pending.ticket, Err(lost()));
@@ -147,13 +150,16 @@ impl LemonUi {
     /// The handshake is over: what waited goes out.
     fn up(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>) {
         self.handshake = Handshake::Up;
+        if let Some((id, cwd)) = self.arriving.take() {
+            self.settle_session(cx, &id, cwd);
+        }
         for (ticket, command) in std::mem::take(&mut self.waiting) {
             self.want(cx, seen, ticket, command);
         }
     }
 
     fn tell_model(&mut self, cx: &mut UiCx<'_>, model: ModelId<'static>) {
-        if model == ModelId::default() || self.model.as_ref() == Some(&model) {
+        if model == ModelId::default() || model == lower::NO_MODEL || self.model.as_ref() == Some(&model) {
             return;
         }
         cx.fact(Fact::new(Said::Model(lift::model(&model))));
@@ -220,8 +226,15 @@ impl LemonUi {
         (self.session, self.next_seq) = (Some(id.clone()), None);
         self.send(cx, &wire::Command::SetActiveSession { session_id: Some(id.clone()) });
         if self.handshake != Handshake::Starting {
-            self.settle_session(cx, &id, started.cwd.into_owned());
+            let pending = self.pending.iter().find(|pending| pending.wanted == Wanted::Session);
+            if let Some(pending) = pending {
+                // From here on the end of the past is waited for.
+                cx.cancel_timer(pending.key);
+            }
+            self.arriving = Some((id, started.cwd.into_owned()));
         }
+        // Another session has to hear of the model too, also when it is the same.
+        self.model = None;
         self.tell_model(cx, started.model);
         self.at_session(cx, seen, started.history);
     }
@@ -364,5 +377,13 @@ impl UiRole for LemonUi {
             consent: self.asks,
             ..Abilities::default()
         })
+    }
+
+    fn session_name(&self) -> Option<Arc<str>> {
+        self.session.as_deref().map(Into::into)
+    }
+
+    fn is_arriving(&self) -> bool {
+        self.arriving.is_some()
     }
 }

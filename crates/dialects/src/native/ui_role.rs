@@ -226,6 +226,17 @@ impl UiRole for NativeUi {
         self.want(cx, Some(ticket), target, command);
     }
 
+    fn command_in(
+        &mut self,
+        cx: &mut UiCx<'_>,
+        _seen: Seen<'_>,
+        session: &SessionId,
+        ticket: Ticket,
+        command: Command,
+    ) {
+        self.want(cx, Some(ticket), Target::Session(session.clone()), command);
+    }
+
     fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
         if key == HANDSHAKE && self.peer.is_none() {
             let why = "the runtime does not answer in the native dialect: is it another dialect?";

@@ -21,6 +21,7 @@ use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey,
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::encode;
 
@@ -116,7 +117,12 @@ impl NousUi {
                 let state: WireState = read(cx, "state", payload);
                 self.recover(cx, &state);
             }
-            Sent::Messages => {
+            Sent::Messages { at: Some((ticket, receipt)) } => {
+                let messages: Messages = read(cx, "messages", payload);
+                cx.settle(ticket, Ok(receipt));
+                hearing::history(cx, &messages.messages);
+            }
+            Sent::Messages { at: None } => {
                 let messages: Messages = read(cx, "messages", payload);
                 // Told once a run is under way, the past would end it; its own words may be among them.
                 let quiet = !self.prompting() && !self.hearing.follows() && seen.state.open_run().is_none();
@@ -177,7 +183,9 @@ impl NousUi {
                 let why = format!("the runtime refused a ping: {}; is it a nous core?", error.message);
                 cx.close(Reason::Unusable(why));
             }
-            Sent::State | Sent::Messages => {
+            // The session is there, though nothing of it can be shown.
+            Sent::Messages { at: Some((ticket, receipt)) } => cx.settle(ticket, Ok(receipt)),
+            Sent::State | Sent::Messages { at: None } => {
                 cx.log(format!("the runtime could not be asked how it stands: {}", error.message));
             }
             sent => self.give_up(cx, sent, commands::refusal(error)),
@@ -235,13 +243,16 @@ impl NousUi {
                     Sent::Session { ticket: None },
                 );
             }
-            None if self.session.is_some() => self.send(cx, "get_messages", json!({}), Sent::Messages),
+            None if self.session.is_some() => {
+                self.send(cx, "get_messages", json!({}), Sent::Messages { at: None });
+            }
             None => {}
         }
     }
 
     fn at_session(&mut self, cx: &mut UiCx<'_>, ticket: Option<Ticket>, id: &str, parent: &str) {
         self.session = Some(id.to_owned());
+        let mut at = None;
         if let Some(ticket) = ticket {
             let Some(session) = SessionId::parse(id) else {
                 let why = format!("the runtime named a session {id:?}, which cannot be kept");
@@ -253,9 +264,9 @@ impl NousUi {
                 updated_at: cx.now,
                 ..SessionSummary::new(session)
             };
-            cx.settle(ticket, Ok(Receipt::Session { session, parent: SessionId::parse(parent) }));
+            at = Some((ticket, Receipt::Session { session, parent: SessionId::parse(parent) }));
         }
-        self.send(cx, "get_messages", json!({}), Sent::Messages);
+        self.send(cx, "get_messages", json!({}), Sent::Messages { at });
     }
 
     fn drop_all(&mut self, cx: &mut UiCx<'_>) {
@@ -338,5 +349,13 @@ impl UiRole for NousUi {
             skills: false,
             consent: false,
         })
+    }
+
+    fn session_name(&self) -> Option<Arc<str>> {
+        self.session.as_deref().map(Into::into)
+    }
+
+    fn is_arriving(&self) -> bool {
+        self.sent.values().any(|sent| matches!(sent, Sent::Messages { at: Some(_) }))
     }
 }

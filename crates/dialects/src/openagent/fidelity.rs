@@ -15,8 +15,16 @@ pub const SOURCES: Sources =
 /// What there is to say about each item.
 const WORDS: &[Words] = &[
     words(Item::Prompt, "agent.query", ""),
-    words(Item::Steer, "none", "the hub queues it and prompts again when the query is over"),
-    words(Item::FollowUp, "none", "the hub queues it and prompts again when the query is over"),
+    words(
+        Item::Steer,
+        "none",
+        "the hub queues it; when the query is over it is prompted, as the next turn of the same run",
+    ),
+    words(
+        Item::FollowUp,
+        "none",
+        "the hub queues it; when the query is over it is prompted, as the next turn of the same run",
+    ),
     words(Item::QueueModes, "none: the hub keeps them", ""),
     words(Item::Cancel, "agent.cancel; a backend that cannot cancel is no longer listened to", ""),
     words(Item::Answer, "tool.approve", ""),

@@ -26,6 +26,7 @@ use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey,
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use wire::jsonrpc::{self, Message, RpcError};
 use wire::{Correlation, WireId};
 
@@ -61,6 +62,8 @@ pub struct OpenagentUi {
     known: BTreeMap<SessionId, SessionSummary>,
     /// Sessions whose messages were told already.
     told: BTreeSet<SessionId>,
+    /// The session that was loaded last.
+    session: Option<SessionId>,
 }
 
 /// A query without a name.
@@ -121,6 +124,7 @@ impl OpenagentUi {
             cx.drift(Drift::new("initialize", format!("status {:?}", server.status), ""));
         }
         self.server = Some(server);
+        self.tell_model(cx);
         if let Some(session_id) = self.wanted.take() {
             let params = LoadParams { path: None, session_id: Some(session_id) };
             let pending = SentRequest::Load { ticket: None };
@@ -130,6 +134,13 @@ impl OpenagentUi {
         }
         for (ticket, command) in std::mem::take(&mut self.held) {
             self.command(cx, seen, ticket, command);
+        }
+    }
+
+    /// Says which model answers, as the hello had it.
+    fn tell_model(&self, cx: &mut UiCx<'_>) {
+        if let (_, Some(model)) = self.models() {
+            cx.fact(Fact::new(Said::Model(model)));
         }
     }
 
@@ -398,6 +409,10 @@ impl UiRole for OpenagentUi {
             consent: true,
             ..Abilities::default()
         })
+    }
+
+    fn session_name(&self) -> Option<Arc<str>> {
+        self.session.as_ref().map(|session| session.as_str().into())
     }
 }
 

@@ -58,10 +58,7 @@ impl State {
 
     /// The bodies that end the turn under way and everything in it, the questions of its run included: the run goes on.
     pub fn close_turn(&self, outcome: &Outcome) -> Vec<Body> {
-        let mut open = self.open();
-        let mut bodies = open.withdraw_asks();
-        bodies.extend(open.close_turn(outcome));
-        bodies
+        self.open().close_turn_and_asks(outcome)
     }
 }
 
@@ -125,6 +122,13 @@ impl Open {
         if let Some(turn) = self.turn {
             bodies.push(Body::Run(RunEvent::TurnEnded { turn }));
         }
+        bodies
+    }
+
+    /// The same, the questions of its run included: the run goes on.
+    pub fn close_turn_and_asks(mut self, outcome: &Outcome) -> Vec<Body> {
+        let mut bodies = self.withdraw_asks();
+        bodies.extend(self.close_turn(outcome));
         bodies
     }
 

@@ -4,7 +4,7 @@
 
 use domain::ask::{Answer, Closing};
 use domain::canon::Canon;
-use domain::command::{Command, QueueCommand, Receipt, SessionCommand};
+use domain::command::{Command, LibraryCommand, QueueCommand, Receipt, SessionCommand};
 use domain::event::{Body, SessionEvent};
 use domain::ids::Ids;
 use domain::port::Abilities;
@@ -25,6 +25,14 @@ impl Engine {
     /// The strategy for a runtime behind a wire.
     pub fn behind_wire(lossless: bool) -> Engine {
         if lossless { Engine::Mirrored } else { Engine::Followed }
+    }
+
+    /// Whether it is part of this program.
+    pub(super) fn is_ours(self) -> bool {
+        match self {
+            Engine::Driven => true,
+            Engine::Followed | Engine::Mirrored => false,
+        }
     }
 
     /// Whether sessions are kept in our store. What a foreign runtime said is kept nowhere but here, in memory.
@@ -58,6 +66,36 @@ impl Engine {
             Engine::Followed => is_theirs(command, abilities),
             Engine::Mirrored => true,
         }
+    }
+
+    /// Whether the runtime has to be told to go to a session before a command about it. Here means that we have been shown it; `stands`,
+    /// that it is where the runtime's one conversation is.
+    pub(super) fn goes_first(
+        self,
+        command: &Command,
+        abilities: &Abilities,
+        here: bool,
+        stands: bool,
+    ) -> bool {
+        match self {
+            Engine::Driven => false,
+            Engine::Followed => !here || !stands && (is_theirs(command, abilities) || reads_past(command)),
+            // Every command says for which session it is.
+            Engine::Mirrored => !here,
+        }
+    }
+
+    /// Whether it is in one session at a time, which it must not leave in the middle of a run.
+    pub(super) fn has_one_conversation(self) -> bool {
+        match self {
+            Engine::Followed => true,
+            Engine::Driven | Engine::Mirrored => false,
+        }
+    }
+
+    /// Whether the past of a session is what we were shown of it.
+    pub(super) fn past_is_shown(self) -> bool {
+        self.has_one_conversation()
     }
 
     /// Whether the hub itself stops a run before it passes a cancel on: the questions of a run that is being stopped must not be
@@ -123,6 +161,36 @@ fn is_theirs(command: &Command, abilities: &Abilities) -> bool {
         Command::Answer { .. }
         | Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
         | Command::Session(SessionCommand::Stats | SessionCommand::Close) => false,
+        command => !reads_past(command),
+    }
+}
+
+fn reads_past(command: &Command) -> bool {
+    matches!(command, Command::Library(LibraryCommand::History { .. }))
+}
+
+/// Whether the runtime works in another session afterwards.
+pub(super) fn moves(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Library(
+            LibraryCommand::Open { .. }
+                | LibraryCommand::New { .. }
+                | LibraryCommand::Load { .. }
+                | LibraryCommand::Branch { .. }
+        )
+    )
+}
+
+/// The session in which a command is to be done; `None` for those that name theirs themselves, or need none.
+pub(super) fn is_in_session(command: &Command) -> bool {
+    match command {
+        Command::Library(
+            LibraryCommand::Save { .. }
+            | LibraryCommand::Export { session: None, .. }
+            | LibraryCommand::Branch { session: None, .. },
+        ) => true,
+        Command::Library(_) | Command::List(_) => false,
         _ => true,
     }
 }

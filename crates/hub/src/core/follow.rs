@@ -2,16 +2,16 @@
 
 use super::engine::Settled;
 use super::secrets::mask_state;
-use super::{Consulted, Core, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
+use super::{Consulted, Core, GoingOn, In, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand};
 use domain::event::{
-    AskEvent, Body, Event, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
+    AskEvent, Body, Event, Failure, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
 };
-use domain::fact::{Fact, Said};
+use domain::fact::Fact;
 use domain::ids::{QueuedId, SessionId, UiId};
 use domain::port::{Grounds, Order, Ticket};
 use domain::session::RunSummary;
-use domain::signal::Board;
+use domain::signal::{Board, Level};
 use domain::state::State;
 use domain::weight::THING_BYTES;
 use std::sync::Arc;
@@ -31,6 +31,19 @@ impl Core {
         session: SessionId,
         command: Command,
     ) -> Result<(), Refusal> {
+        self.consult_then(ui, ticket, session, command, None)
+    }
+
+    /// The same for a command that only leads to another one.
+    pub(super) fn consult_then(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        command: Command,
+        then: Option<Box<In>>,
+    ) -> Result<(), Refusal> {
+        self.check_stays(&command)?;
         if matches!(command, Command::Run(RunCommand::Cancel { .. }))
             && self.setup.engine.is_stopped_here()
             && let Some(run) = self.live(&session)?.state.open_run().map(|run| run.id)
@@ -53,7 +66,7 @@ impl Core {
         let grounds = Box::new(self.grounds(&session, needs_context));
         self.next_ticket += 1;
         let consult = Ticket(self.next_ticket);
-        let consulted = Consulted { ui, ticket, session: session.clone(), command: command.clone() };
+        let consulted = Consulted { ui, ticket, session: session.clone(), command: command.clone(), then };
         self.consulted.insert(consult, consulted);
         self.out.push(Out::Order(Order::Consult { ticket: consult, session, command, grounds }));
         Ok(())
@@ -78,8 +91,15 @@ impl Core {
 
     /// The engine settled a command that was passed on to it.
     pub(super) fn consult_settled(&mut self, ticket: Ticket, with: Result<Receipt, Refusal>) {
-        let Some(Consulted { ui, ticket, session, command }) = self.consulted.remove(&ticket) else { return };
+        if let Some(next) = self.going_on.remove(&ticket) {
+            return self.went_on(next, with);
+        }
+        let Some(consulted) = self.consulted.remove(&ticket) else { return };
+        let Consulted { ui, ticket, session, command, then } = consulted;
         let with = self.mask_settled(&session, with);
+        if let Some(then) = then {
+            return self.arrived_there(ui, ticket, &command, with, *then);
+        }
         let settled = with.as_ref().ok().map(|receipt| self.setup.engine.settled(&command, receipt));
         let with = match (settled, with) {
             (Some(Settled::Foreign), Ok(receipt)) => {
@@ -141,14 +161,16 @@ impl Core {
                 };
                 self.settle(ui, ticket, Ok(receipt));
             }
-            (Receipt::Session { session: summary, parent }, _) => {
-                if !self.sessions.contains_key(&summary.id) {
-                    let opened = self.create(Some(summary.cwd.clone()), None, Some(summary.id.clone()));
-                    debug_assert!(opened.is_ok());
-                }
-                self.ground = Some(summary.id.clone());
+            (Receipt::Session { session: mut summary, parent }, command) => {
+                summary.id = self.stand(command, &summary);
                 self.attach(ui, &summary.id);
                 self.settle(ui, ticket, Ok(Receipt::Session { session: summary, parent }));
+            }
+            (Receipt::Sessions(mut listed), _) => {
+                for summary in &mut listed {
+                    summary.id = self.here(&summary.id);
+                }
+                self.settle(ui, ticket, Ok(Receipt::Sessions(listed)));
             }
             (Receipt::Leaf(leaf), _) => {
                 self.settle(ui, ticket, Ok(Receipt::Leaf(leaf)));
@@ -161,9 +183,12 @@ impl Core {
     /// A foreign runtime said something.
     pub(super) fn said(&mut self, session: &SessionId, fact: Fact) {
         let now = self.now;
-        let ends = matches!(fact.said, Said::RunEnded(_) | Said::Lost);
         let Some(live) = self.sessions.get_mut(session) else { return };
         let Some(canon) = &mut live.canon else { return };
+        let waits = live.cancel_by.is_none() && live.state.queues.all().next().is_some();
+        if waits && canon.is_end_of_open(&live.state, &fact) {
+            return self.go_on(session);
+        }
         let bodies = canon.take(&live.state, now, fact);
         if canon.is_flooded() {
             self.out.push(Out::LetGo(FLOODED.to_owned()));
@@ -198,27 +223,19 @@ impl Core {
                 body => self.emit(session, body),
             }
         }
-        if ends {
-            self.prompt_next(session);
-        }
     }
 
-    /// The runtime has no queue of its own: what waits here becomes its next prompt.
-    fn prompt_next(&mut self, session: &SessionId) {
+    /// The runtime has no queue of its own: what waits here is its next prompt, and for everybody here the next turn of the same run.
+    fn go_on(&mut self, session: &SessionId) {
         let Some(live) = self.sessions.get_mut(session) else { return };
-        if live.state.open_run().is_some() {
-            return;
-        }
-        let Some(taken) = live.state.queues.next_turn() else { return };
-        if let Some(canon) = &mut live.canon {
-            canon.expect_cause(taken.cause);
-        }
-        for item in taken.items {
-            self.emit(session, Body::Queue(QueueEvent::Left { item, leaving: Leaving::Taken }));
-        }
+        let (Some(taken), Some(canon)) = (live.state.queues.next_turn(), &mut live.canon) else { return };
+        let bodies = canon.go_on(&live.state, taken.cause);
+        self.emit_all(session, bodies);
         self.next_ticket += 1;
+        let ticket = Ticket(self.next_ticket);
+        self.going_on.insert(ticket, GoingOn { session: session.clone(), items: taken.items });
         let order = Order::Consult {
-            ticket: Ticket(self.next_ticket),
+            ticket,
             session: session.clone(),
             command: Command::Run(RunCommand::Prompt {
                 input: self.unmask_input(session, taken.input),
@@ -227,6 +244,34 @@ impl Core {
             grounds: Box::default(),
         };
         self.out.push(Out::Order(order));
+    }
+
+    /// The runtime took what waited, or did not: then the run is over, and the input goes back to who gave it.
+    fn went_on(&mut self, next: GoingOn, with: Result<Receipt, Refusal>) {
+        let GoingOn { session, items } = next;
+        let Some(live) = self.sessions.get(&session) else { return };
+        let Err(refusal) = with else {
+            let waits = |item: &QueuedId| live.state.queues.all().any(|(_, waiting)| waiting.id == *item);
+            let taken: Vec<QueuedId> = items.into_iter().filter(waits).collect();
+            for item in taken {
+                self.emit(&session, Body::Queue(QueueEvent::Left { item, leaving: Leaving::Taken }));
+            }
+            return;
+        };
+        let outcome = match refusal.kind {
+            _ if live.cancel_by.is_some() => Outcome::Cancelled,
+            RefusalKind::Lost => Outcome::Lost,
+            _ => Outcome::Failed(Failure::new(
+                "not_taken",
+                format!("the runtime did not take what waited: {refusal}"),
+            )),
+        };
+        if live.state.open_run().is_some() {
+            if let Outcome::Failed(failure) = &outcome {
+                self.notice(&session, Level::Error, failure);
+            }
+            self.end_run(&session, outcome);
+        }
     }
 
     /// A lossless runtime showed a session: every UI here goes where it is.

@@ -10,7 +10,7 @@ use super::{Core, In, MAX_REQUESTS, Out, no_session};
 use domain::command::{
     Command, ExportFormat, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, Target,
 };
-use domain::event::{Body, Event, SessionEvent};
+use domain::event::{Body, Event, RunEvent, SessionEvent};
 use domain::grammar::Grammar;
 use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
@@ -186,6 +186,7 @@ impl Core {
     pub fn is_moving(&self, ui: UiId) -> bool {
         let moves = |purpose: &Purpose| matches!(purpose, Purpose::Open { moves: true, .. } | Purpose::Load);
         self.pending.values().any(|pending| pending.ui == ui && moves(&pending.purpose))
+            || self.consulted.values().any(|asked| asked.ui == ui && super::engine::moves(&asked.command))
     }
 
     /// Whom an input is about.
@@ -221,7 +222,11 @@ impl Core {
                     | Report::Said { session, .. }
                     | Report::Signal { session, .. } => Some(session),
                     Report::Settled { ticket, .. } => {
-                        self.consulted.get(ticket).map(|consulted| &consulted.session)
+                        let asked = self.consulted.get(ticket);
+                        // What ends a move is what everything behind it waits for.
+                        let asked = asked.filter(|asked| !super::engine::moves(&asked.command));
+                        let asked = asked.map(|asked| &asked.session);
+                        asked.or_else(|| self.going_on.get(ticket).map(|next| &next.session))
                     }
                 };
                 Concerns { ui: None, sessions: session.cloned().into_iter().collect() }
@@ -231,6 +236,7 @@ impl Core {
             | In::Mirror { .. }
             | In::MirrorEvent { .. }
             | In::Abilities(_)
+            | In::Named { .. }
             | In::Answered { .. }
             | In::Deleted { .. }
             | In::Ending
@@ -248,8 +254,9 @@ impl Core {
     ) -> Result<(), Refusal> {
         let whole = Command::Library(command.clone());
         if self.setup.engine.decides(&whole, &self.abilities) {
-            let Some(session) = self.target(ui, ticket, &Target::Current, &whole)? else { return Ok(()) };
-            return self.consult(ui, ticket, session, whole);
+            let target = if super::engine::is_in_session(&whole) { target } else { &Target::Current };
+            let Some(session) = self.target(ui, ticket, target, &whole)? else { return Ok(()) };
+            return self.consult(ui, ticket, session, self.outward(whole));
         }
         let again = || In::Command { ui, ticket, target: target.clone(), command: whole.clone() };
         match command {
@@ -282,6 +289,19 @@ impl Core {
                     ListScope::Project(None) => Some(self.setup.project.clone()),
                 };
                 self.fetch(ui, ticket, Purpose::List, Request::List { project, limit, search })
+            }
+            LibraryCommand::History { session, max_runs, max_events }
+                if self.setup.engine.past_is_shown() =>
+            {
+                let session = self.here(&session);
+                let state = &self.live(&session)?.state;
+                if state.runs.is_empty() {
+                    // Either there is no past, or the wire does not tell it: the runtime knows which.
+                    return self.consult(ui, ticket, session, self.outward(whole));
+                }
+                let history = shown_past(state, max_runs, max_events);
+                self.settle_about(session, ui, ticket, Ok(Receipt::History(history)));
+                Ok(())
             }
             LibraryCommand::History { session, max_runs, max_events } => {
                 let purpose = Purpose::History { session: session.clone() };
@@ -435,4 +455,18 @@ impl Core {
         sessions.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
         sessions
     }
+}
+
+/// What we were shown of a session, as the newest events of its last runs.
+fn shown_past(state: &State, max_runs: u64, max_events: u64) -> History {
+    let bound = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let events: Vec<Event> = export::events_of(state);
+    let began = |event: &Event| matches!(event.body, Body::Run(RunEvent::Started { .. }));
+    let starts: Vec<usize> =
+        events.iter().enumerate().filter(|(_, event)| began(event)).map(|(at, _)| at).collect();
+    let of_runs = starts.iter().rev().take(bound(max_runs)).last().copied().unwrap_or(events.len());
+    let first = of_runs.max(events.len().saturating_sub(bound(max_events)));
+    let runs = starts.iter().filter(|start| **start >= of_runs).count() as u64;
+    let truncated = starts.first().is_some_and(|earliest| *earliest < first);
+    History { runs, events: events.into_iter().skip(first).collect(), truncated }
 }

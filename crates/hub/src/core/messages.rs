@@ -50,6 +50,8 @@ pub enum In {
     MirrorEvent { session: SessionId, event: Arc<Event> },
     /// What the runtime behind us can do.
     Abilities(Abilities),
+    /// What a foreign runtime calls the session where it works.
+    Named { session: SessionId, theirs: SessionId },
     /// What was asked for ([`Out::Fetch`]) is there, or why it is not.
     Answered {
         id: RequestId,

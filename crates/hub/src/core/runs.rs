@@ -333,7 +333,8 @@ impl Core {
     }
 
     fn check_waiting(&self, session: &SessionId, item: QueuedId) -> Result<(), Refusal> {
-        let waits = self.live(session)?.state.queues.all().any(|(_, waiting)| waiting.id == item);
+        let given = self.going_on.values().any(|next| next.items.contains(&item));
+        let waits = !given && self.live(session)?.state.queues.all().any(|(_, waiting)| waiting.id == item);
         let gone = || {
             Refusal::new(RefusalKind::QueuedUnknown, "this input no longer waits")
                 .hint("it may have been taken already")

@@ -34,7 +34,12 @@ impl Core {
             Target::Current => match self.current(ui).cloned() {
                 Some(id) => Ok(Some(id)),
                 None => {
-                    let id = self.create(None, None, None)?;
+                    // A foreign runtime is where it is, also for a UI that has left that session.
+                    let stands = self.ground.clone().filter(|_| self.setup.engine.has_one_conversation());
+                    let id = match stands {
+                        Some(id) => id,
+                        None => self.create(None, None, None)?,
+                    };
                     self.attach(ui, &id);
                     Ok(Some(id))
                 }

@@ -14,12 +14,15 @@ use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
 use roles::{Cx, Hello, LinkEffect, Reason, Seen, UiCx, UiEffect, UiRole};
+use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use wire::rate::Rate;
 
 /// Notices of a foreign runtime that are shown; nobody reads more.
 const NOTICES_PER_SECOND: u32 = 10;
+/// Facts about the past of one session that are taken; more than a runtime's bounds for a session let through.
+const MAX_PAST: usize = 400_000;
 /// Tickets of answers, which nobody waits for.
 const ANSWER: Ticket = Ticket(u64::MAX - 1);
 
@@ -41,6 +44,10 @@ pub(super) struct Remote {
     unsaid: u64,
     /// Moves what the runtime says; ends with the link.
     moving: JoinSet<()>,
+    /// What was told of a session that is being opened.
+    past: Vec<UiEffect>,
+    /// The session where it is, and what the runtime calls it.
+    named: Option<(SessionId, Arc<str>)>,
 }
 
 impl Remote {
@@ -77,6 +84,8 @@ impl Remote {
             notices: Rate::new(NOTICES_PER_SECOND),
             unsaid: 0,
             moving,
+            past: Vec::new(),
+            named: None,
         }
     }
 
@@ -197,8 +206,12 @@ impl Shell {
     /// Passes an order of the core on to the role; some are only for an engine of ours.
     pub(super) fn order_remote(&mut self, order: Order) {
         match order {
-            Order::Consult { ticket, command, .. } => {
-                self.call_remote(|role, cx, seen, _| role.command(cx, seen, ticket, command));
+            Order::Consult { ticket, session, command, .. } => {
+                let shown = self.core.state(&session).is_some();
+                self.call_remote(|role, cx, seen, _| match shown {
+                    true => role.command_in(cx, seen, &session, ticket, command),
+                    false => role.command(cx, seen, ticket, command),
+                });
             }
             Order::AskClosed { ask, closing, .. } => self.answer_remote(ask, closing),
             // The cancel itself went as a command; turns and steers are for our own engine.
@@ -231,18 +244,63 @@ impl Shell {
         let names = session.and_then(|session| core.names(session)).unwrap_or(no_names);
         let mut cx = Cx { now: self.clock.now(), effects: &mut effects };
         call(role.as_mut(), &mut cx, Seen { state, names }, hello);
-        let abilities = role.abilities();
-        if abilities != remote.abilities {
-            remote.abilities.clone_from(&abilities);
-            if let Some(abilities) = abilities {
-                self.work.push_back(In::Abilities(abilities));
-            }
-        }
+        let (abilities, name, arriving) = (role.abilities(), role.session_name(), role.is_arriving());
+        let changed = abilities != remote.abilities;
+        remote.abilities.clone_from(&abilities);
         // A receipt goes before the facts that came with it, so that UIs learn of a run before its events.
         let (settled, rest): (Vec<UiEffect>, Vec<UiEffect>) =
             effects.into_iter().partition(|effect| matches!(effect, UiEffect::Settle { .. }));
+        let rest = self.with_past(&settled, rest, arriving);
         for effect in settled.into_iter().chain(rest) {
             self.perform_remote(effect);
+        }
+        // On the way to another session its name is that of the next one.
+        self.learn_name(name.filter(|_| !arriving));
+        // Last, so that a UI which is greeted with it is shown what came along, such as the model.
+        self.work.extend(abilities.filter(|_| changed).map(In::Abilities));
+    }
+
+    /// Holds back what is told of a session that is being opened until it is there. The past of one that is shown here already is not
+    /// told twice.
+    fn with_past(&mut self, settled: &[UiEffect], rest: Vec<UiEffect>, arriving: bool) -> Vec<UiEffect> {
+        let Some(remote) = &mut self.remote else { return rest };
+        let opened = settled.iter().find_map(|effect| match effect {
+            UiEffect::Settle { with: Ok(Receipt::Session { session, .. }), .. } => Some(&session.id),
+            _ => None,
+        });
+        if !arriving && opened.is_none() && remote.past.is_empty() {
+            return rest;
+        }
+        let (told, rest): (Vec<UiEffect>, Vec<UiEffect>) =
+            rest.into_iter().partition(|effect| matches!(effect, UiEffect::Fact(_)));
+        if arriving {
+            let room = MAX_PAST.saturating_sub(remote.past.len());
+            if told.len() > room {
+                (self.log)("runtime: a session holds more than can be shown; the rest of it is left out");
+            }
+            remote.past.extend(told.into_iter().take(room));
+            return rest;
+        }
+        let mut past = std::mem::take(&mut remote.past);
+        past.extend(told);
+        let is_new = opened.is_some_and(|id| !self.core.is_shown(&self.core.here(id)));
+        if !is_new {
+            past.retain(
+                |effect| matches!(effect, UiEffect::Fact(Fact { said: Said::Model(_), .. }) if opened.is_some()),
+            );
+        }
+        past.into_iter().chain(rest).collect()
+    }
+
+    /// Lets the core know what the runtime calls its session, when that has changed.
+    fn learn_name(&mut self, name: Option<Arc<str>>) {
+        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lossless) else { return };
+        let named = remote.session.clone().zip(name);
+        if let Some((session, name)) = named.clone()
+            && remote.named != named
+        {
+            self.work.push_back(In::Named { session, theirs: SessionId::of_peer(&name) });
+            remote.named = named;
         }
     }
 
@@ -285,7 +343,7 @@ impl Shell {
                 if let Ok(Receipt::Session { session, .. }) = &with
                     && !remote.lossless
                 {
-                    remote.session = Some(session.id.clone());
+                    remote.session = Some(self.core.here(&session.id));
                 }
                 self.work.push_back(In::Report(Report::Settled { ticket, with }));
             }

@@ -2,13 +2,15 @@
 
 use domain::ask::Answer;
 use domain::command::{
-    Command, LibraryCommand, ListCommand, PromptOptions, QueueCommand, RunCommand, Target,
+    Command, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, Receipt, Refusal,
+    RunCommand, Target,
 };
 use domain::content::{Input, Role, TextKind};
 use domain::event::{AskEvent, Body, Event, MessageEvent, Outcome, RunEvent};
 use domain::ids::{Millis, SessionId};
 use domain::port::{News, Ticket};
 use domain::queue::QueueKind;
+use domain::session::SessionSummary;
 use domain::state::State;
 use hub::core::Standing;
 use hub::{Hub, LocalUi};
@@ -59,13 +61,8 @@ impl Talk {
         }))
         .await;
         let then = Command::Queue(QueueCommand::Add { kind, input: Input::text(then) });
-        let first = self.until_the_end(&[], begins(then)).await;
-        if self.state.queues.all().next().is_none() && first.text.contains("Steered.") {
-            return first;
-        }
-        // Where the runtime has no queue, the hub prompts again: that is a run of its own.
-        let second = self.until_the_end(&[], |_| None).await;
-        Spoken { text: first.text + &second.text, ..second }
+        // Where the runtime has no queue, the hub prompts again: that is a turn of the same run, too.
+        self.until_the_end(&[], begins(then)).await
     }
 
     /// The same; when the model has begun to speak, the run is cancelled.
@@ -108,6 +105,47 @@ impl Talk {
             if let News::Attached { session, replay, .. } = self.news().await {
                 self.attached(replay);
                 return session;
+            }
+        }
+    }
+
+    /// The sessions there are.
+    pub(crate) async fn sessions(&mut self) -> Result<Vec<SessionSummary>, Refusal> {
+        let (scope, limit, search) = (ListScope::All, None, None);
+        let list = Command::Library(LibraryCommand::List { scope, limit, search });
+        match self.settled(Target::Current, list).await? {
+            Receipt::Sessions(sessions) => Ok(sessions),
+            receipt => panic!("another answer: {receipt:?}"),
+        }
+    }
+
+    /// Goes to a session and waits until it is shown.
+    pub(crate) async fn open(&mut self, session: &SessionId) -> Result<(), Refusal> {
+        let open = Command::Library(LibraryCommand::Open { session: session.clone() });
+        self.settled(Target::Current, open).await?;
+        // What was told of it has been heard when something else is settled.
+        self.until_connected().await;
+        Ok(())
+    }
+
+    /// Says something in a session that is named.
+    pub(crate) async fn prompt_in(&mut self, session: &SessionId, text: &str) -> Result<Receipt, Refusal> {
+        let (input, options) = (Input::text(text), PromptOptions::default());
+        let prompt = Command::Run(RunCommand::Prompt { input, options });
+        self.settled(Target::Session(session.clone()), prompt).await
+    }
+
+    /// Gives a command and waits for what becomes of it.
+    async fn settled(&mut self, target: Target, command: Command) -> Result<Receipt, Refusal> {
+        self.next += 1;
+        let ticket = Ticket(self.next);
+        self.ui.port.command(ticket, target, command).await.expect("the hub runs");
+        loop {
+            match self.news().await {
+                News::Settled { ticket: settled, with } if settled == ticket => return with,
+                News::Attached { replay, .. } => self.attached(replay),
+                News::Happened { event, .. } => self.state.follow(&event).expect("events that fit"),
+                News::Settled { .. } | News::Signal { .. } | News::Link(_) => {}
             }
         }
     }

@@ -5,7 +5,7 @@ use super::super::wire::{
     RunInput, RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams,
 };
 use super::responses::SentRequest;
-use super::{CodeliaUi, Starting};
+use super::{CodeliaUi, OPEN_WITHIN, OPENING, Starting};
 use crate::rpc;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, Receipt, Refusal, RefusalKind,
@@ -14,7 +14,7 @@ use domain::command::{
 use domain::content::{Input, Part};
 use domain::ids::{RunId, SessionId};
 use domain::port::Ticket;
-use domain::session::RunSummary;
+use domain::session::{RunSummary, SessionSummary};
 use domain::signal::UiContext;
 use roles::{Item, Seen, UiCx};
 use serde_json::json;
@@ -205,15 +205,55 @@ impl CodeliaUi {
         self.deny_all(cx);
     }
 
-    /// Goes there at once; what happened there follows.
+    /// Goes there once its past was told. A session that was not listed is looked for first: the runtime shows an unknown one as empty.
     fn lower_open(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, session: SessionId) {
         if let Err(refusal) = self.idle() {
             return cx.settle(ticket, Err(refusal));
         }
-        let summary = self.summary(&session);
-        cx.settle(ticket, Ok(Receipt::Session { session: summary, parent: None }));
-        self.session = Some(session.clone());
-        self.replay(cx, &session, None);
+        cx.timer(OPENING, OPEN_WITHIN);
+        self.opening = Some((ticket, session.clone()));
+        if self.known.contains_key(&session) || self.session.as_ref() == Some(&session) {
+            return self.replay(cx, &session, None);
+        }
+        let params =
+            SessionListParams { limit: Some(NO_LIMIT), scope: Some("all".to_owned()), workspace_root: None };
+        self.ask_runtime(cx, &params, SentRequest::Find);
+    }
+
+    /// The session that is being opened was looked for.
+    pub(super) fn found(&mut self, cx: &mut UiCx<'_>, listed: Result<Vec<SessionSummary>, Refusal>) {
+        let Some((_, session)) = self.opening.clone() else { return };
+        match listed {
+            Ok(listed) if listed.iter().any(|summary| summary.id == session) => {
+                self.replay(cx, &session, None);
+            }
+            Ok(_) => {
+                let refusal =
+                    Refusal::new(RefusalKind::SessionUnknown, format!("there is no session {session}"));
+                self.not_opened(cx, refusal.hint("list the sessions to see which there are"));
+            }
+            // A runtime that lists nothing may still know the name.
+            Err(refusal) if refusal.kind == RefusalKind::Unsupported => self.replay(cx, &session, None),
+            Err(refusal) => self.not_opened(cx, refusal),
+        }
+    }
+
+    /// What was being opened is not there, or is not shown.
+    pub(super) fn not_opened(&mut self, cx: &mut UiCx<'_>, refusal: Refusal) {
+        if let Some((ticket, _)) = self.opening.take() {
+            cx.cancel_timer(OPENING);
+            cx.settle(ticket, Err(refusal));
+        }
+    }
+
+    /// The past of the session that is being opened was told: it is the one where we are.
+    pub(super) fn arrived(&mut self, cx: &mut UiCx<'_>) {
+        if let Some((ticket, session)) = self.opening.take() {
+            cx.cancel_timer(OPENING);
+            let summary = self.summary(&session);
+            self.session = Some(session);
+            cx.settle(ticket, Ok(Receipt::Session { session: summary, parent: None }));
+        }
     }
 
     fn lower_list(

@@ -38,6 +38,8 @@ pub(super) enum SentRequest {
         ticket: Ticket,
         search: Option<String>,
     },
+    /// All sessions, to look for the one in [`CodeliaUi::opening`].
+    Find,
     Models {
         ticket: Ticket,
     },
@@ -56,7 +58,10 @@ impl SentRequest {
     /// The command that waits; a `run.start` has its own place.
     pub(super) fn ticket(&self) -> Option<Ticket> {
         match self {
-            SentRequest::Handshake | SentRequest::CurrentModel | SentRequest::RunStart => None,
+            SentRequest::Handshake
+            | SentRequest::CurrentModel
+            | SentRequest::RunStart
+            | SentRequest::Find => None,
             SentRequest::History { ticket } => *ticket,
             SentRequest::Cancel { ticket, .. }
             | SentRequest::Sessions { ticket, .. }
@@ -109,11 +114,24 @@ impl CodeliaUi {
                 match (ticket, receipt) {
                     (Some(ticket), receipt) => cx.settle(ticket, receipt),
                     // A session that was gone to has the runtime's model too; its replay does not say so.
-                    (None, Ok(_)) => cx.effects.extend(
-                        self.model.clone().map(|model| UiEffect::Fact(Fact::new(Said::Model(model)))),
-                    ),
-                    (None, Err(refusal)) => cx.drift(Drift::new("session.history", refusal.to_string(), "")),
+                    (None, Ok(_)) => {
+                        self.arrived(cx);
+                        cx.effects.extend(
+                            self.model.clone().map(|model| UiEffect::Fact(Fact::new(Said::Model(model)))),
+                        );
+                    }
+                    // One that cannot tell the past goes on there all the same.
+                    (None, Err(refusal)) if refusal.kind == RefusalKind::Unsupported => self.arrived(cx),
+                    (None, Err(refusal)) => {
+                        cx.drift(Drift::new("session.history", refusal.to_string(), ""));
+                        self.not_opened(cx, refusal);
+                    }
                 }
+                self.release(cx, seen);
+            }
+            SentRequest::Find => {
+                let listed = lift::<SessionListResult>(outcome).map(|list| self.sessions(cx, list, None));
+                self.found(cx, listed);
                 self.release(cx, seen);
             }
             SentRequest::Sessions { ticket, search } => {

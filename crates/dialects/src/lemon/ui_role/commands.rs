@@ -39,6 +39,8 @@ pub(super) enum Wanted {
     Session,
     /// This session to be active.
     Active(String),
+    /// Saved sessions, to see what this one is opened with.
+    Find(SessionId),
 }
 
 /// A command that waits.
@@ -194,9 +196,27 @@ impl LemonUi {
         if let Err(refusal) = idle(seen) {
             return cx.settle(ticket, Err(refusal));
         }
-        let id = session.to_string();
-        self.send(cx, &wire::Command::SetActiveSession { session_id: Some(id.clone()) });
-        self.wait(cx, ticket, Wanted::Active(id), PATIENCE);
+        // A saved session is opened by its file, and only a list tells that.
+        self.ask(cx, ticket, &wire::Command::ListSessions, Wanted::Find(session.clone()));
+    }
+
+    /// The list came that a session is looked for in: it is opened by its file, or is one that runs there.
+    fn found(&mut self, cx: &mut UiCx<'_>, at: usize, session: &SessionId) {
+        let (command, wanted) = match self.saved.get(session) {
+            Some(path) => {
+                let start = StartSession { session_file: Some(path.clone()), ..StartSession::default() };
+                (wire::Command::StartSession(start), Wanted::Session)
+            }
+            None => {
+                let id = session.to_string();
+                (wire::Command::SetActiveSession { session_id: Some(id.clone()) }, Wanted::Active(id))
+            }
+        };
+        self.send(cx, &command);
+        if let Some(pending) = self.pending.get_mut(at) {
+            pending.wanted = wanted;
+            cx.timer(pending.key, PATIENCE);
+        }
     }
 
     /// Settles the oldest command that waits for this; `false` when none does.
@@ -257,7 +277,16 @@ impl LemonUi {
 
     /// A session was started for whoever asked for one.
     pub(super) fn settle_sessions(&mut self, cx: &mut UiCx<'_>, said: SessionsList<'_>) {
+        let lists = |pending: &UnsettledCommand| matches!(pending.wanted, Wanted::Sessions | Wanted::Find(_));
+        let asked = self.pending.iter().position(lists);
+        let looks_for = asked.and_then(|at| match &self.pending.get(at)?.wanted {
+            Wanted::Find(session) => Some((at, session.clone())),
+            _ => None,
+        });
         if let Some(error) = said.error.as_ref().map(Words::shown).filter(|error| !error.is_empty()) {
+            if let Some((at, session)) = looks_for {
+                return self.found(cx, at, &session);
+            }
             let refusal = Refusal::new(RefusalKind::Remote { code: "sessions_list".to_owned() }, error);
             self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Err(refusal));
             return;
@@ -272,6 +301,9 @@ impl LemonUi {
             let summary = summary(name, cwd.into_owned(), Millis(timestamp), title.map(Cow::into_owned));
             self.saved.insert(summary.id.clone(), if path.is_empty() { id } else { path });
             summaries.push(summary);
+        }
+        if let Some((at, session)) = looks_for {
+            return self.found(cx, at, &session);
         }
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Ok(Receipt::Sessions(summaries)));
     }
@@ -329,7 +361,12 @@ impl LemonUi {
                     Refusal::new(RefusalKind::TimedOut, "the runtime did not begin with the prompt");
                 Err(refusal.hint("it may still begin; look before you send it again"))
             }
-            Wanted::Stats | Wanted::Sessions | Wanted::Models | Wanted::Session | Wanted::Active(_) => {
+            Wanted::Stats
+            | Wanted::Sessions
+            | Wanted::Models
+            | Wanted::Session
+            | Wanted::Active(_)
+            | Wanted::Find(_) => {
                 let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime did not answer");
                 Err(refusal.hint("try again, or start it anew"))
             }
@@ -354,12 +391,7 @@ fn idle(seen: Seen<'_>) -> Result<(), Refusal> {
 
 /// What a list knows of a session. An id that is no plain name gets one of ours.
 fn summary(id: &str, cwd: String, at: Millis, title: Option<String>) -> SessionSummary {
-    let session = SessionId::parse(id).unwrap_or_else(|| {
-        let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        SessionId::from_number(hash & 0xffff_ffff_ffff)
-    });
+    let session = SessionId::of_peer(id);
     SessionSummary {
         title: title.unwrap_or_else(|| id.to_owned()),
         project: cwd.clone(),

@@ -17,7 +17,10 @@ use serde_json::{Value, json};
 pub(super) enum Sent {
     Hello,
     State,
-    Messages,
+    /// What a session holds, and the receipt that waits for it where somebody went there.
+    Messages {
+        at: Option<(Ticket, Receipt)>,
+    },
     Prompt {
         ticket: Ticket,
         text: String,
@@ -58,7 +61,8 @@ impl Sent {
     /// Tells whoever waits that it was not done.
     pub(super) fn refuse(self, cx: &mut UiCx<'_>, refusal: Refusal) {
         let ticket = match self {
-            Sent::Hello | Sent::State | Sent::Messages => None,
+            Sent::Hello | Sent::State => None,
+            Sent::Messages { at } => at.map(|(ticket, _)| ticket),
             Sent::Session { ticket } => ticket,
             Sent::Prompt { ticket, .. }
             | Sent::Enqueue { ticket, .. }

@@ -223,7 +223,7 @@ impl OpenagentUi {
     }
 
     /// The models of the hello; this wire cannot choose one.
-    fn models(&self) -> (Vec<ModelEntry>, Option<ModelRef>) {
+    pub(super) fn models(&self) -> (Vec<ModelEntry>, Option<ModelRef>) {
         let models = self.server.as_ref().map(|server| server.models.as_slice()).unwrap_or_default();
         let lift = |name: &str| match name.split_once('/') {
             Some((provider, name)) => ModelRef { provider: provider.to_owned(), name: name.to_owned() },

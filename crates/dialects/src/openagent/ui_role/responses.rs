@@ -108,7 +108,15 @@ impl OpenagentUi {
                 }
                 self.end_if_over(cx);
             }
-            SentRequest::Load { ticket } => self.loaded(cx, ticket, lift(outcome)),
+            SentRequest::Load { ticket } => {
+                let loaded = lift(outcome).map_err(|mut refusal: Refusal| {
+                    if refusal.kind == RefusalKind::Invalid && refusal.message.contains("no session") {
+                        refusal.kind = RefusalKind::SessionUnknown;
+                    }
+                    refusal
+                });
+                self.loaded(cx, ticket, loaded);
+            }
             SentRequest::Save { ticket } => {
                 let saved = lift::<SaveResult>(outcome);
                 cx.settle(ticket, saved.map(|saved| Receipt::Saved { path: saved.path, size: saved.size }));
@@ -189,6 +197,7 @@ impl OpenagentUi {
             (Err(refusal), Some(ticket)) => return cx.settle(ticket, Err(refusal)),
             (Err(refusal), None) => return cx.drift(Drift::new(LoadParams::METHOD, refusal.to_string(), "")),
         };
+        self.session = Some(session.clone());
         let messages = result.messages.unwrap_or_default();
         let summary = self.known.get(&session).cloned().unwrap_or_else(|| {
             let first = messages.iter().find(|message| message.role == "user");
@@ -201,6 +210,7 @@ impl OpenagentUi {
         if let Some(ticket) = ticket {
             cx.settle(ticket, Ok(Receipt::Session { session: summary, parent: None }));
         }
+        self.tell_model(cx);
         if self.told.len() < MAX_KNOWN && self.told.insert(session.clone()) {
             tell_messages(cx, &session, messages);
         }

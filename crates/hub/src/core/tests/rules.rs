@@ -240,8 +240,51 @@ fn what_is_meant_for_another_conversation_does_not_reach_a_mirrored_one() {
     let target = Target::Session(SessionId::from_number(9));
     let command = Command::Session(SessionCommand::Stats);
     bench.step(In::Command { ui: TERMINAL, ticket: Ticket(54), target, command });
+    let asked: Vec<(Ticket, Command)> = bench
+        .outs
+        .iter()
+        .filter_map(|out| match out {
+            Out::Order(Order::Consult { ticket, command, .. }) => Some((*ticket, command.clone())),
+            _ => None,
+        })
+        .collect();
+    let [(ticket, Command::Library(LibraryCommand::Open { .. }))] = asked.as_slice() else {
+        panic!("{asked:?}")
+    };
+    let unknown = Err(Refusal::new(RefusalKind::SessionUnknown, "there is none"));
+    bench.step(In::Report(Report::Settled { ticket: *ticket, with: unknown }));
     let refused = bench.outs.iter().any(|out| {
         matches!(out, Out::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::SessionUnknown)
     });
     assert!(refused, "{:?}", bench.outs);
+    let orders = bench.outs.iter().filter(|out| matches!(out, Out::Order(_)));
+    assert_eq!(orders.count(), 1, "and nothing else is asked: {:?}", bench.outs);
+}
+
+#[test]
+fn a_run_goes_on_with_exactly_the_consents_that_are_open() {
+    let mut before = Bench::new();
+    let brief = before.prompt("go");
+    let (step, tool) = before.propose(&brief);
+    let ask = before.ask(&brief, tool);
+    let state = before.state().clone();
+    // Another process opens the session after a crash.
+    let (mut core, session) = (Bench::new().core, brief.session.clone());
+    let open = Command::Library(LibraryCommand::Open { session });
+    let outs = core.step(
+        Millis(2_000),
+        In::Command { ui: TERMINAL, ticket: Ticket(1), target: Target::Current, command: open },
+    );
+    let id = outs.iter().find_map(|out| match out {
+        Out::Fetch { id, .. } => Some(*id),
+        _ => None,
+    });
+    let opened = Fetched::Opened(Some(Box::new(Opened { state, damage: None })));
+    let outs = core.step(Millis(2_000), In::Answered { id: id.expect("it is asked for"), with: Ok(opened) });
+    let resumed = outs.iter().find_map(|out| match out {
+        Out::Order(Order::Turn(brief)) => brief.resume.clone(),
+        _ => None,
+    });
+    let consent = domain::port::OpenConsent { ask, tool, digest: ActionDigest("d".into()) };
+    assert_eq!(resumed, Some(domain::port::Resume { step, consents: vec![consent] }));
 }

@@ -1,0 +1,187 @@
+//! Sessions of a foreign runtime: what it calls them and what we do, and the way from one to another.
+//!
+//! A runtime behind a wire is in one session at a time, or names several; a UI in front of us may name any that was listed. Before a
+//! command about another session is passed on, the runtime is told to open that one, and the command is taken again once it is there.
+//! Invariants: what is meant for one session never ends up in another; a session that cannot be opened is refused, and nothing moves.
+
+use super::engine::{is_in_session, moves};
+use super::{Core, In, Out, no_session};
+use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, Target};
+use domain::ids::{SessionId, UiId};
+use domain::port::Ticket;
+use domain::session::SessionSummary;
+use std::collections::BTreeMap;
+
+/// Most sessions whose other names are remembered; past it those of the lowest name are forgotten.
+const MAX_NAMES: usize = 4096;
+
+/// What foreign sessions are called on both sides, where that differs.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// By any name that the runtime gave or took.
+    ours: BTreeMap<SessionId, SessionId>,
+    /// The runtime's own name.
+    theirs: BTreeMap<SessionId, SessionId>,
+}
+
+impl Names {
+    /// Our id for a session that the runtime calls so, where it is another.
+    fn here(&self, theirs: &SessionId) -> Option<SessionId> {
+        self.ours.get(theirs).cloned()
+    }
+
+    fn learn(&mut self, ours: &SessionId, name: &SessionId) {
+        if self.ours.len() >= MAX_NAMES {
+            self.ours.pop_first();
+        }
+        self.ours.insert(name.clone(), ours.clone());
+    }
+}
+
+impl Core {
+    /// The runtime said what it calls the session that we know under an id of our own.
+    pub(super) fn named(&mut self, session: SessionId, theirs: SessionId) {
+        if session == theirs || self.sessions.contains_key(&theirs) {
+            return;
+        }
+        self.names.learn(&session, &theirs);
+        if self.names.theirs.len() >= MAX_NAMES {
+            self.names.theirs.pop_first();
+        }
+        self.names.theirs.insert(session, theirs);
+    }
+
+    /// Our id for a session of the runtime.
+    pub fn here(&self, theirs: &SessionId) -> SessionId {
+        let known = self.names.here(theirs).filter(|_| !self.sessions.contains_key(theirs));
+        known.unwrap_or_else(|| theirs.clone())
+    }
+
+    /// Whether something of the session is shown here already.
+    pub fn is_shown(&self, session: &SessionId) -> bool {
+        self.state(session).is_some_and(|state| !state.entries.is_empty())
+    }
+
+    /// A target by our ids.
+    pub(super) fn translated(&self, target: Target) -> Target {
+        match target {
+            Target::Session(session) => Target::Session(self.here(&session)),
+            Target::Current => Target::Current,
+        }
+    }
+
+    /// A command with the sessions that it names as the runtime calls them.
+    pub(super) fn outward(&self, mut command: Command) -> Command {
+        let named = match &mut command {
+            Command::Library(
+                LibraryCommand::Open { session }
+                | LibraryCommand::Delete { session }
+                | LibraryCommand::History { session, .. }
+                | LibraryCommand::Branch { session: Some(session), .. }
+                | LibraryCommand::Export { session: Some(session), .. },
+            ) => session,
+            _ => return command,
+        };
+        let here = self.here(named);
+        *named = self.names.theirs.get(&here).cloned().unwrap_or(here);
+        command
+    }
+
+    /// The session that the runtime must go to before it can do this, if it is in another.
+    pub(super) fn elsewhere(&self, ui: UiId, target: &Target, command: &Command) -> Option<SessionId> {
+        let session = match (command, target) {
+            (Command::Library(LibraryCommand::History { session, .. }), _)
+                if self.setup.engine.past_is_shown() =>
+            {
+                self.here(session)
+            }
+            (command, _) if !is_in_session(command) => return None,
+            (_, Target::Session(session)) => session.clone(),
+            (_, Target::Current) => self.current(ui)?.clone(),
+        };
+        let (here, stands) = (
+            self.sessions.contains_key(&session),
+            self.ground.as_ref().is_none_or(|ground| *ground == session),
+        );
+        self.setup.engine.goes_first(command, &self.abilities, here, stands).then_some(session)
+    }
+
+    /// Refuses to take a runtime out of a session in the middle of a run: it would end nowhere.
+    pub(super) fn check_stays(&self, command: &Command) -> Result<(), Refusal> {
+        match &self.ground {
+            Some(ground) if moves(command) && self.setup.engine.has_one_conversation() => self.idle(ground),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the runtime to open a session; `again` is taken when it is there.
+    pub(super) fn go_first(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        again: In,
+    ) -> Result<(), Refusal> {
+        let from = self.ground.clone().unwrap_or_else(|| session.clone());
+        let open = self.outward(Command::Library(LibraryCommand::Open { session }));
+        self.consult_then(ui, ticket, from, open, Some(Box::new(again)))
+    }
+
+    /// The runtime was told to open a session for a command: that is taken now, or refused.
+    pub(super) fn arrived_there(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        command: &Command,
+        with: Result<Receipt, Refusal>,
+        again: In,
+    ) {
+        let opened = match with {
+            Ok(Receipt::Session { session, .. }) if self.setup.engine.has_one_conversation() => {
+                Ok(self.stand(command, &session))
+            }
+            Ok(Receipt::Session { session, .. }) => Ok(session.id),
+            Ok(_) => {
+                Err(Refusal::new(RefusalKind::Internal, "the runtime did not say that it opened the session"))
+            }
+            Err(refusal) => Err(refusal),
+        };
+        match (opened, again) {
+            (Ok(session), In::Command { ui, ticket, command, .. })
+                if self.sessions.contains_key(&session) =>
+            {
+                self.attach(ui, &session);
+                let target = Target::Session(session);
+                self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
+            }
+            (Ok(session), _) => self.settle(ui, ticket, Err(no_session(session.as_str()))),
+            // On a wire without sessions there is none of that name.
+            (Err(refusal), In::Command { target: Target::Session(session), .. })
+                if refusal.kind == RefusalKind::Unsupported =>
+            {
+                let mut unknown = no_session(session.as_str());
+                unknown.hint = Some(refusal.message);
+                self.settle(ui, ticket, Err(unknown));
+            }
+            (Err(refusal), _) => self.settle(ui, ticket, Err(refusal)),
+        }
+    }
+
+    /// The runtime's conversation stands in this session now, which is made here when it is new to us; its id here.
+    pub(super) fn stand(&mut self, command: &Command, summary: &SessionSummary) -> SessionId {
+        let id = self.here(&summary.id);
+        if let Command::Library(LibraryCommand::Open { session: asked }) = command
+            && *asked != id
+            && !self.sessions.contains_key(asked)
+        {
+            // Some runtimes open a session under another name than it was listed with.
+            self.names.learn(&id, asked);
+        }
+        if !self.sessions.contains_key(&id) {
+            let opened = self.create(Some(summary.cwd.clone()), None, Some(id.clone()));
+            debug_assert!(opened.is_ok());
+        }
+        self.ground = Some(id.clone());
+        id
+    }
+}
