@@ -223,6 +223,7 @@ impl Host {
             cwd: path_text::write(&own.cwd),
             model: Some((own.model.provider.clone(), own.model.name.clone())),
             options: serve.options.clone(),
+            follows: false,
         };
         Host {
             greeting,
@@ -240,6 +241,7 @@ impl Host {
             cwd: path_text::write(cwd),
             model: None,
             options,
+            follows: true,
         };
         Host { greeting, standing: Standing::Controller, start: None, tape, log_wire: false }
     }

@@ -24,7 +24,13 @@ pub struct Greeting {
     pub model: Option<(String, String)>,
     /// Options of this dialect, as given on the command line (`--option name=value`, `--no-ui`, `--compat seed|peer`).
     pub options: Vec<(String, String)>,
+    /// Whether the runtime is another program: what it can do is then told later ([`RuntimeRole::abilities`]), and greetings that name
+    /// it wait for that, within [`GREET_WITHIN`].
+    pub follows: bool,
 }
+
+/// How long a greeting may wait for what another program can do; then nothing is claimed of it.
+pub const GREET_WITHIN: Duration = Duration::from_secs(12);
 
 impl Greeting {
     /// The value of an option.

@@ -21,7 +21,7 @@ use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, RunEvent};
 use domain::ids::{EntryId, RunId, SessionId};
-use domain::port::Ticket;
+use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
 use open_asks::{AskAnswer, OpenAsks, SessionAsk};
 use receipts::HubCommand;
@@ -34,6 +34,8 @@ use wire::{Rate, WireId};
 
 /// How long nothing follows the result of `run.start`: the existing command line drops what it reads in the same piece.
 pub const RESULT_PAUSE: Duration = Duration::from_millis(150);
+/// A handshake waits no longer for what the runtime behind us can do. The other timers are named by tickets.
+const GREET: TimerKey = TimerKey(u64::MAX);
 /// Most requests that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
 
@@ -53,6 +55,10 @@ pub struct CodeliaRuntime {
     compaction_runs: u64,
     offered_tools: bool,
     asks: OpenAsks,
+    /// What the runtime behind us can do, where we were told.
+    behind: Option<Abilities>,
+    /// Handshakes that wait for that.
+    ungreeted: Vec<WireId>,
 }
 
 impl CodeliaRuntime {
@@ -261,7 +267,16 @@ impl RuntimeRole for CodeliaRuntime {
         }
     }
 
+    fn abilities(&mut self, cx: &mut RuntimeCx<'_>, _view: Option<View<'_>>, abilities: &Abilities) -> bool {
+        self.behind = Some(abilities.clone());
+        self.greet(cx);
+        false
+    }
+
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
+        if key == GREET {
+            return self.greet(cx);
+        }
         self.compaction_goes_on(cx, Ticket(key.0));
     }
 

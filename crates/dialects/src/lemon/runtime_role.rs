@@ -23,7 +23,7 @@ use domain::event::{
     AskEvent, Body, ContextEvent, Event, NoteEvent, PlanState, RunEvent, SessionEvent, ToolEvent,
 };
 use domain::ids::{AskId, Millis, Seq, SessionId};
-use domain::port::Ticket;
+use domain::port::{Abilities, Ticket};
 use domain::session::ModelRef;
 use domain::signal::{Board, Level, Signal, WidgetPlace};
 use receipts::HubCommand;
@@ -39,8 +39,10 @@ pub const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 pub const MAX_PENDING: usize = 1024;
 /// How the lines of one client begin, and of no other: a blank stands behind the colon. It stops for good at the first `select`.
 const BREAKS_ON_SELECT: &str = "{\"type\": ";
-/// The one timer: something that is being written is due.
+/// Something that is being written is due.
 const FLUSH: TimerKey = TimerKey(1);
+/// `ready` waits no longer for what the runtime behind us says of itself.
+const GREET: TimerKey = TimerKey(2);
 
 /// A session that the client has open.
 #[derive(Debug)]
@@ -77,6 +79,20 @@ pub struct LemonRuntime {
     config: Config,
     /// The client breaks on a `select`.
     cannot_choose: bool,
+    /// What the runtime behind us can do, where we were told.
+    behind: Option<Abilities>,
+    greets: Greets,
+}
+
+/// What `ready` waits for in front of another program.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Greets {
+    /// Its handshake.
+    #[default]
+    AfterHandshake,
+    /// Which model answers there.
+    AfterModel,
+    Now,
 }
 
 impl LemonRuntime {
@@ -307,6 +323,14 @@ impl RuntimeRole for LemonRuntime {
         }
     }
 
+    fn abilities(&mut self, cx: &mut RuntimeCx<'_>, _view: Option<View<'_>>, abilities: &Abilities) -> bool {
+        self.behind = Some(abilities.clone());
+        if self.front.is_some() {
+            self.say_ready(cx);
+        }
+        false
+    }
+
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
         self.shown(cx, view);
         self.arm(cx);
@@ -356,7 +380,10 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
-        if key == FLUSH {
+        if key == GREET {
+            self.greets = Greets::Now;
+            self.say_ready(cx);
+        } else if key == FLUSH {
             for open in self.open.values_mut() {
                 let mark = cx.effects.len();
                 open.telling.release(cx, None);

@@ -21,11 +21,11 @@ use client::Client;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event, Failure, MessageEvent, RunEvent};
 use domain::ids::{EntryId, SessionId};
-use domain::port::Ticket;
+use domain::port::{Abilities, Ticket};
 use domain::signal::Signal;
 use queries::Query;
 use receipts::HubCommand;
-use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, View};
+use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use std::collections::BTreeMap;
 use telling::Counters;
 use wire::jsonrpc::{self, Message, RpcError};
@@ -33,6 +33,8 @@ use wire::{Rate, WireId};
 
 /// Most queries of one client that are under way at once.
 pub const MAX_QUERIES: usize = 3;
+/// A handshake waits no longer for what the runtime behind us can do.
+const GREET: TimerKey = TimerKey(1);
 /// Most requests that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
 
@@ -53,6 +55,10 @@ pub struct OpenagentRuntime {
     /// Runs under way in the sessions that this link sees.
     runs: BTreeMap<SessionId, AskedOn>,
     counters: Counters,
+    /// What the runtime behind us can do, where we were told.
+    behind: Option<Abilities>,
+    /// Handshakes that wait for that, with the version agreed on.
+    ungreeted: Vec<(WireId, String)>,
 }
 
 /// Where the run under way was asked, once known: the entry before its prompt, if any.
@@ -151,6 +157,23 @@ impl RuntimeRole for OpenagentRuntime {
                     &RpcError::new(jsonrpc::PARSE_ERROR, words(jsonrpc::PARSE_ERROR, why)),
                 );
             }
+        }
+    }
+
+    fn abilities(&mut self, cx: &mut RuntimeCx<'_>, view: Option<View<'_>>, abilities: &Abilities) -> bool {
+        self.behind = Some(abilities.clone());
+        if let Some(model) = view.and_then(|view| view.state.settings.model.clone())
+            && self.greeting.follows
+        {
+            self.greeting.model = Some((model.provider, model.name));
+        }
+        self.greet(cx);
+        false
+    }
+
+    fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
+        if key == GREET {
+            self.greet(cx);
         }
     }
 

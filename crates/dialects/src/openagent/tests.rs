@@ -35,6 +35,7 @@ fn runtime() -> RuntimeBench {
         cwd: "/p".into(),
         model: Some(("offline".into(), "echo".into())),
         options: Vec::new(),
+        follows: false,
     };
     let mut bench = RuntimeBench::open(OpenagentRuntime::new(), session(HOME), &greeting);
     bench.model = Some(ModelRef { provider: "offline".into(), name: "echo".into() });

@@ -302,8 +302,8 @@ impl Seat {
                 };
             }
             Tell::Signal(..) | Tell::Settle { .. } | Tell::Link(_) => {}
-            // A UI that was shown nothing yet learns it with the session.
-            Tell::Abilities if self.told.is_empty() => return true,
+            // A UI of ours that was shown nothing yet learns it with the session; a wire may have to greet with it.
+            Tell::Abilities if self.told.is_empty() && matches!(self.kind, Kind::Local(_)) => return true,
             Tell::Abilities => {}
         }
         let mut shown = matches!((&self.kind, &tell), (Kind::Local(_), Tell::Abilities));
@@ -314,7 +314,9 @@ impl Seat {
                 seat.call(round, |role, cx| match &tell {
                     Tell::Attach(session) => {
                         if let Some(view) = view(session) {
-                            role.abilities(cx, None, core.abilities());
+                            if core.knows_runtime() {
+                                role.abilities(cx, None, core.abilities());
+                            }
                             role.attached(cx, view);
                         }
                     }
@@ -572,5 +574,36 @@ mod tests {
         let mut small = || seat.push(done());
         assert!((0..MAX_WAITING).all(|_| small()));
         assert!(!small(), "however small they are");
+    }
+
+    #[test]
+    fn while_a_link_is_slow_only_the_newest_of_a_lasting_signal_waits() {
+        let (news, _heard) = mpsc::channel(1);
+        let mut seat = Seat::local(news);
+        let session = SessionId::from_number(1);
+        let status = |key: &str, text: &str| {
+            let signal = Signal::Status { key: key.to_owned(), text: Some(text.to_owned()) };
+            Tell::Signal(session.clone(), signal)
+        };
+        seat.push(status("a", "while it keeps up"));
+        seat.push(status("a", "all is told"));
+        assert_eq!(seat.waiting.len(), 2);
+        seat.watcher = Some(JoinSet::new());
+        for number in 0..5 {
+            seat.push(status("a", &format!("step {number}")));
+            seat.push(status("b", "another"));
+            seat.push(Tell::Link(LinkState::Up));
+        }
+        let waits: Vec<String> = seat
+            .waiting
+            .iter()
+            .filter_map(|tell| match tell {
+                Tell::Signal(_, Signal::Status { key, text }) => Some(format!("{key} {}", text.as_deref()?)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(waits, ["a while it keeps up", "a step 4", "b another"]);
+        let bytes: usize = seat.waiting.iter().map(size).sum();
+        assert_eq!(seat.waiting_bytes, bytes);
     }
 }

@@ -78,6 +78,7 @@ pub(crate) async fn runtime(dialect: Dialect, cwd: &Path) -> Peer {
             cwd: cwd.display().to_string(),
             model: Some(("offline".to_owned(), "offline".to_owned())),
             options: Vec::new(),
+            follows: false,
         },
         start: None,
         stays: false,

@@ -81,6 +81,7 @@ pub(crate) fn guest(dialect: Dialect, place: &Path, options: Vec<(String, String
             cwd: place.display().to_string(),
             model: Some(("scripted".to_owned(), "script".to_owned())),
             options,
+            follows: false,
         },
         start: None,
         stays: false,

@@ -122,3 +122,93 @@ fn every_pair_of_wires_carries_what_its_tables_promise() {
         }
     }
 }
+
+const RESUMED: &str = r#"
+model text "Noted."
+model step
+model text "You said lantern."
+model step
+model text "Elsewhere."
+"#;
+
+/// A UI on wire `a` and a bridge, both new, in front of a runtime on wire `b` that was there before.
+async fn come_again(a: Dialect, b: Dialect, behind: &Hub, place: &Path) -> (Talk, Vec<Hub>) {
+    let ends = bench::serve(behind, bench::guest(b, place, Vec::new()), &bench::lanes(b)).await;
+    let bridge = bench::front(b, bench::wire(&bench::lanes(b), ends));
+    let mut guest = bench::guest(a, place, Vec::new());
+    (guest.greeting.follows, guest.greeting.model) = (true, None);
+    let ends = bench::serve(&bridge, guest, &bench::lanes(a)).await;
+    let front = bench::front(a, bench::wire(&bench::lanes(a), ends));
+    (Talk::start(&front).await, vec![bridge, front])
+}
+
+/// The session is listed, its past is shown, and what is said goes on there: the model hears what was said before.
+async fn resume(a: Dialect, b: Dialect) {
+    let (place, name) = (bench::workplace(), format!("{a} on {b}"));
+    let script = Arc::new(Scripted::parse(RESUMED).expect("a script"));
+    let behind = bench::runtime_of(script.clone(), place.path());
+    let (mut talk, hubs) = come_again(a, b, &behind, place.path()).await;
+    assert_eq!(talk.prompt("the word is lantern", &[]).await.text, "Noted.", "{name}");
+    drop(talk);
+    for hub in hubs.into_iter().rev() {
+        hub.stop().await;
+    }
+    let kept = behind.present().await.expect("the runtime is there");
+    let [kept] = kept.as_slice() else { panic!("{name}: one session is there: {kept:?}") };
+
+    let (mut talk, _hubs) = come_again(a, b, &behind, place.path()).await;
+    let listed = talk.sessions().await;
+    let lists = arrives(a, b, Item::SessionList);
+    assert_eq!(listed.is_ok(), lists, "{name}: {listed:?}");
+    let id = match listed {
+        Ok(listed) => {
+            let found = listed.iter().find(|session| session.id == kept.id);
+            assert!(found.is_some(), "{name}: it is listed under its name: {listed:?}");
+            kept.id.clone()
+        }
+        // Who knows the name needs no list.
+        Err(_) => kept.id.clone(),
+    };
+    let opened = talk.open(&id).await;
+    if opened.is_err() {
+        let refused = talk.prompt_in(&id, "which word?").await;
+        assert!(refused.is_err(), "{name}: what is meant for one session goes to no other: {refused:?}");
+        assert_eq!(script.seen().len(), 1, "{name}: nothing was said elsewhere");
+    } else {
+        if arrives(a, b, Item::History) {
+            let path = talk.state.path();
+            let told = path.iter().filter(|entry| format!("{entry:?}").contains("the word is lantern"));
+            assert_eq!(told.count(), 1, "{name}: the past is shown once: {path:#?}");
+        }
+        let said = talk.prompt("which word?", &[]).await;
+        assert_eq!(said.text, "You said lantern.", "{name}");
+        let heard = format!("{:?}", script.seen().last());
+        assert!(heard.contains("the word is lantern") && heard.contains("which word?"), "{name}: {heard}");
+        let sessions = behind.present().await.expect("the runtime is there");
+        let spoken = sessions.iter().filter(|session| session.title.contains("lantern"));
+        assert_eq!(spoken.count(), 1, "{name}: no other session was made of it: {sessions:?}");
+        talk.check();
+    }
+    assert_eq!(opened.is_ok(), arrives(a, b, Item::SessionOpen), "{name}: {opened:?}");
+}
+
+#[test]
+fn a_session_that_was_listed_is_the_one_that_runs_over_every_pair() {
+    let mut broken = Vec::new();
+    for a in dialects::ALL {
+        for b in dialects::ALL {
+            eprintln!("{a} on {b}");
+            let played = std::panic::catch_unwind(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .start_paused(true)
+                    .build()
+                    .expect("a runtime");
+                runtime.block_on(resume(*a, *b));
+                runtime.shutdown_background();
+            });
+            broken.extend(played.is_err().then(|| format!("{a} on {b}")));
+        }
+    }
+    assert!(broken.is_empty(), "{broken:?}");
+}

@@ -7,15 +7,16 @@ use super::super::wire::{
     SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code,
 };
 use super::receipts::{self, HubCommand};
-use super::{CodeliaRuntime, MAX_PENDING};
+use super::{CodeliaRuntime, GREET, MAX_PENDING};
 use crate::rpc::Call as _;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
 };
 use domain::content::{Input, Part};
 use domain::ids::SessionId;
+use domain::port::Abilities;
 use domain::signal::UiContext;
-use roles::{Item, RuntimeCx};
+use roles::{GREET_WITHIN, Item, RuntimeCx};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -38,6 +39,8 @@ enum Wish {
     Hub(Target, Command, HubCommand),
     /// Answer at once.
     Line(String),
+    /// Answer once it is known what the runtime behind us can do.
+    Later,
 }
 
 impl CodeliaRuntime {
@@ -53,7 +56,7 @@ impl CodeliaRuntime {
             return cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
         }
         let wish = match method {
-            InitializeParams::METHOD => self.initialize(&id, params),
+            InitializeParams::METHOD => self.initialize(cx, &id, params),
             RunStartParams::METHOD => self.run_start(cx, &id, params),
             RunCancelParams::METHOD => self.run_cancel(&id, params),
             SessionListParams::METHOD => session_list(&id, params),
@@ -77,6 +80,7 @@ impl CodeliaRuntime {
                 }
             }
             Ok(Wish::Line(line)) => cx.send(line),
+            Ok(Wish::Later) => {}
             Err(error) => cx.send(jsonrpc::error(Some(&id), &error)),
         }
     }
@@ -98,16 +102,40 @@ impl CodeliaRuntime {
         }
     }
 
-    /// Versions are not negotiated: there is one. A second handshake replaces what the first said.
-    fn initialize(&mut self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    /// Versions are not negotiated: there is one. A second handshake replaces what the first said. In front of another program the answer
+    /// waits until that has told what it can do.
+    fn initialize(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        id: &WireId,
+        params: Option<&RawValue>,
+    ) -> Result<Wish, RpcError> {
         let params: InitializeParams = read(params)?;
         self.ui = params.ui_capabilities;
+        if !self.greeting.follows || self.behind.is_some() {
+            return Ok(Wish::Line(self.initialized(id)));
+        }
+        if self.ungreeted.len() >= MAX_PENDING {
+            return Err(receipts::too_many());
+        }
+        cx.timer(GREET, GREET_WITHIN);
+        self.ungreeted.push(id.clone());
+        Ok(Wish::Later)
+    }
+
+    fn initialized(&self, id: &WireId) -> String {
+        let nothing_known = Abilities { cancel: true, ..Abilities::default() };
+        let can = match &self.behind {
+            Some(behind) => behind.clone(),
+            None if self.greeting.follows => nothing_known,
+            None => Abilities::all("parlor"),
+        };
         let server = Program { name: "parlor".to_owned(), version: self.greeting.version.clone() };
         let server_capabilities = ServerCapabilities {
-            supports_run_cancel: true,
+            supports_run_cancel: can.cancel,
             supports_ui_requests: true,
-            supports_mcp_list: true,
-            supports_skills_list: true,
+            supports_mcp_list: can.servers,
+            supports_skills_list: can.skills,
             supports_permission_preflight_events: true,
             supports_text_deltas: true,
             ..ServerCapabilities::default()
@@ -117,7 +145,17 @@ impl CodeliaRuntime {
             server,
             server_capabilities: Some(server_capabilities),
         };
-        Ok(Wish::Line(jsonrpc::result(id, &result)))
+        jsonrpc::result(id, &result)
+    }
+
+    /// Answers the handshakes that waited, with what is known by now.
+    pub(super) fn greet(&mut self, cx: &mut RuntimeCx<'_>) {
+        if !self.ungreeted.is_empty() {
+            cx.cancel_timer(GREET);
+        }
+        for id in std::mem::take(&mut self.ungreeted) {
+            cx.send(self.initialized(&id));
+        }
     }
 
     fn run_start(

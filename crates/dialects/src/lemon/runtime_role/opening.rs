@@ -7,10 +7,12 @@ use super::super::wire::frame::{ActiveSession, DebugLine, Ready, SessionStarted}
 use super::super::{PROTOCOL_VERSION, lower};
 use super::receipts::HubCommand;
 use super::telling::Telling;
-use super::{LemonRuntime, Open};
+use super::{GREET, Greets, LemonRuntime, Open};
+use domain::command::{Command, ListCommand, Target};
 use domain::ids::SessionId;
+use domain::session::ModelRef;
 use domain::signal::Signal;
-use roles::{LinkEffect, RuntimeCx, RuntimeEffect, View};
+use roles::{GREET_WITHIN, LinkEffect, RuntimeCx, RuntimeEffect, View};
 
 impl Open {
     fn new(view: View<'_>) -> Open {
@@ -134,11 +136,43 @@ impl LemonRuntime {
         self.reveal(cx, session);
     }
 
+    /// Whether the greeting would have to leave out what another program says of itself in a moment.
+    fn must_wait(&mut self, cx: &mut RuntimeCx<'_>) -> bool {
+        if !self.greeting.follows || self.greets == Greets::Now {
+            return false;
+        }
+        let Some(behind) = &self.behind else {
+            cx.timer(GREET, GREET_WITHIN);
+            return true;
+        };
+        if !behind.models || self.model_of(self.front.as_ref()).is_some() {
+            return false;
+        }
+        if self.greets == Greets::AfterHandshake {
+            self.greets = Greets::AfterModel;
+            cx.timer(GREET, GREET_WITHIN);
+            let models = Command::List(ListCommand::Models { provider: None });
+            self.ask_hub(cx, Target::Current, models, HubCommand::ModelBehind);
+        }
+        true
+    }
+
+    /// The runtime behind us said which model answers there, or cannot.
+    pub(super) fn model_behind(&mut self, cx: &mut RuntimeCx<'_>, current: Option<ModelRef>) {
+        self.greeting.model = current.map(|model| (model.provider, model.name));
+        self.greets = Greets::Now;
+        self.say_ready(cx);
+    }
+
     /// Greets the client once the first session is known.
     pub(super) fn say_ready(&mut self, cx: &mut RuntimeCx<'_>) {
-        if std::mem::replace(&mut self.ready, true) {
+        if self.ready || self.must_wait(cx) {
             return;
         }
+        if self.greeting.follows {
+            cx.cancel_timer(GREET);
+        }
+        self.ready = true;
         let session = self.front.clone();
         let open = session.as_ref().and_then(|session| self.open.get(session));
         let model = self.model_of(session.as_ref());

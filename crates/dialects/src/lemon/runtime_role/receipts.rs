@@ -31,6 +31,8 @@ pub(super) enum HubCommand {
     /// Saved sessions.
     Sessions,
     Models,
+    /// Which model answers at the runtime behind us.
+    ModelBehind,
     /// A session is being made or opened, to be used with this model.
     Start(Option<ModelRef>),
     /// It is there and gets its model.
@@ -84,6 +86,8 @@ impl LemonRuntime {
                 let error = Some(refusal.to_string().into());
                 cx.send(Frame::SessionsList(SessionsList { sessions: Vec::new(), error }).line());
             }
+            (HubCommand::ModelBehind, Ok(Receipt::Models { current, .. })) => self.model_behind(cx, current),
+            (HubCommand::ModelBehind, _) => self.model_behind(cx, None),
             (HubCommand::Models, Ok(Receipt::Models { models, .. })) => {
                 let providers = providers(models);
                 cx.send(Frame::ModelsList(ModelsList { providers, error: None }).line());

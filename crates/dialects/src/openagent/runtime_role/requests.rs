@@ -8,12 +8,13 @@ use super::super::wire::{
 };
 use super::client::Client;
 use super::receipts::HubCommand;
-use super::{OpenagentRuntime, approval, context, words};
+use super::{GREET, MAX_PENDING, OpenagentRuntime, approval, context, words};
 use crate::rpc::Call as _;
 use domain::ask::Closing;
 use domain::command::{Command, ExportFormat, LibraryCommand, ListScope, Refusal, RefusalKind, Target};
 use domain::ids::SessionId;
-use roles::RuntimeCx;
+use domain::port::Abilities;
+use roles::{GREET_WITHIN, RuntimeCx};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -97,6 +98,25 @@ impl OpenagentRuntime {
             RpcError::new(INVALID_REQUEST, words(INVALID_REQUEST, &why)).with_data(&data)
         })?;
         self.client = Client::new(&params);
+        if !self.greeting.follows || self.behind.is_some() {
+            cx.send(self.initialized(id, agreed));
+            return Ok(());
+        }
+        if self.ungreeted.len() >= MAX_PENDING {
+            return Err(super::too_many());
+        }
+        // In front of another program the answer waits until that has told what it can do.
+        cx.timer(GREET, GREET_WITHIN);
+        self.ungreeted.push((id.clone(), agreed));
+        Ok(())
+    }
+
+    fn initialized(&self, id: &WireId, agreed: String) -> String {
+        let can = match &self.behind {
+            Some(behind) => behind.clone(),
+            None if self.greeting.follows => Abilities::default(),
+            None => Abilities::all("parlor"),
+        };
         let model = self.greeting.model.iter();
         let models = model.map(|(provider, name)| Model {
             name: format!("{provider}/{name}"),
@@ -104,22 +124,32 @@ impl OpenagentRuntime {
             loaded: true,
         });
         let capabilities = [
-            capability::STREAMING,
-            capability::BLOCKS,
-            capability::TOOL_EXECUTION,
-            capability::CONTEXT_AWARE,
-            capability::TOOL_APPROVAL,
-            capability::SESSION_PERSISTENCE,
+            (capability::STREAMING, true),
+            (capability::BLOCKS, true),
+            (capability::TOOL_EXECUTION, true),
+            (capability::CONTEXT_AWARE, true),
+            (capability::TOOL_APPROVAL, can.consent),
+            (capability::SESSION_PERSISTENCE, can.sessions),
         ];
+        let capabilities = capabilities.into_iter().filter(|(_, can)| *can).map(|(name, _)| name.to_owned());
         let result = InitializeResult {
             status: "ready".to_owned(),
             protocol_version: Some(agreed),
             server_info: Program { name: "parlor".to_owned(), version: self.greeting.version.clone() },
-            capabilities: capabilities.map(str::to_owned).to_vec(),
+            capabilities: capabilities.collect(),
             models: models.collect(),
         };
-        cx.send(jsonrpc::result(id, &result));
-        Ok(())
+        jsonrpc::result(id, &result)
+    }
+
+    /// Answers the handshakes that waited, with what is known by now.
+    pub(super) fn greet(&mut self, cx: &mut RuntimeCx<'_>) {
+        if !self.ungreeted.is_empty() {
+            cx.cancel_timer(GREET);
+        }
+        for (id, agreed) in std::mem::take(&mut self.ungreeted) {
+            cx.send(self.initialized(&id, agreed));
+        }
     }
 
     /// The existing client reads what is wrong from the result, the document has errors for it.
