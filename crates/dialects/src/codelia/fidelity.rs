@@ -10,7 +10,7 @@ const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
 
 /// What this wire's table is made of.
 pub const SOURCES: Sources =
-    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: ACROSS };
+    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
 
 /// What there is to say about each item.
 const WORDS: &[Words] = &[
@@ -120,9 +120,3 @@ const WORDS: &[Words] = &[
         "a UI that comes back asks for the replay, which holds what is over: of a run under way only the question",
     ),
 ];
-
-/// What is exact on this wire and on another, and yet not over a bridge between them: why.
-const ACROSS: &[(Item, &str)] = &[(
-    Item::SessionOpen,
-    "a bridge knows only the session that it shows: a run.start that names another is refused",
-)];

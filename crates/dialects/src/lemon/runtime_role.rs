@@ -87,10 +87,8 @@ pub struct LemonRuntime {
 /// What `ready` waits for in front of another program.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Greets {
-    /// Its handshake.
     #[default]
     AfterHandshake,
-    /// Which model answers there.
     AfterModel,
     Now,
 }
