@@ -82,9 +82,13 @@ pub(crate) fn system(
     if let Some(file) = &ui.active_file {
         add(&format!("The person has {file} open."));
     }
-    if let Some((file, text)) = &ui.selection {
-        let text: String = text.chars().take(MAX_SELECTION).collect();
-        add(&format!("Selected in {file}:\n{text}"));
+    match &ui.selection {
+        Some((text, file)) if !text.is_empty() => {
+            let text: String = text.chars().take(MAX_SELECTION).collect();
+            add(&format!("Selected in {file}:\n{text}"));
+        }
+        Some((_, file)) => add(&format!("The person has something selected in {file}.")),
+        None => {}
     }
     for note in &ui.notes {
         add(note);
@@ -132,5 +136,19 @@ mod tests {
         std::fs::write(base.join("a/AGENTS.md"), "y".repeat(60 * 1024)).unwrap();
         let read = Instructions::read(&TextPlaces::new(Some(&base), &base.join("a"), None, None));
         assert!(read.text.ends_with('y') && !read.text.contains("xxx") && read.trouble.len() == 1);
+    }
+
+    #[test]
+    fn the_model_reads_what_is_selected_and_where() {
+        let nothing = (Instructions { text: String::new(), trouble: Vec::new() }, Skills::default());
+        let told = |text: &str| {
+            let selection = Some((text.to_owned(), "src/a.rs".to_owned()));
+            let ui = UiContext { selection, ..UiContext::default() };
+            system(Path::new("/work"), &ui, &nothing.0, &nothing.1, "")
+        };
+        assert!(told("fn a() {}").ends_with("\nSelected in src/a.rs:\nfn a() {}"), "{}", told("fn a() {}"));
+        assert!(told("").ends_with("\nThe person has something selected in src/a.rs."), "{}", told(""));
+        // The text is cut, and never the path.
+        assert!(told(&"x".repeat(MAX_SELECTION + 1)).ends_with(&format!(":\n{}", "x".repeat(MAX_SELECTION))));
     }
 }

@@ -20,11 +20,20 @@ impl Shell {
 
     /// Takes something in, or holds it back while what it concerns waits for the store.
     pub(super) fn take(&mut self, arrival: Arrival) {
+        if self.is_behind(&arrival.input) {
+            return self.later.push_back(arrival.input);
+        }
         let concerns = self.core.concerns(&arrival.input);
         if self.is_blocked(&arrival.input, &concerns) || self.held.touches(&concerns) {
             return self.hold(arrival, concerns);
         }
         self.perform(arrival);
+    }
+
+    /// Whether a command of the same UI was put off: the session that it waits to be shown is no reason to overtake it.
+    fn is_behind(&self, input: &In) -> bool {
+        let In::Command { ui, .. } = input else { return false };
+        self.later.iter().any(|later| matches!(later, In::Command { ui: other, .. } if other == ui))
     }
 
     /// Whether an input has to wait for the store, or for a UI to be where it is meant.
