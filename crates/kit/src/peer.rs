@@ -329,7 +329,7 @@ fn own_dir() -> Result<tempfile::TempDir, PeerError> {
 async fn connect_to(child: &mut Child, path: &Path, carrier: Carrier) -> Result<Vec<Lane>, PeerError> {
     let failed = async {
         if child.wait().await == Exit::Code(0) {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     };
     tokio::select! {
