@@ -185,10 +185,10 @@ pub struct Abilities {
     pub follow_up: bool,
     /// It can stop a run.
     pub cancel: bool,
-    /// It lists and opens sessions.
+    /// It lists its sessions.
     pub sessions: bool,
     pub branch: bool,
-    /// It lists and sets models.
+    /// It lists its models.
     pub models: bool,
     /// It lists MCP servers.
     pub servers: bool,
@@ -196,9 +196,44 @@ pub struct Abilities {
     pub skills: bool,
     /// It asks before tools run.
     pub consent: bool,
+    /// It begins a session when it is told to.
+    pub new_session: bool,
+    /// It goes to a session whose id is named.
+    pub open_session: bool,
+    pub delete_session: bool,
+    /// It takes a title for a session.
+    pub rename_session: bool,
+    /// It empties a session.
+    pub clear: bool,
+    /// It goes back to an earlier message of a session.
+    pub go_back: bool,
+    /// It puts a summary in the place of older messages when it is told to.
+    pub compact: bool,
+    /// It writes a session out as a text; where it cannot, the hub does.
+    pub export: bool,
+    /// It writes a session to a file of its own.
+    pub save: bool,
+    /// It takes another model.
+    pub set_model: bool,
+    /// Its policy mode is told and can be set; a runtime without it has rules of its own that nobody here knows.
+    pub policy: bool,
+    pub list_tools: bool,
+    /// It takes the names of the tools that the model may use.
+    pub set_tools: bool,
+    /// It runs commands of extensions.
+    pub extensions: bool,
+    /// It keeps a yes for the session itself, as far as the rule reaches that it showed; where it cannot, the hub keeps a yes for the
+    /// same action.
+    pub session_scope: bool,
 }
 
 impl Abilities {
+    /// What may be tried on a runtime that has not told yet what it can do: all that it may refuse by itself. That it has a policy of
+    /// ours is nothing to try: it would be shown as a fact.
+    pub fn untold() -> Abilities {
+        Abilities { policy: false, ..Abilities::all("") }
+    }
+
     /// What our own runtime can do: everything.
     pub fn all(name: impl Into<String>) -> Abilities {
         Abilities {
@@ -212,6 +247,21 @@ impl Abilities {
             servers: true,
             skills: true,
             consent: true,
+            new_session: true,
+            open_session: true,
+            delete_session: true,
+            rename_session: true,
+            clear: true,
+            go_back: true,
+            compact: true,
+            export: true,
+            save: true,
+            set_model: true,
+            policy: true,
+            list_tools: true,
+            set_tools: true,
+            extensions: true,
+            session_scope: true,
         }
     }
 }

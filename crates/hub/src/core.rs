@@ -19,6 +19,7 @@ mod present;
 mod runs;
 mod secrets;
 mod sessions;
+mod their_rules;
 
 use domain::canon::Canon;
 use domain::command::{
@@ -73,6 +74,8 @@ pub struct Setup {
     pub policy: Policy,
     /// Why mode `sandboxed` cannot be had here, if so.
     pub no_sandbox: Option<String>,
+    /// Refuse a foreign runtime that acts without asking, before anything is said to it.
+    pub require_consent: bool,
     /// A number no other process starts with, for session ids.
     pub salt: u64,
 }
@@ -133,6 +136,8 @@ pub struct Core {
     abilities: Abilities,
     /// A foreign runtime has told what it can do.
     has_told: bool,
+    /// What may only be said to a runtime that asks, while it is not known whether it does.
+    parked: Vec<In>,
     sessions: BTreeMap<SessionId, Live>,
     uis: BTreeMap<UiId, Ui>,
     consulted: BTreeMap<Ticket, Consulted>,
@@ -153,10 +158,12 @@ pub struct Core {
 impl Core {
     /// An empty hub.
     pub fn new(setup: Setup) -> Core {
+        let abilities = setup.engine.abilities();
         Core {
             setup,
-            abilities: Abilities::all("parlor"),
+            abilities,
             has_told: false,
+            parked: Vec::new(),
             sessions: BTreeMap::new(),
             uis: BTreeMap::new(),
             consulted: BTreeMap::new(),
@@ -268,6 +275,9 @@ impl Core {
 
     fn command(&mut self, ui: UiId, ticket: Ticket, target: Target, command: Command) -> Result<(), Refusal> {
         self.check_standing(ui, &command)?;
+        if self.is_too_early(&command) {
+            return self.park(In::Command { ui, ticket, target, command });
+        }
         let target = self.translated(target);
         if let Some(session) = self.elsewhere(ui, &target, &command) {
             let again = In::Command { ui, ticket, target: Target::Session(session.clone()), command };
@@ -336,6 +346,10 @@ impl Core {
                 self.settle(ui, ticket, Ok(Receipt::Stats(stats)));
                 Ok(())
             }
+            Command::Session(SessionCommand::SetPolicy { policy }) if self.setup.engine.has_own_rules() => {
+                self.hold_to(policy)?;
+                self.done(ui, ticket)
+            }
             Command::Session(SessionCommand::SetPolicy { policy }) => {
                 if let (Policy::Sandboxed, Some(why)) = (policy, &self.setup.no_sandbox) {
                     return Err(Refusal::new(RefusalKind::Unsupported, why.clone()));
@@ -361,7 +375,12 @@ impl Core {
 
     /// The runtime behind us told what it can do. UIs that came before it did are told.
     fn take_abilities(&mut self, abilities: Abilities) {
-        let first = !std::mem::replace(&mut self.has_told, true);
+        // One that has not told its name has told nothing yet.
+        let told = !abilities.name.is_empty();
+        let first = told && !std::mem::replace(&mut self.has_told, true);
+        if told {
+            self.let_in_or_go(&abilities);
+        }
         if first || abilities != self.abilities {
             self.abilities = abilities;
             self.out.extend(self.uis.keys().map(|ui| Out::Abilities { ui: *ui }));

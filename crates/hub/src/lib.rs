@@ -39,7 +39,7 @@
 //! };
 //!
 //! let (cwd, policy) = ("/".to_owned(), Default::default());
-//! let setup = Setup { engine: Engine::Driven, project: cwd.clone(), cwd, policy, no_sandbox: None, salt: 1 };
+//! let setup = Setup { engine: Engine::Driven, project: cwd.clone(), cwd, policy, no_sandbox: None, require_consent: false, salt: 1 };
 //! let store = Box::new(store::MemoryStore::default());
 //! let hub = Hub::start(setup, store, EngineSeat::Driven(orders), std::sync::Arc::new(|line| eprintln!("{line}")));
 //!

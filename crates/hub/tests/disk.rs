@@ -126,6 +126,7 @@ fn setup() -> Setup {
         project: "/w".into(),
         policy: Policy::Ask,
         no_sandbox: None,
+        require_consent: false,
         salt: 1,
     }
 }

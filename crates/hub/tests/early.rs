@@ -23,6 +23,7 @@ async fn a_prompt_that_comes_with_the_connection_is_for_the_session_that_is_give
         policy: Policy::Ask,
         salt: 1,
         no_sandbox: None,
+        require_consent: false,
     };
     let store = store::MemoryStore::default();
     let hub = Hub::start(setup, Box::new(store), EngineSeat::Driven(orders), Arc::new(|_| {}));

@@ -97,6 +97,7 @@ impl Bench {
             policy: Policy::Ask,
             salt: 1,
             no_sandbox: None,
+            require_consent: false,
         };
         let hub = Hub::start(setup, Box::new(Forgetful), EngineSeat::Driven(orders), Arc::new(|_| {}));
         let feeding = hub.clone();

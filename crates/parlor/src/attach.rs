@@ -6,12 +6,14 @@ use crate::interactive::{self, UiOptions};
 use crate::record::Tape;
 use crate::remote::{Front, Person, RuntimeAddress};
 use crate::stop::Stops;
-use crate::{places, ps, run, stack};
+use crate::{places, ps, run, stack, their_flags};
 use domain::ids::SessionId;
 use tui::commands::Restart;
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
-pub(crate) async fn attach(common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
+pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
+    common.require_consent = attach.require_consent;
+    their_flags::refuse(&common, attach.dialect)?;
     let named = RuntimeAddress::of(attach.socket.as_ref(), &attach.command)
         .or_else(|| RuntimeAddress::usual(attach.dialect));
     let place = match (named, &attach.session) {

@@ -7,18 +7,20 @@ use crate::record::Tape;
 use crate::remote::{Front, Person, RuntimeAddress};
 use crate::serve::{self, Host, Wire};
 use crate::stop::{self, Manner};
-use crate::{places, stack};
+use crate::{places, stack, their_flags};
 use dialects::Dialect;
 use roles::Item;
 use roles::fidelity::{Carried, Verdict};
 
 /// Bridges until the UI leaves (stdio) or the program is told to stop (socket).
-pub(crate) async fn bridge(common: Common, bridge: Bridge) -> anyhow::Result<Exit> {
+pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result<Exit> {
     let report = report(bridge.from, bridge.to);
     if bridge.report {
         exit::say(&report);
         return Ok(Exit::Done);
     }
+    common.require_consent = bridge.require_consent;
+    their_flags::refuse(&common, bridge.to)?;
     let Some(place) = RuntimeAddress::of(bridge.to_socket.as_ref(), &bridge.command) else {
         return Err(exit::usage("say where the runtime is\n\nhint: --to-socket PATH, or -- COMMAND"));
     };

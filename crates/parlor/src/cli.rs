@@ -79,6 +79,12 @@ pub(crate) struct Common {
     /// What of the environment could not be understood.
     #[arg(skip)]
     pub(crate) unread: Unread,
+    /// The flags above that were typed, by the names of their members; the environment may have said others.
+    #[arg(skip)]
+    pub(crate) typed: Vec<&'static str>,
+    /// Refuse a foreign runtime that acts without asking.
+    #[arg(skip)]
+    pub(crate) require_consent: bool,
 }
 
 /// What a variable that stands for a flag may say: the words of [`crate::environment`].
@@ -287,6 +293,9 @@ pub(crate) struct Attach {
     /// Write the conversation down in this file. Secrets are taken out.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Say nothing to a runtime that acts without asking.
+    #[arg(long)]
+    pub(crate) require_consent: bool,
     /// One prompt without a screen, like `parlor run`, with its exit codes.
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
@@ -328,6 +337,9 @@ pub(crate) struct Bridge {
     /// Write the conversation down in this file (the runtime's wire: beside it, with `runtime` in its name). Secrets are taken out.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Say nothing to a runtime that acts without asking.
+    #[arg(long)]
+    pub(crate) require_consent: bool,
     /// Only print what becomes of each item of the vocabulary between these two wires.
     #[arg(long)]
     pub(crate) report: bool,

@@ -7,6 +7,7 @@
 use crate::cli::Cli;
 use crate::exit;
 use clap::builder::Resettable;
+use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use tui::settings::Settings;
@@ -126,7 +127,10 @@ pub(crate) fn parse(
         unread.ours = true;
         unread.told.push(line);
     }
-    let mut cli = command.try_get_matches_from(words).and_then(|found| Cli::from_arg_matches(&found))?;
+    let found = command.try_get_matches_from(words)?;
+    let mut cli = Cli::from_arg_matches(&found)?;
+    let typed = |flag: &&str| found.value_source(flag) == Some(ValueSource::CommandLine);
+    cli.common.typed = crate::their_flags::OURS.iter().map(|flag| flag.member).filter(typed).collect();
     unread.told.extend(keys());
     cli.common.ephemeral |= ephemeral;
     cli.common.unread = unread;

@@ -27,6 +27,7 @@ mod settings;
 mod skill_list;
 pub mod stack;
 mod stop;
+mod their_flags;
 mod trace;
 
 use cli::{Cli, Sub};

@@ -217,7 +217,10 @@ pub(crate) fn watching() -> Vec<OsString> {
 /// Puts a hub in front of a foreign runtime.
 pub(crate) fn remote(common: &Common, seat: RemoteSeat, log: Log) -> anyhow::Result<Hub> {
     let ground = places::ground(common, &mut settings::read().config)?;
-    let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, Policy::default());
+    // What else than read-only was asked for was refused: a foreign runtime has its own rules.
+    let policy = if seat.lossless { None } else { common.policy.map(Policy::from) };
+    let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, policy.unwrap_or_default());
+    let setup = Setup { require_consent: common.require_consent, ..setup };
     Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log))
 }
 
@@ -229,6 +232,7 @@ fn hub_setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
         project: places::project(ground),
         policy,
         no_sandbox: status().can_hold().err(),
+        require_consent: false,
         salt: u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos()),
     }
 }

@@ -6,6 +6,7 @@
 //! Invariants: `decode(encode(x)) == x`; an encoded value is one line; fields that are not known are ignored, tags that are not
 //! known are an error that names them. A variant added to the vocabulary does not compile until it has a written form.
 
+mod abilities;
 mod ask;
 mod command;
 mod content;

@@ -1,7 +1,6 @@
 //! Signals, the board, what a UI knows about where the person works; queues' kinds and modes.
 
 use crate::written::{As, mirrored};
-use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Board, Level, Signal, UiContext, WidgetPlace};
 use serde::{Deserialize, Serialize};
@@ -108,32 +107,6 @@ struct UiContextMirror {
     notes: Vec<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(remote = "Abilities")]
-struct AbilitiesMirror {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    steer: bool,
-    #[serde(default)]
-    follow_up: bool,
-    #[serde(default)]
-    cancel: bool,
-    #[serde(default)]
-    sessions: bool,
-    #[serde(default)]
-    branch: bool,
-    #[serde(default)]
-    models: bool,
-    #[serde(default)]
-    servers: bool,
-    #[serde(default)]
-    skills: bool,
-    #[serde(default)]
-    consent: bool,
-}
-
 mirrored!(
     Level => LevelMirror,
     WidgetPlace => PlaceMirror,
@@ -142,5 +115,4 @@ mirrored!(
     Signal => SignalMirror,
     Board => BoardMirror,
     UiContext => UiContextMirror,
-    Abilities => AbilitiesMirror,
 );

@@ -1,5 +1,6 @@
 //! The slash commands: their names, what they take, what they do. One table serves running, completing and the help page.
 
+use crate::keymap::Action;
 use domain::port::Abilities;
 
 /// What a command does.
@@ -33,6 +34,8 @@ pub enum SlashAction {
     Skills,
     /// Shows MCP servers.
     Servers,
+    /// Runs a command of an extension.
+    Extension,
     /// Shows numbers of the session.
     Status,
     /// Shows the words that came and went.
@@ -107,24 +110,45 @@ const fn slash(name: &'static str, takes: &'static str, help: &'static str, does
     Slash { name, takes, help, does, can: ALWAYS }
 }
 
+/// A command that not every runtime can do.
+const fn of_some(can: fn(&Abilities) -> bool, slash: Slash) -> Slash {
+    Slash { can, ..slash }
+}
+
 pub const COMMANDS: &[Slash] = &[
     slash("help", "", "all commands", SlashAction::Help),
     slash("keys", "", "all keys", SlashAction::Keys),
-    Slash { can: |a| a.sessions, ..slash("new", "[title]", "begin a new session", SlashAction::New) },
-    Slash { can: |a| a.sessions, ..slash("sessions", "", "go to another session", SlashAction::Sessions) },
-    slash("tree", "", "see every branch and go back to any message", SlashAction::Tree),
-    Slash {
-        can: |a| a.branch,
-        ..slash("branch", "", "make a session of its own from here", SlashAction::Branch)
-    },
-    slash("rename", "TITLE", "give this session a title", SlashAction::Rename),
-    slash("clear", "", "begin anew; nothing is destroyed", SlashAction::Clear),
-    slash("compact", "[what to keep]", "summarise older messages", SlashAction::Compact),
-    Slash { can: |a| a.models, ..slash("model", "[name]", "take another model", SlashAction::Model) },
-    slash("policy", "[mode]", "what may run without asking", SlashAction::Policy),
-    slash("tools", "", "see tools and switch them on or off", SlashAction::Tools),
-    Slash { can: |a| a.skills, ..slash("skills", "", "see the skills there are", SlashAction::Skills) },
-    Slash { can: |a| a.servers, ..slash("mcp", "", "see the MCP servers", SlashAction::Servers) },
+    of_some(|a| a.new_session, slash("new", "[title]", "begin a new session", SlashAction::New)),
+    of_some(
+        switches,
+        slash("sessions", "", "go to another session, from a list or by its id", SlashAction::Sessions),
+    ),
+    slash("tree", "", "see every message and branch", SlashAction::Tree),
+    of_some(|a| a.branch, slash("branch", "", "make a session of its own from here", SlashAction::Branch)),
+    of_some(|a| a.rename_session, slash("rename", "TITLE", "give this session a title", SlashAction::Rename)),
+    of_some(|a| a.clear, slash("clear", "", "begin anew; nothing is destroyed", SlashAction::Clear)),
+    of_some(
+        |a| a.compact,
+        slash("compact", "[what to keep]", "summarise older messages", SlashAction::Compact),
+    ),
+    of_some(
+        |a| a.models || a.set_model,
+        slash("model", "[name]", "see the models, and take another", SlashAction::Model),
+    ),
+    of_some(
+        |a| a.policy || a.consent,
+        slash("policy", "[mode]", "what may run without asking", SlashAction::Policy),
+    ),
+    of_some(
+        |a| a.list_tools || a.set_tools,
+        slash("tools", "", "the tools that the model may use, from a list or by name", SlashAction::Tools),
+    ),
+    of_some(|a| a.skills, slash("skills", "", "see the skills there are", SlashAction::Skills)),
+    of_some(|a| a.servers, slash("mcp", "", "see the MCP servers", SlashAction::Servers)),
+    of_some(
+        |a| a.extensions,
+        slash("extension", "NAME [json]", "run a command of an extension", SlashAction::Extension),
+    ),
     slash("status", "", "context, tokens, cost and where you are", SlashAction::Status),
     slash("context", "", "how full the context is, and what it cost", SlashAction::Status),
     slash("notices", "", "what was said in passing", SlashAction::Notices),
@@ -149,6 +173,20 @@ pub const COMMANDS: &[Slash] = &[
     slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart),
     slash("quit", "", "leave", SlashAction::Quit),
 ];
+
+/// Whether one can go from session to session.
+fn switches(abilities: &Abilities) -> bool {
+    abilities.sessions || abilities.open_session
+}
+
+/// Whether the runtime can do what a key stands for.
+pub fn can_press(action: Action, abilities: &Abilities) -> bool {
+    match action {
+        Action::Sessions => switches(abilities),
+        Action::NextSession | Action::PreviousSession => abilities.open_session,
+        _ => true,
+    }
+}
 
 /// What a line that begins with a slash means.
 #[derive(Debug)]

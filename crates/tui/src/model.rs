@@ -71,6 +71,8 @@ pub enum Want {
     Export(String),
     /// A word when it worked.
     Word(&'static str),
+    /// What it answers, to be read.
+    Told,
     /// That what this line stands for is gone; it stays in its list until then.
     Gone(Choice),
     /// The skills, for completion.

@@ -79,6 +79,8 @@ pub struct Picker {
     pub hint: &'static str,
     /// What the lines were found with: they are shown whatever the filter, until it changes.
     pub found: Option<String>,
+    /// Whether a line can be taken away here.
+    pub takes_away: bool,
     /// The line that a second press will take away.
     pub doomed: Option<usize>,
     shown: Vec<usize>,
@@ -112,6 +114,7 @@ impl Picker {
             empty: "one moment…".to_owned(),
             hint,
             found: None,
+            takes_away: false,
             doomed: None,
             shown: Vec::new(),
         }
@@ -193,7 +196,7 @@ impl Picker {
             (Code::Enter, _) => {
                 return self.under().map_or(Picked::Nothing, |item| Picked::Chosen(item.choice.clone()));
             }
-            (Code::Delete, _) | (Code::Char('x'), true) => {
+            (Code::Delete, _) | (Code::Char('x'), true) if self.takes_away => {
                 let at = self.shown.get(self.cursor).copied();
                 if at.is_some() && doomed == at {
                     return self.under().map_or(Picked::Nothing, |item| Picked::Drop(item.choice.clone()));
@@ -225,6 +228,7 @@ mod tests {
             more: String::new(),
         };
         let mut picker = Picker::new(ListKind::History, "Things", "");
+        picker.takes_away = true;
         picker.fill(labels.iter().map(item).collect(), 1, "none");
         picker
     }

@@ -6,13 +6,14 @@ mod hints;
 mod inline;
 mod keys;
 mod over;
+mod policy;
 #[cfg(test)]
 mod tests;
 mod welcome;
 
-pub(crate) use bottom::policy_word;
 pub(crate) use inline::{Inline, InlineFrame};
 pub(crate) use over::{list_area, page_offers, page_size};
+pub(crate) use policy::{DENIES_ALL, policy_shown};
 
 use crate::ask::{Keyboard, Offer, Room, keyboard};
 use crate::cell::Appearance;

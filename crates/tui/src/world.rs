@@ -43,7 +43,8 @@ pub struct World {
 
 impl Default for World {
     fn default() -> World {
-        let (sessions, none) = (BTreeMap::new(), Seen::default());
+        let none = Seen { abilities: Abilities::untold(), ..Seen::default() };
+        let sessions = BTreeMap::new();
         World { sessions, current: None, link: LinkState::Connecting, none }
     }
 }

@@ -400,15 +400,11 @@ impl UiRole for AsstUi {
     fn abilities(&self) -> Option<Abilities> {
         self.greeted.as_ref().map(|name| Abilities {
             name: name.clone(),
-            steer: false,
-            follow_up: false,
             cancel: true,
-            sessions: false,
-            branch: false,
-            models: false,
-            servers: false,
-            skills: false,
-            consent: false,
+            new_session: true,
+            open_session: true,
+            clear: true,
+            ..Abilities::default()
         })
     }
 

@@ -427,17 +427,19 @@ impl UiRole for CodeliaUi {
     fn abilities(&self) -> Option<Abilities> {
         let server = &self.server.as_ref()?.server;
         let can = self.capabilities();
+        let name = format!("{} {}", server.name, server.version);
         Some(Abilities {
-            name: format!("{} {}", server.name, server.version).trim().to_owned(),
-            steer: false,
-            follow_up: false,
+            name: Some(name.trim()).filter(|name| !name.is_empty()).unwrap_or("codelia").to_owned(),
             cancel: can.supports_run_cancel,
             sessions: true,
-            branch: false,
             models: true,
             servers: can.supports_mcp_list,
             skills: can.supports_skills_list,
             consent: can.supports_ui_requests,
+            open_session: true,
+            compact: true,
+            set_model: true,
+            ..Abilities::default()
         })
     }
 

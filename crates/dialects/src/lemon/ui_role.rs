@@ -375,6 +375,11 @@ impl UiRole for LemonUi {
             sessions: self.sessions,
             models: self.sessions,
             consent: self.asks,
+            new_session: self.sessions,
+            open_session: self.sessions,
+            clear: true,
+            save: true,
+            session_scope: self.asks,
             ..Abilities::default()
         })
     }

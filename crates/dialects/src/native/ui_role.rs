@@ -55,7 +55,8 @@ impl NativeUi {
             cx.close(Reason::Unusable(why));
             return;
         }
-        self.abilities = Some(Abilities::all(format!("{} {}", hello.name, hello.version)));
+        // A bridge shows its session by itself, and may have done so already: what it told then is truer than a guess.
+        self.abilities.get_or_insert_with(|| Abilities::all(format!("{} {}", hello.name, hello.version)));
         self.peer = Some(hello);
     }
 
@@ -162,7 +163,7 @@ impl UiRole for NativeUi {
             cursor: self.resume.take().filter(|at| named.as_ref().is_none_or(|named| at.session == *named)),
             session: named,
         };
-        (self.peer, self.coming, self.due) = (None, None, None);
+        (self.peer, self.coming, self.due, self.abilities) = (None, None, None, None);
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         match wire::encode(&FromUi::Hello(line)) {
             Ok(line) => cx.send(line),

@@ -342,12 +342,14 @@ impl UiRole for NousUi {
             steer: true,
             follow_up: true,
             cancel: true,
-            sessions: false,
             branch: true,
-            models: false,
-            servers: false,
-            skills: false,
-            consent: false,
+            new_session: true,
+            open_session: true,
+            go_back: true,
+            compact: true,
+            set_tools: true,
+            extensions: true,
+            ..Abilities::default()
         })
     }
 

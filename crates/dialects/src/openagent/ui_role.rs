@@ -403,10 +403,14 @@ impl UiRole for OpenagentUi {
         let server = self.server.as_ref()?;
         let name = format!("{} {}", server.server_info.name, server.server_info.version);
         Some(Abilities {
-            name: name.trim().to_owned(),
+            name: Some(name.trim()).filter(|name| !name.is_empty()).unwrap_or("openagent").to_owned(),
             cancel: true,
             sessions: true,
             consent: true,
+            open_session: true,
+            delete_session: true,
+            export: true,
+            save: true,
             ..Abilities::default()
         })
     }

@@ -47,6 +47,7 @@ fn setup(engine: Engine) -> Setup {
         project: "/w".into(),
         policy: Policy::default(),
         no_sandbox: None,
+        require_consent: false,
         salt: 1,
     }
 }

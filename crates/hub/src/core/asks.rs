@@ -20,7 +20,9 @@ impl Core {
         let id = ask.id;
         let crowded = self.live(session).is_ok_and(|live| live.state.asks.len() >= MAX_OPEN_ASKS);
         self.emit(session, Body::Ask(AskEvent::Opened(ask)));
-        if crowded || self.watched(session) && !self.attended(session, consent) {
+        if let (true, Some(closing)) = (consent, self.own_answer()) {
+            self.close_ask(session, id, closing, None);
+        } else if crowded || self.watched(session) && !self.attended(session, consent) {
             self.close_ask(session, id, Closing::Unattended, None);
         }
         self.wake();
@@ -67,6 +69,7 @@ impl Core {
         let is_consent = open.about().is_some();
         // Our own engine records its decisions itself.
         let decision = live.canon.as_ref().and_then(|_| canon::decision(&live.state, ask, &closing));
+        let decision = decision.map(|decision| self.decided_here(decision, &closing));
         self.emit(session, Body::Ask(AskEvent::Closed { ask, closing: closing.clone() }));
         self.emit_all(session, decision.into_iter().collect());
         let closing = self.setup.engine.hears(is_consent, full.unwrap_or(closing));

@@ -59,6 +59,22 @@ impl Engine {
         }
     }
 
+    /// What may be tried before a runtime has told what it can do.
+    pub(super) fn abilities(self) -> Abilities {
+        match self {
+            Engine::Driven => Abilities::all("parlor"),
+            Engine::Followed | Engine::Mirrored => Abilities::untold(),
+        }
+    }
+
+    /// Whether what may run without asking is decided there and by nobody here: a policy would be a word without effect.
+    pub(super) fn has_own_rules(self) -> bool {
+        match self {
+            Engine::Followed => true,
+            Engine::Driven | Engine::Mirrored => false,
+        }
+    }
+
     /// Whether a runtime must be asked about a command; else the hub does what it wants.
     pub(super) fn decides(self, command: &Command, abilities: &Abilities) -> bool {
         match self {
@@ -160,7 +176,10 @@ fn is_theirs(command: &Command, abilities: &Abilities) -> bool {
         Command::Queue(QueueCommand::Add { kind: QueueKind::FollowUp, .. }) => abilities.follow_up,
         Command::Answer { .. }
         | Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
-        | Command::Session(SessionCommand::Stats | SessionCommand::Close) => false,
+        | Command::Session(
+            SessionCommand::Stats | SessionCommand::Close | SessionCommand::SetPolicy { .. },
+        ) => false,
+        Command::Library(LibraryCommand::Export { .. }) => abilities.export,
         command => !reads_past(command),
     }
 }

@@ -4,6 +4,7 @@ mod bounds;
 mod journey;
 mod rules;
 mod secrets;
+mod their_rules;
 
 use super::{Answer as Fetched, Core, Engine, In, Out, Request, Setup, Standing, imported};
 use domain::ask::ActionDigest;
@@ -71,7 +72,7 @@ impl Bench {
 
     fn with(engine: Engine, no_sandbox: Option<String>) -> Bench {
         let (cwd, project, policy) = ("/w".into(), "/w".into(), Policy::Ask);
-        let setup = Setup { engine, cwd, project, policy, no_sandbox, salt: 7 };
+        let setup = Setup { engine, cwd, project, policy, no_sandbox, require_consent: false, salt: 7 };
         let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
         bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
         bench
@@ -514,23 +515,4 @@ fn a_session_that_was_sandboxed_elsewhere_asks_and_says_so() {
     assert_eq!(bench.state().settings.policy, Policy::Ask);
     let told = format!("{:?}", bench.state().entries);
     assert!(told.contains("no Landlock in this kernel; this session asks instead"), "{told}");
-}
-
-#[test]
-fn the_mode_of_a_foreign_runtime_is_its_own() {
-    let mut bench = Bench::with(Engine::Followed, None);
-    bench.arrive(OTHER, Answers::ALL, Standing::Controller);
-    let command = Command::Session(SessionCommand::SetPolicy { policy: Policy::Full });
-    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(50), target: Target::Current, command });
-    let consulted = |out: &Out| {
-        matches!(
-            out,
-            Out::Order(Order::Consult {
-                command: Command::Session(SessionCommand::SetPolicy { policy: Policy::Full }),
-                ..
-            })
-        )
-    };
-    assert!(bench.outs.iter().any(consulted), "it is asked, not told that it is so: {:?}", bench.outs);
-    assert_eq!(bench.state().settings.policy, Policy::Ask);
 }

@@ -111,6 +111,7 @@ pub(crate) fn setup() -> Setup {
         project: "/w".into(),
         policy: Policy::Ask,
         no_sandbox: None,
+        require_consent: false,
         salt: 1,
     }
 }

@@ -109,6 +109,7 @@ pub(crate) async fn ui(dialect: Dialect) -> Peer {
         project: "/".into(),
         policy: Policy::default(),
         no_sandbox: None,
+        require_consent: false,
         salt: 1,
     };
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), ..Hello::default() };

@@ -10,6 +10,7 @@ mod project;
 mod server;
 mod story;
 mod terminal;
+mod theirs;
 mod wire;
 
 pub(crate) use project::Project;

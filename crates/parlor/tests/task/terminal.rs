@@ -1,7 +1,7 @@
 //! The terminal UI on a real pseudo-terminal: what a person sees before they allow something, and what the keys do.
 
 #[allow(dead_code, reason = "other tests use more of it")]
-mod screen;
+pub(crate) mod screen;
 
 use crate::project::KEY;
 use crate::story::{self, Say};

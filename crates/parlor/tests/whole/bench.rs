@@ -126,6 +126,7 @@ pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
         project: "/".into(),
         policy: Policy::default(),
         no_sandbox: None,
+        require_consent: false,
         salt: 1,
     };
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), ..Hello::default() };

@@ -17,6 +17,8 @@ mod killed;
 #[cfg(test)]
 mod many;
 #[cfg(test)]
+mod offered;
+#[cfg(test)]
 mod partial;
 #[cfg(test)]
 mod postcard;

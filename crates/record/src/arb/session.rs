@@ -113,9 +113,49 @@ pub fn ui_context() -> BoxedStrategy<UiContext> {
 
 /// What a runtime can do.
 pub fn abilities() -> BoxedStrategy<Abilities> {
-    (text(), any::<[bool; 9]>())
-        .prop_map(|(name, [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent])| {
-            Abilities { name, steer, follow_up, cancel, sessions, branch, models, servers, skills, consent }
+    let old = any::<[bool; 9]>();
+    let new = any::<[bool; 15]>();
+    (text(), old, new)
+        .prop_map(|(name, old, new)| {
+            let [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent] = old;
+            let [
+                new_session,
+                open_session,
+                delete_session,
+                rename_session,
+                clear,
+                go_back,
+                compact,
+                rest @ ..,
+            ] = new;
+            let [export, save, set_model, policy, list_tools, set_tools, extensions, session_scope] = rest;
+            Abilities {
+                name,
+                steer,
+                follow_up,
+                cancel,
+                sessions,
+                branch,
+                models,
+                servers,
+                skills,
+                consent,
+                new_session,
+                open_session,
+                delete_session,
+                rename_session,
+                clear,
+                go_back,
+                compact,
+                export,
+                save,
+                set_model,
+                policy,
+                list_tools,
+                set_tools,
+                extensions,
+                session_scope,
+            }
         })
         .boxed()
 }

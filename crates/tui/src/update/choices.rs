@@ -5,6 +5,8 @@ use crate::model::Model;
 use crate::picker::{Choice, Item};
 use crate::settings::{SETTINGS, Setting};
 use crate::theme::{THEMES, Theme};
+use crate::view;
+use crate::world::Seen;
 use domain::session::Policy;
 
 /// The sign of the one in use.
@@ -13,7 +15,25 @@ fn sign(current: bool) -> &'static str {
 }
 
 /// The list to choose from, the current one marked.
-pub(super) fn policies(current: Policy) -> Vec<Item> {
+pub(super) fn policies(seen: &Seen) -> Vec<Item> {
+    let current = seen.state.settings.policy;
+    let item = |(policy, about): (Policy, &str)| Item {
+        label: policy.name().to_owned(),
+        detail: about.to_owned(),
+        choice: Choice::Policy(policy),
+        sign: sign(policy == current),
+        more: String::new(),
+    };
+    if !seen.abilities.policy {
+        // Its rules are its own; what can be done here is to deny what it asks for, and to stop doing that.
+        let back = (Policy::Ask, "its questions come to you again");
+        let held = current == Policy::ReadOnly;
+        return [(Policy::ReadOnly, view::DENIES_ALL)]
+            .into_iter()
+            .chain(held.then_some(back))
+            .map(item)
+            .collect();
+    }
     [
         (Policy::ReadOnly, "nothing that changes anything"),
         (Policy::Ask, "reading runs; everything else is asked"),
@@ -21,15 +41,8 @@ pub(super) fn policies(current: Policy) -> Vec<Item> {
         (Policy::Sandboxed, "commands run too, inside the sandbox; leaving it is asked"),
         (Policy::Full, "all that stays inside the sandbox runs: only where nothing can be lost"),
     ]
-    .into_iter()
-    .map(|(policy, about)| Item {
-        label: policy.name().to_owned(),
-        detail: about.to_owned(),
-        choice: Choice::Policy(policy),
-        sign: sign(policy == current),
-        more: String::new(),
-    })
-    .collect()
+    .map(item)
+    .to_vec()
 }
 
 /// The list to choose from, the current one marked.
@@ -66,13 +79,23 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
         .collect();
     let state = &model.world.state().settings;
     let in_use = state.model.as_ref().map_or(String::new(), |model| clean_line(&model.to_string()));
-    let (policy, _) = crate::view::policy_word(state.policy);
-    for (name, value, about, command) in [
-        ("keys", "", "which key does what", "/keys"),
-        ("model", in_use.as_str(), "of this session", "/model"),
-        ("policy", policy, "what may run without asking, in this session", "/policy"),
-        ("tools", "", "of this session", "/tools"),
+    let policy = view::policy_shown(model.world.seen()).map_or("", |(word, _)| word);
+    let can = &model.world.seen().abilities;
+    for (name, value, about, command, can) in [
+        ("keys", "", "which key does what", "/keys", true),
+        ("model", in_use.as_str(), "of this session", "/model", can.models || can.set_model),
+        (
+            "policy",
+            policy,
+            "what may run without asking, in this session",
+            "/policy",
+            can.policy || can.consent,
+        ),
+        ("tools", "", "of this session", "/tools", can.list_tools || can.set_tools),
     ] {
+        if !can {
+            continue;
+        }
         let choice = Choice::Command(command);
         items.push(Item {
             label: line(name, value),

@@ -9,7 +9,8 @@ use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::ListKind;
 use crate::settings::Setting;
 use domain::command::{Command, ExportFormat, LibraryCommand, QueueCommand, RunCommand, SessionCommand};
-use domain::content::{Part, Role};
+use domain::content::{Json, Part, Role};
+use domain::ids::SessionId;
 use domain::queue::{Mode, QueueKind};
 use domain::session::Policy;
 use domain::signal::Level;
@@ -28,7 +29,12 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
         Some(Parsed::Command(command, argument)) => (command, argument),
     };
     if !command.is_offered(&model.world.seen().abilities, model.screen.restart) {
-        model.toast(Level::Warning, format!("this runtime cannot do /{}", command.name));
+        let instead = match command.does {
+            SlashAction::Policy | SlashAction::Model => ": set it where the runtime is started",
+            SlashAction::Clear if model.world.seen().abilities.new_session => ": /new begins a new session",
+            _ => "",
+        };
+        model.toast(Level::Warning, format!("this runtime cannot do /{}{instead}", command.name));
         return true;
     }
     run(model, command.does, argument, fx);
@@ -55,9 +61,16 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             Command::Library(LibraryCommand::New { cwd: None, title: given, id: None }),
             fx,
         ),
-        SlashAction::Sessions => lists::open(model, ListKind::Sessions, fx),
+        SlashAction::Sessions => match given.as_deref().map(SessionId::parse) {
+            Some(Some(session)) => {
+                model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
+            }
+            Some(None) => model.toast(Level::Info, format!("{argument} cannot be the id of a session")),
+            None => lists::open(model, ListKind::Sessions, fx),
+        },
         SlashAction::Tree => lists::open(model, ListKind::Tree, fx),
-        SlashAction::Tools => lists::open(model, ListKind::Tools, fx),
+        SlashAction::Tools => tools(model, argument, fx),
+        SlashAction::Extension => extension(model, argument, fx),
         SlashAction::Skills => lists::open(model, ListKind::Skills, fx),
         SlashAction::Servers => lists::open(model, ListKind::Servers, fx),
         SlashAction::Queue => lists::open(model, ListKind::Queue, fx),
@@ -84,15 +97,14 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             );
         }
         SlashAction::Model => match given {
+            Some(_) if !model.world.seen().abilities.set_model => {
+                model.toast(Level::Info, "this runtime takes no other model: set it where it is started");
+            }
             Some(name) => set_model(model, &name, fx),
             None => lists::open(model, ListKind::Models, fx),
         },
         SlashAction::Policy => match given.as_deref().map(policy) {
-            Some(Some(policy)) => model.send(
-                Want::Word("policy set"),
-                Command::Session(SessionCommand::SetPolicy { policy }),
-                fx,
-            ),
+            Some(Some(policy)) => set_policy(model, policy, fx),
             Some(None) => {
                 let names = Policy::ALL.map(Policy::name).join(", ");
                 model.toast(Level::Info, format!("modes: {names}"));
@@ -128,6 +140,50 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Stop => model.toast(Level::Info, "nothing runs"),
         SlashAction::Quit => fx.push(Fx::Quit),
     }
+}
+
+/// Takes another policy mode; says what that means here.
+pub(super) fn set_policy(model: &mut Model, policy: Policy, fx: &mut Vec<Fx>) {
+    let word = match policy {
+        _ if model.world.seen().abilities.policy => "policy set",
+        Policy::ReadOnly => crate::view::DENIES_ALL,
+        Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
+            "its questions come to you again"
+        }
+    };
+    model.send(Want::Word(word), Command::Session(SessionCommand::SetPolicy { policy }), fx);
+}
+
+/// The list of tools, or the names of those that the model may use from now on.
+fn tools(model: &mut Model, names: &str, fx: &mut Vec<Fx>) {
+    let can = &model.world.seen().abilities;
+    if !names.is_empty() && can.set_tools {
+        let names = names.split([',', ' ']).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let command = Command::Session(SessionCommand::SetTools { tools: Some(names) });
+        model.send(Want::Word("the model may use these tools and no other"), command, fx);
+    } else if can.list_tools {
+        lists::open(model, ListKind::Tools, fx);
+    } else {
+        model.toast(
+            Level::Info,
+            "this runtime does not list its tools; write those that the model may use: /tools NAME NAME",
+        );
+    }
+}
+
+/// A command of an extension, with what it is given: JSON, or a text.
+fn extension(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
+    let (name, given) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    if name.is_empty() {
+        return model.toast(Level::Info, "write its name behind it: /extension NAME {\"a\": 1}");
+    }
+    let given = given.trim();
+    let payload = match serde_json::from_str::<serde_json::Value>(given) {
+        _ if given.is_empty() => Json::empty(),
+        Ok(_) => Json::verbatim(given),
+        Err(_) => Json::verbatim(serde_json::Value::String(given.to_owned()).to_string()),
+    };
+    model.send(Want::Told, Command::Extension { name: name.to_owned(), payload }, fx);
 }
 
 /// The name of a theme, or of following the terminal.

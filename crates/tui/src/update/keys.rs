@@ -4,6 +4,7 @@ use super::prompt::{self, Manner};
 use super::reading::{self, Stops};
 use super::{asks, commands, completion, lists, shell};
 use crate::ask::{Keyboard, keyboard};
+use crate::commands::can_press;
 use crate::composer::lay_out;
 use crate::key::{Code, Key};
 use crate::keymap::{Action, Does};
@@ -188,6 +189,10 @@ fn compose(model: &mut Model, key: Key, does: Option<Does>, fx: &mut Vec<Fx>) {
 /// Does what an action says; `false` when the key means something else just now.
 fn act(model: &mut Model, action: Action, fx: &mut Vec<Fx>) -> bool {
     let empty = model.screen.composer.is_empty();
+    if !can_press(action, &model.world.seen().abilities) {
+        model.toast(Level::Warning, "this runtime stays in its session");
+        return true;
+    }
     match action {
         Action::Send => enter(model, fx),
         Action::Steer => prompt::submit(model, Manner::Steer, fx),

@@ -11,11 +11,12 @@ use crate::picker::{Choice, Item, ListKind, Picked, Picker};
 use crate::row::fit;
 use crate::settings::Setting;
 use crate::theme::Theme;
+use crate::world::Seen;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, QueueCommand, Receipt, SessionCommand,
 };
 use domain::content::Role;
-use domain::ids::EntryId;
+use domain::ids::{EntryId, SessionId};
 use domain::session::{ModelEntry, ModelRef, ServerState, SessionSummary};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
@@ -27,25 +28,57 @@ const MAX_SESSIONS: u64 = 500;
 /// Characters shown below a list of what the cursor stands on.
 const MAX_MORE: usize = 2_000;
 
+/// What the keys do in a list whose lines cannot be chosen.
+const ONLY_READ: &str = "only to be read";
+
 /// Opens a list; what it holds may come later.
 pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
+    let can = &model.world.seen().abilities;
     let (title, hint) = match of {
-        ListKind::Sessions => ("Sessions", "Enter goes there · Ctrl-X twice deletes"),
-        ListKind::Tree => {
+        ListKind::Sessions if !can.open_session => ("Sessions", ONLY_READ),
+        ListKind::Sessions if can.delete_session => ("Sessions", "Enter goes there · Ctrl-X twice deletes"),
+        ListKind::Sessions => ("Sessions", "Enter goes there"),
+        ListKind::Tree if can.go_back => {
             ("Messages and branches", "Enter goes back there: a prompt can be said differently")
+        }
+        ListKind::Tree => ("Messages", ONLY_READ),
+        ListKind::Models if !can.set_model => {
+            ("Models", "only to be read: the runtime is started with its model")
         }
         ListKind::Models => ("Models", "Enter takes it"),
         ListKind::Policies => ("What may run without asking", "Enter takes it"),
+        ListKind::Tools if !can.set_tools => ("Tools", ONLY_READ),
         ListKind::Tools => ("Tools", "Enter switches it on or off"),
         ListKind::Skills => ("Skills", "Enter puts it into your prompt"),
-        ListKind::Servers => ("MCP servers", "only to be read"),
+        ListKind::Servers => ("MCP servers", ONLY_READ),
         ListKind::History => ("Earlier prompts", "Enter puts it into the composer"),
         ListKind::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
         ListKind::Themes => ("Colours", "Enter takes and keeps it"),
         ListKind::Settings => ("Settings", "Enter changes and keeps it"),
     };
     let mut picker = Picker::new(of, title, hint);
+    picker.takes_away = match of {
+        ListKind::Sessions => can.delete_session,
+        ListKind::Queue => true,
+        ListKind::Tree
+        | ListKind::Models
+        | ListKind::Policies
+        | ListKind::Tools
+        | ListKind::Skills
+        | ListKind::Servers
+        | ListKind::History
+        | ListKind::Themes
+        | ListKind::Settings => false,
+    };
     let command = match of {
+        ListKind::Sessions if !can.sessions => {
+            picker.fill(
+                seen_here(model),
+                0,
+                "there is no other session yet; /sessions ID goes to one that you know",
+            );
+            None
+        }
         ListKind::Sessions => Some(Command::Library(LibraryCommand::List {
             scope: ListScope::All,
             limit: Some(MAX_SESSIONS),
@@ -62,7 +95,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             None
         }
         ListKind::Policies => {
-            let items = choices::policies(model.world.state().settings.policy);
+            let items = choices::policies(model.world.seen());
             let at = items.iter().position(|item| item.sign == "› ").unwrap_or(0);
             picker.fill(items, at, "");
             None
@@ -92,6 +125,21 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
     if let Some(command) = command {
         model.send(Want::List(of), command, fx);
     }
+}
+
+/// The sessions that were seen since this UI is here, where the runtime lists none.
+fn seen_here(model: &Model) -> Vec<Item> {
+    let item = |(id, seen): (&SessionId, &Seen)| {
+        let title = clean_line(&seen.state.title());
+        Item {
+            more: format!("{title}\n{id}"),
+            label: title,
+            detail: id.to_string(),
+            choice: Choice::Session(id.clone()),
+            sign: if model.world.current.as_ref() == Some(id) { "› " } else { "  " },
+        }
+    };
+    model.world.sessions.iter().map(item).collect()
 }
 
 /// Goes to the next of the sessions that were seen, or to the one before.
@@ -323,6 +371,10 @@ fn try_on(model: &mut Model) {
 
 fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
     match choice {
+        Choice::Session(_) if !model.world.seen().abilities.open_session => {}
+        Choice::Model(..) if !model.world.seen().abilities.set_model => {}
+        Choice::Tool(..) if !model.world.seen().abilities.set_tools => {}
+        Choice::Entry(_) if !model.world.seen().abilities.go_back => {}
         Choice::Session(session) => {
             if model.world.current.as_ref() != Some(&session) {
                 model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
@@ -333,9 +385,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
             let command = Command::Session(SessionCommand::SetModel { provider: Some(provider), name });
             model.send(Want::Word("model set"), command, fx);
         }
-        Choice::Policy(policy) => {
-            model.send(Want::Word("policy set"), Command::Session(SessionCommand::SetPolicy { policy }), fx);
-        }
+        Choice::Policy(policy) => commands::set_policy(model, policy, fx),
         Choice::Tool(name, active) => switch_tool(model, &name, !active, fx),
         Choice::Text(text) => {
             if text.starts_with('$') {

@@ -92,7 +92,7 @@ fn unheard(model: &mut Model) {
             Want::Waits(_, input) => prompt::give_back(model, &input.text),
             Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
             Want::List(_) => model.screen.overlay = None,
-            Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Gone(_) | Want::Skills => {}
+            Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Told | Want::Gone(_) | Want::Skills => {}
         }
     }
     prompt::give_back_afterwards(model);
@@ -201,6 +201,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
     match (with, want) {
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
         (Ok(_), Want::Gone(choice)) => lists::gone(model, &choice),
+        (Ok(Receipt::Extension(json)), Want::Told) => model.toast(Level::Success, clean_line(json.as_str())),
         (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
         (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
         (Ok(Receipt::Skills(list)), Want::Skills) => {
@@ -220,7 +221,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
                 // The list would hide what is said about it.
                 Want::List(_) | Want::Gone(_) => model.screen.overlay = None,
-                Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Skills => {}
+                Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Told | Want::Skills => {}
             }
             model.toast(Level::Error, refusal.to_string());
         }

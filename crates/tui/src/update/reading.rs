@@ -77,7 +77,8 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
 
 fn fold(model: &mut Model, key: CellKey) {
     if !cell::folds(model.world.state(), key) {
-        model.toast(Level::Info, "there is nothing to open here; c copies, b branches");
+        let back = if model.world.seen().abilities.go_back { ", b branches" } else { "" };
+        model.toast(Level::Info, format!("there is nothing to open here; c copies{back}"));
     } else if !model.screen.flipped.remove(&key) {
         model.screen.flipped.insert(key);
     }
@@ -107,6 +108,9 @@ fn branch(model: &mut Model, key: CellKey, fx: &mut Vec<Fx>) {
 
 /// Makes an entry the tip; a prompt comes to the composer instead, and what stood before it becomes the tip.
 pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
+    if !model.world.seen().abilities.go_back {
+        return model.toast(Level::Warning, "this runtime cannot go back to an earlier message");
+    }
     if model.world.is_running() {
         return model.toast(Level::Info, "stop the run first (Esc), then branch");
     }
@@ -116,6 +120,9 @@ pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
         Some(message) => (state.entries.get(&entry).and_then(|entry| entry.parent), Some(message.text())),
         None => (Some(entry), None),
     };
+    if leaf.is_none() && !model.world.seen().abilities.clear {
+        return model.toast(Level::Info, "nothing stands before this message: begin a new session (/new)");
+    }
     model.send(Want::Nothing, Command::Session(SessionCommand::SetLeaf { leaf }), fx);
     let word = if text.is_some() {
         "change the prompt and send it: what came after stays on its own branch (/tree)"

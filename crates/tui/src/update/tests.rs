@@ -27,6 +27,11 @@ pub(crate) struct AttachedUi {
 
 impl AttachedUi {
     pub(crate) fn new(columns: u16, rows: u16) -> AttachedUi {
+        AttachedUi::on(Abilities::all("test"), columns, rows)
+    }
+
+    /// On a runtime that can do this.
+    pub(crate) fn on(abilities: Abilities, columns: u16, rows: u16) -> AttachedUi {
         let mut ui = Headless::new(columns, rows);
         let opened = Body::Session(SessionEvent::Opened {
             cwd: "/w/shop".into(),
@@ -37,7 +42,7 @@ impl AttachedUi {
             session: SessionId::from_number(1),
             replay: vec![(Millis(0), opened)],
             board: Board::default(),
-            abilities: Abilities::all("test"),
+            abilities,
         });
         AttachedUi { ui, seq: 0 }
     }

@@ -13,7 +13,6 @@ use crate::transcript::Scroll;
 use domain::event::PlanState;
 use domain::port::LinkState;
 use domain::queue::{Mode, QueueKind};
-use domain::session::Policy;
 use domain::signal::WidgetPlace;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -288,8 +287,7 @@ pub(super) fn status(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Li
     if let Some(model) = state.settings.model.as_ref().or(in_use) {
         left.push((clean_line(&model.name), Role::Accent));
     }
-    let (policy, role) = policy_word(state.settings.policy);
-    left.push((policy.to_owned(), role));
+    left.extend(super::policy_shown(seen).map(|(policy, role)| (policy.to_owned(), role)));
     let folder = state.settings.cwd.rsplit('/').next().unwrap_or("");
     if !folder.is_empty() {
         left.push((clean_line(folder), Role::Dim));
@@ -351,16 +349,5 @@ pub(super) fn money(micros: u64) -> String {
         format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
     } else {
         format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
-    }
-}
-
-/// What the status line calls the policy, coloured by how much it lets through.
-pub(crate) fn policy_word(policy: Policy) -> (&'static str, Role) {
-    match policy {
-        Policy::ReadOnly => ("read-only", Role::Ok),
-        Policy::Ask => ("asks first", Role::Ok),
-        Policy::AutoEdit => ("edits freely", Role::Warn),
-        Policy::Sandboxed => ("runs in the sandbox", Role::Warn),
-        Policy::Full => ("asks only to leave the sandbox", Role::Bad),
     }
 }

@@ -1,5 +1,6 @@
 //! The status page: where the session stands, in numbers.
 
+use super::policy::policy_told;
 use super::{appearance, bottom};
 use crate::cell::count;
 use crate::clean::clean_line;
@@ -27,36 +28,50 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
                 .as_ref()
                 .map_or("the runtime's own".to_owned(), |m| clean_line(&m.to_string())),
         ),
-        ("policy", bottom::policy_word(state.settings.policy).0.to_owned()),
-        ("messages", format!("{} in {} runs, {} tool runs", stats.messages, stats.runs, stats.tools)),
-        (
-            "tokens",
-            format!(
-                "{} in ({} from cache), {} out",
-                count(stats.usage.input),
-                count(stats.usage.cache_read),
-                count(stats.usage.output)
-            ),
-        ),
-        ("cost", bottom::money(stats.usage.cost_micros)),
     ];
+    facts.extend(policy_told(seen).map(|policy| ("policy", policy)));
+    facts.push(("messages", format!("{} in {} runs, {} tool runs", stats.messages, stats.runs, stats.tools)));
+    // What nobody told is left out: it is not zero.
+    if stats.usage.total() > 0 {
+        let usage = &stats.usage;
+        let (read, cached) = (count(usage.input), count(usage.cache_read));
+        facts.push(("tokens", format!("{read} in ({cached} from cache), {} out", count(usage.output))));
+    }
+    if stats.usage.cost_micros > 0 {
+        facts.push(("cost", bottom::money(stats.usage.cost_micros)));
+    }
     if let Some((used, window)) = state.context {
         let left = state.context_left().unwrap_or(0);
         facts.push(("context", format!("{} of {} used, {left}% left", count(used), count(window))));
     }
-    let tools = state.settings.tools.as_ref().map_or("all".to_owned(), |tools| clean_line(&tools.join(", ")));
-    facts.push(("tools", tools));
+    match &state.settings.tools {
+        Some(tools) => facts.push(("tools", clean_line(&tools.join(", ")))),
+        None if seen.abilities.list_tools => facts.push(("tools", "all".to_owned())),
+        None => {}
+    }
     let can = &seen.abilities;
     let able = [
         ("steer", can.steer),
         ("follow-up", can.follow_up),
         ("cancel", can.cancel),
-        ("sessions", can.sessions),
+        ("list sessions", can.sessions),
+        ("go to a session", can.open_session),
+        ("begin a session", can.new_session),
+        ("delete a session", can.delete_session),
+        ("rename", can.rename_session),
+        ("clear", can.clear),
         ("branch", can.branch),
-        ("models", can.models),
+        ("go back", can.go_back),
+        ("compact", can.compact),
+        ("list models", can.models),
+        ("take another model", can.set_model),
+        ("list tools", can.list_tools),
+        ("switch tools", can.set_tools),
         ("mcp", can.servers),
         ("skills", can.skills),
-        ("consent", can.consent),
+        ("extensions", can.extensions),
+        ("ask for consent", can.consent),
+        ("keep a policy of ours", can.policy),
     ];
     let words: Vec<&str> = able.iter().filter(|(_, can)| !can).map(|(name, _)| *name).collect();
     let word = if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };

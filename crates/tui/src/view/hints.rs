@@ -43,7 +43,8 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
             ("Esc", "leaves"),
         ];
         let mut pieces = Vec::new();
-        for (key, what) in keys {
+        let back = model.world.seen().abilities.go_back;
+        for (key, what) in keys.into_iter().filter(|(key, _)| back || *key != "b") {
             pieces.push(look.piece(key, Role::Accent));
             pieces.push(look.piece(format!("\u{a0}{}   ", what.replace(' ', "\u{a0}")), Role::Dim));
         }

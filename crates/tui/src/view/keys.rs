@@ -1,9 +1,9 @@
 //! The pages that `?` and `/help` show.
 
 use crate::cell::Appearance;
-use crate::commands::{COMMANDS, Restart, SlashAction};
+use crate::commands::{COMMANDS, Restart, SlashAction, can_press};
 use crate::key::Key;
-use crate::keymap::{ACTIONS, GROUPS, Keymap};
+use crate::keymap::{ACTIONS, Action, GROUPS, Keymap};
 use crate::row::{Piece, Row, fit, width, wrap, wrap_text};
 use crate::theme::Role;
 use domain::port::Abilities;
@@ -45,6 +45,9 @@ const FIXED: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
+/// Behind what the runtime cannot do.
+const NOT_HERE: &str = " (not with this runtime)";
+
 /// Columns from which keys and what they do stand side by side.
 const SIDE_BY_SIDE: usize = 70;
 /// Columns from which the names of actions are shown too.
@@ -53,7 +56,7 @@ const WIDE: usize = 100;
 const NAME: usize = 18;
 
 /// All keys, as they are now.
-pub(super) fn rows(keymap: &Keymap, look: Appearance) -> Vec<Row> {
+pub(super) fn rows(keymap: &Keymap, look: Appearance, abilities: &Abilities) -> Vec<Row> {
     let mut page = Page { look, rows: Vec::new() };
     let (fixed, own): (Vec<_>, Vec<_>) =
         FIXED.iter().partition(|(group, _)| GROUPS.iter().all(|(name, _)| name != group));
@@ -70,7 +73,13 @@ pub(super) fn rows(keymap: &Keymap, look: Appearance) -> Vec<Row> {
         for named in actions.take_while(|named| Some(named.action) != next) {
             let keys: Vec<String> = keymap.keys(named.action).iter().map(Key::to_string).collect();
             let keys = if keys.is_empty() { "no key".to_owned() } else { keys.join(", ") };
-            page.line(&keys, named.help, named.name);
+            let help = match named.action {
+                Action::Sessions if !abilities.delete_session => "all sessions: go on with one",
+                Action::SelectUp if !abilities.go_back => "selects: then Enter opens, c copies",
+                _ => named.help,
+            };
+            let not = if can_press(named.action, abilities) { "" } else { NOT_HERE };
+            page.line(&keys, &format!("{help}{not}"), named.name);
         }
         for (_, keys) in own.iter().filter(|(name, _)| name == group) {
             keys.iter().for_each(|(key, what)| page.line(key, what, ""));
@@ -137,8 +146,7 @@ pub(super) fn commands(look: Appearance, abilities: &Abilities, restart: Restart
         let name = format!("/{} {}", command.name, command.takes);
         let lead = Piece::new(format!("{:<column$}", fit(&name, column)), look.theme.style(role));
         let rest = Piece::new(" ".repeat(column), look.theme.style(Role::Text));
-        let help =
-            if able { command.help.to_owned() } else { format!("{} (not with this runtime)", command.help) };
+        let help = if able { command.help.to_owned() } else { format!("{}{NOT_HERE}", command.help) };
         let text = Piece::new(help, look.theme.style(if able { Role::Text } else { Role::Dim }));
         rows.extend(wrap(&[text], look.columns, &lead, &rest));
     }

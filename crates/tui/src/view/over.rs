@@ -48,7 +48,7 @@ fn page_of(content: &Content, model: &Model) -> Page {
     let look = appearance(model);
     let plain = |rows| Page { rows, rule: 0..0, foot: 0 };
     match content {
-        Content::Keys => plain(keys::rows(&model.screen.keymap, look)),
+        Content::Keys => plain(keys::rows(&model.screen.keymap, look, &model.world.seen().abilities)),
         Content::Commands => plain(keys::commands(look, &model.world.seen().abilities, model.screen.restart)),
         Content::Status => plain(super::facts::rows(model)),
         Content::Notices => plain(notices(model)),

@@ -2,6 +2,7 @@
 
 mod keyboard;
 mod panels;
+mod theirs;
 
 use crate::msg::Msg;
 use crate::update::tests::AttachedUi;

@@ -23,7 +23,12 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     let style = |role| look.theme.style(role);
     let about = &model.screen.about;
     let mut head = vec![Row::of(about.program.clone(), style(Role::Heading))];
-    let what = "Talk to an agent: it answers, and uses tools when you allow it.";
+    let can = &model.world.seen().abilities;
+    let what = match (can.policy, can.name.as_str()) {
+        (true, _) => "Talk to an agent: it answers, and uses tools when you allow it.",
+        (false, "") => "Talk to an agent: it answers, and uses tools.",
+        (false, _) => "Talk to an agent: it answers, and uses tools by its own rules.",
+    };
     head.extend(wrap_text(what, look.columns, style(Role::Text)));
     let mut facts = facts(model, look);
     if !about.note.words.is_empty() {
@@ -102,16 +107,18 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
 
 fn keys(model: &Model, look: Appearance) -> Vec<Row> {
     let keymap = &model.screen.keymap;
+    let can = &model.world.seen().abilities;
     [
-        (keymap.shown(Action::Send), "sends"),
-        (keymap.shown(Action::Keys), "shows all keys"),
-        ("/".to_owned(), "shows all commands"),
-        (keymap.shown(Action::Sessions), "shows your earlier sessions"),
-        ("Esc".to_owned(), "stops a run"),
-        (keymap.shown(Action::Quit), "quits"),
+        (keymap.shown(Action::Send), "sends", true),
+        (keymap.shown(Action::Keys), "shows all keys", true),
+        ("/".to_owned(), "shows all commands", true),
+        (keymap.shown(Action::Sessions), "shows your earlier sessions", can.sessions && can.open_session),
+        ("Esc".to_owned(), "stops a run", can.cancel),
+        (keymap.shown(Action::Quit), "quits", true),
     ]
     .into_iter()
-    .map(|(keys, what)| {
+    .filter(|(_, _, can)| *can)
+    .map(|(keys, what, _)| {
         let key = look.piece(format!("{keys:<8}"), Role::Accent);
         Row::from(vec![key, look.piece(what, Role::Dim)])
     })

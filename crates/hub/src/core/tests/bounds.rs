@@ -62,6 +62,7 @@ fn in_front(engine: Engine) -> Core {
         policy: Policy::Ask,
         salt: 7,
         no_sandbox: None,
+        require_consent: false,
     };
     let mut core = Core::new(setup);
     core.ground(Millis(1));

@@ -79,7 +79,7 @@ fn tools_that_our_engine_agrees_to_are_chosen() {
 }
 
 /// A foreign runtime in front of which somebody sits who can answer so.
-fn behind(answers: Answers) -> (Bench, SessionId) {
+pub(super) fn behind(answers: Answers) -> (Bench, SessionId) {
     let mut bench = Bench::with(Engine::Followed, None);
     let session = bench.core.ground(Millis(bench.now)).0.expect("a session");
     bench.step(In::Left { ui: TERMINAL });
@@ -87,11 +87,11 @@ fn behind(answers: Answers) -> (Bench, SessionId) {
     (bench, session)
 }
 
-fn says(bench: &mut Bench, session: &SessionId, said: Said) {
+pub(super) fn says(bench: &mut Bench, session: &SessionId, said: Said) {
     bench.step(In::Report(Report::Said { session: session.clone(), fact: Fact::new(said) }));
 }
 
-fn wants(tool: &str) -> Said {
+pub(super) fn wants(tool: &str) -> Said {
     let kind = FactAsk::Consent {
         tool: Some(tool.into()),
         name: "bash".into(),

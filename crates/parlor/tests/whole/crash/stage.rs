@@ -106,6 +106,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
         project: cwd,
         policy: Policy::Ask,
         no_sandbox: None,
+        require_consent: false,
         salt: 1,
     };
     let hub = Hub::start(setup, store, EngineSeat::Driven(orders), Arc::new(|line| eprintln!("hub: {line}")));

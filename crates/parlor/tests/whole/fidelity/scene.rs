@@ -58,6 +58,7 @@ impl Scene {
             project: cwd,
             policy: Policy::default(),
             no_sandbox: None,
+            require_consent: false,
             salt: 7,
         };
         let files = Files {
@@ -184,6 +185,7 @@ async fn connect(behind: &Hub, dialect: Dialect, place: &Path, session: Option<&
         project: cwd.clone(),
         policy: Policy::default(),
         no_sandbox: None,
+        require_consent: false,
         salt: 1,
     };
     let session = session.map(|session| session.as_str().into());

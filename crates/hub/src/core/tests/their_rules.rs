@@ -1,0 +1,153 @@
+//! A runtime with rules of its own: no mode of ours is taken for it but read-only, and that only where it asks.
+
+use super::rules::{behind, says, wants};
+use super::*;
+use crate::core::MAX_REQUESTS;
+use domain::command::ExportFormat;
+use domain::port::Abilities;
+
+fn told(consent: bool) -> Abilities {
+    Abilities { name: "theirs".into(), cancel: true, consent, ..Abilities::default() }
+}
+
+fn set(bench: &mut Bench, policy: Policy) -> Result<Receipt, Refusal> {
+    bench.command(TERMINAL, Command::Session(SessionCommand::SetPolicy { policy }))
+}
+
+/// The prompts that the runtime heard.
+fn heard(bench: &Bench) -> usize {
+    let prompt = |out: &&Out| {
+        matches!(out, Out::Order(Order::Consult { command: Command::Run(RunCommand::Prompt { .. }), .. }))
+    };
+    bench.outs.iter().filter(prompt).count()
+}
+
+fn prompt(bench: &mut Bench, ticket: u64) {
+    let options = PromptOptions::default();
+    let command = Command::Run(RunCommand::Prompt { input: Input::text("go"), options });
+    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(ticket), target: Target::Current, command });
+}
+
+fn demanding(engine: Engine, policy: Policy, require_consent: bool) -> Bench {
+    let mut bench = Bench::with(engine, None);
+    bench.core.setup.policy = policy;
+    bench.core.setup.require_consent = require_consent;
+    bench.core.ground(Millis(bench.now));
+    bench.step(In::Left { ui: TERMINAL });
+    bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+    bench
+}
+
+#[test]
+fn a_mode_that_nobody_can_keep_is_refused_with_what_to_do() {
+    for policy in [Policy::Ask, Policy::AutoEdit, Policy::Sandboxed, Policy::Full] {
+        let (mut bench, _) = behind(Answers::ALL);
+        bench.step(In::Abilities(told(true)));
+        let refused = set(&mut bench, policy).expect_err("refused");
+        assert_eq!(refused.kind, RefusalKind::Unsupported);
+        assert!(refused.to_string().contains("where the runtime is started"), "{refused}");
+        assert_eq!(bench.state().settings.policy, Policy::default());
+    }
+}
+
+#[test]
+fn read_only_denies_what_is_asked_now_and_later_and_in_other_sessions() {
+    let (mut bench, session) = behind(Answers::ALL);
+    bench.step(In::Abilities(told(true)));
+    says(&mut bench, &session, wants("open"));
+    assert_eq!(bench.closings(), []);
+    set(&mut bench, Policy::ReadOnly).expect("taken");
+    says(&mut bench, &session, wants("later"));
+    let denials = bench.closings();
+    assert_eq!(denials.len(), 2);
+    let denied = |closing: &Closing| {
+        matches!(closing, Closing::Answered { answer: Answer::Deny { reason: Some(_) }, .. })
+    };
+    assert!(denials.iter().all(denied), "{denials:?}");
+    assert!(bench.state().asks.is_empty());
+    let deciders: Vec<_> = bench.state().tools.values().filter_map(|tool| tool.decision.clone()).collect();
+    assert!(deciders.iter().all(|decision| !decision.allowed && decision.by == Decider::Policy));
+    assert_eq!((deciders.len(), bench.state().settings.policy), (2, Policy::ReadOnly));
+    let other = bench.core.create(None, None, None).expect("made");
+    assert_eq!(bench.core.state(&other).map(|state| state.settings.policy), Some(Policy::ReadOnly));
+}
+
+#[test]
+fn from_read_only_there_is_a_way_back_to_being_asked() {
+    let (mut bench, session) = behind(Answers::ALL);
+    bench.step(In::Abilities(told(true)));
+    set(&mut bench, Policy::ReadOnly).expect("taken");
+    assert!(set(&mut bench, Policy::Full).is_err());
+    set(&mut bench, Policy::Ask).expect("taken back");
+    says(&mut bench, &session, wants("t"));
+    assert_eq!((bench.closings(), bench.state().asks.len()), (vec![], 1));
+}
+
+#[test]
+fn a_runtime_that_never_asks_cannot_be_held_to_read_only() {
+    let (mut bench, _) = behind(Answers::ALL);
+    bench.step(In::Abilities(told(false)));
+    let refused = set(&mut bench, Policy::ReadOnly).expect_err("refused");
+    assert!(refused.to_string().contains("acts without asking"), "{refused}");
+    assert_eq!(bench.state().settings.policy, Policy::default());
+}
+
+#[test]
+fn nothing_is_said_to_a_runtime_that_had_to_ask_and_does_not() {
+    for (engine, policy, required) in [
+        (Engine::Followed, Policy::Ask, true),
+        (Engine::Mirrored, Policy::Ask, true),
+        (Engine::Followed, Policy::ReadOnly, false),
+    ] {
+        let mut bench = demanding(engine, policy, required);
+        prompt(&mut bench, 900);
+        bench.step(In::Abilities(Abilities::untold()));
+        assert_eq!(heard(&bench), 0, "it has not told yet whether it asks");
+        bench.step(In::Abilities(told(false)));
+        assert_eq!(heard(&bench), 0);
+        let refused = |out: &Out| matches!(out, Out::Settle { ticket: Ticket(900), with: Err(_), .. });
+        assert!(bench.outs.iter().any(refused), "whoever waits hears of it");
+        let let_go = |out: &Out| matches!(out, Out::LetGo(why) if why.contains("acts without asking"));
+        assert!(bench.outs.iter().any(let_go), "{:?}", bench.outs);
+    }
+}
+
+#[test]
+fn a_runtime_that_asks_hears_what_was_said_before_it_told() {
+    for engine in [Engine::Followed, Engine::Mirrored] {
+        let mut bench = demanding(engine, Policy::Ask, true);
+        prompt(&mut bench, 900);
+        prompt(&mut bench, 901);
+        assert_eq!(heard(&bench), 0);
+        bench.step(In::Abilities(told(true)));
+        assert_eq!(heard(&bench), 2);
+        assert!(!bench.outs.iter().any(|out| matches!(out, Out::LetGo(_))));
+        // One that stops asking is let go as well.
+        bench.step(In::Abilities(told(false)));
+        assert!(bench.outs.iter().any(|out| matches!(out, Out::LetGo(_))));
+    }
+}
+
+#[test]
+fn what_waits_for_a_runtime_to_tell_is_bounded() {
+    let mut bench = demanding(Engine::Followed, Policy::Ask, true);
+    for ticket in 0..=MAX_REQUESTS as u64 {
+        prompt(&mut bench, 1_000 + ticket);
+    }
+    let too_many = |out: &&Out| matches!(out, Out::Settle { with: Err(refusal), .. } if refusal.kind == RefusalKind::TooMany);
+    assert_eq!(bench.outs.iter().filter(too_many).count(), 1);
+}
+
+#[test]
+fn a_session_is_written_out_here_where_the_runtime_cannot() {
+    let format = ExportFormat::Markdown;
+    let export = || Command::Library(LibraryCommand::Export { session: None, format });
+    let (mut bench, _) = behind(Answers::ALL);
+    bench.step(In::Abilities(told(true)));
+    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(7), target: Target::Current, command: export() });
+    let asked = |bench: &Bench| bench.outs.iter().any(|out| matches!(out, Out::Order(Order::Consult { .. })));
+    assert!(!asked(&bench));
+    bench.step(In::Abilities(Abilities { export: true, ..told(true) }));
+    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(8), target: Target::Current, command: export() });
+    assert!(asked(&bench));
+}

@@ -1,0 +1,105 @@
+//! What the screen says of a runtime with rules of its own: nothing that only a runtime of ours would keep.
+
+use super::*;
+use domain::event::SessionEvent;
+use domain::port::Abilities;
+use domain::session::Policy;
+
+/// Talks, stops and asks, and nothing else.
+fn theirs(consent: bool) -> Abilities {
+    Abilities { name: "theirs 1.0".into(), cancel: true, consent, ..Abilities::default() }
+}
+
+fn chosen(stage: &mut AttachedUi, policy: Policy) {
+    stage.happen(Body::Session(SessionEvent::PolicyChosen { policy }));
+}
+
+#[test]
+fn no_mode_of_ours_is_shown_for_it() {
+    for consent in [true, false] {
+        for policy in Policy::ALL {
+            let mut stage = AttachedUi::on(theirs(consent), 100, 30);
+            if policy != Policy::default() {
+                chosen(&mut stage, policy);
+            }
+            for keys in ["", "/status<enter>", "<esc>/settings<enter>"] {
+                stage.ui.keys(keys);
+                let screen = stage.ui.screen();
+                for word in ["asks first", "edits freely", "sandbox", "read-only ·", "when you allow it"] {
+                    assert!(!screen.contains(word), "{policy:?} after {keys}: {word}\n{screen}");
+                }
+            }
+            stage.ui.keys("<esc>");
+            let held = policy == Policy::ReadOnly;
+            let word = if held { "read-only where it asks" } else { "its own rules" };
+            assert!(stage.ui.screen().contains(word), "{policy:?}\n{}", stage.ui.screen());
+        }
+    }
+}
+
+#[test]
+fn before_it_has_told_what_it_can_do_nothing_is_said_of_it() {
+    let mut stage = AttachedUi::on(Abilities::untold(), 100, 30);
+    for word in ["asks first", "its own rules", "read-only"] {
+        assert!(!stage.ui.screen().contains(word), "{}", stage.ui.screen());
+    }
+    let mut nowhere = crate::Headless::new(100, 30);
+    assert!(!nowhere.screen().contains("asks first"));
+}
+
+#[test]
+fn what_it_did_not_tell_is_not_counted_as_nothing() {
+    let mut stage = AttachedUi::on(theirs(true), 100, 40);
+    stage.ui.keys("/status<enter>");
+    let screen = stage.ui.screen();
+    for word in ["$0", "tokens", "tools     all", "0 in ("] {
+        assert!(!screen.contains(word), "{word}\n{screen}");
+    }
+    let usage = Usage { input: 1_200, output: 30, cost_micros: 4_200, ..Usage::default() };
+    stage.run("go");
+    stage.happen(Body::Run(RunEvent::StepEnded { step: StepId(4), usage }));
+    let screen = stage.ui.screen();
+    assert!(screen.contains("tokens") && screen.contains("$0.0042"), "{screen}");
+}
+
+#[test]
+fn status_of_a_runtime_with_its_own_rules() {
+    check("theirs", 24, |stage| {
+        *stage = AttachedUi::on(theirs(true), stage.ui.model.screen.size.0, 24);
+        chosen(stage, Policy::ReadOnly);
+        stage.ui.keys("/status<enter>");
+    });
+}
+
+#[test]
+fn first_screen_of_a_runtime_with_its_own_rules() {
+    check("theirs_first", 22, |stage| {
+        *stage = AttachedUi::on(theirs(false), stage.ui.model.screen.size.0, 22);
+        stage.ui.model.screen.about.program = "parlor 0.1.0".into();
+    });
+}
+
+#[test]
+fn policies_of_a_runtime_with_its_own_rules() {
+    check("theirs_policies", 12, |stage| {
+        *stage = AttachedUi::on(theirs(true), stage.ui.model.screen.size.0, 12);
+        chosen(stage, Policy::ReadOnly);
+        stage.ui.keys("/policy<esc><enter>");
+    });
+}
+
+#[test]
+fn lists_offer_only_what_the_runtime_can_do() {
+    let mut stage = AttachedUi::on(Abilities { sessions: true, open_session: true, ..theirs(true) }, 100, 30);
+    stage.ui.keys("<ctrl-x>");
+    assert!(stage.ui.screen().contains("Enter goes there") && !stage.ui.screen().contains("deletes"));
+    let mut stage = AttachedUi::on(theirs(true), 100, 30);
+    stage.ui.keys("/tree<enter>");
+    assert!(!stage.ui.screen().contains("goes back"), "{}", stage.ui.screen());
+    stage.ui.keys("<esc><ctrl-x>");
+    assert!(stage.ui.screen().contains("stays in its session"), "{}", stage.ui.screen());
+    let mut stage = AttachedUi::on(theirs(true), 100, 60);
+    stage.ui.keys("?");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("(not with this runtime)") && !screen.contains("or delete it"), "{screen}");
+}
