@@ -27,6 +27,7 @@ async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
         policy: Policy::Ask,
         salt: 1,
         no_sandbox: None,
+        require_consent: false,
     };
     let (ours, mut theirs) = tokio::io::duplex(pipe);
     let (read, write) = tokio::io::split(ours);

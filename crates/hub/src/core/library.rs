@@ -464,7 +464,8 @@ fn shown_past(state: &State, max_runs: u64, max_events: u64) -> History {
     let began = |event: &Event| matches!(event.body, Body::Run(RunEvent::Started { .. }));
     let starts: Vec<usize> =
         events.iter().enumerate().filter(|(_, event)| began(event)).map(|(at, _)| at).collect();
-    let of_runs = starts.iter().rev().take(bound(max_runs)).last().copied().unwrap_or(events.len());
+    let newest = starts.iter().skip(starts.len().saturating_sub(bound(max_runs)));
+    let of_runs = newest.copied().next().unwrap_or(events.len());
     let first = of_runs.max(events.len().saturating_sub(bound(max_events)));
     let runs = starts.iter().filter(|start| **start >= of_runs).count() as u64;
     let truncated = starts.first().is_some_and(|earliest| *earliest < first);
