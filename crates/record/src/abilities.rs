@@ -1,14 +1,14 @@
 //! What a runtime can do, as it is written.
 //!
-//! Invariant: what is written has every member. A reader takes what older writers sent: they had fewer members, each of which stood for
-//! several of today's.
+//! Invariant: what the first release wrote is written today as it was. It had fewer members, each of which stood for several of today's:
+//! a later member is written only where it is not what those say.
 
 use crate::Written;
 use domain::port::Abilities;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Members after `consent` came later: a writer that does not know one means what its older members say ([`AbilitiesMirror::told`]).
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct AbilitiesMirror {
     #[serde(default)]
@@ -31,56 +31,56 @@ struct AbilitiesMirror {
     skills: bool,
     #[serde(default)]
     consent: bool,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     new_session: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     open_session: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     delete_session: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     rename_session: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     clear: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     go_back: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     compact: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     export: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     save: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     set_model: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     policy: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     list_tools: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     set_tools: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     extensions: Option<bool>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     session_scope: Option<bool>,
 }
 
 impl AbilitiesMirror {
     fn of(abilities: &Abilities) -> AbilitiesMirror {
-        AbilitiesMirror {
+        let older = AbilitiesMirror {
             name: abilities.name.clone(),
             steer: abilities.steer,
             follow_up: abilities.follow_up,
@@ -91,21 +91,41 @@ impl AbilitiesMirror {
             servers: abilities.servers,
             skills: abilities.skills,
             consent: abilities.consent,
-            new_session: Some(abilities.new_session),
-            open_session: Some(abilities.open_session),
-            delete_session: Some(abilities.delete_session),
-            rename_session: Some(abilities.rename_session),
-            clear: Some(abilities.clear),
-            go_back: Some(abilities.go_back),
-            compact: Some(abilities.compact),
-            export: Some(abilities.export),
-            save: Some(abilities.save),
-            set_model: Some(abilities.set_model),
-            policy: Some(abilities.policy),
-            list_tools: Some(abilities.list_tools),
-            set_tools: Some(abilities.set_tools),
-            extensions: Some(abilities.extensions),
-            session_scope: Some(abilities.session_scope),
+            new_session: None,
+            open_session: None,
+            delete_session: None,
+            rename_session: None,
+            clear: None,
+            go_back: None,
+            compact: None,
+            export: None,
+            save: None,
+            set_model: None,
+            policy: None,
+            list_tools: None,
+            set_tools: None,
+            extensions: None,
+            session_scope: None,
+        };
+        let implied = older.clone().told();
+        let said = |now: bool, before: bool| (now != before).then_some(now);
+        AbilitiesMirror {
+            new_session: said(abilities.new_session, implied.new_session),
+            open_session: said(abilities.open_session, implied.open_session),
+            delete_session: said(abilities.delete_session, implied.delete_session),
+            rename_session: said(abilities.rename_session, implied.rename_session),
+            clear: said(abilities.clear, implied.clear),
+            go_back: said(abilities.go_back, implied.go_back),
+            compact: said(abilities.compact, implied.compact),
+            export: said(abilities.export, implied.export),
+            save: said(abilities.save, implied.save),
+            set_model: said(abilities.set_model, implied.set_model),
+            policy: said(abilities.policy, implied.policy),
+            list_tools: said(abilities.list_tools, implied.list_tools),
+            set_tools: said(abilities.set_tools, implied.set_tools),
+            extensions: said(abilities.extensions, implied.extensions),
+            session_scope: said(abilities.session_scope, implied.session_scope),
+            ..older
         }
     }
 
