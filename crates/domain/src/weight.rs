@@ -1,12 +1,15 @@
 //! How much room something takes: about as many bytes as it holds of text. For bounds, not for bookkeeping.
 
 use crate::ask::{Answer, Ask, AskKind, Closing, Preview};
+use crate::command::{
+    Command, LibraryCommand, ListCommand, ListScope, QueueCommand, RunCommand, SessionCommand,
+};
 use crate::content::{Input, Json, Part};
 use crate::event::{
     AskEvent, Body, ContextEvent, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
     ToolEvent,
 };
-use crate::signal::Signal;
+use crate::signal::{Signal, UiContext};
 use crate::state::{EntryKind, State};
 use crate::tool::{Progress, ToolResult};
 
@@ -29,6 +32,62 @@ impl Input {
     /// About how many bytes it holds.
     pub fn weight(&self) -> usize {
         self.text.len() + self.attachments.iter().map(Part::weight).sum::<usize>()
+    }
+}
+
+impl Command {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        match self {
+            Command::Run(RunCommand::Prompt { input, .. })
+            | Command::Queue(QueueCommand::Add { input, .. } | QueueCommand::Edit { input, .. }) => {
+                input.weight()
+            }
+            Command::Run(RunCommand::Cancel { reason: text, .. })
+            | Command::Run(RunCommand::Compact { instruction: text })
+            | Command::List(ListCommand::Models { provider: text } | ListCommand::Skills { cwd: text, .. })
+            | Command::Library(LibraryCommand::Save { path: text, .. }) => maybe(text),
+            Command::Session(SessionCommand::Rename { title: text })
+            | Command::Library(LibraryCommand::Load { path: text }) => text.len(),
+            Command::Library(LibraryCommand::New { cwd, title, .. }) => maybe(cwd) + maybe(title),
+            Command::Library(LibraryCommand::List { scope, search, .. }) => {
+                let project = match scope {
+                    ListScope::Project(project) => maybe(project),
+                    ListScope::All => 0,
+                };
+                project + maybe(search)
+            }
+            Command::Session(SessionCommand::SetModel { provider, name }) => maybe(provider) + name.len(),
+            Command::Session(SessionCommand::SetTools { tools }) => tools.as_deref().map_or(0, all),
+            Command::Answer { answer, .. } => answer_weight(answer),
+            Command::UpdateContext(context) => context.weight(),
+            Command::Extension { name, payload } => name.len() + payload.as_str().len(),
+            Command::Queue(QueueCommand::Drop { .. } | QueueCommand::SetMode { .. })
+            | Command::Library(
+                LibraryCommand::Open { .. }
+                | LibraryCommand::Branch { .. }
+                | LibraryCommand::Delete { .. }
+                | LibraryCommand::History { .. }
+                | LibraryCommand::Export { .. },
+            )
+            | Command::Session(
+                SessionCommand::Close
+                | SessionCommand::Clear
+                | SessionCommand::SetLeaf { .. }
+                | SessionCommand::Stats
+                | SessionCommand::SetPolicy { .. },
+            )
+            | Command::List(ListCommand::Servers | ListCommand::Tools) => 0,
+        }
+    }
+}
+
+impl UiContext {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        let UiContext { cwd, workspace_root, active_file, selection, notes } = self;
+        let selected = selection.as_ref().map_or(0, |(text, file)| text.len() + file.len());
+        maybe(cwd) + maybe(workspace_root) + maybe(active_file) + selected + all(notes)
     }
 }
 
@@ -159,7 +218,7 @@ fn maybe(text: &Option<String>) -> usize {
 }
 
 fn all(texts: &[String]) -> usize {
-    texts.iter().map(|text| text.len() + 1).sum()
+    texts.iter().map(|text| text.len() + size_of::<String>()).sum()
 }
 
 fn result_weight(result: &ToolResult) -> usize {
@@ -172,7 +231,8 @@ fn answer_weight(answer: &Answer) -> usize {
         Answer::Deny { reason } => maybe(reason),
         Answer::Entered(text) => text.len(),
         Answer::Chosen(ids) => all(ids),
-        Answer::Allow { .. } | Answer::Confirmed(_) | Answer::Dismissed => 0,
+        Answer::Allow { digest, .. } => digest.as_ref().map_or(0, |digest| digest.0.len()),
+        Answer::Confirmed(_) | Answer::Dismissed => 0,
     }
 }
 
@@ -199,4 +259,64 @@ fn ask_weight(ask: &Ask) -> usize {
         AskKind::Edit { message, prefill } => message.len() + prefill.len(),
     };
     ask.title.len() + kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{ActionDigest, Scope};
+    use crate::command::PromptOptions;
+    use crate::ids::{AskId, QueuedId};
+    use crate::queue::QueueKind;
+
+    #[test]
+    fn whatever_text_a_command_holds_is_weighed() {
+        const LONG: usize = 10_000;
+        let long = || "x".repeat(LONG);
+        let some = || Some(long());
+        let context = |context| Command::UpdateContext(context);
+        let empty = UiContext::default;
+        let run = Command::Run;
+        let library = Command::Library;
+        let session = Command::Session;
+        let answer = |answer| Command::Answer { ask: AskId(1), answer };
+        let input = || Input::text(long());
+        let commands = [
+            run(RunCommand::Prompt { input: input(), options: PromptOptions::default() }),
+            run(RunCommand::Cancel { run: None, reason: some() }),
+            run(RunCommand::Compact { instruction: some() }),
+            Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input: input() }),
+            Command::Queue(QueueCommand::Edit { item: QueuedId(1), input: input() }),
+            library(LibraryCommand::New { cwd: some(), title: None, id: None }),
+            library(LibraryCommand::New { cwd: None, title: some(), id: None }),
+            library(LibraryCommand::List { scope: ListScope::All, limit: None, search: some() }),
+            library(LibraryCommand::List { scope: ListScope::Project(some()), limit: None, search: None }),
+            library(LibraryCommand::Save { path: some(), history: true }),
+            library(LibraryCommand::Load { path: long() }),
+            session(SessionCommand::Rename { title: long() }),
+            session(SessionCommand::SetModel { provider: some(), name: String::new() }),
+            session(SessionCommand::SetModel { provider: None, name: long() }),
+            session(SessionCommand::SetTools { tools: Some(vec![long()]) }),
+            Command::List(ListCommand::Models { provider: some() }),
+            Command::List(ListCommand::Skills { cwd: some(), reload: false }),
+            answer(Answer::Allow { scope: Scope::Once, digest: Some(ActionDigest(long())) }),
+            answer(Answer::Deny { reason: some() }),
+            answer(Answer::Chosen(vec![long()])),
+            answer(Answer::Entered(long())),
+            context(UiContext { cwd: some(), ..empty() }),
+            context(UiContext { workspace_root: some(), ..empty() }),
+            context(UiContext { active_file: some(), ..empty() }),
+            context(UiContext { selection: Some((long(), String::new())), ..empty() }),
+            context(UiContext { selection: Some((String::new(), long())), ..empty() }),
+            context(UiContext { notes: vec![long()], ..empty() }),
+            Command::Extension { name: long(), payload: Json::empty() },
+            Command::Extension { name: String::new(), payload: Json::verbatim(long()) },
+        ];
+        for command in commands {
+            let weight = command.weight();
+            assert!((LONG..LONG + 100).contains(&weight), "{weight}: {}", &format!("{command:?}")[..60]);
+        }
+        let many = session(SessionCommand::SetTools { tools: Some(vec![String::new(); LONG]) });
+        assert!(many.weight() >= LONG * size_of::<String>(), "empty names take room too");
+    }
 }

@@ -15,6 +15,7 @@ mod follow;
 mod journey;
 mod library;
 mod messages;
+mod pending;
 mod present;
 mod runs;
 mod secrets;
@@ -51,8 +52,13 @@ pub const CANCEL_GRACE_MS: u64 = 2_000;
 pub const MAX_UIS: usize = 256;
 /// Commands that may wait for an engine's answer.
 pub const MAX_CONSULTED: usize = 4096;
-/// Commands that may wait for the store or for a file; past it they are refused as too many.
+/// Commands of one UI that may wait for the store or for a file; past it they are refused as too many.
 pub const MAX_REQUESTS: usize = 256;
+/// The same for all UIs together, those that have left meanwhile included.
+pub const MAX_ALL_REQUESTS: usize = MAX_REQUESTS * MAX_UIS;
+/// Bytes of text that the commands which wait for the store or for a file may hold together; past it they are refused as too many,
+/// unless nothing else waits.
+pub const MAX_REQUEST_BYTES: usize = 32 * 1024 * 1024;
 /// Text and events of a session on a lossless wire that are kept, in bytes. Nothing can be left out of it without becoming another
 /// session, so past this the runtime is let go.
 pub const MAX_MIRRORED: usize = 128 * 1024 * 1024;
@@ -143,7 +149,7 @@ pub struct Core {
     consulted: BTreeMap<Ticket, Consulted>,
     going_on: BTreeMap<Ticket, GoingOn>,
     /// What is done with each answer of the store.
-    pending: BTreeMap<RequestId, library::AwaitedAnswer>,
+    pending: pending::Pending,
     next_request: u64,
     next_ticket: u64,
     next_session: u64,
@@ -168,7 +174,7 @@ impl Core {
             uis: BTreeMap::new(),
             consulted: BTreeMap::new(),
             going_on: BTreeMap::new(),
-            pending: BTreeMap::new(),
+            pending: pending::Pending::default(),
             next_request: 0,
             next_ticket: 0,
             next_session: 0,

@@ -1,11 +1,17 @@
 //! A store that answers late, or never: who waits for it waits, in order; everybody else goes on.
 
-#![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fall over; its helping functions too")]
 
+#[path = "late/bounds.rs"]
+mod bounds;
 #[path = "late/links.rs"]
 mod links;
+#[path = "late/order.rs"]
+mod order;
 #[path = "late/stage.rs"]
 mod stage;
+#[path = "late/unkept.rs"]
+mod unkept;
 
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::command::{Command, LibraryCommand, ListScope, PromptOptions, Receipt, RefusalKind, RunCommand};

@@ -6,7 +6,7 @@
 //! UI whose command will take it elsewhere [is moving](Core::is_moving), so that what comes behind can wait in order; looking (lists,
 //! the past, exports, saves) keeps nobody waiting but who looks.
 
-use super::{Core, In, MAX_REQUESTS, Out, no_session};
+use super::{Core, In, Out, no_session};
 use domain::command::{
     Command, ExportFormat, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, Target,
 };
@@ -138,11 +138,13 @@ pub(super) struct AwaitedAnswer {
     pub(super) ui: UiId,
     ticket: Ticket,
     purpose: Purpose,
+    /// Bytes of text that wait with it.
+    pub(super) bytes: usize,
 }
 
 /// What an answer is for.
 #[derive(Debug)]
-enum Purpose {
+pub(super) enum Purpose {
     /// The command is taken again; `moves` if it takes its UI there.
     Open {
         session: SessionId,
@@ -355,20 +357,17 @@ impl Core {
     }
 
     fn fetch(&mut self, ui: UiId, ticket: Ticket, purpose: Purpose, request: Request) -> Result<(), Refusal> {
-        if self.pending.len() >= MAX_REQUESTS {
-            let why = format!("{MAX_REQUESTS} commands wait for the store");
-            return Err(Refusal::new(RefusalKind::TooMany, why).hint("try again in a moment"));
-        }
+        let bytes = self.pending.room(ui, &purpose, &request)?;
         self.next_request += 1;
         let id = RequestId(self.next_request);
-        self.pending.insert(id, AwaitedAnswer { ui, ticket, purpose });
+        self.pending.insert(id, AwaitedAnswer { ui, ticket, purpose, bytes });
         self.out.push(Out::Fetch { id, request });
         Ok(())
     }
 
     /// What was asked for is there.
     pub(super) fn answered(&mut self, id: RequestId, with: Result<Answer, Refusal>) {
-        let Some(AwaitedAnswer { ui, ticket, purpose }) = self.pending.remove(&id) else { return };
+        let Some(AwaitedAnswer { ui, ticket, purpose, .. }) = self.pending.remove(id) else { return };
         let answer = match with {
             Ok(answer) => answer,
             Err(refusal) => return self.settle(ui, ticket, Err(refusal)),

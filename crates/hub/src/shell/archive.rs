@@ -381,9 +381,15 @@ fn fetch(store: &mut dyn Store, id: RequestId, request: Request, unkept: Vec<Eve
             (None, past.map(Answer::History).map_err(|why| why.to_refusal()))
         }
         Request::Export { session, state, .. } => {
-            let mut events = store.events(&session, domain::ids::Seq(0), usize::MAX).unwrap_or_default();
-            events.extend(unkept);
-            return Done::Log { id, session, state, events };
+            match store.events(&session, domain::ids::Seq(0), usize::MAX) {
+                Ok(mut events) => {
+                    events.extend(unkept);
+                    return Done::Log { id, session, state, events };
+                }
+                // Nothing of it was ever written.
+                Err(StoreError::Unknown(_)) => return Done::Log { id, session, state, events: unkept },
+                Err(why) => (None, Err(why.to_refusal())),
+            }
         }
         Request::Save { .. } | Request::Load { .. } => {
             (None, Err(Refusal::new(RefusalKind::Internal, "a file is no matter for the store")))
@@ -417,5 +423,80 @@ fn perform_file(cabinet: &Cabinet, task: FileTask) -> Result<Answer, Refusal> {
             ExportFormat::Html => export::html(&state),
             ExportFormat::Jsonl => export::jsonl(&session, &state, &past::events(events, &state)),
         })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Engine, In, Out, Setup, Standing};
+    use crate::shell::files::Files;
+    use domain::command::{Command, LibraryCommand, Target};
+    use domain::ids::{EntryId, Millis, UiId};
+    use domain::port::Ticket;
+    use domain::session::Policy;
+    use domain::signal::Level;
+    use domain::state::{Entry, EntryKind};
+    use store::MemoryStore;
+
+    fn archive() -> Archive {
+        let place = export::Destination { cwd: "/w".into(), project: "/w".into() };
+        Archive::new(Box::new(MemoryStore::new()), Cabinet::new(Files::default(), place))
+    }
+
+    fn export(bytes: usize) -> Request {
+        let (code, text) = (String::new(), "x".repeat(bytes));
+        let kind = EntryKind::Notice { level: Level::Info, code, text, run: None };
+        let mut state = Box::new(State::new());
+        state.entries.insert(EntryId(1), Entry { id: EntryId(1), parent: None, at: Millis(1), kind });
+        Request::Export { session: SessionId::from_number(1), state, format: ExportFormat::Jsonl }
+    }
+
+    #[tokio::test]
+    async fn so_many_bytes_of_states_wait_and_no_more() {
+        let mut archive = archive();
+        archive.ask(RequestId(1), export(MAX_STATES + 1)).unwrap();
+        let refused = archive.ask(RequestId(2), export(1)).unwrap_err();
+        assert_eq!(refused.kind, RefusalKind::TooMany);
+        let list = Request::List { project: None, limit: None, search: None };
+        archive.ask(RequestId(3), list).unwrap();
+        assert_eq!(archive.give_up(Instant::now() + READ_PATIENCE).len(), 2);
+        for id in 4..6 {
+            archive.ask(RequestId(id), export(MAX_STATES / 3)).unwrap();
+        }
+        assert!(archive.ask(RequestId(6), export(MAX_STATES / 3)).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_state_is_a_snapshot_only_when_the_log_holds_all_of_it() {
+        let setup = Setup {
+            engine: Engine::Driven,
+            cwd: "/w".into(),
+            project: "/w".into(),
+            policy: Policy::Ask,
+            no_sandbox: None,
+            require_consent: false,
+            salt: 1,
+        };
+        let (mut core, ui, session) = (Core::new(setup), UiId(1), SessionId::from_number(1));
+        let mut keeper = Keeper::new(true, None, Arc::new(|_| {}));
+        let (answers, standing) = (roles::Answers::ALL, Standing::Controller);
+        core.step(Millis(1), In::Arrived { ui, name: "test".into(), answers, standing });
+        let (cwd, title, id) = (None, Some("said".into()), Some(session.clone()));
+        let command = Command::Library(LibraryCommand::New { cwd, title, id });
+        let (ticket, target) = (Ticket(1), Target::Current);
+        for out in core.step(Millis(1), In::Command { ui, ticket, target, command }) {
+            if let Out::Append { session, event } = out {
+                keeper.add(session, event);
+            }
+        }
+        let archive = archive();
+        let snapshot =
+            |keeper: &mut Keeper| archive.job(Task::Snapshot(session.clone()), keeper, &core).is_some();
+        assert!(!snapshot(&mut keeper), "nothing is written yet");
+        let batch = keeper.take(&session).unwrap();
+        assert!(!snapshot(&mut keeper), "it is being written");
+        keeper.appended(&session, batch, Ok(Appended::default()));
+        assert!(snapshot(&mut keeper));
     }
 }

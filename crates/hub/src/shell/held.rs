@@ -5,8 +5,6 @@
 
 use super::Room;
 use crate::core::{Concerns, In};
-use domain::ask::Answer;
-use domain::command::{Command, QueueCommand, RunCommand};
 use domain::ids::{SessionId, UiId};
 use domain::port::Kept;
 use std::collections::{BTreeSet, VecDeque};
@@ -14,7 +12,7 @@ use tokio::sync::oneshot;
 
 /// Commands of one UI that may wait; past it they are refused as too many.
 pub(super) const MAX_HELD: usize = 256;
-/// Bytes of all commands that wait; past it they are refused as too many.
+/// Bytes of all commands that wait, whatever they are; past it they are refused as too many, unless nothing else waits.
 const MAX_HELD_BYTES: usize = 32 * 1024 * 1024;
 
 /// An input with what has to be done when it is taken.
@@ -67,9 +65,9 @@ impl Held {
 
     /// Lets something wait, behind what waits already; gives a command back of which too many wait.
     pub(super) fn push(&mut self, arrival: Arrival, concerns: Concerns) -> Result<(), Box<In>> {
-        if let In::Command { ui, command, .. } = &arrival.input {
+        if let In::Command { ui, .. } = &arrival.input {
             let of_one = self.waiting.iter().filter(|(_, before)| before.ui == Some(*ui)).count();
-            let bytes = weight(command);
+            let bytes = weight(&arrival.input);
             if of_one >= MAX_HELD || self.bytes + bytes > MAX_HELD_BYTES && self.bytes > 0 {
                 return Err(Box::new(arrival.input));
             }
@@ -81,9 +79,7 @@ impl Held {
 
     /// Lets something wait that came before everything else.
     pub(super) fn push_first(&mut self, arrival: Arrival, concerns: Concerns) {
-        if let In::Command { command, .. } = &arrival.input {
-            self.bytes += weight(command);
-        }
+        self.bytes += weight(&arrival.input);
         self.waiting.push_front((arrival, concerns));
     }
 
@@ -101,39 +97,48 @@ impl Held {
             !waits
         })?;
         let (arrival, _) = self.waiting.remove(free)?;
-        if let In::Command { command, .. } = &arrival.input {
-            self.bytes = self.bytes.saturating_sub(weight(command));
-        }
+        self.bytes = self.bytes.saturating_sub(weight(&arrival.input));
         Some(arrival)
     }
 }
 
-fn overlap(before: &Concerns, after: &Concerns) -> bool {
+/// Whether the later one must not be taken before the earlier one.
+pub(super) fn overlap(before: &Concerns, after: &Concerns) -> bool {
     before.ui.is_some() && before.ui == after.ui
         || before.sessions.iter().any(|session| after.sessions.contains(session))
 }
 
-/// About how much a command holds.
-fn weight(command: &Command) -> usize {
-    match command {
-        Command::Run(RunCommand::Prompt { input, .. })
-        | Command::Queue(QueueCommand::Add { input, .. } | QueueCommand::Edit { input, .. }) => {
-            input.weight()
-        }
-        Command::Extension { payload, .. } => payload.as_str().len(),
-        Command::Answer { answer: Answer::Entered(text), .. } => text.len(),
-        _ => 0,
+/// What a waiting command takes; what else waits takes room elsewhere ([`Room`]) or hardly any.
+fn weight(input: &In) -> usize {
+    match input {
+        In::Command { command, .. } => size_of::<Arrival>() + command.weight(),
+        In::Arrived { .. }
+        | In::Answers { .. }
+        | In::Left { .. }
+        | In::Report(_)
+        | In::Mirror { .. }
+        | In::MirrorEvent { .. }
+        | In::Abilities(_)
+        | In::Named { .. }
+        | In::Answered { .. }
+        | In::Deleted { .. }
+        | In::Ending
+        | In::Tick { .. } => 0,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::command::{SessionCommand, Target};
+    use domain::command::{Command, SessionCommand, Target};
     use domain::port::Ticket;
+    use domain::signal::UiContext;
 
     fn command(ui: u64, ticket: u64) -> Arrival {
-        let command = Command::Session(SessionCommand::Stats);
+        arrival(ui, ticket, Command::Session(SessionCommand::Stats))
+    }
+
+    fn arrival(ui: u64, ticket: u64, command: Command) -> Arrival {
         let (ui, ticket, target) = (UiId(ui), Ticket(ticket), Target::Current);
         Arrival::from(In::Command { ui, ticket, target, command })
     }
@@ -173,5 +178,30 @@ mod tests {
         assert!(held.push(command(2, 0), about(2, 1)).is_ok(), "another UI may wait as well");
         let leaves = Concerns { ui: Some(UiId(1)), sessions: Vec::new() };
         assert!(held.push(In::Left { ui: UiId(1) }.into(), leaves).is_ok(), "who leaves is not lost");
+    }
+
+    #[test]
+    fn so_many_bytes_wait_and_no_more_whatever_the_commands_are() {
+        const LARGE: usize = MAX_HELD_BYTES / 4;
+        let text = || "x".repeat(LARGE);
+        let rename = || Command::Session(SessionCommand::Rename { title: text() });
+        let context = || Command::UpdateContext(UiContext { notes: vec![text()], ..UiContext::default() });
+        let mut held = Held::default();
+        // Of different UIs and about different sessions: the bound is for all together.
+        for (number, command) in [(1, rename()), (2, context()), (3, rename())] {
+            assert!(held.push(arrival(number, number, command), about(number, number)).is_ok());
+        }
+        assert!(held.push(arrival(4, 4, context()), about(4, 4)).is_err(), "{} bytes wait", held.bytes);
+        assert!(held.push(command(4, 5), about(4, 4)).is_ok(), "there is room for a small one");
+        assert_eq!(ticket(held.next(|_, _| false)), Some(1));
+        assert!(held.push(arrival(4, 6, context()), about(4, 4)).is_ok(), "there is room again");
+        while held.next(|_, _| false).is_some() {}
+        assert_eq!(held.bytes, 0);
+        let huge = Command::Session(SessionCommand::Rename { title: "x".repeat(MAX_HELD_BYTES + 1) });
+        assert!(held.push(arrival(1, 7, huge), about(1, 1)).is_ok(), "alone it may wait");
+        assert!(held.push(command(2, 8), about(2, 2)).is_err());
+        let first = arrival(3, 9, rename());
+        held.push_first(first, about(3, 3));
+        assert!(held.bytes > MAX_HELD_BYTES + LARGE, "what came first is counted as well");
     }
 }

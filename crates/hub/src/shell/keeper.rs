@@ -7,6 +7,8 @@
 //! ([`MAX_STREAMED_EVENTS`], [`MAX_STREAMED_BYTES`]); else it goes to the store with the next thing that is, or with the next
 //! [`Keeper::flush`]. A store that fails, or does not answer in time
 //! ([`WRITE_PATIENCE`]), does not stop the conversation: it goes on in memory, says so, and what could not be written is tried again.
+//! When too much waits for it ([`MAX_UNSAVED`], [`MAX_UNSAVED_BYTES`]), the rest of that session is let go: it is told, and never told to
+//! be saved after that, since nothing can be written behind a gap.
 //!
 //! Invariants: the events of a session reach the store in order, each once; [`Keeper::trouble`] names every session of which something
 //! that happened is not on disk for want of a working store, from the moment in which that is found; the engine is told before anything
@@ -24,8 +26,11 @@ use std::time::Duration;
 use store::{Appended, Durability, StoreError};
 use tokio::time::Instant;
 
-/// Events of one session that may wait for a store that fails; past it the session stays in memory only.
+/// Events of one session that may wait for a store that fails; past it the session stays in memory only, for good.
 const MAX_UNSAVED: usize = 100_000;
+
+/// The same in bytes.
+const MAX_UNSAVED_BYTES: usize = 128 * 1024 * 1024;
 
 /// How long a session waits for the store before it goes on in memory. SQLite itself gives up on another program's lock after 5 s.
 pub(super) const WRITE_PATIENCE: Duration = Duration::from_secs(8);
@@ -78,14 +83,23 @@ struct Account {
     /// Since when its batch is asked for or with the store.
     since: Option<Instant>,
     with_store: bool,
+    events_with_store: usize,
     bytes_with_store: usize,
     /// The store has not answered in time, and not yet since.
     overdue: bool,
     snapshot_due: bool,
     /// Why it cannot be written now.
     failing: Option<String>,
+    /// From where on it is not written, also by a store that works again.
+    gap: Option<Gap>,
     /// Whether its UIs know that nothing is kept.
     warned: bool,
+}
+
+/// What of a session is not written, ever.
+struct Gap {
+    from: Seq,
+    why: String,
 }
 
 /// Events on their way to the store.
@@ -113,16 +127,25 @@ impl Keeper {
         let account = self.accounts.entry(session.clone()).or_default();
         if let (Some(why), false) = (&self.forgets, account.warned) {
             account.warned = true;
-            self.troubles.push(Trouble { session, what: What::Forgets(why.clone()) });
+            let what = What::Forgets(why.clone());
+            self.troubles.push(Trouble { session: session.clone(), what });
+        }
+        if account.gap.is_some() {
+            return;
+        }
+        if account.is_overfull() {
+            let why =
+                format!("too much waited for the disk; from event {} on it is never written", event.seq.0);
+            (self.log)(&format!("store: {session}: {why}"));
+            account.gap = Some(Gap { from: event.seq, why });
+            return self.troubles.push(Trouble { session, what: What::Lost(event.seq) });
         }
         account.said |= is_said(&event.body);
         account.durable |= event.body.is_durable();
-        if account.events.len() < MAX_UNSAVED {
-            let bytes = EVENT_BYTES + event.body.weight();
-            account.bytes += bytes;
-            self.bytes += bytes;
-            account.events.push(Arc::unwrap_or_clone(event));
-        }
+        let bytes = EVENT_BYTES + event.body.weight();
+        account.bytes += bytes;
+        self.bytes += bytes;
+        account.events.push(Arc::unwrap_or_clone(event));
         let waits = account.durable || account.is_much() && account.failing.is_none();
         if account.is_worth() && waits && !account.overdue {
             account.due = account.events.last().map(|event| event.seq);
@@ -162,7 +185,7 @@ impl Keeper {
             return None;
         }
         account.with_store = true;
-        account.bytes_with_store = account.bytes;
+        (account.events_with_store, account.bytes_with_store) = (account.events.len(), account.bytes);
         let durable = std::mem::take(&mut account.durable);
         Some(Batch {
             events: std::mem::take(&mut account.events),
@@ -186,7 +209,7 @@ impl Keeper {
             return false;
         };
         (account.with_store, account.overdue, account.since) = (false, false, None);
-        account.bytes_with_store = 0;
+        (account.events_with_store, account.bytes_with_store) = (0, 0);
         if account.due <= last {
             account.due = None;
             account.busy = false;
@@ -197,7 +220,7 @@ impl Keeper {
                 account.open = true;
                 account.snapshot_due |= appended.snapshot_due;
                 if account.events.is_empty() {
-                    if account.failing.take().is_some() {
+                    if account.works() {
                         self.troubles.push(Trouble { session: session.clone(), what: What::Works });
                     }
                     return std::mem::take(&mut account.snapshot_due);
@@ -221,7 +244,7 @@ impl Keeper {
         match result {
             Ok(()) => {
                 for (session, account) in &mut self.accounts {
-                    if account.events.is_empty() && !account.with_store && account.failing.take().is_some() {
+                    if account.events.is_empty() && !account.with_store && account.works() {
                         self.troubles.push(Trouble { session: session.clone(), what: What::Works });
                     }
                 }
@@ -269,7 +292,8 @@ impl Keeper {
         if known.as_ref() != Some(&reason) {
             (self.log)(&format!("store: {session}: {reason}"));
         }
-        if known.is_none() {
+        // Who knows that it is never written need not hear that it is not written now.
+        if known.is_none() && account.gap.is_none() {
             self.troubles.push(Trouble { session: session.clone(), what: What::Fails { reason, hint } });
         }
     }
@@ -281,7 +305,8 @@ impl Keeper {
 
     /// Why what happens in this session is in memory only, if it is.
     pub(super) fn trouble(&self, session: &SessionId) -> Option<&str> {
-        self.accounts.get(session)?.failing.as_deref()
+        let account = self.accounts.get(session)?;
+        account.gap.as_ref().map(|gap| gap.why.as_str()).or(account.failing.as_deref())
     }
 
     /// Whether everything that must be on disk before it is told is there, or is known not to be.
@@ -325,7 +350,9 @@ impl Keeper {
 
     /// Whether the store holds everything that happened in a session.
     pub(super) fn is_kept(&self, session: &SessionId) -> bool {
-        self.accounts.get(session).is_some_and(|account| account.events.is_empty() && !account.with_store)
+        let kept =
+            |account: &Account| account.events.is_empty() && !account.with_store && account.gap.is_none();
+        self.accounts.get(session).is_some_and(kept)
     }
 
     /// Whether the store has the session open for writing.
@@ -338,9 +365,14 @@ impl Keeper {
         self.accounts.iter().filter(|(_, account)| account.open).map(|(session, _)| session.clone())
     }
 
-    /// The store has opened a session for writing.
+    /// The store has opened a session for writing. One with a gap goes on from where it is written.
     pub(super) fn opened(&mut self, session: SessionId) {
-        self.accounts.entry(session).or_default().open = true;
+        let account = self.accounts.entry(session.clone()).or_default();
+        account.open = true;
+        if let Some(gap) = account.gap.take() {
+            let what = What::Cut { from: gap.from, failing: account.failing.clone() };
+            self.troubles.push(Trouble { session, what });
+        }
     }
 
     /// A session is no longer in the store, or no longer open there.
@@ -354,6 +386,18 @@ impl Keeper {
 impl Account {
     fn is_much(&self) -> bool {
         self.events.len() >= MAX_STREAMED_EVENTS || self.bytes >= MAX_STREAMED_BYTES
+    }
+
+    /// Whether no more of it may wait for a store that fails.
+    fn is_overfull(&self) -> bool {
+        let (events, bytes) =
+            (self.events.len() + self.events_with_store, self.bytes + self.bytes_with_store);
+        self.failing.is_some() && (events >= MAX_UNSAVED || bytes >= MAX_UNSAVED_BYTES)
+    }
+
+    /// The store works and holds all that it was given; whether that is news, and good.
+    fn works(&mut self) -> bool {
+        self.failing.take().is_some() && self.gap.is_none()
     }
 
     /// A session in which nothing was said yet is not worth keeping.
@@ -384,15 +428,18 @@ enum What {
     Fails { reason: String, hint: &'static str },
     /// It can again.
     Works,
+    /// So much waited that the rest is let go, from here on.
+    Lost(Seq),
+    /// It was opened again as far as it was written; why it cannot be written now, if so.
+    Cut { from: Seq, failing: Option<String> },
     /// There is no store on disk: nothing will be there the next time.
     Forgets(String),
 }
 
-impl Shell {
-    /// The engine first: what it is told next must not be done as if it were written down.
-    pub(super) fn tell_trouble(&mut self, trouble: Trouble) {
-        let Trouble { session, what } = trouble;
-        let (level, text, failing) = match what {
+impl What {
+    /// What the person is told, and why nothing is saved now (`None` if that is as it was).
+    fn said(self) -> (Level, String, Option<Option<String>>) {
+        match self {
             What::Fails { reason, hint } => {
                 let text = format!(
                     "Not saved: {reason} ({hint}). The conversation goes on in memory and will be written when that works again."
@@ -400,10 +447,33 @@ impl Shell {
                 (Level::Error, text, Some(Some(reason)))
             }
             What::Works => (Level::Success, "Saved again: everything is written.".to_owned(), Some(None)),
+            What::Lost(from) => {
+                let from = from.0;
+                let text = format!(
+                    "Not saved from event {from} on: too much waited for the disk. The conversation goes on in memory and will not be written, also when the disk works again. Export it to keep it."
+                );
+                let status = format!("from event {from} on, for good; export the session to keep it");
+                (Level::Error, text, Some(Some(status)))
+            }
+            What::Cut { from, failing } => {
+                let text = format!(
+                    "What happened here from event {} on could not be written and is gone. The session goes on from there.",
+                    from.0
+                );
+                (Level::Warning, text, Some(failing))
+            }
             What::Forgets(why) => {
                 (Level::Warning, format!("Nothing of this conversation will be kept: {why}"), None)
             }
-        };
+        }
+    }
+}
+
+impl Shell {
+    /// The engine first: what it is told next must not be done as if it were written down.
+    pub(super) fn tell_trouble(&mut self, trouble: Trouble) {
+        let Trouble { session, what } = trouble;
+        let (level, text, failing) = what.said();
         if let Some(why) = failing {
             self.orders.push_front(Order::StoreFails { session: session.clone(), why: why.clone() });
             let text = why.map(|why| format!("not saved: {why}"));
@@ -416,56 +486,4 @@ impl Shell {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use domain::ids::Millis;
-
-    fn keeper() -> Keeper {
-        Keeper::new(true, None, Arc::new(|_| {}))
-    }
-
-    fn say(keeper: &mut Keeper, session: u64, seq: u64, bytes: usize) {
-        let body = Body::Session(SessionEvent::Renamed { title: "x".repeat(bytes) });
-        let event = Event { seq: Seq(seq), at: Millis(seq), body };
-        keeper.add(SessionId::from_number(session), Arc::new(event));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn so_many_bytes_wait_for_the_store_and_then_everybody_waits() {
-        let mut keeper = keeper();
-        let other = SessionId::from_number(99);
-        for session in 1..=6 {
-            say(&mut keeper, session, 1, 10 * 1024 * 1024);
-            assert_eq!(keeper.asks().len(), 1);
-        }
-        assert!(!keeper.is_busy_with(&other) && keeper.is_busy_with(&SessionId::from_number(1)));
-        say(&mut keeper, 7, 1, 10 * 1024 * 1024);
-        keeper.asks();
-        assert!(keeper.is_busy_with(&other), "{} bytes wait", keeper.bytes);
-        let first = SessionId::from_number(1);
-        let batch = keeper.take(&first).unwrap();
-        assert!(keeper.is_busy_with(&other), "what the store is writing takes room as well");
-        keeper.appended(&first, batch, Ok(Appended::default()));
-        assert!(!keeper.is_busy_with(&other));
-        say(&mut keeper, 1, 2, 10 * 1024 * 1024);
-        keeper.asks();
-        assert!(keeper.is_busy_with(&other));
-        tokio::time::advance(WRITE_PATIENCE).await;
-        keeper.give_up(Instant::now());
-        assert!(!keeper.is_busy_with(&other), "nobody waits for a store that does not answer");
-    }
-
-    #[test]
-    fn a_batch_that_fails_comes_back_before_what_came_meanwhile() {
-        let mut keeper = keeper();
-        let session = SessionId::from_number(1);
-        say(&mut keeper, 1, 1, 1);
-        let batch = keeper.take(&session).unwrap();
-        say(&mut keeper, 1, 2, 1);
-        assert!(keeper.take(&session).is_none(), "one batch of a session at a time");
-        keeper.appended(&session, batch, Err(StoreError::NotOpen(session.clone())));
-        assert!(!keeper.is_settled(&session), "the second was not tried yet");
-        let seqs: Vec<u64> = keeper.take(&session).unwrap().events.iter().map(|event| event.seq.0).collect();
-        assert_eq!(seqs, [1, 2]);
-    }
-}
+mod tests;

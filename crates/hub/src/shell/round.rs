@@ -2,7 +2,7 @@
 //! told.
 
 use super::archive::{Finished, News};
-use super::held::Arrival;
+use super::held::{Arrival, overlap};
 use super::{Awaited, START, Shell, Tell};
 use crate::core::{Answer, Concerns, In, Out};
 use domain::command::{Refusal, RefusalKind};
@@ -20,9 +20,6 @@ impl Shell {
 
     /// Takes something in, or holds it back while what it concerns waits for the store.
     pub(super) fn take(&mut self, arrival: Arrival) {
-        if self.is_behind(&arrival.input) {
-            return self.later.push_back(arrival.input);
-        }
         let concerns = self.core.concerns(&arrival.input);
         if self.is_blocked(&arrival.input, &concerns) || self.held.touches(&concerns) {
             return self.hold(arrival, concerns);
@@ -30,20 +27,17 @@ impl Shell {
         self.perform(arrival);
     }
 
-    /// Whether a command of the same UI was put off: the session that it waits to be shown is no reason to overtake it.
-    fn is_behind(&self, input: &In) -> bool {
-        let In::Command { ui, .. } = input else { return false };
-        self.later.iter().any(|later| matches!(later, In::Command { ui: other, .. } if other == ui))
-    }
-
-    /// Whether an input has to wait for the store, or for a UI to be where it is meant.
+    /// Whether an input has to wait for the store, for a UI to be where it is meant, or behind one that waits for that.
     fn is_blocked(&self, input: &In, concerns: &Concerns) -> bool {
         let waits = |session: &SessionId| self.keeper.is_busy_with(session) || self.core.is_away(session);
         let moving = match input {
             In::Command { ui, .. } => self.core.is_moving(*ui),
             _ => false,
         };
-        moving || concerns.sessions.iter().any(waits)
+        // What is told of a session goes on: a command that waits to be shown it waits for just that.
+        let command = matches!(input, In::Command { .. });
+        let behind = |before: &In| command && overlap(&self.core.concerns(before), concerns);
+        moving || concerns.sessions.iter().any(waits) || self.later.iter().any(behind)
     }
 
     fn hold(&mut self, arrival: Arrival, concerns: Concerns) {
@@ -254,6 +248,7 @@ impl Shell {
         }
     }
 
+    /// Takes what waited for a UI to be shown its session; whether there was any.
     fn take_later(&mut self) -> bool {
         let later = std::mem::take(&mut self.later);
         let any = !later.is_empty();

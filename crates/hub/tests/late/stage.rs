@@ -19,8 +19,24 @@ use tokio::sync::{mpsc, oneshot};
 pub(crate) struct Driven {
     store: MemoryStore,
     held: Arc<AtomicBool>,
+    disk: Arc<Disk>,
     calls: mpsc::Sender<String>,
     ends: std_mpsc::Receiver<bool>,
+}
+
+/// How the disk below the store is.
+#[derive(Default)]
+pub(crate) struct Disk {
+    /// Nothing can be written.
+    pub(crate) full: AtomicBool,
+    /// No log can be read.
+    pub(crate) unreadable: AtomicBool,
+    /// Something was taken that is not written yet.
+    pub(crate) holds_back: AtomicBool,
+}
+
+fn broken() -> StoreError {
+    StoreError::ReadOnly { path: "the test".into() }
 }
 
 impl Driven {
@@ -29,7 +45,7 @@ impl Driven {
         let held = said.is_ok() && self.held.load(Ordering::SeqCst);
         // A test that is over answers nobody: then the call just ends.
         let works = !held || self.ends.recv().unwrap_or(true);
-        works.then_some(()).ok_or_else(|| StoreError::ReadOnly { path: "the test".into() })
+        works.then_some(()).ok_or_else(broken)
     }
 }
 
@@ -49,6 +65,10 @@ impl Store for Driven {
     ) -> Result<Appended, StoreError> {
         let last = events.last().map_or(0, |event| event.seq.0);
         self.call(&format!("append {last} to"), session)?;
+        if self.disk.full.load(Ordering::SeqCst) {
+            return Err(broken());
+        }
+        self.disk.holds_back.store(how == Durability::Soon, Ordering::SeqCst);
         self.store.append(session, events, how)
     }
     fn open(&mut self, session: &SessionId) -> Result<Opened, StoreError> {
@@ -59,6 +79,7 @@ impl Store for Driven {
         self.store.snapshot(session, state)
     }
     fn tend(&mut self) -> Result<(), StoreError> {
+        self.disk.holds_back.store(false, Ordering::SeqCst);
         Ok(())
     }
     fn close(&mut self, session: &SessionId) -> Result<(), StoreError> {
@@ -69,6 +90,9 @@ impl Store for Driven {
         self.store.load(session)
     }
     fn events(&self, session: &SessionId, after: Seq, limit: usize) -> Result<Vec<Event>, StoreError> {
+        if self.disk.unreadable.load(Ordering::SeqCst) {
+            return Err(broken());
+        }
         self.store.events(session, after, limit)
     }
     fn history(&self, session: &SessionId, runs: usize, events: usize) -> Result<History, StoreError> {
@@ -96,6 +120,7 @@ pub(crate) struct Stage {
     pub(crate) orders: mpsc::Receiver<Order>,
     pub(crate) reports: mpsc::Sender<hub::Reported>,
     pub(crate) held: Arc<AtomicBool>,
+    pub(crate) disk: Arc<Disk>,
     calls: mpsc::Receiver<String>,
     ends: std_mpsc::SyncSender<bool>,
 }
@@ -153,14 +178,15 @@ impl Stage {
             .collect();
         kept.append(&session(9), &events, Durability::Now).unwrap();
         kept.close(&session(9)).unwrap();
-        let store = Driven { store: kept, held: held.clone(), calls, ends: ended };
+        let disk = Arc::<Disk>::default();
+        let store = Driven { store: kept, held: held.clone(), disk: disk.clone(), calls, ends: ended };
         let (orders, ordered) = mpsc::channel(64);
         let log = Arc::new(|_: &str| {});
         let hub = Hub::start_with(setup(), Box::new(store), EngineSeat::Driven(orders), files, log);
         let (reports, reported) = mpsc::channel(64);
         let feeding = hub.clone();
         tokio::spawn(async move { feeding.reports(reported).await });
-        Stage { hub, orders: ordered, reports, held, calls: called, ends }
+        Stage { hub, orders: ordered, reports, held, disk, calls: called, ends }
     }
 
     pub(crate) async fn ui(&self, start: Option<Command>) -> Ui {
@@ -227,8 +253,13 @@ pub(crate) struct Ui {
 impl Ui {
     /// Gives a command and does not wait.
     pub(crate) async fn say(&mut self, command: Command) -> Ticket {
+        self.say_to(Target::Current, command).await
+    }
+
+    /// The same, for another session.
+    pub(crate) async fn say_to(&mut self, target: Target, command: Command) -> Ticket {
         self.ticket += 1;
-        self.port.command(Ticket(self.ticket), Target::Current, command).await.unwrap();
+        self.port.command(Ticket(self.ticket), target, command).await.unwrap();
         Ticket(self.ticket)
     }
 
@@ -240,11 +271,19 @@ impl Ui {
 
     pub(crate) async fn settled(&mut self, ticket: Ticket) -> Result<Receipt, Refusal> {
         loop {
-            let news = self.news.recv().await.unwrap();
-            if let Some((settled, with)) = self.take(news)
-                && settled == ticket
-            {
+            let (settled, with) = self.next_settled().await;
+            if settled == ticket {
                 return with;
+            }
+        }
+    }
+
+    /// Hears on until any command is settled.
+    pub(crate) async fn next_settled(&mut self) -> (Ticket, Result<Receipt, Refusal>) {
+        loop {
+            let news = self.news.recv().await.unwrap();
+            if let Some(settled) = self.take(news) {
+                return settled;
             }
         }
     }

@@ -133,8 +133,11 @@ impl World {
     /// The program under test, with the model that does what it is told.
     pub(crate) fn parlor(&self, args: &[&str]) -> Command {
         let mut command = self.program(&self.parlor);
-        // As a variable: who attaches to a runtime cannot say which model it uses, and may not say so by a flag.
-        command.env("PARLOR_MODEL", "offline").args(args);
+        // Who attaches to a runtime cannot say which model it uses.
+        if !matches!(args.first(), Some(&"attach" | &"bridge")) {
+            command.args(["--model", "offline"]);
+        }
+        command.args(args);
         command
     }
 

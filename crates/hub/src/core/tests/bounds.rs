@@ -1,15 +1,21 @@
 //! What may pile up in a hub has an end: questions, commands that wait, inputs, and what a foreign runtime tells.
 
 use super::{Bench, TERMINAL};
-use crate::core::{Core, Engine, In, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out, Setup, Standing};
+use crate::core::{
+    Core, Engine, In, MAX_ALL_REQUESTS, MAX_CONSULTED, MAX_MIRRORED, MAX_REQUEST_BYTES, MAX_REQUESTS,
+    MAX_STREAMED, MAX_UIS, Out, RequestId, Setup, Standing,
+};
 use domain::ask::{Ask, AskKind, Closing};
 use domain::ask_book::MAX_OPEN_ASKS;
 use domain::canon::Bounds;
-use domain::command::{Command, ListCommand, QueueCommand, RefusalKind, Target};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, QueueCommand, Refusal, RefusalKind, SessionCommand,
+    Target,
+};
 use domain::content::{Input, Role, TextKind};
 use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, SessionEvent};
 use domain::fact::{Fact, Said};
-use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId};
+use domain::ids::{AskId, EntryId, MessageId, Millis, Seq, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
 use domain::queue::{MAX_QUEUED_BYTES, QueueKind};
 use domain::session::Policy;
@@ -217,4 +223,66 @@ fn a_signal_is_cut_to_what_a_screen_can_show() {
         });
         assert!(told.is_some_and(|weight| weight <= 70_000), "{told:?}");
     }
+}
+
+/// Looks for something; what is asked of the store, or the refusal.
+fn look(core: &mut Core, ui: UiId, target: Target, command: Command) -> Result<RequestId, Refusal> {
+    let input = In::Command { ui, ticket: Ticket(1), target, command };
+    for out in core.step(Millis(1), input) {
+        match out {
+            Out::Fetch { id, .. } => return Ok(id),
+            Out::Settle { with, .. } => return Err(with.unwrap_err()),
+            _ => {}
+        }
+    }
+    panic!("neither asked for nor settled");
+}
+
+fn list(search: Option<String>) -> Command {
+    Command::Library(LibraryCommand::List { scope: ListScope::All, limit: None, search })
+}
+
+fn arrive(core: &mut Core, ui: UiId) {
+    let (answers, standing) = (Answers::ALL, Standing::Controller);
+    core.step(Millis(1), In::Arrived { ui, name: "test".into(), answers, standing });
+}
+
+#[test]
+fn each_ui_may_have_so_many_requests_and_all_together_so_many() {
+    let mut core = Bench::new().core;
+    let mut last = None;
+    for ui in (1..=MAX_UIS as u64).map(UiId) {
+        arrive(&mut core, ui);
+        for _ in 0..MAX_REQUESTS {
+            last = Some(look(&mut core, ui, Target::Current, list(None)).unwrap());
+        }
+        let refused = look(&mut core, ui, Target::Current, list(None)).unwrap_err();
+        assert!(refused.kind == RefusalKind::TooMany && refused.message.contains("your"), "{refused}");
+    }
+    // Who left is not answered, and what it asked for is still read.
+    core.step(Millis(1), In::Left { ui: UiId(1) });
+    let fresh = UiId(MAX_UIS as u64 + 1);
+    arrive(&mut core, fresh);
+    let refused = look(&mut core, fresh, Target::Current, list(None)).unwrap_err();
+    assert!(refused.message.contains(&MAX_ALL_REQUESTS.to_string()), "{refused}");
+    let refusal = Refusal::new(RefusalKind::Storage, "no");
+    core.step(Millis(1), In::Answered { id: last.unwrap(), with: Err(refusal) });
+    look(&mut core, fresh, Target::Current, list(None)).unwrap();
+}
+
+#[test]
+fn requests_hold_so_much_text_and_no_more() {
+    let mut core = Bench::new().core;
+    let text = || "x".repeat(MAX_REQUEST_BYTES / 3 + 1);
+    let first = look(&mut core, TERMINAL, Target::Current, list(Some(text()))).unwrap();
+    // A command for a session that has to be opened first waits whole.
+    let rename = || Command::Session(SessionCommand::Rename { title: text() });
+    let elsewhere = |number| Target::Session(SessionId::from_number(number));
+    look(&mut core, TERMINAL, elsewhere(50), rename()).unwrap();
+    let refused = look(&mut core, TERMINAL, elsewhere(51), rename()).unwrap_err();
+    assert!(refused.kind == RefusalKind::TooMany && refused.message.contains("MiB"), "{refused}");
+    assert!(look(&mut core, TERMINAL, Target::Current, list(None)).is_ok());
+    let refusal = Refusal::new(RefusalKind::Storage, "no");
+    core.step(Millis(1), In::Answered { id: first, with: Err(refusal) });
+    look(&mut core, TERMINAL, elsewhere(51), rename()).unwrap();
 }
