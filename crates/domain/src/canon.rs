@@ -19,7 +19,7 @@ use crate::event::{
     AskEvent, Body, Cause, ContextEvent, NoteEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
 };
 use crate::fact::{Fact, Key, Said};
-use crate::ids::{AskId, EntryId, Ids, Millis, RunId, StepId, ToolRunId, TurnId};
+use crate::ids::{AskId, EntryId, Ids, Millis, QueuedId, RunId, StepId, ToolRunId, TurnId};
 use crate::signal::Level;
 use crate::state::State;
 use crate::state::close::Open;
@@ -258,6 +258,15 @@ impl Canon {
             Said::Title(title) => draft.push(Body::Session(SessionEvent::Renamed { title })),
             Said::Model(model) => draft.push(Body::Session(SessionEvent::ModelChosen { model })),
             Said::QueueMode(kind, mode) => draft.push(Body::Queue(QueueEvent::ModeSet { kind, mode })),
+            Said::Queued(kind, input) => {
+                let item = QueuedId::mint(&self.ids);
+                draft.push(Body::Queue(QueueEvent::Added { item, kind, input, by: None }));
+            }
+            Said::Unqueued { kind, count, leaving } => {
+                for item in draft.waiting(kind, count) {
+                    draft.push(Body::Queue(QueueEvent::Left { item, leaving: leaving.clone() }));
+                }
+            }
             Said::Lost => self.close_all(draft, Outcome::Lost),
         }
     }

@@ -42,6 +42,8 @@ pub struct PromptOptions {
     pub temperature: Option<u32>,
     /// Whether the model may use tools.
     pub tools: Option<bool>,
+    /// Every tool is asked for first, also one that only looks, whatever the mode says. Rules that the person made still count.
+    pub ask_first: bool,
 }
 
 /// Which sessions a list holds.

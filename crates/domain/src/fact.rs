@@ -1,8 +1,8 @@
 //! Facts: what a foreign runtime said, with the ids it used, before anything is repaired.
 
 use crate::ask::{AskKind, Assessment, Preview};
-use crate::content::{Json, Part, Role, TextKind, Usage};
-use crate::event::{Cause, Compaction, Finish, Outcome, PlanItem, RetryKind};
+use crate::content::{Input, Json, Part, Role, TextKind, Usage};
+use crate::event::{Cause, Compaction, Finish, Leaving, Outcome, PlanItem, RetryKind};
 use crate::ids::Millis;
 use crate::queue::{Mode, QueueKind};
 use crate::session::ModelRef;
@@ -156,6 +156,15 @@ pub enum Said {
     Model(ModelRef),
     /// How many inputs a turn takes from a queue.
     QueueMode(QueueKind, Mode),
+    /// An input waits in a queue of the runtime.
+    Queued(QueueKind, Input),
+    /// The oldest inputs of a queue left it.
+    Unqueued {
+        kind: QueueKind,
+        /// How many; all that wait if there are fewer.
+        count: usize,
+        leaving: Leaving,
+    },
     /// The link is gone.
     Lost,
 }

@@ -166,4 +166,18 @@ pub struct UiContext {
     pub selection: Option<(String, String)>,
     /// Shell, recent commands, open files: lines of text for the model.
     pub notes: Vec<String>,
+    /// Columns and rows of the terminal.
+    pub size: Option<(u16, u16)>,
+}
+
+impl UiContext {
+    /// Another size of the terminal, and nothing of where the person works.
+    pub fn of_size(columns: u16, rows: u16) -> UiContext {
+        UiContext { size: Some((columns, rows)), ..UiContext::default() }
+    }
+
+    /// Whether it says nothing but a size: what was known beside it stays.
+    pub fn is_size_only(&self) -> bool {
+        self.size.is_some() && *self == UiContext { size: self.size, ..UiContext::default() }
+    }
 }

@@ -49,6 +49,9 @@ pub enum Decider {
     Foreign,
 }
 
+/// Begins the result of a call to a tool that is there and was switched off.
+pub const NOT_ACTIVE: &str = "This tool is not active";
+
 /// The recorded decision about exactly one action.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Decision {

@@ -10,6 +10,7 @@ use crate::turn::Turn;
 use domain::command::{Command, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
+use domain::path_text;
 use domain::port::{Order, Report, TurnBrief, TurnEnd};
 use domain::signal::Level;
 use std::collections::BTreeMap;
@@ -203,10 +204,20 @@ impl Agent {
         };
         seat.under_way = Some((run, cancel.clone()));
         seat.grants.set_policy(brief.policy);
-        let trouble = seat.trouble.take();
+        let mut trouble = seat.trouble.take();
         let (asked, steered) = (seat.asked.clone(), seat.steered.clone());
         let secrets = seat.secrets.clone();
-        let (place, grants) = (seat.place.clone(), seat.grants.clone());
+        let (place, grants) = match moved(&seat.place, brief.ui_context.cwd.as_deref()) {
+            Ok(place) => (place, seat.grants.clone()),
+            Err(why) => {
+                // Said once for each place, not with every turn.
+                if seat.unmoved.as_ref() != Some(&why) {
+                    trouble = Some(trouble.map_or_else(|| why.clone(), |before| format!("{before}\n{why}")));
+                    seat.unmoved = Some(why);
+                }
+                (seat.place.clone(), seat.grants.clone())
+            }
+        };
         // Before the turn begins: its asks may be answered with the very next order.
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
@@ -281,6 +292,7 @@ impl Agent {
                 grants: Grants::new(brief.policy, rules.with(&self.setup.allow), self.changes.clone()),
                 secrets,
                 trouble,
+                unmoved: None,
                 under_way: None,
             };
             self.seats.insert(brief.session.clone(), seat);
@@ -292,4 +304,48 @@ impl Agent {
 /// A set keeps what tasks leave behind until it is looked at.
 fn forget_ended(tasks: &mut JoinSet<()>) {
     while tasks.try_join_next().is_some() {}
+}
+
+/// The place of the tools where the person's terminal stands now, as long as that is in the workspace: nothing leads out of it.
+///
+/// # Errors
+/// Why they stay where they are.
+fn moved(place: &Workplace, cwd: Option<&str>) -> Result<Workplace, String> {
+    let Some(cwd) = cwd.map(path_text::read).filter(|cwd| cwd.is_absolute()) else {
+        return Ok(place.clone());
+    };
+    let stays = |why: &str| {
+        let (there, here) = (path_text::write(&cwd), path_text::write(place.workdir()));
+        format!("Tools stay in {here}: {there} {why}.")
+    };
+    // A folder that is not here is one of another machine.
+    let Some(real) = cwd.canonicalize().ok().filter(|real| real != place.workdir()) else {
+        return Ok(place.clone());
+    };
+    if !place.root().is_some_and(|root| real.starts_with(root)) {
+        return Err(stays("lies outside of the workspace"));
+    }
+    place.at(&real).map_err(|error| stays(&format!("cannot be used ({error})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_follow_the_terminal_inside_the_workspace_and_stay_outside_of_it() {
+        let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let sub = inside.path().join("sub");
+        std::fs::create_dir(&sub).unwrap();
+        std::os::unix::fs::symlink(outside.path(), inside.path().join("out")).unwrap();
+        let place = Workplace::new(inside.path(), &outside.path().join("outputs")).unwrap();
+        let at = |cwd: &std::path::Path| moved(&place, Some(&path_text::write(cwd)));
+        assert_eq!(at(&sub).unwrap().workdir(), sub.canonicalize().unwrap());
+        for cwd in [outside.path().to_owned(), inside.path().join("out")] {
+            assert!(at(&cwd).unwrap_err().contains("outside of the workspace"), "{}", cwd.display());
+        }
+        for cwd in [None, Some("sub"), Some("/nowhere/at/all")] {
+            assert_eq!(moved(&place, cwd).unwrap().workdir(), place.workdir(), "{cwd:?}");
+        }
+    }
 }

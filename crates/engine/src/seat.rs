@@ -81,5 +81,7 @@ pub(crate) struct Seat {
     pub(crate) secrets: Known,
     /// Something the person must hear with the next turn.
     pub(crate) trouble: Option<String>,
+    /// Why the tools did not follow the person's terminal, as it was said last.
+    pub(crate) unmoved: Option<String>,
     pub(crate) under_way: Option<(RunId, CancellationToken)>,
 }

@@ -365,7 +365,12 @@ impl Core {
                 self.done(ui, ticket)
             }
             Command::UpdateContext(context) => {
-                self.live_mut(&session)?.ui_context = context;
+                let live = self.live_mut(&session)?;
+                if context.is_size_only() {
+                    live.ui_context.size = context.size;
+                } else {
+                    live.ui_context = context;
+                }
                 self.done(ui, ticket)
             }
             Command::Run(RunCommand::Compact { .. }) | Command::Session(SessionCommand::SetModel { .. }) => {

@@ -255,6 +255,16 @@ impl Catalog {
         listing
     }
 
+    /// Models of the providers that are configured, as far as they are known without asking: those of local servers are not.
+    pub fn known(&self) -> Vec<ModelName> {
+        let offered =
+            PROVIDERS.iter().filter(|provider| provider.is_offered(&self.env) && !provider.is_local());
+        let names = offered.flat_map(|provider| {
+            provider.maker.into_iter().flat_map(known::names).map(|name| ModelName::new(provider.id, name))
+        });
+        names.chain([Offline::default().name().clone()]).collect()
+    }
+
     /// What is configured and what is missing, for `parlor doctor`.
     pub fn providers(&self) -> Vec<ProviderState> {
         let state = |provider: &'static Provider| ProviderState {

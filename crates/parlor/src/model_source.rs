@@ -37,6 +37,12 @@ impl Source {
         }
     }
 
+    /// Models that are known without asking anybody.
+    pub(crate) fn known_models(&self) -> Vec<ModelRef> {
+        let known = self.catalog.known().into_iter();
+        known.map(|name| ModelRef { provider: name.provider, name: name.name }).collect()
+    }
+
     fn opened(&self, name: &str) -> Result<Arc<dyn Model>, CatalogError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = open.get(name) {

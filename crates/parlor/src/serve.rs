@@ -222,6 +222,7 @@ impl Host {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(&own.cwd),
             model: Some((own.model.provider.clone(), own.model.name.clone())),
+            models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
             options: serve.options.clone(),
             follows: false,
         };
@@ -240,6 +241,7 @@ impl Host {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(cwd),
             model: None,
+            models: Vec::new(),
             options,
             follows: true,
         };

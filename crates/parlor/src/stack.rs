@@ -31,6 +31,8 @@ pub struct OwnStack {
     pub(crate) engine: EngineTask,
     /// The model that a new session uses.
     pub model: ModelRef,
+    /// Further models, as far as they are known without asking their providers.
+    pub models: Vec<ModelRef>,
     /// Where the agent works.
     pub cwd: PathBuf,
     /// Why nothing will be kept, and what to do; also `None` when nothing is to be kept.
@@ -96,7 +98,7 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
         let hint = why.hint();
         anyhow::anyhow!("{why}\nhint: {hint}")
     })?;
-    let model = source.default_model();
+    let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &ground)?;
     let policy = policy(common, &config, &log);
@@ -107,7 +109,18 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
         Ok(workspace) => (Some(workspace), None),
         Err(why) => (None, Some(why.words())),
     };
-    Ok(OwnStack { hub, engine, model, cwd: ground.cwd, unkept, no_workspace, workspace, guard, start })
+    Ok(OwnStack {
+        hub,
+        engine,
+        model,
+        models,
+        cwd: ground.cwd,
+        unkept,
+        no_workspace,
+        workspace,
+        guard,
+        start,
+    })
 }
 
 /// Why something that was allowed can never be used, if so: a tool of a server that nobody has configured.

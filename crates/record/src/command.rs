@@ -46,6 +46,8 @@ struct PromptOptionsMirror {
     temperature: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tools: Option<bool>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ask_first: bool,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -105,6 +105,8 @@ struct UiContextMirror {
     selection: Option<(String, String)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    size: Option<(u16, u16)>,
 }
 
 mirrored!(

@@ -149,10 +149,13 @@ fn the_options_of_a_prompt_have_names_that_stand_still() {
         max_tokens: Some(5),
         temperature: Some(700),
         tools: Some(false),
+        ask_first: true,
     };
     written(
         &options,
-        expect![[r#"{"from":4,"when_busy":"queue","max_tokens":5,"temperature":700,"tools":false}"#]],
+        expect![[
+            r#"{"from":4,"when_busy":"queue","max_tokens":5,"temperature":700,"tools":false,"ask_first":true}"#
+        ]],
     );
 }
 

@@ -22,6 +22,8 @@ pub struct Greeting {
     pub cwd: String,
     /// The model that a new session would use, as provider and name.
     pub model: Option<(String, String)>,
+    /// Further models that a session could use, as far as they are known without asking.
+    pub models: Vec<(String, String)>,
     /// Options of this dialect, as given on the command line (`--option name=value`, `--no-ui`, `--compat seed|peer`).
     pub options: Vec<(String, String)>,
     /// Whether the runtime is another program: what it can do is then told later ([`RuntimeRole::abilities`]), and greetings that name

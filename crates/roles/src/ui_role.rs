@@ -66,6 +66,8 @@ pub struct Hello {
     pub cwd: String,
     /// Columns and rows, if there is a terminal.
     pub size: Option<(u16, u16)>,
+    /// The person's shell, by its name.
+    pub shell: Option<String>,
     /// Session to go to at once, by the peer's id.
     pub session: Option<Arc<str>>,
     /// Whether nobody is there who could choose or write anything, so that only consent is answered.

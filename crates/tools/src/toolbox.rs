@@ -62,6 +62,11 @@ impl Toolbox {
         self.tools.get(name).cloned()
     }
 
+    /// Whether a tool of that name is there and not offered.
+    pub fn hides(&self, name: &str) -> bool {
+        self.hidden.contains(name)
+    }
+
     /// The names of the tools that are offered.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().filter(|name| !self.hidden.contains(*name)).map(String::as_str)

@@ -19,14 +19,15 @@ mod typing;
 
 use crate::ask::{Keyboard, keyboard};
 use crate::key::{Code, Key};
-use crate::model::Model;
+use crate::model::{Model, Want};
 use crate::msg::{Fx, MouseAct, Msg};
 use crate::overlay::Overlay;
 use crate::theme::Theme;
 use crate::transcript::scroll_by;
 use crate::view::areas;
+use domain::command::Command;
 use domain::ids::Millis;
-use domain::signal::Level;
+use domain::signal::{Level, UiContext};
 use std::time::Duration;
 
 /// Lines per turn of the wheel.
@@ -49,7 +50,13 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
             MouseAct::WheelDown => wheel(model, WHEEL),
             MouseAct::Press | MouseAct::Drag | MouseAct::Release => reading::point(model, mouse, fx),
         },
-        Msg::Resize(columns, rows) => model.screen.size = (columns, rows),
+        Msg::Resize(columns, rows) => {
+            let before = std::mem::replace(&mut model.screen.size, (columns, rows));
+            if before != (columns, rows) && model.world.current.is_some() {
+                let context = UiContext::of_size(columns, rows);
+                model.send(Want::Nothing, Command::UpdateContext(context), fx);
+            }
+        }
         Msg::News(news) => news::hear(model, news, fx),
         Msg::FromEditor(Some(text)) => asks::written(model, &text),
         Msg::FromEditor(None) => {

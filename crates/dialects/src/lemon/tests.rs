@@ -25,7 +25,8 @@ fn session(number: u64) -> SessionId {
 fn opened(options: &[(&str, &str)]) -> RuntimeBench {
     let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let model = Some(("scripted".to_owned(), "script".to_owned()));
-    let greeting = Greeting { version: "0".to_owned(), cwd: CWD.to_owned(), model, options, follows: false };
+    let greeting =
+        Greeting { version: "0".to_owned(), cwd: CWD.to_owned(), model, options, ..Greeting::default() };
     let mut bench = RuntimeBench::open(LemonRuntime::new(), session(1), &greeting);
     bench.opened(CWD);
     bench

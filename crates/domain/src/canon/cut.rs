@@ -36,6 +36,7 @@ pub(super) fn shorten(said: &mut Said) -> bool {
         Said::Retrying { reason, .. } => cut(reason, MAX_NAME),
         Said::Notice { code, text, .. } => cut(code, MAX_NAME) | cut(text, MAX_WORDS),
         Said::Title(title) => cut(title, MAX_NAME),
+        Said::Queued(_, input) => cut(&mut input.text, MAX_TEXT) | each(&mut input.attachments, part_cut),
         Said::Model(model) => cut(&mut model.provider, MAX_NAME) | cut(&mut model.name, MAX_NAME),
         Said::RunEnded(Outcome::Failed(failure)) => {
             cut(&mut failure.code, MAX_NAME)
@@ -55,6 +56,7 @@ pub(super) fn shorten(said: &mut Said) -> bool {
         | Said::AskWithdrawn { .. }
         | Said::Context { .. }
         | Said::QueueMode(..)
+        | Said::Unqueued { .. }
         | Said::Lost => false,
     }
 }

@@ -3,7 +3,8 @@
 //! It is no copy of the state: each question is answered by the newest body that says something about it, else by the state.
 
 use crate::event::{AskEvent, Body, ContextEvent, MessageEvent, RunEvent, ToolEvent};
-use crate::ids::{AskId, EntryId, RunId, StepId, ToolRunId, TurnId};
+use crate::ids::{AskId, EntryId, QueuedId, RunId, StepId, ToolRunId, TurnId};
+use crate::queue::QueueKind;
 use crate::state::State;
 use crate::state::close::Open;
 use crate::tool::ToolPhase;
@@ -87,6 +88,11 @@ impl<'a> Draft<'a> {
             _ => None,
         });
         told.or(self.state.leaf)
+    }
+
+    /// The oldest inputs that wait in a queue.
+    pub(super) fn waiting(&self, kind: QueueKind, count: usize) -> Vec<QueuedId> {
+        self.state.queues.of(kind).iter().take(count).map(|waiting| waiting.id).collect()
     }
 
     /// Where a tool run stands; one that nobody knows stands at its beginning.

@@ -11,7 +11,7 @@ use domain::content::Json;
 use domain::event::{AskEvent, Body, ToolEvent};
 use domain::ids::{AskId, ToolRunId};
 use domain::port::OpenConsent;
-use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
+use domain::tool::{Decider, Decision, NOT_ACTIVE, ToolOutcome, ToolResult};
 use models::ToolArgs;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -20,6 +20,11 @@ use tools::{Outcome, Plan, Tool, ToolError, Toolbox};
 
 /// Characters of arguments that could not be read which the model gets to see again.
 const MAX_ECHO: usize = 200;
+/// Tools that reach nothing but the person's own screen.
+const TALKING: &[&str] = &["todo", "ask"];
+/// Why a question was denied where no UI could show it, and what whoever started the runtime can do.
+const NOBODY_TO_ASK: &str = "nobody could be asked here. Whoever started this runtime can allow it: with --policy auto-edit (or a \
+                             wider mode), with --allow, or with `policy` in the settings";
 
 /// A call that is ready to be decided on, or why it cannot be.
 enum Planned {
@@ -133,12 +138,13 @@ impl Turn {
 
     async fn plan(&self, call: &Call, toolbox: &Toolbox) -> Planned {
         let Some(tool) = toolbox.get(&call.call.name) else {
-            let names: Vec<&str> = toolbox.names().collect();
-            return Planned::Impossible(format!(
-                "There is no tool {}. There are: {}.",
-                call.call.name,
-                names.join(", ")
-            ));
+            let (name, names) = (&call.call.name, toolbox.names().collect::<Vec<_>>().join(", "));
+            let why = if toolbox.hides(name) {
+                format!("{NOT_ACTIVE}: {name}")
+            } else {
+                format!("There is no tool {name}")
+            };
+            return Planned::Impossible(format!("{why}. There are: {names}."));
         };
         if let ToolArgs::Unparsed(text) = &call.call.args {
             let start: String = text.chars().take(MAX_ECHO).collect();
@@ -157,7 +163,20 @@ impl Turn {
     }
 
     fn reads_freely(&self, plan: &Plan) -> bool {
-        plan.read_only && matches!(self.grants.verdict(plan), Verdict::Allow(_))
+        plan.read_only && matches!(self.verdict(plan), Verdict::Allow(_))
+    }
+
+    fn verdict(&self, plan: &Plan) -> Verdict {
+        self.as_wished(plan, self.grants.verdict(plan))
+    }
+
+    /// A person who wants to be asked first is asked, unless a rule of theirs says yes or the tool only talks with them.
+    fn as_wished(&self, plan: &Plan, verdict: Verdict) -> Verdict {
+        let asks = self.brief.options.ask_first && !TALKING.contains(&plan.tool.as_str());
+        match verdict {
+            Verdict::Allow(by) if asks && !matches!(by, Decider::Rule(_)) => Verdict::Ask,
+            verdict => verdict,
+        }
     }
 
     /// One call from its plan to its end; `true` when the turn must stop.
@@ -166,7 +185,7 @@ impl Turn {
             Planned::Ready(tool, plan) => (tool, *plan),
             Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
         };
-        let decided = match (open, self.grants.verdict(&plan)) {
+        let decided = match (open, self.verdict(&plan)) {
             (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
             (None, Verdict::Allow(_)) if self.unwritten_yes(&plan).is_some() => {
                 self.ask(call.id, &tool, &plan).await
@@ -268,7 +287,7 @@ impl Turn {
             },
             Closing::Withdrawn => Decided::Not(Outcome::cancelled()),
             Closing::Expired => self.deny_alone(id, "nobody answered in time", unwritten).await,
-            Closing::Unattended => self.deny_alone(id, "nobody could be asked", unwritten).await,
+            Closing::Unattended => self.deny_alone(id, NOBODY_TO_ASK, unwritten).await,
         }
     }
 
@@ -277,7 +296,9 @@ impl Turn {
     async fn look_again(&self, ask: AskId, plan: &Plan) -> Option<Decider> {
         let (grants, shown) = (self.grants.clone(), plan.clone());
         let verdict = tokio::task::spawn_blocking(move || grants.fresh_verdict(&shown)).await;
-        let Ok(Verdict::Allow(by)) = verdict else { return None };
+        let Ok(Verdict::Allow(by)) = verdict.map(|verdict| self.as_wished(plan, verdict)) else {
+            return None;
+        };
         let words = match &by {
             Decider::Rule(words) => format!("rule: {words}"),
             _ => "policy".to_owned(),

@@ -12,7 +12,7 @@ use domain::state::State;
 use export::{Destination, MAX_IMPORT};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Saves of one session in the data directory that get a name of their own; after that the person has to name the file.
 const MAX_SAVES: u32 = 1_000;
@@ -53,6 +53,7 @@ impl Cabinet {
         let text = export::saved(session, state, history);
         let path = match path.filter(|path| !path.is_empty()) {
             Some(path) => {
+                self.make_place(path);
                 let path = self.resolve(path)?;
                 let written = match write_new(&path, &text) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_save(&path) => {
@@ -107,12 +108,34 @@ impl Cabinet {
         self.files.data.as_ref().map(|data| data.join("saved"))
     }
 
-    /// Where a path leads, if it may lead there.
-    fn resolve(&self, text: &str) -> Result<PathBuf, Refusal> {
-        let named = match (text.strip_prefix("~/"), std::env::home_dir()) {
+    /// Makes the folders of a path below a directory that the person allows: on a fresh home a client's own place is not there yet.
+    fn make_place(&self, text: &str) {
+        let named = self.named(text);
+        let plain = named.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
+        let Some(parent) = named.parent().filter(|parent| plain && !parent.exists()) else { return };
+        let Some(there) = parent.ancestors().find(|dir| dir.exists()) else { return };
+        let real = |dir: &Path| dir.canonicalize().ok();
+        // A link below may lead anywhere: nothing is made where it leads out.
+        let stays = |dir: &PathBuf| {
+            !there.starts_with(dir)
+                || real(dir).zip(real(there)).is_some_and(|(dir, there)| there.starts_with(dir))
+        };
+        if self.files.allowed.iter().any(|dir| parent.starts_with(dir) && stays(dir)) {
+            // What cannot be made is told by the save itself.
+            let _ = make_directory(parent);
+        }
+    }
+
+    fn named(&self, text: &str) -> PathBuf {
+        match (text.strip_prefix("~/"), std::env::home_dir()) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => path_text::read(&self.place.cwd).join(path_text::read(text)),
-        };
+        }
+    }
+
+    /// Where a path leads, if it may lead there.
+    fn resolve(&self, text: &str) -> Result<PathBuf, Refusal> {
+        let named = self.named(text);
         let (Some(parent), Some(name)) = (named.parent(), named.file_name()) else {
             return Err(Refusal::new(RefusalKind::Invalid, format!("{text} names no file")));
         };
@@ -202,6 +225,10 @@ fn read_whole(path: &Path) -> io::Result<String> {
 }
 
 fn not_read(path: &Path, error: &io::Error) -> Refusal {
+    if error.kind() == io::ErrorKind::NotFound {
+        return Refusal::new(RefusalKind::Invalid, format!("there is no {}", path.display()))
+            .hint("look at the name, or make its folder first");
+    }
     Refusal::new(RefusalKind::Storage, format!("{} cannot be read: {error}", path.display()))
         .hint("look whether it is there and yours")
 }
@@ -276,6 +303,34 @@ mod tests {
         let second = cabinet.save(&session, &state(), None, false).unwrap();
         assert_ne!(first.0, second.0);
         assert_eq!(cabinet.load(&second.0).unwrap().title(), "kept");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_clients_own_place_is_made_and_nothing_is_made_elsewhere() {
+        let Bench { home, cabinet } = bench();
+        let Cabinet { mut files, place } = cabinet;
+        files.allowed.push(home.path().join(".theirs/sessions"));
+        let cabinet = Cabinet::new(files, place);
+        let session = SessionId::from_number(1);
+        let save = |path: &str| {
+            let path = home.path().join(path).display().to_string();
+            cabinet.save(&session, &state(), Some(&path), true).map(|_| ()).map_err(|refusal| refusal.kind)
+        };
+        assert_eq!(save(".theirs/sessions/session-123.json"), Ok(()));
+        assert_eq!(save(".theirs/sessions/2026/session-123.json"), Ok(()));
+        std::os::unix::fs::symlink(home.path().join("other"), home.path().join(".theirs/sessions/way"))
+            .unwrap();
+        for path in [
+            "other/new/s.json",
+            ".theirs/other/s.json",
+            ".theirs/sessions/way/new/s.json",
+            ".theirs/sessions/../x/s.json",
+        ] {
+            assert_eq!(save(path), Err(RefusalKind::Invalid), "{path}: its folder is not there");
+        }
+        assert_eq!(fs::read_dir(home.path().join("other")).unwrap().count(), 0);
+        assert_eq!(cabinet.load("nothing.json").unwrap_err().kind, RefusalKind::Invalid);
     }
 
     #[cfg(unix)]

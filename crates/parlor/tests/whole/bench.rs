@@ -80,6 +80,7 @@ pub(crate) fn guest(dialect: Dialect, place: &Path, options: Vec<(String, String
             version: "0.0.0".to_owned(),
             cwd: place.display().to_string(),
             model: Some(("scripted".to_owned(), "script".to_owned())),
+            models: Vec::new(),
             options,
             follows: false,
         },

@@ -28,13 +28,21 @@ pub fn command() -> BoxedStrategy<Command> {
 
 fn of_run() -> BoxedStrategy<Command> {
     let when_busy = one_of(&[WhenBusy::Refuse, WhenBusy::Queue]);
-    let options = (maybe(number()), when_busy, maybe(number()), maybe(any::<u32>()), maybe(any::<bool>()))
-        .prop_map(|(from, when_busy, max_tokens, temperature, tools)| PromptOptions {
+    let options = (
+        maybe(number()),
+        when_busy,
+        maybe(number()),
+        maybe(any::<u32>()),
+        maybe(any::<bool>()),
+        any::<bool>(),
+    )
+        .prop_map(|(from, when_busy, max_tokens, temperature, tools, ask_first)| PromptOptions {
             from: from.map(EntryId),
             when_busy,
             max_tokens,
             temperature,
             tools,
+            ask_first,
         });
     prop_oneof![
         (input(), options).prop_map(|(input, options)| Command::Run(RunCommand::Prompt { input, options })),

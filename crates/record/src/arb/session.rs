@@ -100,13 +100,15 @@ pub fn board() -> BoxedStrategy<Board> {
 
 /// What a UI knows.
 pub fn ui_context() -> BoxedStrategy<UiContext> {
-    (maybe(text()), maybe(text()), maybe(text()), maybe((text(), text())), up_to_three(text()))
-        .prop_map(|(cwd, workspace_root, active_file, selection, notes)| UiContext {
+    let size = maybe(any::<(u16, u16)>());
+    (maybe(text()), maybe(text()), maybe(text()), maybe((text(), text())), up_to_three(text()), size)
+        .prop_map(|(cwd, workspace_root, active_file, selection, notes, size)| UiContext {
             cwd,
             workspace_root,
             active_file,
             selection,
             notes,
+            size,
         })
         .boxed()
 }

@@ -363,6 +363,7 @@ fn lift_context(context: UiContextParams) -> UiContext {
             .selection
             .map(|selection| (selection.selected_text.unwrap_or_default(), selection.path)),
         notes: notes.collect(),
+        size: None,
     }
 }
 

@@ -83,6 +83,8 @@ impl CodeliaUi {
                 let params = SkillsListParams { cwd, force_reload: reload };
                 self.ask_runtime(cx, &params, SentRequest::Skills { ticket });
             }
+            // The wire has no word for the size of a terminal.
+            Command::UpdateContext(context) if context.is_size_only() => cx.settle(ticket, Ok(Receipt::Done)),
             Command::UpdateContext(context) => {
                 let params = lower_context(context);
                 cx.send(rpc::notification(&params));

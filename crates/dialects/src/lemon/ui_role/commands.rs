@@ -97,6 +97,8 @@ impl LemonUi {
                 let refusal = unsupported("this runtime chooses its model when a session starts");
                 cx.settle(ticket, Err(refusal.hint("start the server with --model provider:id")));
             }
+            // The wire has no word for the size of a terminal.
+            Command::UpdateContext(context) if context.is_size_only() => cx.settle(ticket, Ok(Receipt::Done)),
             Command::Queue(_)
             | Command::Library(
                 LibraryCommand::Branch { .. }

@@ -97,6 +97,7 @@ pub(super) async fn context_update(scene: &mut Scene, with: bool) -> Found {
         active_file: Some("/home/me/project/a.txt".to_owned()),
         selection: Some(("/home/me/project/a.txt".to_owned(), "alpha".to_owned())),
         notes: vec!["The shell is fish.".to_owned()],
+        size: Some((100, 30)),
     };
     let refused = given(scene, with, Command::UpdateContext(context.clone())).await;
     scene.begins("go").await;
