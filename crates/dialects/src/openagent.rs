@@ -11,6 +11,7 @@ pub(crate) mod schema;
 pub mod wire;
 
 mod fences;
+mod note;
 mod plain;
 mod runtime_role;
 mod socket;
@@ -30,6 +31,9 @@ pub use ui_role::{BACKEND_LINE, OpenagentUi};
 
 /// The dialect's name, as on the command line.
 pub const NAME: &str = "openagent";
+
+/// Our own name in `server_info`.
+const OUR_NAME: &str = "parlor";
 
 /// How long a request for approval waits, as the document has it.
 pub const APPROVAL_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);

@@ -53,12 +53,16 @@ const WORDS: &[Words] = &[
     words(Item::Tree, "none", "the active path is shown"),
     words(Item::Compact, "none", "the wire has no word for it"),
     words(Item::Stats, "stream.complete metadata", "counted by the hub from what it heard"),
-    words(Item::ModelList, "models of initialize", "the model in use, told with the hello"),
+    words(
+        Item::ModelList,
+        "models of initialize",
+        "the model in use, then those that are known without asking providers, told with the hello",
+    ),
     words(Item::ModelSet, "none", "the wire cannot choose a model"),
     words(
         Item::Policy,
         "options.require_approval",
-        "the wire cannot choose a mode; a query may say that reversible actions up to medium risk need no approval",
+        "the wire cannot choose a mode; a query may say that every tool needs approval, or that reversible actions up to medium risk need none",
     ),
     words(Item::McpList, "none", "the wire has no word for it"),
     words(Item::SkillsList, "none", "the wire has no word for it"),

@@ -18,6 +18,11 @@ enum InText {
     StringEscape,
 }
 
+/// The text as a terminal in raw mode needs it, which does not go back to the first column by itself.
+pub(super) fn in_raw_mode(text: &str) -> String {
+    text.replace('\n', "\r\n")
+}
+
 /// The filter.
 #[derive(Debug, Default)]
 pub(super) struct Plain {

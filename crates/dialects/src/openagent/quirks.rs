@@ -31,7 +31,7 @@ pub const QUIRKS: &[Quirk] = &[
     quirk(
         "raw_mode_line_breaks",
         "the client prints line breaks without a carriage return, so that text runs like stairs",
-        "content has CR LF for openagent-terminal 0.1; token stays as it is",
+        "content of text and of exports and the preview of an approval have CR LF for openagent-terminal 0.1; token stays as it is",
     ),
     quirk(
         "blocks_are_printed_raw",

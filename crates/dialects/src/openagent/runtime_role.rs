@@ -12,12 +12,13 @@ mod receipts;
 mod requests;
 mod telling;
 
-pub(super) use telling::BREAK;
+pub(super) use telling::{BREAK, SHELLS};
 
 use super::wire::{Context, code, notify};
 use super::{APPROVAL_TIMEOUT, plain};
 use crate::rpc;
 use client::Client;
+use domain::ask::ActionDigest;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event, Failure, MessageEvent, RunEvent};
 use domain::ids::{EntryId, SessionId};
@@ -26,9 +27,9 @@ use domain::signal::Signal;
 use queries::Query;
 use receipts::HubCommand;
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use telling::Counters;
-use wire::jsonrpc::{self, Message, RpcError};
+use wire::jsonrpc::{self, Message, RpcError, Version};
 use wire::{Rate, WireId};
 
 /// Most queries of one client that are under way at once.
@@ -37,6 +38,8 @@ pub const MAX_QUERIES: usize = 3;
 const GREET: TimerKey = TimerKey(1);
 /// Most requests that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
+/// Most actions that are remembered; past it one that was remembered is asked about again.
+const MAX_REMEMBERED: usize = 1024;
 
 /// The backend's side of openagent.
 #[derive(Debug, Default)]
@@ -59,6 +62,8 @@ pub struct OpenagentRuntime {
     behind: Option<Abilities>,
     /// Handshakes that wait for that, with the version agreed on.
     ungreeted: Vec<(WireId, String)>,
+    /// Actions that a person wants not to be asked about again, each for its session: these very ones, and nothing like them.
+    remembered: HashSet<(SessionId, ActionDigest)>,
 }
 
 /// Where the run under way was asked, once known: the entry before its prompt, if any.
@@ -85,7 +90,17 @@ impl OpenagentRuntime {
     }
 
     fn text(&mut self, cx: &mut RuntimeCx<'_>, text: &str) {
-        match jsonrpc::classify(text) {
+        let line = jsonrpc::inspect(text);
+        match line.message {
+            Message::Request { id, .. } if line.version != Version::Two => {
+                let why = "\"jsonrpc\":\"2.0\" is missing";
+                let error = RpcError::new(jsonrpc::INVALID_REQUEST, words(jsonrpc::INVALID_REQUEST, why));
+                let error = if self.rate.allow(cx.now.0) { error } else { too_many() };
+                Self::refuse_line(cx, Some(&id), &error);
+            }
+            Message::Notification { method, .. } if line.version != Version::Two => {
+                cx.log(format!("ignored: notification {method:?} without \"jsonrpc\":\"2.0\""));
+            }
             Message::Request { id, method, params } => {
                 if !self.rate.allow(cx.now.0) || self.pending.len() >= MAX_PENDING {
                     return Self::refuse_line(cx, Some(&id), &too_many());

@@ -34,6 +34,7 @@ fn runtime() -> RuntimeBench {
         version: "1.2.3".into(),
         cwd: "/p".into(),
         model: Some(("offline".into(), "echo".into())),
+        models: [("offline", "echo"), ("anthropic", "claude")].map(|(p, n)| (p.into(), n.into())).to_vec(),
         options: Vec::new(),
         follows: false,
     };

@@ -60,6 +60,8 @@ pub struct OpenagentUi {
     query: Option<Hearing>,
     over: VecDeque<String>,
     known: BTreeMap<SessionId, SessionSummary>,
+    /// The model that answered last.
+    model: Option<String>,
     /// Sessions whose messages were told already.
     told: BTreeSet<SessionId>,
     /// The session that was loaded last.
@@ -85,6 +87,11 @@ impl OpenagentUi {
     /// The existing backend is at the other end.
     fn existing(&self) -> bool {
         self.server.as_ref().is_some_and(|server| server.server_info.name == EXISTING_BACKEND)
+    }
+
+    /// Our own runtime is.
+    fn is_ours(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| server.server_info.name == super::OUR_NAME)
     }
 
     fn line_limit(&self) -> usize {
@@ -191,6 +198,14 @@ impl OpenagentUi {
         }
     }
 
+    /// The backend said which model answered.
+    fn uses(&mut self, cx: &mut UiCx<'_>, model: String) {
+        if !model.is_empty() && self.model.as_ref() != Some(&model) {
+            cx.fact(Fact::new(Said::Model(commands::lift_model(&model))));
+            self.model = Some(model);
+        }
+    }
+
     fn forget(&mut self, query_id: String) {
         self.over.push_back(query_id);
         if self.over.len() > MAX_OVER {
@@ -217,8 +232,10 @@ impl OpenagentUi {
                 }
             }),
             notify::Complete::METHOD => read(raw).map(|complete: notify::Complete| {
+                let model = complete.metadata.as_ref().map(|metadata| metadata.model_used.clone());
                 if let Some(query) = self.heard(cx, &complete.query_id) {
                     query.complete(cx, complete);
+                    self.uses(cx, model.unwrap_or_default());
                 }
                 self.end_if_over(cx);
             }),
@@ -226,6 +243,8 @@ impl OpenagentUi {
                 if let Some(query) = self.heard(cx, &error.query_id) {
                     query.error(error.error);
                 }
+                // The document says of no end that follows; one that still comes is of a query that is over.
+                self.end_if_over(cx);
             }),
             notify::RequestApproval::METHOD => read(raw).map(|request| self.approval(cx, request, raw)),
             notify::Progress::METHOD => read(raw).map(|progress: notify::Progress| {
@@ -304,6 +323,7 @@ impl UiRole for OpenagentUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.wanted = hello.session.as_deref().map(str::to_owned);
         self.context.cwd = Some(hello.cwd.clone()).filter(|cwd| !cwd.is_empty());
+        self.context.shell.clone_from(&hello.shell);
         let (cols, rows) = hello.size.unwrap_or(NO_TERMINAL);
         let capabilities = [
             capability::STREAMING,

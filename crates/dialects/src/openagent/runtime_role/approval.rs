@@ -41,7 +41,8 @@ pub(super) fn lower(
     }
 }
 
-/// Only what was offered can be remembered for good; what is like it is allowed while the session lasts.
+/// A rule that was shown covers what is like this action, so it is kept only where the person said so. Remembering the choice alone
+/// reaches no further than the very same action: that is [`super::queries`]' to remember.
 pub(super) fn lift(
     consent: &Consent,
     approved: bool,
@@ -53,9 +54,9 @@ pub(super) fn lift(
         return Answer::Deny { reason };
     }
     let scope = match (options.remember_choice, options.apply_to_similar) {
-        (true, _) if consent.rule.is_some() => Scope::Always,
-        (true, _) | (_, true) => Scope::Session,
-        (false, false) => Scope::Once,
+        (true, true) if consent.rule.is_some() => Scope::Always,
+        (_, true) => Scope::Session,
+        (_, false) => Scope::Once,
     };
     Answer::Allow { scope, digest: Some(consent.digest.clone()) }
 }
@@ -76,7 +77,8 @@ fn preview(consent: &Consent, style: Style) -> notify::Preview {
     if style.object_preview {
         return notify::Preview::Object { kind: kind.to_owned(), content, file };
     }
-    notify::Preview::Text(content)
+    // Printed as it stands, in raw mode.
+    notify::Preview::Text(if style.carriage_returns { plain::in_raw_mode(&content) } else { content })
 }
 
 fn level(risk: Risk) -> &'static str {

@@ -1,7 +1,8 @@
 //! From what the client tells about the person's terminal to what the model may know. Variables of the environment are left out, since
 //! they may hold secrets. Everything is bounded; the newest is kept.
 
-use super::super::wire::Context;
+use super::super::note::{self, Note};
+use super::super::wire::{Context, RecentCommand};
 use domain::signal::UiContext;
 
 /// Most commands told to the model.
@@ -33,25 +34,25 @@ pub(super) fn merge(known: &mut Context, newer: Context) {
 
 /// Whether there is anything that the model could use.
 pub(super) fn tells(context: &Context) -> bool {
-    lift(context) != UiContext::default()
+    lift(context) != UiContext { size: lift(context).size, ..UiContext::default() }
 }
 
 /// As the runtime knows it.
 pub(super) fn lift(context: &Context) -> UiContext {
-    let mut notes = Vec::new();
-    notes.extend(context.shell.iter().map(|shell| format!("shell: {shell}")));
+    let mut notes: Vec<Note> = context.shell.iter().cloned().map(Note::Shell).collect();
     for ran in context.recent_commands.iter().flatten() {
-        let line: String = ran.command.chars().take(MAX_COMMAND).collect();
-        notes.push(match ran.exit_code {
-            Some(0) => format!("ran: {line}"),
-            Some(code) => format!("ran: {line} (failed with code {code})"),
-            None => format!("ran: {line} (still running, or nobody knows)"),
-        });
+        let command = ran.command.chars().take(MAX_COMMAND).collect();
+        notes.push(Note::Ran(RecentCommand { command, ..ran.clone() }));
     }
     let output = context.recent_output.iter().filter(|text| !text.trim().is_empty());
-    notes.extend(output.map(|text| format!("recent output:\n{text}")));
-    notes.extend(context.open_files.iter().flatten().map(|file| format!("open file: {file}")));
-    UiContext { cwd: context.cwd.clone(), notes, ..UiContext::default() }
+    notes.extend(output.cloned().map(Note::Output));
+    notes.extend(context.open_files.iter().flatten().cloned().map(Note::OpenFile));
+    let notes = notes.iter().map(note::write).collect();
+    let size = context
+        .terminal_size
+        .as_ref()
+        .and_then(|size| Some((u16::try_from(size.cols).ok()?, u16::try_from(size.rows).ok()?)));
+    UiContext { cwd: context.cwd.clone(), notes, size, ..UiContext::default() }
 }
 
 fn tail(text: &str) -> String {

@@ -59,6 +59,8 @@ pub(super) struct Query {
     cancelled: bool,
     /// The person wants to be asked before tools run.
     asks: bool,
+    /// Nothing but requests for approval is told: the existing client takes every end for that of its own query.
+    only_asks: bool,
     prompt: Option<(Input, PromptOptions)>,
     suggestion: Option<Suggestion>,
     pub(super) telling: Telling,
@@ -74,6 +76,9 @@ impl Query {
 
     /// Says lines, after the answer to the request.
     pub(super) fn say(&mut self, cx: &mut RuntimeCx<'_>, lines: Vec<String>) {
+        if self.only_asks {
+            return;
+        }
         if self.request.is_some() {
             self.held.extend(lines);
         } else {
@@ -122,7 +127,8 @@ impl OpenagentRuntime {
         query.request = Some(id);
         query.own = true;
         query.asks = options.require_approval.unwrap_or(true);
-        query.prompt = Some((Input::text(message), lift_options(&options)));
+        let ask_first = options.require_approval == Some(true) && self.client.approves();
+        query.prompt = Some((Input::text(message), PromptOptions { ask_first, ..lift_options(&options) }));
         query.suggestion = suggestion;
         self.queries.insert(number, query);
         self.advance(cx);
@@ -143,6 +149,7 @@ impl OpenagentRuntime {
             held: Vec::new(),
             cancelled: false,
             asks: true,
+            only_asks: false,
             prompt: None,
             suggestion: None,
             telling,
@@ -306,7 +313,8 @@ impl OpenagentRuntime {
     pub(super) fn end_early(&mut self, cx: &mut RuntimeCx<'_>, number: u64, failure: Failure) {
         let Some(mut query) = self.queries.remove(&number) else { return };
         query.accept(cx);
-        query.telling.failed(&mut self.counters, cx.now, failure).into_iter().for_each(|line| cx.send(line));
+        let lines = query.telling.failed(&mut self.counters, cx.now, failure);
+        query.say(cx, lines);
     }
 
     /// Stops a query; the pending receipt answers the client.
@@ -391,8 +399,9 @@ impl OpenagentRuntime {
         };
         if let Some(query) = self.queries.values_mut().find(ours) {
             (query.run, query.session) = (Some(run), Some(session.clone()));
-        } else if self.client.by_the_book() {
+        } else if self.client.by_the_book() || self.client.terminal {
             let (number, mut query) = self.new_query(cx, true);
+            query.only_asks = self.client.terminal;
             (query.stage, query.session, query.run) = (QueryStage::Running, Some(session.clone()), Some(run));
             self.queries.insert(number, query);
         }
@@ -402,16 +411,25 @@ impl OpenagentRuntime {
         let Some(query) = self.queries.get_mut(&number) else { return };
         let AskKind::Consent(consent) = &ask.kind else { return };
         let waved = !query.asks && consent.assessment.risk <= Risk::Medium && consent.assessment.reversible;
-        if waved {
+        let remembered = consent.assessment.risk < Risk::Critical
+            && self.remembered.contains(&(session.clone(), consent.digest.clone()));
+        if waved || remembered {
             if query.telling.asked(&mut self.counters, ask, consent) {
-                // The client said with its query that it need not be asked; what cannot be undone is asked all the same.
+                // The client said that it need not be asked, with its query or about this very action; what is critical, and with
+                // the query also what cannot be undone, is asked all the same.
                 let answer = Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) };
                 let command = Command::Answer { ask: ask.id, answer };
                 self.ask_hub(cx, Target::Session(session.clone()), command, HubCommand::Silent);
             }
         } else {
-            let lines = query.telling.approval(&mut self.counters, ask, cx.now);
-            query.say(cx, lines);
+            let mut lines = query.telling.approval(&mut self.counters, ask, cx.now);
+            match lines.pop() {
+                Some(request) if query.only_asks => cx.send(request),
+                request => {
+                    lines.extend(request);
+                    query.say(cx, lines);
+                }
+            }
         }
     }
 

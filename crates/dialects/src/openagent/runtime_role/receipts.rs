@@ -6,8 +6,9 @@ use super::super::wire::{
     ApproveResult, DeleteResult, ExportResult, ListResult, LoadResult, LoadedSession, SaveResult,
     SessionItem, SessionMessage,
 };
-use super::OpenagentRuntime;
 use super::requests::{cancel_line, refusal_error};
+use super::{MAX_REMEMBERED, OpenagentRuntime};
+use domain::ask::ActionDigest;
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Part, Role};
 use domain::ids::SessionId;
@@ -22,6 +23,8 @@ use wire::{WireId, time};
 pub(super) enum HubCommand {
     /// Nobody: something sent along.
     Silent,
+    /// Nobody: a client has said who it is and is shown what goes on.
+    Joined,
     /// A side session for a query.
     Branch {
         query: u64,
@@ -42,6 +45,8 @@ pub(super) enum HubCommand {
         id: WireId,
         execution_id: String,
         approved: bool,
+        /// What is not asked about again once the hub took the answer.
+        remember: Option<(SessionId, ActionDigest)>,
     },
     Save {
         id: WireId,
@@ -78,6 +83,12 @@ impl OpenagentRuntime {
                 }
                 return;
             }
+            HubCommand::Joined => {
+                if let Some(view) = view {
+                    self.catch_up(cx, view);
+                }
+                return;
+            }
             HubCommand::Branch { query } => return self.branched(cx, query, with),
             HubCommand::Prepared { query } => {
                 if let Err(refusal) = with {
@@ -96,7 +107,10 @@ impl OpenagentRuntime {
                 }
                 Err(refusal) => (id, Err(refusal)),
             },
-            HubCommand::Approve { id, execution_id, approved } => {
+            HubCommand::Approve { id, execution_id, approved, remember } => {
+                if with.is_ok() && self.remembered.len() < MAX_REMEMBERED {
+                    self.remembered.extend(remember);
+                }
                 return self.approved(cx, &id, execution_id, approved, with);
             }
             HubCommand::Save { id } => {
@@ -135,6 +149,9 @@ impl OpenagentRuntime {
                     Receipt::Exported { text, .. } => {
                         let status = "success".to_owned();
                         let content = plain::clean(&text);
+                        // The existing client prints it as it stands.
+                        let raw = self.client.style().carriage_returns;
+                        let content = if raw { plain::in_raw_mode(&content) } else { content };
                         jsonrpc::result(&id, &ExportResult { status, format, content, error: None })
                     }
                     _ => odd(&id),
@@ -222,7 +239,8 @@ fn lower_loaded(session: &SessionSummary, state: Option<&State>) -> LoadResult {
         let (role, timestamp) = (role.to_owned(), time::write(entry.at.0));
         messages.push(SessionMessage { role, content, timestamp, token_count: None });
     }
-    let count = if state.is_some() { messages.len() as u64 } else { session.messages };
+    // As lists count them: messages without a text, such as those that only call tools, are some too.
+    let count = session.messages;
     LoadResult {
         loaded: true,
         session: LoadedSession {

@@ -1,17 +1,19 @@
 //! From what the client asks to commands. Everything is checked here, so that the hub only sees what fits the vocabulary.
 
-use super::super::version;
 use super::super::wire::{
     ApproveParams, ApproveResult, CancelParams, CancelResult, Context, ContextResult, DeleteParams,
     ExportParams, ExportResult, InitializeParams, InitializeResult, ListParams, LoadParams, Model, Program,
     QueryParams, SaveParams, capability, code,
 };
+use super::super::{OUR_NAME, version};
 use super::client::Client;
 use super::receipts::HubCommand;
 use super::{GREET, MAX_PENDING, OpenagentRuntime, approval, context, words};
 use crate::rpc::Call as _;
 use domain::ask::Closing;
-use domain::command::{Command, ExportFormat, LibraryCommand, ListScope, Refusal, RefusalKind, Target};
+use domain::command::{
+    Command, ExportFormat, LibraryCommand, ListScope, Refusal, RefusalKind, SessionCommand, Target,
+};
 use domain::ids::SessionId;
 use domain::port::Abilities;
 use roles::{GREET_WITHIN, RuntimeCx};
@@ -100,6 +102,7 @@ impl OpenagentRuntime {
         self.client = Client::new(&params);
         if !self.greeting.follows || self.behind.is_some() {
             cx.send(self.initialized(id, agreed));
+            self.show_what_goes_on(cx);
             return Ok(());
         }
         if self.ungreeted.len() >= MAX_PENDING {
@@ -117,11 +120,12 @@ impl OpenagentRuntime {
             None if self.greeting.follows => Abilities::default(),
             None => Abilities::all("parlor"),
         };
-        let model = self.greeting.model.iter();
-        let models = model.map(|(provider, name)| Model {
-            name: format!("{provider}/{name}"),
+        let used = self.greeting.model.as_ref();
+        let others = self.greeting.models.iter().filter(|model| Some(*model) != used);
+        let models = used.into_iter().chain(others).map(|model| Model {
+            name: format!("{}/{}", model.0, model.1),
             kind: "chat".to_owned(),
-            loaded: true,
+            loaded: Some(model) == used,
         });
         let capabilities = [
             (capability::STREAMING, true),
@@ -135,7 +139,7 @@ impl OpenagentRuntime {
         let result = InitializeResult {
             status: "ready".to_owned(),
             protocol_version: Some(agreed),
-            server_info: Program { name: "parlor".to_owned(), version: self.greeting.version.clone() },
+            server_info: Program { name: OUR_NAME.to_owned(), version: self.greeting.version.clone() },
             capabilities: capabilities.collect(),
             models: models.collect(),
         };
@@ -147,8 +151,19 @@ impl OpenagentRuntime {
         if !self.ungreeted.is_empty() {
             cx.cancel_timer(GREET);
         }
-        for (id, agreed) in std::mem::take(&mut self.ungreeted) {
-            cx.send(self.initialized(&id, agreed));
+        let waited = std::mem::take(&mut self.ungreeted);
+        for (id, agreed) in &waited {
+            cx.send(self.initialized(id, agreed.clone()));
+        }
+        if !waited.is_empty() {
+            self.show_what_goes_on(cx);
+        }
+    }
+
+    /// What goes on at home was not told to a client that nobody knew: a question may wait since before a restart.
+    fn show_what_goes_on(&mut self, cx: &mut RuntimeCx<'_>) {
+        if self.home.is_some() {
+            self.ask_hub(cx, self.at_home(), Command::Session(SessionCommand::Stats), HubCommand::Joined);
         }
     }
 
@@ -208,10 +223,12 @@ impl OpenagentRuntime {
                 "approved required",
             );
         };
-        let answer =
-            approval::lift(&asked.consent, approved, &params.options.unwrap_or_default(), params.reason);
+        let options = params.options.unwrap_or_default();
+        let answer = approval::lift(&asked.consent, approved, &options, params.reason);
+        let alone = approved && options.remember_choice && !options.apply_to_similar;
+        let remember = alone.then(|| (session.clone(), asked.consent.digest.clone()));
         let command = Command::Answer { ask: asked.ask, answer };
-        let pending = HubCommand::Approve { id: id.clone(), execution_id, approved };
+        let pending = HubCommand::Approve { id: id.clone(), execution_id, approved, remember };
         self.ask_hub(cx, Target::Session(session), command, pending);
         Ok(())
     }
@@ -223,14 +240,17 @@ impl OpenagentRuntime {
         params: Option<&RawValue>,
     ) -> Result<(), RpcError> {
         let params: SaveParams = read(params)?;
+        let history = params.include_history.unwrap_or(true);
+        if history && params.include_blocks == Some(false) {
+            let why = "blocks are part of the messages here, so include_blocks cannot be false while include_history is true; \
+                       leave it out, or save without the history";
+            return Err(invalid(why));
+        }
         if self.home.is_none() {
             let why = "there is no session to save yet; send a query first";
             return Err(RpcError::new(code::AGENT, words(code::AGENT, why)));
         }
-        let command = Command::Library(LibraryCommand::Save {
-            path: params.path,
-            history: params.include_history.unwrap_or(true),
-        });
+        let command = Command::Library(LibraryCommand::Save { path: params.path, history });
         self.ask_hub(cx, self.at_home(), command, HubCommand::Save { id: id.clone() });
         Ok(())
     }

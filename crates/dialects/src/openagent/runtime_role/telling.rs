@@ -30,7 +30,7 @@ const MAX_WORDS: usize = 160;
 /// `metadata.type` of the empty line between two messages of one answer.
 pub(in super::super) const BREAK: &str = "break";
 /// Languages of blocks that a shell could run as they stand.
-const SHELLS: &[&str] = &["sh", "bash", "zsh", "fish", "shell", "console"];
+pub(in super::super) const SHELLS: &[&str] = &["sh", "bash", "zsh", "fish", "shell", "console"];
 
 /// Numbers that no two things of one link share.
 #[derive(Debug, Default)]
@@ -55,6 +55,8 @@ pub(super) struct Telling {
     whole: String,
     fences: Fences,
     plain: Plain,
+    /// What the model thinks, until a line is full.
+    thoughts: String,
     /// The run, once it is known.
     narrator: Option<Narrator>,
     /// The model has begun to answer.
@@ -81,6 +83,7 @@ impl Telling {
             whole: String::new(),
             fences: Fences::default(),
             plain: Plain::default(),
+            thoughts: String::new(),
             narrator: None,
             answers: false,
             tools: BTreeMap::new(),
@@ -136,6 +139,9 @@ impl Telling {
     }
 
     fn tell(&mut self, counters: &mut Counters, at: Millis, told: Narration<'_>) {
+        if !matches!(told, Narration::Thought { .. }) {
+            self.end_thought();
+        }
         match told {
             Narration::RunStarted => {
                 self.began = at;
@@ -316,12 +322,20 @@ impl Telling {
         self.piece("\n\n".to_owned(), BREAK);
     }
 
+    /// Thoughts come word by word; they are told line by line.
     fn thought(&mut self, text: &str) {
-        let text = plain::clean(text);
-        let message = last_line(&text);
+        self.thoughts.push_str(&plain::clean(text));
+        if self.thoughts.ends_with('\n') || self.thoughts.len() >= MAX_WORDS {
+            self.end_thought();
+        }
+    }
+
+    fn end_thought(&mut self) {
+        let text = std::mem::take(&mut self.thoughts);
         if text.is_empty() {
             return;
         }
+        let message = last_line(&text);
         let message = if message.is_empty() { "Thinking".to_owned() } else { message };
         let query_id = self.query_id.clone();
         self.say(&Thinking { query_id, phase: "planning".to_owned(), message, thought: Some(text) });

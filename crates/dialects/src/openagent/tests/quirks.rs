@@ -5,7 +5,7 @@ use super::{
 };
 use crate::bench::{RuntimeBench, cancel, session, summary};
 use domain::ask::{Answer, Risk, Scope};
-use domain::command::{Command, LibraryCommand, Receipt, RefusalKind};
+use domain::command::{Command, ExportFormat, LibraryCommand, Receipt, RefusalKind};
 use domain::event::{Body, Failure, Outcome, ToolEvent};
 use domain::tool::{ToolOutcome, ToolPhase, ToolResult};
 use serde_json::json;
@@ -54,7 +54,7 @@ fn preview_is_a_text() {
         may_it_write(&mut bench, tool, Risk::Medium);
         bench.sent().last().unwrap()["params"]["preview"].clone()
     };
-    assert_eq!(preview(terminal()), "--- a\n+++ b\n");
+    assert_eq!(preview(terminal()), "--- a\r\n+++ b\r\n");
     assert_eq!(preview(runtime()), "--- a\n+++ b\n");
     assert_eq!(preview(by_the_book())["type"], "diff");
 }
@@ -93,6 +93,14 @@ fn raw_mode_line_breaks() {
     bench.delta(message, "a\nb");
     let params = &bench.sent()[0]["params"];
     assert_eq!((&params["token"], &params["content"]), (&json!("a\nb"), &json!("a\r\nb")));
+    for (mut bench, wanted) in [(terminal(), "# x\r\ny"), (by_the_book(), "# x\ny")] {
+        let exported = Receipt::Exported { format: ExportFormat::Markdown, text: "# x\ny".into() };
+        let export = format!(
+            r#"{{"jsonrpc":"2.0","id":5,"method":"session.export","params":{{"session_id":"{HOME}"}}}}"#
+        );
+        bench.asked(&export, Ok(exported));
+        assert_eq!(bench.sent()[0]["result"]["content"], wanted);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::Millis;
+use domain::session::SessionSummary;
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::Line;
 use serde_json::json;
@@ -38,10 +39,15 @@ fn a_loaded_session_has_its_messages_in_readable_roles() {
     bench.sent();
     let load =
         format!(r#"{{"jsonrpc":"2.0","id":6,"method":"session.load","params":{{"session_id":"{HOME}"}}}}"#);
-    bench.asked(&load, Ok(Receipt::Session { session: summary(&session(HOME)), parent: None }));
+    let listed = SessionSummary { messages: 20, ..summary(&session(HOME)) };
+    bench.asked(&load, Ok(Receipt::Session { session: listed, parent: None }));
     let result = &bench.sent()[0]["result"];
     assert_eq!(result["session"]["blocks_count"], 2);
-    assert_eq!(result["message_count"], 2);
+    assert_eq!(
+        (&result["message_count"], &result["session"]["messages_count"]),
+        (&json!(20), &json!(20)),
+        "as in a list"
+    );
     let roles: Vec<_> = result["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant"]);
     assert_eq!(result["messages"][0]["timestamp"], "2024-10-27T03:33:20.000Z");
@@ -77,6 +83,9 @@ fn bad_input_is_answered_and_harmless() {
     for (line, code) in [
         (r#"{"jsonrpc":"2.0","id":12,"method":"agent.query","params":{"message":" "}}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":12,"method":"session.delete","params":{}}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":12,"method":"session.save","params":{"include_blocks":false}}"#, -32602),
+        (r#"{"id":12,"method":"session.list","params":{}}"#, -32600),
+        (r#"{"jsonrpc":"1.0","id":12,"method":"session.list","params":{}}"#, -32600),
     ] {
         bench.say(line);
         let sent = bench.sent();
@@ -91,9 +100,13 @@ fn bad_input_is_answered_and_harmless() {
     ));
     let sent = bench.sent();
     assert_eq!((&sent[0]["id"], &sent[0]["error"]["code"]), (&json!(77), &json!(-32600)));
-    for silent in
-        ["", "  ", r#"{"jsonrpc":"2.0","method":"whatever"}"#, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#]
-    {
+    for silent in [
+        "",
+        "  ",
+        r#"{"method":"context.update","params":{"cwd":"/x"}}"#,
+        r#"{"jsonrpc":"2.0","method":"whatever"}"#,
+        r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
+    ] {
         bench.say(silent);
         assert!(bench.lines().is_empty() && bench.commands().is_empty(), "{silent}");
     }

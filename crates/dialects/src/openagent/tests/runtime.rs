@@ -1,10 +1,11 @@
 //! The runtime's side: what a query says, approvals, and several queries at once.
 
 use super::{
-    HOME, SIDE, awaiting, by_the_book, consent, greeted, may_it_write, methods, query, start, terminal,
+    HOME, SIDE, awaiting, by_the_book, consent, greeted, may_it_write, methods, query, runtime, start,
+    terminal,
 };
-use crate::bench::{session, summary};
-use domain::ask::{Answer, Ask, Closing, Risk, Scope};
+use crate::bench::{RuntimeBench, session, summary};
+use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Risk, Scope};
 use domain::command::{
     Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
 };
@@ -154,8 +155,7 @@ fn what_an_approval_shows_and_what_became_of_it() {
     let lines = bench.sent();
     let wanted = ["tool.progress", "tool.progress", "stream.block", "tool.complete", "stream.block"];
     assert_eq!(methods(&lines), wanted);
-    let output =
-        json!({"percentage":0.0,"status":"processing","message":"b","indeterminate":true,"output":"a\nb\n"});
+    let output = json!({"status":"processing","message":"b","indeterminate":true,"output":"a\nb\n"});
     assert_eq!(lines[0]["params"]["progress"], output);
     let status = json!({"percentage":45.0,"status":"processing","message":"Analyzing 15 files..."});
     assert_eq!(lines[1]["params"]["progress"], status);
@@ -169,16 +169,131 @@ fn how_far_an_approval_reaches() {
     for (options, wanted) in [
         ("{}", Scope::Once),
         (r#"{"apply_to_similar":true}"#, Scope::Session),
-        (r#"{"remember_choice":true}"#, Scope::Always),
+        (r#"{"remember_choice":true}"#, Scope::Once),
+        (r#"{"remember_choice":true,"apply_to_similar":false}"#, Scope::Once),
         (r#"{"remember_choice":true,"apply_to_similar":true}"#, Scope::Always),
     ] {
         let (mut bench, ..) = awaiting();
-        bench.say(&format!(r#"{{"id":4,"method":"tool.approve","params":{{"execution_id":"exec-1","approved":true,"options":{options}}}}}"#));
+        bench.say(&format!(r#"{{"jsonrpc":"2.0","id":4,"method":"tool.approve","params":{{"execution_id":"exec-1","approved":true,"options":{options}}}}}"#));
         let (_, _, command) = bench.command();
         assert!(
             matches!(&command, Command::Answer { answer: Answer::Allow { scope, .. }, .. } if *scope == wanted),
             "{command:?}"
         );
+    }
+}
+
+/// `remember_choice` without `apply_to_similar` reaches no further than the very same action in the same session.
+#[test]
+fn a_choice_that_is_remembered_covers_nothing_similar() {
+    for (digest, risk, asked) in [
+        ("the same", Risk::High, false),
+        ("another file", Risk::High, true),
+        ("the same", Risk::Critical, true),
+    ] {
+        let mut bench = by_the_book();
+        query(&mut bench);
+        let (_, message) = bench.step();
+        let ask = |bench: &mut RuntimeBench, digest: &str, risk| {
+            let tool = bench.propose(message, "write", "{}");
+            let AskKind::Consent(mut about) = consent(bench, tool, risk) else { panic!() };
+            about.digest = ActionDigest(digest.to_owned());
+            bench.ask_until("Write a.rs", AskKind::Consent(about), None)
+        };
+        ask(&mut bench, "the same", risk);
+        bench.sent();
+        bench.asked(
+            r#"{"jsonrpc":"2.0","id":4,"method":"tool.approve","params":{"execution_id":"exec-1","approved":true,"options":{"remember_choice":true,"apply_to_similar":false}}}"#,
+            Ok(Receipt::Done),
+        );
+        bench.sent();
+        let second = ask(&mut bench, digest, risk);
+        let told = methods(&bench.sent());
+        assert_eq!(told.contains(&"tool.request_approval".to_owned()), asked, "{digest} {risk:?}");
+        let answers: Vec<Command> = bench.commands().into_iter().map(|(_, _, command)| command).collect();
+        let once = |command: &Command| matches!(command, Command::Answer { ask, answer: Answer::Allow { scope: Scope::Once, .. } } if *ask == second);
+        assert_eq!(answers.iter().any(once), !asked, "{answers:?}");
+    }
+}
+
+#[test]
+fn who_requires_approval_is_asked_first_and_who_cannot_be_asked_is_not() {
+    for (capabilities, options, wanted) in [
+        (r#"["tool_approval"]"#, r#"{"require_approval":true}"#, true),
+        (r#"["tool_approval"]"#, r#"{"require_approval":false}"#, false),
+        (r#"["tool_approval"]"#, "{}", false),
+        (r#"["streaming"]"#, r#"{"require_approval":true}"#, false),
+    ] {
+        let mut bench = greeted(&format!(
+            r#"{{"client_info":{{"name":"x","version":"1"}},"capabilities":{capabilities}}}"#
+        ));
+        bench.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":2,"method":"agent.query","params":{{"message":"go","options":{options}}}}}"#
+        ));
+        let (_, _, command) = bench.command();
+        let Command::Run(RunCommand::Prompt { options: asked, .. }) = command else { panic!("{command:?}") };
+        assert_eq!(asked.ask_first, wanted, "{capabilities} {options}");
+    }
+}
+
+#[test]
+fn thoughts_come_line_by_line() {
+    let mut bench = by_the_book();
+    query(&mut bench);
+    let (_, message) = bench.step();
+    bench.sent();
+    for word in ["First", " this", ".\n", "Then", " that"] {
+        let text = word.into();
+        bench.happen(Body::Message(MessageEvent::Delta { message, kind: TextKind::Thought, text }));
+    }
+    bench.delta(message, "Done.");
+    let lines = bench.sent();
+    assert_eq!(methods(&lines), ["agent.thinking", "agent.thinking", "stream.token"]);
+    assert_eq!(lines[0]["params"]["thought"], "First this.\n");
+    assert_eq!(lines[1]["params"]["thought"], "Then that");
+}
+
+#[test]
+fn a_file_written_as_it_stood_has_no_diff() {
+    let mut bench = by_the_book();
+    query(&mut bench);
+    let (_, message) = bench.step();
+    let tool = bench.propose(message, "write", "{}");
+    bench.start_tool(tool);
+    bench.sent();
+    let diff = Part::Diff { path: Some("a.rs".into()), text: String::new() };
+    let result = ToolResult { text: "nothing to change".into(), parts: vec![diff], ..ToolResult::default() };
+    bench.end_tool(tool, ToolOutcome::Done, result);
+    let lines = bench.sent();
+    assert_eq!(methods(&lines), ["tool.complete", "stream.block"]);
+    assert_eq!(lines[0]["params"]["result"]["files_modified"], json!([]));
+    assert_eq!(lines[1]["params"]["block"]["type"], "tool_output");
+}
+
+/// The session is shown before anybody said who they are, as after a restart; a question waits in it.
+#[test]
+fn who_joins_sees_a_question_from_before() {
+    for (name, told) in [
+        ("seedling", vec!["agent.thinking", "tool.request_approval"]),
+        ("openagent-terminal", vec!["tool.request_approval"]),
+    ] {
+        let mut bench = runtime();
+        bench.begin("go");
+        let (_, message) = bench.step();
+        let tool = bench.propose(message, "write", "{}");
+        may_it_write(&mut bench, tool, Risk::High);
+        bench.attach();
+        assert_eq!(bench.sent(), Vec::<Value>::new(), "nobody is known yet");
+        let hello = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"client_info":{{"name":"{name}","version":"0.1.0"}}}}}}"#
+        );
+        bench.asked(&hello, Ok(Receipt::Done));
+        let mut lines = methods(&bench.sent());
+        lines.retain(|line| told.contains(&line.as_str()));
+        lines.dedup();
+        assert_eq!(lines, told, "{name}");
+        bench.say(r#"{"jsonrpc":"2.0","id":4,"method":"tool.approve","params":{"execution_id":"exec-1","approved":true}}"#);
+        assert!(matches!(bench.command().2, Command::Answer { .. }));
     }
 }
 

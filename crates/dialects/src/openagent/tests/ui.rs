@@ -2,13 +2,14 @@
 
 use super::{ui, ui_by_the_book, ui_query};
 use crate::bench::{UiBench, session, texts};
-use domain::ask::{Answer, AskKind, Preview, Risk};
+use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand,
     SessionCommand,
 };
 use domain::content::{Part, Role};
 use domain::event::Outcome;
+use domain::signal::UiContext;
 use domain::state::EntryKind;
 use domain::tool::{ToolOutcome, ToolPhase};
 use roles::{Reason, TimerKey};
@@ -114,8 +115,6 @@ fn ends_of_every_kind() {
     let mut bench = ui_by_the_book();
     ui_query(&mut bench);
     bench.hear(&note("stream.error", &json!({"query_id":"q-9","error":{"code":-32001,"message":"Model failed","details":"CUDA out of memory"}})));
-    assert_eq!(bench.outcome(), None, "the end is still to come");
-    bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"error"})));
     let Some(Outcome::Failed(failure)) = bench.outcome() else { panic!() };
     assert_eq!((failure.code.as_str(), failure.message.as_str()), ("model_error", "Model failed"));
     assert_eq!(failure.hint.as_deref(), Some("CUDA out of memory"));
@@ -199,4 +198,127 @@ fn what_this_wire_cannot_do_is_refused() {
     ui_query(&mut bench);
     bench.prompt("again");
     assert_eq!(bench.refused(), RefusalKind::Busy);
+}
+
+#[test]
+fn an_error_of_the_stream_ends_the_query_with_or_without_a_complete() {
+    for complete in [true, false] {
+        let mut bench = ui_by_the_book();
+        ui_query(&mut bench);
+        bench.hear(&note("stream.error", &json!({"query_id":"q-9","error":{"code":-32000,"message":"Agent processing failed","details":"CUDA out of memory"}})));
+        let Some(Outcome::Failed(failure)) = bench.outcome() else { panic!("{:?}", bench.outcome()) };
+        assert_eq!(
+            (failure.message.as_str(), failure.hint.as_deref()),
+            ("Agent processing failed", Some("CUDA out of memory"))
+        );
+        if complete {
+            bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"error"})));
+        }
+        assert_eq!(bench.state.runs.len(), 1);
+        bench.prompt("again");
+        assert_eq!(bench.sent().last().unwrap()["method"], "agent.query");
+    }
+}
+
+#[test]
+fn an_error_block_stands_in_its_place_and_gives_the_reason() {
+    let mut bench = ui_by_the_book();
+    ui_query(&mut bench);
+    bench.hear(&note("stream.token", &json!({"query_id":"q-9","token":"before"})));
+    bench.hear(&note("stream.block", &json!({"query_id":"q-9","type":"error","content":"disk full\n"})));
+    bench.hear(&note("stream.token", &json!({"query_id":"q-9","token":"after"})));
+    bench.hear(&note("stream.complete", &json!({"query_id":"q-9","status":"error"})));
+    let entries: Vec<String> = bench
+        .state
+        .entries
+        .values()
+        .skip(1)
+        .map(|entry| match &entry.kind {
+            EntryKind::Message(message) => message.text(),
+            EntryKind::Notice { text, .. } => format!("! {text}"),
+            EntryKind::Compaction(_) => String::new(),
+        })
+        .collect();
+    assert_eq!(entries, ["before", "! disk full", "after"]);
+    let Some(Outcome::Failed(failure)) = bench.outcome() else { panic!() };
+    assert_eq!(failure.message, "disk full", "told before, so that nobody says it twice");
+}
+
+#[test]
+fn what_is_noted_about_a_block_and_which_model_answered() {
+    let mut bench = ui_by_the_book();
+    ui_query(&mut bench);
+    bench.hear(&note(
+        "stream.block",
+        &json!({"query_id":"q-9","block":{"type":"code","language":"rust","content":"fn x() {}",
+        "metadata":{"file":"src/main.rs","lines":"10-15","executable":true},
+        "annotations":[{"line":1,"type":"suggestion","message":"This uses iterator adaptors"}]}}),
+    ));
+    let text = texts(&bench.state, Role::Assistant).concat();
+    assert!(text.contains("line 1, suggestion: This uses iterator adaptors"), "{text}");
+    assert!(text.contains("can be run as it stands"), "{text}");
+    let paths: Vec<_> = bench
+        .state
+        .entries
+        .values()
+        .filter_map(|entry| match &entry.kind {
+            EntryKind::Message(message) => message.parts.iter().find_map(|part| match part {
+                Part::Code { path, .. } => path.clone(),
+                _ => None,
+            }),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(paths, ["src/main.rs:10-15"]);
+    bench.hear(&note(
+        "stream.complete",
+        &json!({"query_id":"q-9","status":"success","metadata":{"model_used":"codellama-7b"}}),
+    ));
+    assert_eq!(bench.state.settings.model.as_ref().map(|model| model.name.as_str()), Some("codellama-7b"));
+}
+
+#[test]
+fn where_the_person_works_goes_to_the_members_of_the_document() {
+    let mut bench = ui_by_the_book();
+    let notes = [
+        "shell: fish",
+        "ran: cargo test (failed with code 101)",
+        "open file: b.rs",
+        "recent output:\npanicked",
+    ];
+    bench.command(Command::UpdateContext(UiContext {
+        cwd: Some("/p/sub".into()),
+        active_file: Some("a.rs".into()),
+        notes: notes.map(str::to_owned).to_vec(),
+        size: Some((110, 36)),
+        ..UiContext::default()
+    }));
+    let told = bench.sent().remove(0);
+    assert_eq!(told["method"], "context.update");
+    assert_eq!(
+        told["params"],
+        json!({"cwd":"/p/sub","shell":"fish","recent_commands":[{"command":"cargo test","exit_code":101}],
+        "recent_output":"panicked","open_files":["a.rs","b.rs"],"terminal_size":{"cols":110,"rows":36}})
+    );
+    bench.command(Command::UpdateContext(UiContext::of_size(100, 30)));
+    assert_eq!(bench.sent()[0]["params"], json!({"terminal_size":{"cols":100,"rows":30}}));
+    bench.prompt("go");
+    let context = bench.sent()[0]["params"]["context"].clone();
+    assert_eq!((&context["cwd"], &context["shell"]), (&json!("/p/sub"), &json!("fish")));
+    assert_eq!(context["open_files"], json!(["a.rs", "b.rs"]), "a resize takes nothing away");
+}
+
+#[test]
+fn a_yes_for_what_is_similar_says_so() {
+    for (scope, options) in [
+        (Scope::Once, json!({"remember_choice":false,"apply_to_similar":false})),
+        (Scope::Session, json!({"remember_choice":false,"apply_to_similar":true})),
+        (Scope::Always, json!({"remember_choice":true,"apply_to_similar":true})),
+    ] {
+        let mut bench = ui_by_the_book();
+        ui_query(&mut bench);
+        bench.hear(&note("tool.request_approval", &json!({"execution_id":"e1","query_id":"q-9","tool":{"name":"x"},"risk_assessment":{"level":"low"}})));
+        bench.answer(Answer::Allow { scope, digest: None });
+        assert_eq!(bench.sent()[0]["params"]["options"], options);
+    }
 }

@@ -1,8 +1,9 @@
 //! What our side wants, as requests of this wire.
 
+use super::super::note::{self, Note};
 use super::super::wire::{
     ApproveOptions, ApproveParams, CancelParams, Context, DeleteParams, ExportParams, ListParams, LoadParams,
-    QueryOptions, QueryParams, SaveParams,
+    QueryOptions, QueryParams, SaveParams, TerminalSize,
 };
 use super::responses::SentRequest;
 use super::{Asking, OpenagentUi};
@@ -33,8 +34,20 @@ impl OpenagentUi {
             Command::Run(RunCommand::Cancel { run, .. }) => self.cancel(cx, seen, ticket, run),
             Command::Answer { ask, answer } => self.answer(cx, seen, ticket, ask, answer),
             Command::UpdateContext(context) => {
-                self.context = lower_context(context);
-                cx.send(rpc::notification(&self.context));
+                let resized = context.is_size_only();
+                let newer = lower_context(context);
+                cx.send(rpc::notification(&newer));
+                if resized {
+                    cx.settle(ticket, Ok(Receipt::Done));
+                    return Ok(());
+                }
+                self.context = Context {
+                    cwd: newer.cwd.or_else(|| self.context.cwd.take()),
+                    shell: newer.shell.or_else(|| self.context.shell.take()),
+                    // The document has it in updates alone.
+                    terminal_size: None,
+                    ..newer
+                };
                 cx.settle(ticket, Ok(Receipt::Done));
                 Ok(())
             }
@@ -111,7 +124,8 @@ impl OpenagentUi {
                 max_tokens: options.max_tokens,
                 temperature: options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
                 tools_enabled: options.tools,
-                require_approval: Some(true),
+                // Of another backend nothing is known but this switch. Ours has a mode of its own, and is told when the person wants more.
+                require_approval: (options.ask_first || !self.is_ours()).then_some(true),
             }),
         };
         let sent = self.ask_backend(cx, &params, SentRequest::Query);
@@ -179,9 +193,10 @@ impl OpenagentUi {
                 (false, Scope::Once, None)
             }
         };
+        // What is shown and kept is a rule, so it is for what is like this too; only for good is it remembered.
         let options = ApproveOptions {
             remember_choice: scope == Scope::Always,
-            apply_to_similar: scope == Scope::Session,
+            apply_to_similar: scope != Scope::Once,
         };
         self.approve(cx, execution_id, allowed, options, reason)?;
         // The existing backend runs the tool before it answers: the person is not made to wait for that.
@@ -225,11 +240,7 @@ impl OpenagentUi {
     /// The models of the hello; this wire cannot choose one.
     pub(super) fn models(&self) -> (Vec<ModelEntry>, Option<ModelRef>) {
         let models = self.server.as_ref().map(|server| server.models.as_slice()).unwrap_or_default();
-        let lift = |name: &str| match name.split_once('/') {
-            Some((provider, name)) => ModelRef { provider: provider.to_owned(), name: name.to_owned() },
-            None => ModelRef { provider: "openagent".to_owned(), name: name.to_owned() },
-        };
-        let current = models.iter().find(|model| model.loaded).map(|model| lift(&model.name));
+        let current = models.iter().find(|model| model.loaded).map(|model| lift_model(&model.name));
         let entry = |model| ModelEntry {
             model,
             context_window: None,
@@ -237,7 +248,15 @@ impl OpenagentUi {
             price_input: None,
             price_output: None,
         };
-        (models.iter().map(|model| entry(lift(&model.name))).collect(), current)
+        (models.iter().map(|model| entry(lift_model(&model.name))).collect(), current)
+    }
+}
+
+/// A model by its name on this wire; ours have their provider before it.
+pub(super) fn lift_model(name: &str) -> ModelRef {
+    match name.split_once('/') {
+        Some((provider, name)) => ModelRef { provider: provider.to_owned(), name: name.to_owned() },
+        None => ModelRef { provider: "openagent".to_owned(), name: name.to_owned() },
     }
 }
 
@@ -260,12 +279,31 @@ fn message(cx: &mut UiCx<'_>, input: &Input) -> String {
     text
 }
 
+/// Lines that say what this wire has members for go there; the rest is what was seen last.
 fn lower_context(context: UiContext) -> Context {
-    let notes = context.notes.join("\n");
+    let mut lowered = Context { cwd: context.cwd.or(context.workspace_root), ..Context::default() };
+    let mut files: Vec<String> = context.active_file.into_iter().collect();
+    let (mut commands, mut output) = (Vec::new(), Vec::new());
+    for line in context.notes {
+        match note::read(&line) {
+            Some(Note::Shell(shell)) => lowered.shell = Some(shell),
+            Some(Note::Ran(command)) => commands.push(command),
+            Some(Note::Output(text)) => output.push(text),
+            Some(Note::OpenFile(file)) if !files.contains(&file) => files.push(file),
+            Some(Note::OpenFile(_)) => {}
+            None => output.push(line),
+        }
+    }
+    let size = |(cols, rows): (u16, u16)| TerminalSize {
+        cols: cols.into(),
+        rows: rows.into(),
+        ..TerminalSize::default()
+    };
     Context {
-        cwd: context.cwd.or(context.workspace_root),
-        open_files: context.active_file.map(|file| vec![file]),
-        recent_output: Some(notes).filter(|notes| !notes.is_empty()),
-        ..Context::default()
+        recent_commands: Some(commands).filter(|commands| !commands.is_empty()),
+        recent_output: Some(output.join("\n")).filter(|output| !output.is_empty()),
+        open_files: Some(files).filter(|files| !files.is_empty()),
+        terminal_size: context.size.map(size),
+        ..lowered
     }
 }

@@ -3,10 +3,10 @@
 //! The existing backend ends the stream before its question is answered; so a query that ended well stays open while an answer is out.
 //! Invariants: a tool run that has ended is not heard of again; nothing is said after [`Hearing::end`].
 
-use super::super::runtime_role::BREAK;
+use super::super::runtime_role::{BREAK, SHELLS};
 use super::super::wire::notify::{
-    BlockParams, Complete, Piece, Preview as WirePreview, Progress as WireProgress, RequestApproval,
-    StreamFault, Thinking, Token, Tokens, ToolComplete, ToolResult as WireToolResult,
+    Annotation, BlockParams, Complete, Piece, Preview as WirePreview, Progress as WireProgress,
+    RequestApproval, StreamFault, Thinking, Token, Tokens, ToolComplete, ToolResult as WireToolResult,
 };
 use super::super::wire::{ApproveResult, code};
 use crate::listener::Listener;
@@ -50,7 +50,8 @@ pub(super) struct Hearing {
     listener: Listener<Tool>,
     /// The existing backend says it.
     existing: bool,
-    failure: Option<Failure>,
+    /// What the last error block said.
+    last_error: Option<String>,
     outcome: Option<Outcome>,
     usage: Usage,
     working: bool,
@@ -60,7 +61,7 @@ impl Hearing {
     pub(super) fn new(key: Key, existing: bool) -> Hearing {
         let usage = Usage::default();
         let listener = Listener::new(key);
-        Hearing { listener, existing, failure: None, outcome: None, usage, working: false }
+        Hearing { listener, existing, last_error: None, outcome: None, usage, working: false }
     }
 
     /// Its name on the wire.
@@ -143,6 +144,7 @@ impl Hearing {
             block.language = params.language;
         }
         let metadata = block.metadata;
+        let mut said_about = String::new();
         let part = match block.kind.as_str() {
             "text" if metadata.level.is_none() => return self.text(cx, block.content),
             "text" | "error" => {
@@ -153,9 +155,25 @@ impl Hearing {
                     _ => Level::Error,
                 };
                 let code = metadata.code.unwrap_or_else(|| "backend".to_owned());
-                return self.say(cx, Said::Notice { level, code, text: block.content });
+                // Ours are told as they are; others end theirs with a line break, which would stand as a line of its own.
+                let ours = metadata.level.is_some();
+                let text = if ours { block.content } else { block.content.trim().to_owned() };
+                if level == Level::Error {
+                    self.last_error = Some(text.clone());
+                }
+                // It stands between what was said before and what comes after.
+                self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
+                return self.say(cx, Said::Notice { level, code, text });
             }
-            "code" => Part::Code { language: block.language, text: block.content, path: metadata.file },
+            "code" => {
+                let path = match (metadata.file, metadata.lines) {
+                    (Some(file), Some(lines)) => Some(format!("{file}:{lines}")),
+                    (file, lines) => file.or(lines.map(|lines| format!("lines {lines}"))),
+                };
+                let shell = block.language.as_deref().is_some_and(|language| SHELLS.contains(&language));
+                said_about = about(&block.annotations, metadata.executable && !shell);
+                Part::Code { language: block.language, text: block.content, path }
+            }
             "diff" => {
                 let part = Part::Diff { path: metadata.file, text: block.content };
                 let diffs = self.listener.open().flat_map(|(_, tool)| &tool.diffs);
@@ -178,6 +196,9 @@ impl Hearing {
             }
         };
         self.say(cx, Said::Part { message: None, part });
+        if !said_about.is_empty() {
+            self.text(cx, said_about);
+        }
     }
 
     /// The backend says what it is at.
@@ -190,17 +211,19 @@ impl Hearing {
         cx.signal(Signal::Working(Some(words)));
     }
 
-    /// Keeps why the query breaks, for its end.
+    /// The query broke, and is over with that.
     pub(super) fn error(&mut self, error: StreamFault) {
-        self.failure = Some(lift_fault(error));
+        let cancelled = error.code == code::CANCELLED;
+        let failure = lift_fault(error);
+        self.outcome = Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(failure) });
     }
 
     /// The query is over.
     pub(super) fn complete(&mut self, cx: &mut UiCx<'_>, complete: Complete) {
         let failure = |hearing: &mut Hearing, code: &str| {
-            let said = complete.error.clone();
+            let said = complete.error.clone().or_else(|| hearing.last_error.take());
             let words = said.unwrap_or_else(|| "the backend gave no reason".to_owned());
-            Outcome::Failed(hearing.failure.take().unwrap_or_else(|| Failure::new(code, words)))
+            Outcome::Failed(Failure::new(code, words))
         };
         let outcome = match complete.status.as_str() {
             "cancelled" => Outcome::Cancelled,
@@ -329,7 +352,8 @@ impl Hearing {
             }
             Some(text) => Progress::Output(text),
             None => {
-                let percent = (!state.indeterminate).then_some(state.percentage.clamp(0.0, 100.0) as u8);
+                let known = state.percentage.filter(|_| !state.indeterminate);
+                let percent = known.map(|percent| percent.clamp(0.0, 100.0) as u8);
                 Progress::Status { percent, message: state.message }
             }
         };
@@ -382,6 +406,22 @@ impl Hearing {
     fn knows(&mut self, id: &str) -> bool {
         self.listener.has_ended(id) || self.listener.noted(id).is_some()
     }
+}
+
+/// What a backend notes about a block, as text below it.
+fn about(annotations: &[Annotation], executable: bool) -> String {
+    let mut text = String::new();
+    for Annotation { line, kind, message } in annotations {
+        let kind = if kind.is_empty() { "note" } else { kind };
+        text.push_str(&format!("\n- line {line}, {kind}: {message}"));
+    }
+    if executable {
+        text.push_str("\n- it can be run as it stands");
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
 }
 
 /// Unknown levels count as high: better asked twice than run.

@@ -324,9 +324,9 @@ pub struct RequestApproval {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgressState {
-    /// 0 to 100; 0 while nothing is known.
-    #[serde(default, deserialize_with = "lenient::null_as_default")]
-    pub percentage: f64,
+    /// 0 to 100; left out while nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentage: Option<f64>,
     /// `started` or `processing`.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
     pub status: String,

@@ -24,7 +24,8 @@ pub(in super::super) struct Execution {
     pub(in super::super) id: String,
     /// The question about it.
     pub(in super::super) ask: Option<OpenApproval>,
-    percent: u8,
+    /// As the tool told it last.
+    percent: Option<u8>,
 }
 
 /// A request for approval.
@@ -73,7 +74,7 @@ impl Telling {
     fn register(&mut self, counters: &mut Counters, tool: ToolRunId) {
         self.tools.entry(tool).or_insert_with(|| {
             counters.executions += 1;
-            Execution { id: format!("exec-{}", counters.executions), ask: None, percent: 0 }
+            Execution { id: format!("exec-{}", counters.executions), ask: None, percent: None }
         });
     }
 
@@ -95,6 +96,7 @@ impl Telling {
         let params = WireProgress {
             execution_id: execution.id.clone(),
             progress: ProgressState {
+                percentage: Some(0.0),
                 status: "started".to_owned(),
                 message: words.clone(),
                 indeterminate: true,
@@ -123,11 +125,11 @@ impl Telling {
                 (state.message, state.indeterminate) = (last_line(&plain::clean(text)), true);
             }
             Progress::Status { percent, message } => {
-                execution.percent = percent.unwrap_or(execution.percent);
+                execution.percent = percent.or(execution.percent);
                 (state.message, state.indeterminate) = (plain::clean(message), percent.is_none());
             }
         }
-        state.percentage = f64::from(execution.percent);
+        state.percentage = execution.percent.map(f64::from);
         let (execution_id, query_id) = (execution.id.clone(), Some(self.query_id.clone()));
         let params = WireProgress { execution_id, progress: state, query_id, tool: None, arguments: None };
         self.say(&params);
@@ -180,7 +182,10 @@ impl Telling {
 
     fn show_diffs(&mut self, counters: &mut Counters, id: &str, result: &ToolResult) {
         for part in &result.parts {
-            if let Part::Diff { path, text } = part {
+            // A file that was written as it stood has nothing to show.
+            if let Part::Diff { path, text } = part
+                && !text.is_empty()
+            {
                 self.diff(counters, path.clone(), text, Some(id.to_owned()));
             }
         }
@@ -226,7 +231,8 @@ fn doing(name: &str, args: &Json) -> String {
 
 fn changed_file(part: &Part) -> Option<String> {
     match part {
-        Part::Diff { path, .. } => path.clone(),
+        // One that changes nothing is told where a file was written as it stood.
+        Part::Diff { path, text } if !text.is_empty() => path.clone(),
         _ => None,
     }
 }
