@@ -327,8 +327,10 @@ impl UiRole for AsstUi {
                 let name = known.unwrap_or_else(|| session.to_string());
                 self.send(cx, ticket, Sent::Load(name));
             }
-            Command::UpdateContext(_) => {
-                cx.loss(Item::ContextUpdate, "where the person works");
+            Command::UpdateContext(context) => {
+                if !context.is_size_only() {
+                    cx.loss(Item::ContextUpdate, "where the person works");
+                }
                 cx.settle(ticket, Ok(Receipt::Done));
             }
             Command::Queue(_)

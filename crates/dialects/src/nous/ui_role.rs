@@ -26,6 +26,9 @@ use std::time::Duration;
 use wire::encode;
 
 const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
+const UNHEARD_TIMER: TimerKey = TimerKey(2);
+/// After this the core is asked what became of a run of which nothing was heard.
+const UNHEARD_FOR: Duration = Duration::from_millis(500);
 /// Most commands that may be unanswered.
 const MAX_UNANSWERED: usize = 256;
 /// How long an answer may take; the existing core answers with an error after half of it.
@@ -47,6 +50,8 @@ pub struct NousUi {
     sent: BTreeMap<u64, Sent>,
     last: u64,
     hearing: Hearing,
+    /// Prompts that wait until the core has answered: who asks before it listens may miss the answer.
+    ungreeted: Vec<(Ticket, String, Value)>,
     /// Events that came while the answer to a prompt was out: they may be of its run, and the receipt goes first.
     early: Vec<String>,
     early_bytes: usize,
@@ -141,13 +146,34 @@ impl NousUi {
                 cx.settle(ticket, Ok(Receipt::Done));
                 self.hearing.accepted(cx, run);
                 self.hear_early(cx);
+                if self.hearing.unheard().is_some() {
+                    // The core registers who listens a moment after it let them in: a quick run may be over before.
+                    cx.timer(UNHEARD_TIMER, UNHEARD_FOR);
+                }
             }
             Sent::Enqueue { ticket, kind, text: said } => {
-                self.hearing.queued(kind, said);
+                self.hearing.queued(cx, kind, said);
                 cx.settle(ticket, Ok(Receipt::Done));
             }
+            Sent::StillRuns { run } => {
+                let state: WireState = read(cx, "state", payload);
+                let unheard = self.hearing.unheard() == Some(run.as_str());
+                if unheard && state.run_id == run && state.run_state != "idle" {
+                    cx.timer(UNHEARD_TIMER, UNHEARD_FOR);
+                } else if unheard {
+                    self.send(cx, "get_messages", json!({}), Sent::Kept { run });
+                }
+            }
+            Sent::Kept { run } => {
+                let messages: Messages = read(cx, "messages", payload);
+                self.hearing.recovered(cx, &run, &messages.messages);
+            }
+            Sent::AskedBy { run } => {
+                let messages: Messages = read(cx, "messages", payload);
+                self.hearing.asked_elsewhere(cx, &run, &messages.messages);
+            }
             Sent::Cancel { ticket } => {
-                self.hearing.cancelled();
+                self.hearing.cancelled(cx);
                 let run = seen.state.open_run().map(|run| RunSummary { run: run.id, outcome: None });
                 cx.settle(ticket, Ok(run.map_or(Receipt::Done, |run| Receipt::Cancelling { run })));
             }
@@ -185,7 +211,9 @@ impl NousUi {
             }
             // The session is there, though nothing of it can be shown.
             Sent::Messages { at: Some((ticket, receipt)) } => cx.settle(ticket, Ok(receipt)),
-            Sent::State | Sent::Messages { at: None } => {
+            // What it kept of the run cannot be had: that is the run's end, and is said.
+            Sent::StillRuns { run } | Sent::Kept { run } => self.hearing.recovered(cx, &run, &[]),
+            Sent::State | Sent::Messages { at: None } | Sent::AskedBy { .. } => {
                 cx.log(format!("the runtime could not be asked how it stands: {}", error.message));
             }
             sent => self.give_up(cx, sent, commands::refusal(error)),
@@ -194,6 +222,9 @@ impl NousUi {
 
     fn give_up(&mut self, cx: &mut UiCx<'_>, sent: Sent, refusal: Refusal) {
         self.hearing.unsaid(&sent);
+        if let Sent::StillRuns { run } | Sent::Kept { run } = &sent {
+            self.hearing.recovered(cx, run, &[]);
+        }
         sent.refuse(cx, refusal);
         if !self.prompting() {
             self.hear_early(cx);
@@ -213,14 +244,21 @@ impl NousUi {
             self.early_bytes += text.len();
             self.early.push(text);
         } else {
-            self.hearing.event(cx, &text);
+            self.hear(cx, &text);
+        }
+    }
+
+    fn hear(&mut self, cx: &mut UiCx<'_>, line: &str) {
+        self.hearing.event(cx, line);
+        if let Some(run) = self.hearing.unprompted() {
+            self.send(cx, "get_messages", json!({}), Sent::AskedBy { run });
         }
     }
 
     fn hear_early(&mut self, cx: &mut UiCx<'_>) {
         self.early_bytes = 0;
         for line in std::mem::take(&mut self.early) {
-            self.hearing.event(cx, &line);
+            self.hear(cx, &line);
         }
     }
 
@@ -228,6 +266,10 @@ impl NousUi {
         self.greeted = true;
         cx.cancel_timer(HANDSHAKE_TIMER);
         self.send(cx, "get_state", json!({}), Sent::State);
+        for (ticket, text, payload) in std::mem::take(&mut self.ungreeted) {
+            self.hearing.prompting(text.clone());
+            self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
+        }
     }
 
     /// Takes up what the core was doing before we came.
@@ -271,6 +313,10 @@ impl NousUi {
 
     fn drop_all(&mut self, cx: &mut UiCx<'_>) {
         self.gone = true;
+        self.hearing.give_back(cx);
+        for (ticket, ..) in std::mem::take(&mut self.ungreeted) {
+            cx.settle(ticket, Err(lost()));
+        }
         for (_, sent) in std::mem::take(&mut self.sent) {
             sent.refuse(cx, lost());
         }
@@ -324,6 +370,10 @@ impl UiRole for NousUi {
         if key == HANDSHAKE_TIMER && !self.greeted {
             let why = "the runtime did not answer a ping within 10 seconds; is it a nous core, and is it the command socket?";
             cx.close(Reason::Unusable(why.to_owned()));
+        } else if key == UNHEARD_TIMER {
+            if let Some(run) = self.hearing.unheard().map(str::to_owned) {
+                self.send(cx, "get_state", json!({}), Sent::StillRuns { run });
+            }
         } else if let Some(number) = key.0.checked_sub(FIRST_COMMAND_TIMER)
             && let Some(sent) = self.sent.remove(&number)
         {

@@ -30,7 +30,12 @@ impl NousRuntime {
             Ok(asked) => asked,
             Err(message) => return cx.send_on(lane, answers::error("", why("invalid_command", message))),
         };
-        let result = lift::wanted(&asked).map_err(|message| why("invalid_payload", message));
+        let result = lift::wanted(&asked).map_err(|message| match message {
+            lift::BLANK => {
+                ErrorBody { cause: Some("invalid_message_entry".to_owned()), ..why("session_error", message) }
+            }
+            message => why("invalid_payload", message),
+        });
         let result = result.and_then(|wanted| self.want(cx, lane, &asked.id, wanted));
         match result {
             Ok(None) => {}

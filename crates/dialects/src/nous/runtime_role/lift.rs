@@ -7,6 +7,9 @@ use domain::queue::{Mode, QueueKind};
 use serde_json::Value;
 use wire::depth;
 
+/// What is wrong with a text of nothing but blanks. The existing core cannot keep such a message, and calls that an error of the session.
+pub(super) const BLANK: &str = "the text is blank";
+
 /// A command that could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RawCommand {
@@ -144,7 +147,8 @@ fn maybe(keys: &Keys, name: &str) -> Option<String> {
 }
 
 fn said(keys: &Keys) -> Result<String, &'static str> {
-    maybe(keys, "text").filter(|text| !text.trim().is_empty()).ok_or("text is required")
+    let text = maybe(keys, "text").ok_or("text is required")?;
+    if text.trim().is_empty() { Err(BLANK) } else { Ok(text) }
 }
 
 fn wait(keys: &Keys) -> Result<bool, &'static str> {

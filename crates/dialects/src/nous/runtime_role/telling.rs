@@ -10,7 +10,7 @@ use domain::event::{Body, ContextEvent, Failure, Finish, Leaving, NoteEvent, Out
 use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::signal::Level;
 use domain::state::State;
-use domain::tool::{Progress, ToolOutcome, ToolResult};
+use domain::tool::{NOT_ACTIVE, Progress, ToolOutcome, ToolResult};
 use roles::Item;
 
 /// What stands before the text of a tool that did not do what it was asked.
@@ -307,8 +307,11 @@ impl Telling {
         }
         let code = match outcome {
             ToolOutcome::Done => None,
+            ToolOutcome::Failed if result.text.starts_with(NOT_ACTIVE) => Some("tool_not_active"),
             ToolOutcome::Failed | ToolOutcome::Unknown => Some("tool_execution_error"),
             ToolOutcome::Denied => Some("tool_blocked"),
+            // What was running when the run was stopped was not passed over.
+            ToolOutcome::Cancelled if call.started_at.is_some() => Some("tool_execution_error"),
             ToolOutcome::Skipped | ToolOutcome::Cancelled => Some("tool_execution_skipped"),
         };
         match code {

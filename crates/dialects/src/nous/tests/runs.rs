@@ -120,3 +120,37 @@ fn a_session_that_runs_already_is_taken_up_from_its_beginning() {
     let text: String = heard.iter().filter_map(|event| event["payload"]["delta"].as_str()).collect();
     assert_eq!(text, "half more");
 }
+
+#[test]
+fn a_stopped_tool_is_an_error_an_inactive_one_has_its_code_and_only_what_never_ran_is_skipped() {
+    let inactive = format!("{}: ls. There are: read.", domain::tool::NOT_ACTIVE);
+    for (outcome, starts, text, code) in [
+        (ToolOutcome::Cancelled, true, "stopped", "tool_execution_error"),
+        (ToolOutcome::Cancelled, false, "not run", "tool_execution_skipped"),
+        (ToolOutcome::Skipped, false, "not run", "tool_execution_skipped"),
+        (ToolOutcome::Failed, false, inactive.as_str(), "tool_not_active"),
+        (ToolOutcome::Failed, true, "broke", "tool_execution_error"),
+    ] {
+        let mut core = Core::ready();
+        core.begin("go");
+        let (_, message) = core.step();
+        let tool = core.propose(message, "ls", "{}");
+        if starts {
+            core.start_tool(tool);
+        }
+        core.heard();
+        core.end_tool(tool, outcome.clone(), ToolResult::text(text));
+        let heard = core.heard();
+        let warning = heard.iter().find(|event| event["type"] == "warning").unwrap();
+        assert_eq!(warning["payload"]["code"], code, "{outcome:?} {starts}");
+    }
+}
+
+#[test]
+fn a_blank_prompt_is_an_error_of_the_session_and_none_at_all_one_of_the_payload() {
+    let mut core = Core::ready();
+    let blank = core.ask("prompt", json!({ "text": "   " })).unwrap();
+    assert_eq!(blank["error"]["code"], "session_error");
+    let none = core.ask("prompt", json!({})).unwrap();
+    assert_eq!(none["error"]["code"], "invalid_payload");
+}

@@ -4,9 +4,10 @@ use super::Client;
 use crate::bench::texts;
 use domain::command::{Command, QueueCommand, Receipt, RefusalKind, RunCommand, SessionCommand};
 use domain::content::{Input, Part, Role};
-use domain::event::Cause;
+use domain::event::{Body, Cause, Leaving, NoteEvent, Outcome, QueueEvent};
 use domain::queue::QueueKind;
-use roles::Lane;
+use domain::tool::{ToolOutcome, ToolPhase};
+use roles::{Lane, TimerKey};
 use serde_json::json;
 
 #[test]
@@ -120,4 +121,156 @@ fn an_answer_that_cannot_be_read_is_drift() {
     bench.reply("state", json!({ "run_state": 7 }));
     let told: Vec<&str> = bench.link.drifts.iter().map(|drift| drift.place.as_str()).collect();
     assert_eq!(told, ["state"]);
+}
+
+/// What the core holds for a turn is shown as waiting, leaves with its turn, and is given back when the run is stopped.
+#[test]
+fn what_waits_on_the_core_is_shown_and_given_back() {
+    let mut bench = Client::greeted();
+    bench.prompt("go");
+    bench.reply("accepted", json!({ "command": "prompt", "run_id": "run-1" }));
+    bench.event("agent_start", json!({ "run_id": "run-1" }));
+    for (kind, name, text) in
+        [(QueueKind::Steer, "steer", "focus"), (QueueKind::FollowUp, "follow_up", "then F")]
+    {
+        bench.command(Command::Queue(QueueCommand::Add { kind, input: Input::text(text) }));
+        bench.reply("accepted", json!({ "command": name, "run_id": "run-1" }));
+    }
+    let waiting = |bench: &Client| -> Vec<String> {
+        bench.state.queues.all().map(|(_, waiting)| waiting.input.text.clone()).collect()
+    };
+    assert_eq!(waiting(&bench), ["focus", "then F"]);
+    for turn in ["1", "2"] {
+        bench.event("turn_start", json!({ "run_id": "run-1", "turn_id": turn }));
+        bench.event("message_start", json!({ "run_id": "run-1", "message_id": turn, "role": "user" }));
+        bench.event("message_end", json!({ "run_id": "run-1", "message_id": turn }));
+    }
+    assert_eq!(waiting(&bench), ["then F"], "its turn has begun");
+    bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
+    bench.reply("accepted", json!({ "command": "abort", "run_id": "run-1" }));
+    assert_eq!(waiting(&bench), Vec::<String>::new());
+    let left: Vec<Leaving> = bench
+        .events
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::Queue(QueueEvent::Left { leaving, .. }) => Some(leaving.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(left, [Leaving::Taken, Leaving::Cleared]);
+}
+
+/// A quick run whose events went by before the core had registered us.
+#[test]
+fn a_run_that_was_never_heard_is_recovered_by_its_id() {
+    for kept in [true, false] {
+        let mut bench = Client::greeted();
+        bench.prompt("quick");
+        bench.reply("accepted", json!({ "command": "prompt", "run_id": "run-40", "session_id": "sess-1" }));
+        bench.fire(TimerKey(2));
+        assert_eq!(bench.last()["type"], "get_state");
+        bench.reply("state", json!({ "run_state": "running", "run_id": "run-40", "session_id": "sess-1" }));
+        assert!(bench.state.open_run().is_some(), "it is under way");
+        bench.fire(TimerKey(2));
+        bench.reply("state", json!({ "run_state": "idle", "run_id": "", "session_id": "sess-1" }));
+        assert_eq!(bench.last()["type"], "get_messages");
+        let entry = |id: &str, role: &str, text: &str| json!({ "type": "message", "id": id, "role": role, "text": text, "run_id": "run-40" });
+        let messages = if kept {
+            vec![entry("msg-1", "user", "quick"), entry("msg-2", "assistant", "Here.")]
+        } else {
+            Vec::new()
+        };
+        bench.reply("messages", json!({ "session_id": "sess-1", "messages": messages }));
+        assert_eq!(texts(&bench.state, Role::User), ["quick"]);
+        assert_eq!(bench.state.runs.len(), 1);
+        if kept {
+            assert_eq!(texts(&bench.state, Role::Assistant), ["Here."]);
+            assert_eq!(bench.outcome(), Some(Outcome::Done));
+        } else {
+            let Some(Outcome::Failed(failure)) = bench.outcome() else { panic!("{:?}", bench.outcome()) };
+            assert!(!failure.message.is_empty());
+        }
+    }
+    // One that is heard is not asked about.
+    let mut bench = Client::greeted();
+    bench.prompt("slow");
+    bench.reply("accepted", json!({ "command": "prompt", "run_id": "run-1" }));
+    bench.event("agent_start", json!({ "run_id": "run-1" }));
+    let before = bench.last();
+    bench.fire(TimerKey(2));
+    assert_eq!(bench.last(), before);
+}
+
+#[test]
+fn nothing_is_asked_before_the_core_has_answered() {
+    let mut bench = Client::new();
+    bench.prompt("early");
+    assert_eq!(bench.last()["type"], "ping");
+    bench.reply("pong", json!({ "message": "pong" }));
+    assert_eq!(bench.last()["type"], "prompt");
+}
+
+#[test]
+fn the_prompt_is_shown_where_the_core_has_no_event_for_it() {
+    let mut bench = Client::greeted();
+    bench.prompt("hello");
+    bench.reply("accepted", json!({ "command": "prompt", "run_id": "run-1" }));
+    bench.event("agent_start", json!({ "run_id": "run-1" }));
+    bench.event("turn_start", json!({ "run_id": "run-1", "turn_id": "1" }));
+    bench.event("message_update", json!({ "run_id": "run-1", "message_id": "a", "delta": "hi" }));
+    bench.event("agent_end", json!({ "run_id": "run-1" }));
+    assert_eq!(texts(&bench.state, Role::User), ["hello"]);
+    assert_eq!(texts(&bench.state, Role::Assistant), ["hi"]);
+}
+
+/// The existing core keeps a prompt only with its answer, ours at once.
+#[test]
+fn a_run_of_another_client_shows_its_prompt() {
+    let said =
+        json!({ "type": "message", "id": "msg-1", "role": "user", "text": "theirs", "run_id": "run-7" });
+    for at_once in [true, false] {
+        let mut bench = Client::greeted();
+        bench.event("agent_start", json!({ "run_id": "run-7" }));
+        bench.event("turn_start", json!({ "run_id": "run-7", "turn_id": "1" }));
+        bench.event("message_start", json!({ "run_id": "run-7", "message_id": "u", "role": "user" }));
+        assert_eq!(bench.last()["type"], "get_messages");
+        let messages = if at_once { vec![said.clone()] } else { Vec::new() };
+        bench.reply("messages", json!({ "session_id": "s", "messages": messages }));
+        bench.event("message_update", json!({ "run_id": "run-7", "message_id": "a", "delta": "hi" }));
+        bench.event("agent_end", json!({ "run_id": "run-7" }));
+        if at_once {
+            assert_eq!(texts(&bench.state, Role::User), ["theirs"]);
+            continue;
+        }
+        assert_eq!(bench.last()["type"], "get_messages");
+        bench.reply("messages", json!({ "session_id": "s", "messages": [said] }));
+        let told = |event: &domain::event::Event| matches!(&event.body, Body::Note(NoteEvent::Noticed { text, .. }) if text.contains("theirs"));
+        assert!(bench.events.iter().any(told));
+    }
+}
+
+#[test]
+fn a_refusal_shows_its_code_its_message_and_its_cause() {
+    let mut bench = Client::greeted();
+    let ticket = bench.prompt("go");
+    bench.refuse("session_not_found", "no such session");
+    let Some(Err(refusal)) = bench.settlement(ticket) else { panic!() };
+    assert_eq!(refusal.message, "session_not_found: no such session");
+}
+
+#[test]
+fn a_tool_that_was_stopped_with_its_run_was_not_skipped() {
+    let mut bench = Client::greeted();
+    bench.prompt("go");
+    bench.reply("accepted", json!({ "command": "prompt", "run_id": "run-1" }));
+    bench.event(
+        "tool_execution_start",
+        json!({ "run_id": "run-1", "tool_call_id": "t", "tool_name": "bash" }),
+    );
+    bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
+    bench.reply("accepted", json!({ "command": "abort", "run_id": "run-1" }));
+    bench.event("warning", json!({ "run_id": "run-1", "code": "tool_execution_error", "message": "killed" }));
+    bench.event("tool_execution_end", json!({ "run_id": "run-1", "tool_call_id": "t", "tool_name": "bash" }));
+    let tool = bench.state.tools.values().next().unwrap();
+    assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Cancelled));
 }

@@ -1,6 +1,6 @@
 //! Commands of ours become commands of the wire; what it cannot do is refused.
 
-use super::NousUi;
+use super::{MAX_UNANSWERED, NousUi};
 use crate::nous::wire::ErrorBody;
 use domain::command::{
     Command, LibraryCommand, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
@@ -17,6 +17,18 @@ use serde_json::{Value, json};
 pub(super) enum Sent {
     Hello,
     State,
+    /// Whether a run of which nothing was heard is under way.
+    StillRuns {
+        run: String,
+    },
+    /// What was kept of such a run.
+    Kept {
+        run: String,
+    },
+    /// What another client said.
+    AskedBy {
+        run: String,
+    },
     /// What a session holds, and the receipt that waits for it where somebody went there.
     Messages {
         at: Option<(Ticket, Receipt)>,
@@ -61,7 +73,9 @@ impl Sent {
     /// Tells whoever waits that it was not done.
     pub(super) fn refuse(self, cx: &mut UiCx<'_>, refusal: Refusal) {
         let ticket = match self {
-            Sent::Hello | Sent::State => None,
+            Sent::Hello | Sent::State | Sent::StillRuns { .. } | Sent::Kept { .. } | Sent::AskedBy { .. } => {
+                None
+            }
             Sent::Messages { at } => at.map(|(ticket, _)| ticket),
             Sent::Session { ticket } => ticket,
             Sent::Prompt { ticket, .. }
@@ -98,9 +112,11 @@ pub(super) fn refusal(error: &ErrorBody) -> Refusal {
         ("timeout", _) => RefusalKind::TimedOut,
         (code, _) => RefusalKind::Remote { code: code.to_owned() },
     };
-    let message = match &error.cause {
-        Some(cause) => format!("{}: {cause}", error.message),
-        None => error.message.clone(),
+    // Code, message and cause, as the contract wants them shown.
+    let ErrorBody { code, message, cause } = error;
+    let message = match cause {
+        Some(cause) => format!("{code}: {message} ({cause})"),
+        None => format!("{code}: {message}"),
     };
     Refusal::new(kind, message)
 }
@@ -118,8 +134,15 @@ impl NousUi {
                         None => return cx.settle(ticket, Err(no_entry())),
                     }
                 }
-                self.hearing.prompting(text.clone());
-                self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
+                if self.greeted {
+                    self.hearing.prompting(text.clone());
+                    self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
+                } else if self.ungreeted.len() < MAX_UNANSWERED {
+                    self.ungreeted.push((ticket, text, payload));
+                } else {
+                    let refusal = Refusal::new(RefusalKind::TooMany, "too many prompts wait for the runtime");
+                    cx.settle(ticket, Err(refusal.hint("wait until it has answered")));
+                }
             }
             Command::Queue(QueueCommand::Add { kind, input }) => {
                 let Some(text) = said(cx, &input) else { return empty(cx, ticket) };
@@ -185,8 +208,10 @@ impl NousUi {
                 let payload = json!({ "name": name, "payload": payload });
                 self.send(cx, "extension_command", payload, Sent::Extension { ticket });
             }
-            Command::UpdateContext(_) => {
-                cx.loss(Item::ContextUpdate, "where the person works");
+            Command::UpdateContext(context) => {
+                if !context.is_size_only() {
+                    cx.loss(Item::ContextUpdate, "where the person works");
+                }
                 cx.settle(ticket, Ok(Receipt::Done));
             }
             Command::Session(SessionCommand::SetLeaf { leaf: None } | SessionCommand::Clear) => {

@@ -8,8 +8,8 @@ use super::commands::Sent;
 use crate::listener::Listener;
 use crate::nous::runtime_role::TOOL_ERROR;
 use crate::nous::wire::{Event, MessageEntry, Payload, State};
-use domain::content::{Role, TextKind, Usage};
-use domain::event::{Cause, Failure, Finish, Outcome};
+use domain::content::{Input, Role, TextKind, Usage};
+use domain::event::{Cause, Failure, Finish, Leaving, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
@@ -27,8 +27,16 @@ const MAX_RESULTS: usize = 4 * 1024 * 1024;
 pub(super) struct Hearing {
     /// The run under way.
     run: Option<Listener<Tool>>,
-    /// Prompts that were sent and whose turn has not begun.
-    prompts: VecDeque<String>,
+    /// Prompts that were sent and whose turn has not begun, with their runs once the core has named them.
+    prompts: VecDeque<(Option<String>, String)>,
+    /// What the person said in this turn was told.
+    prompted: bool,
+    /// A run of ours of which nothing was heard yet.
+    unheard: Option<String>,
+    /// A run of another client whose prompt is not known.
+    unprompted: Option<String>,
+    /// Whether the model has said something in the run.
+    spoken: bool,
     steers: VecDeque<String>,
     follow_ups: VecDeque<String>,
     steer_mode: Mode,
@@ -38,6 +46,8 @@ pub(super) struct Hearing {
     failure: Option<Failure>,
     cut: bool,
     echo: Option<Echo>,
+    /// The core is asked once more what another client said, when the run is over.
+    late_prompt: bool,
 }
 
 #[derive(Debug, Default)]
@@ -61,18 +71,77 @@ impl Hearing {
 
     /// Notes a prompt that was sent, so that the run which follows begins with it.
     pub(super) fn prompting(&mut self, text: String) {
-        keep(&mut self.prompts, text);
+        keep(&mut self.prompts, (None, text));
     }
 
     /// The core took the prompt. Its events may have come before this, even its last.
     pub(super) fn accepted(&mut self, cx: &mut UiCx<'_>, run: String) {
-        if !run.is_empty() {
-            cx.fact(Fact::of(run, Said::RunStarted));
+        if run.is_empty() {
+            return;
+        }
+        if let Some(prompt) = self.prompts.iter_mut().find(|(named, _)| named.is_none()) {
+            prompt.0 = Some(run.clone());
+        }
+        self.unheard = Some(run.clone());
+        cx.fact(Fact::of(run, Said::RunStarted));
+    }
+
+    /// A run of ours of which nothing was heard.
+    pub(super) fn unheard(&self) -> Option<&str> {
+        self.unheard.as_deref()
+    }
+
+    /// A run of another client whose prompt has to be asked for; given once.
+    pub(super) fn unprompted(&mut self) -> Option<String> {
+        self.unprompted.take()
+    }
+
+    /// What the core kept of a run of ours whose events never came: its words, and its end.
+    pub(super) fn recovered(&mut self, cx: &mut UiCx<'_>, run: &str, messages: &[MessageEntry]) {
+        if self.unheard.take_if(|unheard| unheard == run).is_none() {
+            return;
+        }
+        self.begin(run);
+        self.say_prompt(cx);
+        let answers: Vec<&MessageEntry> = messages
+            .iter()
+            .filter(|entry| entry.run_id.as_deref() == Some(run) && entry.role != "user")
+            .collect();
+        let key = Key::from(run);
+        for entry in &answers {
+            past_message(cx, &key, entry);
+        }
+        if answers.is_empty() && !self.cancelled {
+            let why = "the core ended the run and kept no answer; ask again";
+            self.failure = Some(Failure::new("answer_lost", why));
+        }
+        self.ended(cx, Some(run.to_owned()));
+    }
+
+    /// The words of another client: in their place while nothing was answered, else as a remark.
+    pub(super) fn asked_elsewhere(&mut self, cx: &mut UiCx<'_>, run: &str, messages: &[MessageEntry]) {
+        let said = messages.iter().find(|entry| entry.run_id.as_deref() == Some(run) && entry.role == "user");
+        let open = self.run.as_ref().is_some_and(|heard| **heard.run() == *run);
+        match said {
+            Some(entry) if open && !self.spoken => {
+                let text = entry.text.clone();
+                self.fact(cx, Said::MessageStarted { message: None, role: Role::User });
+                self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
+                self.fact(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
+            }
+            Some(entry) => {
+                let text = format!("asked by another client: {}", entry.text);
+                cx.fact(Fact::new(Said::Notice { level: Level::Info, code: "prompt".to_owned(), text }));
+            }
+            // The existing core keeps a prompt only with its answer: it is asked for again when the run is over.
+            None if open => self.late_prompt = true,
+            None => {}
         }
     }
 
     /// Notes what was put into a queue of the core, so that its turn begins with it.
-    pub(super) fn queued(&mut self, kind: QueueKind, text: String) {
+    pub(super) fn queued(&mut self, cx: &mut UiCx<'_>, kind: QueueKind, text: String) {
+        cx.fact(Fact::new(Said::Queued(kind, Input::text(text.clone()))));
         match kind {
             QueueKind::Steer => keep(&mut self.steers, text),
             QueueKind::FollowUp => keep(&mut self.follow_ups, text),
@@ -80,10 +149,21 @@ impl Hearing {
     }
 
     /// Notes that the person stopped the run.
-    pub(super) fn cancelled(&mut self) {
+    pub(super) fn cancelled(&mut self, cx: &mut UiCx<'_>) {
         self.cancelled = true;
-        self.steers.clear();
-        self.follow_ups.clear();
+        self.give_back(cx);
+    }
+
+    /// What waits is dropped by the core with its run, and given back to the person.
+    pub(super) fn give_back(&mut self, cx: &mut UiCx<'_>) {
+        for (kind, queue) in
+            [(QueueKind::Steer, &mut self.steers), (QueueKind::FollowUp, &mut self.follow_ups)]
+        {
+            let count = std::mem::take(queue).len();
+            if count > 0 {
+                cx.fact(Fact::new(Said::Unqueued { kind, count, leaving: Leaving::Cleared }));
+            }
+        }
     }
 
     /// Notes how many inputs a turn takes from a queue.
@@ -97,7 +177,7 @@ impl Hearing {
     /// Something was not taken: its text will never come up.
     pub(super) fn unsaid(&mut self, sent: &Sent) {
         if let Sent::Prompt { text, .. } = sent
-            && let Some(at) = self.prompts.iter().position(|prompt| prompt == text)
+            && let Some(at) = self.prompts.iter().position(|(_, prompt)| prompt == text)
         {
             self.prompts.remove(at);
         }
@@ -122,6 +202,7 @@ impl Hearing {
             Err(why) => return cx.drift(Drift::new("event", why.to_string(), line)),
         };
         let payload = event.payload;
+        self.unheard.take_if(|unheard| payload.run_id.as_ref() == Some(unheard));
         if event.kind != "agent_end"
             && let Some(run) = &payload.run_id
             && self.run.as_ref().is_none_or(|heard| **heard.run() != **run)
@@ -159,6 +240,9 @@ impl Hearing {
     fn begin(&mut self, run: &str) {
         self.run = Some(Listener::new(run.into()));
         self.turns = 0;
+        self.prompted = false;
+        self.spoken = false;
+        self.late_prompt = false;
         self.cancelled = false;
         self.failure = None;
         self.cut = false;
@@ -178,15 +262,22 @@ impl Hearing {
             Some(failure) => Outcome::Failed(failure),
             None => Outcome::Done,
         };
+        self.give_back(cx);
         let heard = self.run.take().map(|listener| listener.run().clone());
-        cx.fact(Fact { run: run.map(Key::from).or(heard), said: Said::RunEnded(outcome) });
+        let run = run.map(Key::from).or(heard);
+        if let Some(run) = run.as_deref() {
+            self.prompts.retain(|(of, _)| of.as_deref() != Some(run));
+            if std::mem::take(&mut self.late_prompt) {
+                self.unprompted = Some(run.to_owned());
+            }
+        }
+        cx.fact(Fact { run, said: Said::RunEnded(outcome) });
         self.cancelled = false;
-        self.steers.clear();
-        self.follow_ups.clear();
     }
 
     fn turn_started(&mut self, cx: &mut UiCx<'_>) {
         self.echo = None;
+        self.prompted = false;
         let cause = if self.turns <= 1 {
             Cause::Prompt
         } else if !self.steers.is_empty() || self.follow_ups.is_empty() {
@@ -200,29 +291,65 @@ impl Hearing {
     fn message_started(&mut self, cx: &mut UiCx<'_>, payload: &Payload) {
         let message = payload.message_id.as_deref().map(Key::from);
         if payload.role.as_deref() != Some("user") {
+            self.say_prompt(cx);
             return self.fact(cx, Said::MessageStarted { message, role: Role::Assistant });
         }
-        let text = if self.turns <= 1 { self.prompts.pop_front() } else { self.next_queued() };
         // Another client's words are not on this wire: an empty message would claim that nothing was said.
-        let Some(text) = text else { return };
+        let Some(text) = self.next_said(cx) else { return };
         self.fact(cx, Said::MessageStarted { message: message.clone(), role: Role::User });
         self.fact(cx, Said::Text { message, kind: TextKind::Text, text });
     }
 
-    fn next_queued(&mut self) -> Option<String> {
-        let (queue, mode) = if self.steers.is_empty() {
-            (&mut self.follow_ups, self.follow_up_mode)
-        } else {
-            (&mut self.steers, self.steer_mode)
-        };
-        match mode {
-            Mode::OneAtATime => queue.pop_front(),
-            Mode::All if queue.is_empty() => None,
-            Mode::All => Some(queue.drain(..).collect::<Vec<_>>().join("\n")),
+    /// Says what the person said, where the core has no event for it.
+    fn say_prompt(&mut self, cx: &mut UiCx<'_>) {
+        if self.prompted {
+            return;
+        }
+        if let Some(text) = self.next_said(cx) {
+            self.fact(cx, Said::MessageStarted { message: None, role: Role::User });
+            self.fact(cx, Said::Text { message: None, kind: TextKind::Text, text });
+            self.fact(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
         }
     }
 
+    /// What begins this turn; `None` when it is not of ours, which is noted.
+    fn next_said(&mut self, cx: &mut UiCx<'_>) -> Option<String> {
+        self.prompted = true;
+        if self.turns > 1 {
+            return self.next_queued(cx);
+        }
+        let run = self.run.as_ref().map(|listener| listener.run().clone())?;
+        let of_run =
+            |(named, _): &(Option<String>, String)| named.as_deref().is_none_or(|named| *named == *run);
+        match self.prompts.iter().position(of_run) {
+            Some(at) => self.prompts.remove(at).map(|(_, text)| text),
+            None => {
+                self.unprompted = Some(run.to_string());
+                None
+            }
+        }
+    }
+
+    fn next_queued(&mut self, cx: &mut UiCx<'_>) -> Option<String> {
+        let (kind, queue, mode) = if self.steers.is_empty() {
+            (QueueKind::FollowUp, &mut self.follow_ups, self.follow_up_mode)
+        } else {
+            (QueueKind::Steer, &mut self.steers, self.steer_mode)
+        };
+        let taken: Vec<String> = match mode {
+            Mode::OneAtATime => queue.pop_front().into_iter().collect(),
+            Mode::All => queue.drain(..).collect(),
+        };
+        if taken.is_empty() {
+            return None;
+        }
+        cx.fact(Fact::new(Said::Unqueued { kind, count: taken.len(), leaving: Leaving::Taken }));
+        Some(taken.join("\n"))
+    }
+
     fn text(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
+        self.say_prompt(cx);
+        self.spoken = true;
         let text = payload.delta.unwrap_or_default();
         let echoed = self
             .echo
@@ -237,6 +364,8 @@ impl Hearing {
     fn tool_started(&mut self, cx: &mut UiCx<'_>, payload: Payload) {
         let Some(tool) = payload.tool_call_id.map(Key::from) else { return };
         self.echo = None;
+        self.say_prompt(cx);
+        self.spoken = true;
         if let Some(noted) = self.run.as_mut().and_then(|listener| listener.note(&tool, Tool::default)) {
             *noted = Tool::default();
         }
@@ -289,6 +418,8 @@ impl Hearing {
         let outcome = match code.as_str() {
             "tool_execution_skipped" => Some(ToolOutcome::Skipped),
             "tool_blocked" | "tool_not_active" => Some(ToolOutcome::Denied),
+            // Stopped with its run: the wire has no other word for that.
+            "tool_execution_error" if self.cancelled => Some(ToolOutcome::Cancelled),
             "tool_execution_error" | "tool_validation_error" | "tool_not_found" => Some(ToolOutcome::Failed),
             _ => None,
         };
@@ -322,7 +453,7 @@ impl Hearing {
     }
 }
 
-fn keep(texts: &mut VecDeque<String>, text: String) {
+fn keep<T>(texts: &mut VecDeque<T>, text: T) {
     texts.push_back(text);
     if texts.len() > MAX_TEXTS {
         texts.pop_front();
