@@ -15,6 +15,8 @@ pub const COMPACT_AT: u8 = 80;
 pub const EXTENSION_DEADLINE: Duration = Duration::from_secs(30);
 /// Longest time an entry may give to an extension.
 const MAX_DEADLINE_S: u64 = 600;
+/// Longest time that a question may be given.
+const MAX_ANSWER_S: u64 = 24 * 60 * 60;
 
 /// What the person has set for the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub struct Config {
     pub policy: Option<Mode>,
     /// Percent of the window at which a conversation is compacted.
     pub compact_at: u8,
+    /// How long a question may wait on a wire that has a deadline, where the person wants another; zero for as long as it takes.
+    pub answer_within: Option<Duration>,
     /// Commands that answer [`domain::command::Command::Extension`], by name.
     pub extensions: BTreeMap<String, Extension>,
     /// Whether the model may fetch pages of the web.
@@ -47,6 +51,7 @@ impl Default for Config {
             model: None,
             policy: None,
             compact_at: COMPACT_AT,
+            answer_within: None,
             extensions: BTreeMap::new(),
             fetch: Fetching::default(),
             sandbox: Sandbox::default(),
@@ -167,6 +172,14 @@ impl Config {
             config.compact_at = percent.ok_or_else(|| ConfigError::value("compact_at", why()))?;
             Ok(())
         });
+        take("answer_within_s", &mut |value| {
+            let seconds = value.as_integer().and_then(|number| u64::try_from(number).ok());
+            let seconds = seconds.filter(|seconds| *seconds <= MAX_ANSWER_S);
+            let why = || format!("{} is no number of seconds from 0 to {MAX_ANSWER_S}", shown(value));
+            let seconds = seconds.ok_or_else(|| ConfigError::value("answer_within_s", why()))?;
+            config.answer_within = Some(Duration::from_secs(seconds));
+            Ok(())
+        });
         let mut more = Vec::new();
         take("workspaces", &mut |value| folders("workspaces", value, &mut config.workspaces, &mut more));
         take("extensions", &mut |value| {
@@ -250,6 +263,7 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("model", None),
     ("policy", None),
     ("compact_at", None),
+    ("answer_within_s", None),
     ("workspaces", None),
     ("extensions", None),
     ("fetch", Some(&["enabled", "private"])),
@@ -354,6 +368,12 @@ mod tests {
         assert_eq!(config.extensions["weather"], weather);
         assert_eq!(config.extensions["plain"].deadline, EXTENSION_DEADLINE);
         assert_eq!(read(""), Config::default());
+        assert_eq!(read("answer_within_s = 120").answer_within, Some(Duration::from_secs(120)));
+        assert_eq!(
+            read("answer_within_s = 0").answer_within,
+            Some(Duration::ZERO),
+            "for as long as it takes"
+        );
         assert!(!config.fetch.enabled, "nothing goes out unless somebody said so");
         let fetching = read("[fetch]\nenabled = true").fetch;
         assert_eq!(fetching, Fetching { enabled: true, private: false });
@@ -391,6 +411,8 @@ mod tests {
             ("policy = \"read-onyl\"", "policy: `read-onyl` is no policy mode"),
             ("compact_at = 5", "compact_at: 5 is no percentage between 10 and 100"),
             ("compact_at = \"many\"", "compact_at: \"many\" is no percentage"),
+            ("answer_within_s = -1", "answer_within_s: -1 is no number of seconds from 0 to 86400"),
+            ("answer_within_s = \"1m\"", "answer_within_s: \"1m\" is no number of seconds"),
             ("workspaces = \"/x\"", "workspaces: must be a list of folders"),
             ("workspaces = [\"relative\", \"/kept\"]", "workspaces: \"relative\": must be a list"),
             ("fetch = 3", "fetch: must be a table"),

@@ -309,7 +309,7 @@ impl Shell {
         self.rest().await;
         self.archive.shut();
         if let Some(remote) = &mut self.remote {
-            remote.end().await;
+            remote.end(self.clock.now()).await;
         }
     }
 

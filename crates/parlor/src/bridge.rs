@@ -41,7 +41,8 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
     )
     .await?;
     let cwd = places::working_directory(&common)?;
-    let host = Host::in_front(&cwd, bridge.options.clone(), tape.clone());
+    let warnings = decided_elsewhere(bridge.from, bridge.to).into_iter().collect();
+    let host = Host::in_front(&cwd, bridge.options.clone(), warnings, tape.clone());
     let serving = format!("bridge: {} on {}", bridge.from, bridge.to);
     // Held until the end.
     let _announcement = Announcement::open(&front.hub, &host, &cwd, serving).await;
@@ -70,6 +71,21 @@ const AUTHORITY: [Item; 7] = [
     Item::Decision,
     Item::Policy,
 ];
+
+/// What a person who decides here cannot decide on that runtime, in a sentence: stderr is thrown away by most UIs.
+fn decided_elsewhere(from: Dialect, to: Dialect) -> Option<String> {
+    let items = from.carried_on(to).into_iter();
+    let lost = |carried: &Carried| {
+        AUTHORITY.contains(&carried.item) && matches!(carried.verdict, Verdict::Dropped | Verdict::Refused)
+    };
+    let lost: Vec<Carried> = items.filter(lost).collect();
+    let words = grouped(&lost).into_iter().map(|(verdict, items, why)| {
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        format!("{} {verdict}{why}", items.join(", "))
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("A runtime that speaks {to} is behind this: {}.", words.join("; ")))
+}
 
 /// What becomes of each item of the vocabulary between these two wires: what decides first, then the rest; items of one fate together.
 fn report(from: Dialect, to: Dialect) -> String {

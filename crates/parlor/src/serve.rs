@@ -8,6 +8,7 @@ use crate::exit::{self, Exit};
 use crate::model_source::Source;
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
+use crate::settings;
 use crate::stack::{self, OwnStack};
 use crate::stop::{self, Manner};
 use anyhow::Context;
@@ -85,22 +86,23 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let mut habits = habits::read(&serve.rest, &spoken).map_err(exit::usage)?;
     habits.settle(&mut common);
     serve.options.append(&mut habits.options);
-    for word in &habits.idle {
-        exit::complain(&format!("taken without effect: {word}"));
-    }
+    let mut warnings: Vec<String> =
+        habits.idle.iter().map(|word| format!("taken without effect: {word}")).collect();
     if let (None, Some(wanted)) = (&common.model, habits.model) {
         // Existing UIs name a model of their own even when nobody asked for one; it is taken where it can be had.
         match Source::new(Some(&wanted)).await {
             Ok(_) => common.model = Some(wanted),
-            Err(why) => exit::complain(&format!("the UI asked for {wanted}: {why}; using the default model")),
+            Err(why) => warnings.push(format!("the UI asked for {wanted}: {why}; using the default model")),
         }
     }
+    serve.options.extend(answer_within(&serve.options));
     let usual = usual_sockets(&serve);
     if !serve.stdio && serve.socket.is_none() && usual.is_empty() {
         return Err(exit::usage("say where to speak\n\nhint: --stdio, or --socket PATH"));
     }
     let own = stack::own(&common, stack::log_to_stderr()).await?;
-    if let Some(words) = &own.no_workspace {
+    warnings.extend(own.no_workspace.clone());
+    for words in &warnings {
         exit::complain(words);
     }
     let start = match &serve.session {
@@ -110,7 +112,7 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
         }
         None => own.start.clone(),
     };
-    let host = Host::new(&own, &serve, start);
+    let host = Host { start, ..Host::new(&own, &serve, warnings) };
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
     // Held until the end.
     let _announcement = Announcement::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
@@ -197,6 +199,16 @@ fn usual_sockets(serve: &Serve) -> Vec<PathBuf> {
     }
 }
 
+/// The option by which a wire is told how long its questions may wait.
+const ANSWER_WITHIN: &str = "answer-within";
+
+/// The person's own figure for it, where the command line names none: UIs that start us cannot be told to name it.
+fn answer_within(options: &[(String, String)]) -> Option<(String, String)> {
+    let set = settings::read().config.answer_within?;
+    let named = options.iter().any(|(name, _)| name == ANSWER_WITHIN);
+    (!named).then(|| (ANSWER_WITHIN.to_owned(), set.as_secs().to_string()))
+}
+
 /// With several dialects each has a socket of its own beside the named path.
 fn beside(path: &Path, dialect: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -217,7 +229,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    fn new(own: &OwnStack, serve: &Serve, start: Option<Command>) -> Host {
+    fn new(own: &OwnStack, serve: &Serve, warnings: Vec<String>) -> Host {
         let greeting = Greeting {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(&own.cwd),
@@ -225,18 +237,25 @@ impl Host {
             models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
             options: serve.options.clone(),
             follows: false,
+            warnings,
         };
         Host {
             greeting,
             standing: serve.standing.into(),
-            start,
+            start: None,
             tape: serve.record.as_deref().map(Tape::new),
             log_wire: serve.log_wire,
         }
     }
 
     /// A host in front of a foreign runtime, which knows no model and starts nothing.
-    pub(crate) fn in_front(cwd: &Path, options: Vec<(String, String)>, tape: Option<Tape>) -> Host {
+    pub(crate) fn in_front(
+        cwd: &Path,
+        mut options: Vec<(String, String)>,
+        warnings: Vec<String>,
+        tape: Option<Tape>,
+    ) -> Host {
+        options.extend(answer_within(&options));
         let greeting = Greeting {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(cwd),
@@ -244,6 +263,7 @@ impl Host {
             models: Vec::new(),
             options,
             follows: true,
+            warnings,
         };
         Host { greeting, standing: Standing::Controller, start: None, tape, log_wire: false }
     }

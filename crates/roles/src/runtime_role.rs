@@ -29,6 +29,8 @@ pub struct Greeting {
     /// Whether the runtime is another program: what it can do is then told later ([`RuntimeRole::abilities`]), and greetings that name
     /// it wait for that, within [`GREET_WITHIN`].
     pub follows: bool,
+    /// What the person should know from the start and nobody may have read on stderr.
+    pub warnings: Vec<String>,
 }
 
 /// How long a greeting may wait for what another program can do; then nothing is claimed of it.

@@ -43,6 +43,8 @@ pub trait UiRole: Send {
     }
     /// A timer ran out.
     fn timer(&mut self, _cx: &mut UiCx<'_>, _seen: Seen<'_>, _key: TimerKey) {}
+    /// We leave: a last word to the peer, where its wire has one.
+    fn leave(&mut self, _cx: &mut UiCx<'_>) {}
     /// The peer is gone: settle what is open. (The canon closes the run by itself.)
     fn closed(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>);
     /// What the peer can do, once known; `None` before the handshake is over.

@@ -35,8 +35,7 @@ fn runtime() -> RuntimeBench {
         cwd: "/p".into(),
         model: Some(("offline".into(), "echo".into())),
         models: [("offline", "echo"), ("anthropic", "claude")].map(|(p, n)| (p.into(), n.into())).to_vec(),
-        options: Vec::new(),
-        follows: false,
+        ..Greeting::default()
     };
     let mut bench = RuntimeBench::open(OpenagentRuntime::new(), session(HOME), &greeting);
     bench.model = Some(ModelRef { provider: "offline".into(), name: "echo".into() });

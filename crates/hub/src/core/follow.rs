@@ -3,6 +3,7 @@
 use super::engine::Settled;
 use super::secrets::mask_state;
 use super::{Consulted, Core, GoingOn, In, Live, MAX_CONSULTED, MAX_MIRRORED, MAX_STREAMED, Out};
+use domain::ask::Closing;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand};
 use domain::event::{
     AskEvent, Body, Event, Failure, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
@@ -195,7 +196,14 @@ impl Core {
         }
         for body in bodies {
             match body {
-                Body::Ask(AskEvent::Opened(ask)) => self.open_ask(session, ask),
+                Body::Ask(AskEvent::Opened(ask)) => {
+                    let (id, stopping) = (ask.id, self.sessions.get(session).is_some_and(Live::is_stopping));
+                    self.open_ask(session, ask);
+                    if stopping {
+                        // Nothing may be allowed any more, and the runtime must not wait for an answer.
+                        self.close_ask(session, id, Closing::Withdrawn, None);
+                    }
+                }
                 Body::Run(RunEvent::Ended { run, outcome }) => {
                     let cancelled = self.sessions.get(session).is_some_and(|live| live.cancel_by.is_some());
                     let outcome = match outcome {
@@ -324,6 +332,11 @@ fn too_large() -> String {
 }
 
 impl Live {
+    /// Whether its run is asked to stop.
+    fn is_stopping(&self) -> bool {
+        self.cancel_by.is_some()
+    }
+
     /// Counts an event of a mirrored session; why the runtime cannot be borne any longer, when that is so.
     fn overfull(&mut self, event: &Event) -> Option<String> {
         self.mirrored += event.body.weight() + if event.body.adds() { THING_BYTES } else { 0 };

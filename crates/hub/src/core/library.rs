@@ -68,6 +68,8 @@ pub enum Request {
         /// With the messages.
         history: bool,
     },
+    /// Whether a folder is there, to work in.
+    Folder { path: String },
     /// A session from a JSON file that was saved before.
     Load {
         path: String,
@@ -94,6 +96,8 @@ pub enum Answer {
         /// Its bytes.
         size: u64,
     },
+    /// The folder is there.
+    Folder,
     /// What was in the file, as a new session.
     Loaded(Box<Import>),
 }
@@ -166,6 +170,12 @@ pub(super) enum Purpose {
         session: SessionId,
     },
     Load,
+    /// The session is made when its folder is there.
+    New {
+        cwd: String,
+        title: Option<String>,
+        id: Option<SessionId>,
+    },
 }
 
 /// Whom an input is about: it must not overtake another about the same.
@@ -186,7 +196,9 @@ impl Core {
 
     /// Whether the UI is on its way to another session: what it says next is meant there.
     pub fn is_moving(&self, ui: UiId) -> bool {
-        let moves = |purpose: &Purpose| matches!(purpose, Purpose::Open { moves: true, .. } | Purpose::Load);
+        let moves = |purpose: &Purpose| {
+            matches!(purpose, Purpose::Open { moves: true, .. } | Purpose::Load | Purpose::New { .. })
+        };
         self.pending.values().any(|pending| pending.ui == ui && moves(&pending.purpose))
             || self.consulted.values().any(|asked| asked.ui == ui && super::engine::moves(&asked.command))
     }
@@ -262,8 +274,12 @@ impl Core {
         }
         let again = || In::Command { ui, ticket, target: target.clone(), command: whole.clone() };
         match command {
-            LibraryCommand::New { cwd, title, id } => {
-                let session = self.create(cwd, title, id)?;
+            LibraryCommand::New { cwd: Some(cwd), title, id } => {
+                let request = Request::Folder { path: cwd.clone() };
+                self.fetch(ui, ticket, Purpose::New { cwd, title, id }, request)
+            }
+            LibraryCommand::New { cwd: None, title, id } => {
+                let session = self.create(None, title, id)?;
                 self.enter(ui, ticket, &session)
             }
             LibraryCommand::Open { session } => {
@@ -398,6 +414,10 @@ impl Core {
                 Ok(())
             }
             (Purpose::Load, Answer::Loaded(import)) => self.loaded(ui, ticket, *import),
+            (Purpose::New { .. }, Answer::Folder) if !self.uis.contains_key(&ui) => Ok(()),
+            (Purpose::New { cwd, title, id }, Answer::Folder) => {
+                self.create(Some(cwd), title, id).and_then(|session| self.enter(ui, ticket, &session))
+            }
             (purpose, answer) => {
                 self.out.push(Out::Log(format!("{purpose:?} was answered with {answer:?}")));
                 Err(Refusal::new(RefusalKind::Internal, "the store answered something else"))

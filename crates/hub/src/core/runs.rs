@@ -226,8 +226,10 @@ impl Core {
         let by = domain::ids::Millis(self.now.0 + super::CANCEL_GRACE_MS);
         let Some(live) = self.sessions.get_mut(session) else { return };
         live.cancel_by = Some(by);
-        let asks: Vec<_> =
-            live.state.asks.iter().filter(|ask| ask.run == Some(run)).map(|ask| ask.id).collect();
+        // A foreign runtime may ask before it says that its run has begun.
+        let early = live.canon.is_some();
+        let of_run = |ask: &&domain::ask::Ask| ask.run == Some(run) || early && ask.run.is_none();
+        let asks: Vec<_> = live.state.asks.iter().filter(of_run).map(|ask| ask.id).collect();
         for ask in asks {
             self.close_ask(session, ask, domain::ask::Closing::Withdrawn, None);
         }

@@ -29,6 +29,8 @@ use std::time::Duration;
 use store::Opened;
 
 const SANDBOXED: &str = "sess-5a4db0ed";
+/// The one folder that is not there.
+const GONE: &str = "/gone";
 
 /// A store that holds nothing but one session in mode `sandboxed`.
 fn answer(request: Request) -> Result<Fetched, Refusal> {
@@ -50,6 +52,10 @@ fn answer(request: Request) -> Result<Fetched, Refusal> {
         Request::Save { session, path, .. } => {
             Fetched::Saved { path: path.unwrap_or(session.as_str().to_owned()), size: 42 }
         }
+        Request::Folder { path } if path == GONE => {
+            return Err(Refusal::new(RefusalKind::Invalid, "there is no such folder"));
+        }
+        Request::Folder { .. } => Fetched::Folder,
         Request::Load { now, .. } => Fetched::Loaded(Box::new(imported(&State::new(), now))),
     })
 }

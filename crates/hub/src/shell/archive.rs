@@ -16,8 +16,10 @@ use crate::core::{Answer, Core, Request, RequestId, imported};
 use domain::command::{ExportFormat, Refusal, RefusalKind};
 use domain::event::Event;
 use domain::ids::SessionId;
+use domain::path_text;
 use domain::state::State;
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,6 +69,7 @@ enum Task {
 enum FileTask {
     Save { session: SessionId, state: Box<State>, path: Option<String>, history: bool },
     Load { path: String, now: domain::ids::Millis },
+    Folder { path: String },
     Text { session: SessionId, state: Box<State>, format: ExportFormat, events: Vec<Event> },
 }
 
@@ -167,6 +170,7 @@ impl Archive {
                 self.files.push_back((id, FileTask::Save { session, state, path, history }));
             }
             Request::Load { path, now } => self.files.push_back((id, FileTask::Load { path, now })),
+            Request::Folder { path } => self.files.push_back((id, FileTask::Folder { path })),
             Request::Export {
                 session,
                 state,
@@ -391,7 +395,7 @@ fn fetch(store: &mut dyn Store, id: RequestId, request: Request, unkept: Vec<Eve
                 Err(why) => (None, Err(why.to_refusal())),
             }
         }
-        Request::Save { .. } | Request::Load { .. } => {
+        Request::Save { .. } | Request::Load { .. } | Request::Folder { .. } => {
             (None, Err(Refusal::new(RefusalKind::Internal, "a file is no matter for the store")))
         }
     };
@@ -417,6 +421,7 @@ fn perform_file(cabinet: &Cabinet, task: FileTask) -> Result<Answer, Refusal> {
             let (path, size) = cabinet.save(&session, &state, path.as_deref(), history)?;
             Ok(Answer::Saved { path, size })
         }
+        FileTask::Folder { path } => folder(&path).map(|()| Answer::Folder),
         FileTask::Load { path, now } => Ok(Answer::Loaded(Box::new(imported(&cabinet.load(&path)?, now)))),
         FileTask::Text { session, state, format, events } => Ok(Answer::Exported(match format {
             ExportFormat::Markdown => export::markdown(&state),
@@ -424,6 +429,17 @@ fn perform_file(cabinet: &Cabinet, task: FileTask) -> Result<Answer, Refusal> {
             ExportFormat::Jsonl => export::jsonl(&session, &state, &past::events(events, &state)),
         })),
     }
+}
+
+/// Refuses a folder that nobody could work in.
+fn folder(path: &str) -> Result<(), Refusal> {
+    let why = match std::fs::metadata(path_text::read(path)) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => format!("{path} is no folder"),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => format!("there is no folder {path}"),
+        Err(why) => format!("the folder {path} cannot be used: {why}"),
+    };
+    Err(Refusal::new(RefusalKind::Invalid, why).hint("name one that is there"))
 }
 
 #[cfg(test)]

@@ -89,8 +89,18 @@ impl Remote {
         }
     }
 
-    /// Lets the runtime hear what was said to it, and closes the link.
-    pub(super) async fn end(&mut self) {
+    /// Lets the runtime hear what was said to it and a last word, and closes the link.
+    pub(super) async fn end(&mut self, now: Millis) {
+        let mut effects = Vec::new();
+        if self.lost.is_none() {
+            self.role.leave(&mut Cx { now, effects: &mut effects });
+        }
+        for effect in effects {
+            if let UiEffect::Link(LinkEffect::Send { lane, line }) = effect {
+                // One that does not listen any more does not need it.
+                let _ = self.outgoing.try_send(lane, line);
+            }
+        }
         self.outgoing.close_after_flush();
         // The link itself ends within a bound; what it still says may wait for a hub that takes nothing in any more.
         let _ = timeout(2 * super::LAST_WORDS, self.moving.join_next()).await;

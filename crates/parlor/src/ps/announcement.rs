@@ -110,9 +110,14 @@ impl Announcement {
 
     /// Announces a process whose screen belongs to its UI: nothing is said.
     pub(crate) async fn quietly(hub: &Hub, cwd: &Path, serving: &str) -> Option<Announcement> {
-        Announcement::try_open(hub, &Host::in_front(cwd, Vec::new(), None), cwd, serving.to_owned())
-            .await
-            .ok()
+        Announcement::try_open(
+            hub,
+            &Host::in_front(cwd, Vec::new(), Vec::new(), None),
+            cwd,
+            serving.to_owned(),
+        )
+        .await
+        .ok()
     }
 
     async fn try_open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> anyhow::Result<Announcement> {

@@ -77,9 +77,7 @@ pub(crate) async fn runtime(dialect: Dialect, cwd: &Path) -> Peer {
             version: "0.0.0".to_owned(),
             cwd: cwd.display().to_string(),
             model: Some(("offline".to_owned(), "offline".to_owned())),
-            models: Vec::new(),
-            options: Vec::new(),
-            follows: false,
+            ..Greeting::default()
         },
         start: None,
         stays: false,

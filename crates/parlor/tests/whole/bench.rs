@@ -82,7 +82,7 @@ pub(crate) fn guest(dialect: Dialect, place: &Path, options: Vec<(String, String
             model: Some(("scripted".to_owned(), "script".to_owned())),
             models: Vec::new(),
             options,
-            follows: false,
+            ..Greeting::default()
         },
         start: None,
         stays: false,

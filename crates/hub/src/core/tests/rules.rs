@@ -288,3 +288,52 @@ fn a_run_goes_on_with_exactly_the_consents_that_are_open() {
     let consent = domain::port::OpenConsent { ask, tool, digest: ActionDigest("d".into()) };
     assert_eq!(resumed, Some(domain::port::Resume { step, consents: vec![consent] }));
 }
+
+#[test]
+fn a_session_in_a_folder_that_is_not_there_is_refused() {
+    let mut bench = Bench::new();
+    let new = |cwd: &str| {
+        let cwd = Some(cwd.to_owned());
+        Command::Library(LibraryCommand::New { cwd, title: None, id: SessionId::parse("sess-0000000f") })
+    };
+    let refused = bench.command(TERMINAL, new(GONE)).expect_err("refused");
+    assert_eq!(refused.kind, RefusalKind::Invalid);
+    assert_eq!(bench.core.open_sessions().count(), 0, "nothing is left of it");
+    bench.command(TERMINAL, new("/there")).expect("made");
+    assert_eq!(bench.state().settings.cwd, "/there");
+}
+
+#[test]
+fn who_stops_a_foreign_run_answers_what_it_asked_before_it_began() {
+    let (mut bench, session) = behind(Answers::ALL);
+    let kind = AskKind::Confirm { message: String::new(), yes: None, no: None, danger: false };
+    let asks = |ask: &str| Said::AskOpened {
+        ask: ask.into(),
+        title: "Sure?".into(),
+        kind: FactAsk::Other(kind.clone()),
+        deadline: None,
+    };
+    says(&mut bench, &session, asks("early"));
+    says(&mut bench, &session, Said::RunStarted);
+    assert_eq!(bench.state().asks[0].run, None, "it came before there was a run");
+    bench.outs.clear();
+    let command = Command::Run(RunCommand::Cancel { run: None, reason: None });
+    bench.step(In::Command { ui: TERMINAL, ticket: Ticket(51), target: Target::Current, command });
+    let orders: Vec<&str> = bench.outs.iter().filter_map(order).collect();
+    assert_eq!(orders, ["answer", "cancel", "consult"], "the answer goes out before the cancel");
+    // What it asks while it is being stopped is answered at once: it must not wait, and nothing may be allowed any more.
+    bench.outs.clear();
+    says(&mut bench, &session, asks("late"));
+    assert!(bench.state().asks.is_empty());
+    assert_eq!(bench.outs.iter().filter_map(order).collect::<Vec<_>>(), ["answer"]);
+}
+
+/// An order to the engine, in a word.
+fn order(out: &Out) -> Option<&'static str> {
+    match out {
+        Out::Order(Order::AskClosed { closing: Closing::Withdrawn, .. }) => Some("answer"),
+        Out::Order(Order::Cancel { .. }) => Some("cancel"),
+        Out::Order(Order::Consult { .. }) => Some("consult"),
+        _ => None,
+    }
+}
