@@ -19,6 +19,7 @@ mod registry;
 pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;
+mod session_name;
 mod tagged;
 
 pub use registry::{ALL, NotADialect, named, of_first_line};

@@ -137,6 +137,12 @@ impl UiBench {
         self.command(prompt(text))
     }
 
+    /// A prompt was taken, and the hub has opened its run.
+    pub(crate) fn begin(&mut self) {
+        let (_, bodies) = self.canon.begin(&self.state);
+        self.happen(bodies);
+    }
+
     /// The person answers the oldest open question, as the hub lets them: recorded first, then told to the runtime.
     pub(crate) fn answer(&mut self, answer: Answer) -> Ticket {
         let ask = self.state.asks.first().expect("an open question").id;

@@ -1,5 +1,6 @@
 //! lemon's → ours, without state: content, tokens, results, reasons, questions, signals. The roles decide what it is part of.
 
+use super::lower::risk_words;
 use super::wire::event::TaskDetails;
 use super::wire::frame::ModelId;
 use super::wire::message::{Block, ToolResult as WireResult, Usage};
@@ -33,7 +34,15 @@ impl Contents {
     pub(super) fn text(&self) -> String {
         let texts =
             self.texts.iter().filter(|(kind, _)| *kind == TextKind::Text).map(|(_, text)| text.as_str());
-        texts.collect::<Vec<_>>().join("\n")
+        let mut whole = String::new();
+        for text in texts {
+            // The peer may have put a line break between them already.
+            if !whole.is_empty() && !whole.ends_with('\n') && !text.starts_with('\n') {
+                whole.push('\n');
+            }
+            whole.push_str(text);
+        }
+        whole
     }
 }
 
@@ -196,18 +205,26 @@ fn consent_ask(id: &str, hint: ConsentHint, shown: String) -> FactAsk {
         tool: Some(tool),
         name: hint.tool_name,
         args: Json::empty(),
-        preview: Some(domain::ask::Preview::Text(shown)),
+        preview: Some(domain::ask::Preview::Text(without_risk(shown, &hint.risk, &hint.reasons))),
         assessment: Assessment { risk, reasons: hint.reasons, reversible: hint.reversible },
         rule: hint.rule,
         takes_reason: false,
     }
 }
 
-/// The result that the wire wants for an answer. A question that is closed without an answer gives null, and no for a confirm, as the
-/// existing clients do.
+/// What is shown of an action without the line about its risk: whoever knows the hint shows that by itself.
+fn without_risk(shown: String, risk: &str, reasons: &[String]) -> String {
+    match shown.strip_suffix(&risk_words(risk, reasons)) {
+        Some(rest) => rest.trim_end_matches('\n').to_owned(),
+        None => shown,
+    }
+}
+
+/// The result that the wire wants for an answer. A question that is closed without an answer gives null, as the document says.
 pub(super) fn result(asked: &AnswerForm, answer: &Answer) -> Option<Value> {
     match (asked, answer) {
         (AnswerForm::Confirm, Answer::Allow { .. } | Answer::Confirmed(true)) => Some(Value::Bool(true)),
+        (AnswerForm::Confirm, Answer::Dismissed) => None,
         (AnswerForm::Confirm, _) => Some(Value::Bool(false)),
         (AnswerForm::Select(values), answer) => {
             let wanted = match answer {

@@ -40,6 +40,13 @@ const MAX_ARG_TEXT: usize = 2_000;
 /// Name and arguments of a tool run that stands in a message.
 pub(super) type ToolName<'a> = (&'a str, &'a Json);
 
+/// How dangerous something is and why, under what is shown of it.
+pub(super) fn risk_words(risk: &str, reasons: &[String]) -> String {
+    let reasons = reasons.join("; ");
+    let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
+    format!("Risk {risk}{reasons}")
+}
+
 /// The model as frames carry it; empty where it is not known.
 pub(super) fn model_id(model: Option<&ModelRef>) -> ModelId<'_> {
     model.map_or(NO_MODEL, |model| ModelId {
@@ -99,7 +106,23 @@ pub(super) fn blocks<'a>(
     parts: &'a [Part],
     tool: impl Fn(ToolRunId) -> Option<ToolName<'a>>,
 ) -> Vec<Block<'a>> {
-    parts.iter().filter_map(|part| block(part, &tool)).collect()
+    let mut blocks: Vec<Block<'a>> = parts.iter().filter_map(|part| block(part, &tool)).collect();
+    part_texts(&mut blocks);
+    blocks
+}
+
+/// Clients write one block right behind the other: two texts get a line break between them.
+fn part_texts(blocks: &mut [Block<'_>]) {
+    for at in 1..blocks.len() {
+        let (before, rest) = blocks.split_at_mut(at);
+        if let (Some(Block::Text(before)), Some(Block::Text(next))) = (before.last(), rest.first_mut())
+            && !before.text.is_empty()
+            && !before.text.ends_with('\n')
+            && !next.text.starts_with('\n')
+        {
+            next.text.to_mut().insert(0, '\n');
+        }
+    }
 }
 
 fn block<'a>(part: &'a Part, tool: impl Fn(ToolRunId) -> Option<ToolName<'a>>) -> Option<Block<'a>> {
@@ -215,6 +238,7 @@ pub(super) fn tool_result(result: &domain::tool::ToolResult) -> ToolResult<'_> {
         }
         content.push(block);
     }
+    part_texts(&mut content);
     let details = result.json.as_ref().filter(|json| json.as_str().len() <= MAX_DETAILS);
     ToolResult { of: of::RESULT, content, details: details.map(raw) }
 }

@@ -52,7 +52,7 @@ pub const QUIRKS: &[Quirk] = &[
     Quirk {
         name: "answers_that_cancel",
         what: "a closed overlay gives null and no error, or null and a word, and for a confirm false",
-        ours: "all count as no answer, or as no; none ever allows anything",
+        ours: "all count as no answer, or as no; none ever allows anything. Ours sends null and null, as the document says",
     },
     Quirk {
         name: "unknown_answers",
@@ -71,8 +71,18 @@ pub const QUIRKS: &[Quirk] = &[
     },
     Quirk {
         name: "breaks_on_select",
-        what: "the Python client stops for good when it is asked to select",
-        ours: "it is told by the blank behind its colons, and asked about tools with a confirm",
+        what: "the Python client stops for good when it is asked to select, and says yes to every confirm without its person",
+        ours: "it is recognised by the blank behind its colons, told so, and asked nothing: what needs a yes is denied, and a yes of its own does not count",
+    },
+    Quirk {
+        name: "asks_before_it_begins",
+        what: "questions and events come from two processes of the server, so a question may come before the `agent_start` of its run",
+        ours: "a question that comes while our prompt waits begins its run; who cancels answers every open question first",
+    },
+    Quirk {
+        name: "signal_after_quit",
+        what: "one client sends a signal a second after `quit`, and hits its new runtime when the old one is gone by then",
+        ours: "after `quit` we stay for 1.5 s, or until the client closes our input",
     },
     Quirk {
         name: "known_before_active",

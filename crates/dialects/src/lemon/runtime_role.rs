@@ -15,6 +15,7 @@ mod telling;
 use super::wire::frame::{Config, ErrorLine};
 use super::wire::{self, Frame, UNKNOWN_COMMAND};
 use super::{Compat, lower};
+use crate::session_name;
 use ::wire::{Rate, depth, lines};
 use asks::{OpenQuestions, PersonsAnswer};
 use domain::ask::{Ask, Closing};
@@ -27,22 +28,36 @@ use domain::port::{Abilities, Ticket};
 use domain::session::ModelRef;
 use domain::signal::{Board, Level, Signal, WidgetPlace};
 use receipts::HubCommand;
-use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
+use roles::{
+    Answers, Drift, Greeting, Item, Lane, Line, Reason, RuntimeCx, RuntimeRole, Tickets, TimerKey, View,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use telling::Telling;
 
-/// How long a question may wait; the document's figure.
+/// How long a question may wait, unless an option says otherwise; the document's figure.
 pub const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
+/// The option that sets it, in seconds; 0 for as long as it takes.
+const ANSWER_WITHIN: &str = "answer-within";
+/// The longest that the option may set.
+const MAX_ANSWER_DEADLINE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most commands that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
-/// How the lines of one client begin, and of no other: a blank stands behind the colon. It stops for good at the first `select`.
-const BREAKS_ON_SELECT: &str = "{\"type\": ";
+/// How the lines of one client begin, and of no other: a blank stands behind the colon. It stops for good at the first `select`, and
+/// says yes to every `confirm` without its person.
+const ANSWERS_BY_ITSELF: &str = "{\"type\": ";
+/// What that client is told once.
+const NEVER_ASKED: &str = "This client answers questions by itself, so it is asked nothing: what needs a yes is denied. \
+     Start the runtime with another --policy to allow more.";
 /// Something that is being written is due.
 const FLUSH: TimerKey = TimerKey(1);
 /// `ready` waits no longer for what the runtime behind us says of itself.
 const GREET: TimerKey = TimerKey(2);
+/// The client has said goodbye and may now be left.
+const LEAVE: TimerKey = TimerKey(3);
+/// How long we stay after a goodbye. One client sends its old runtime a signal a second later, and hits the new one if that is gone.
+const LINGER: Duration = Duration::from_millis(1_500);
 
 /// A session that the client has open.
 #[derive(Debug)]
@@ -60,6 +75,8 @@ struct Open {
     past: bool,
     /// What is said of it before the client knows it.
     kept: Vec<String>,
+    /// How many were opened before it.
+    order: u64,
 }
 
 /// The runtime's side of lemon.
@@ -77,11 +94,19 @@ pub struct LemonRuntime {
     front: Option<SessionId>,
     questions: OpenQuestions,
     config: Config,
-    /// The client breaks on a `select`.
-    cannot_choose: bool,
     /// What the runtime behind us can do, where we were told.
     behind: Option<Abilities>,
     greets: Greets,
+    /// The client is the one that answers questions without its person.
+    answers_itself: bool,
+    /// How long a question may wait; `None` for as long as it takes.
+    deadline: Option<Duration>,
+    /// Sessions that the client was told of in the last list.
+    listed: Vec<SessionId>,
+    /// How many sessions were opened.
+    opened: u64,
+    /// It has said goodbye: nothing more is heard and said.
+    left: bool,
 }
 
 /// What `ready` waits for in front of another program.
@@ -96,7 +121,7 @@ enum Greets {
 impl LemonRuntime {
     /// A role for one link.
     pub fn new() -> LemonRuntime {
-        LemonRuntime { ui: true, ..LemonRuntime::default() }
+        LemonRuntime { ui: true, deadline: Some(ANSWER_DEADLINE), ..LemonRuntime::default() }
     }
 
     /// Hands a command to the hub and notes what its answer is for.
@@ -108,7 +133,7 @@ impl LemonRuntime {
     }
 
     fn error(&self, cx: &mut RuntimeCx<'_>, message: &str, session: Option<&SessionId>) {
-        let session_id = session.map(|session| session.as_str().into());
+        let session_id = session.map(|session| session_name::write(session).into());
         cx.send(Frame::Error(ErrorLine { message: message.into(), session_id }).line());
     }
 
@@ -149,9 +174,13 @@ impl LemonRuntime {
         if !self.ui {
             return;
         }
+        if self.answers_itself {
+            let text = format!("\"{}\" was not asked. {NEVER_ASKED}", ask.title);
+            return self.notify(cx, session, Level::Warning, text);
+        }
         if let Some(id) = self.questions.add(session, ask) {
             let prefix = (self.front.as_ref() != Some(session)).then_some(session);
-            cx.send(asks::lower(&id, ask, prefix, !self.cannot_choose));
+            cx.send(asks::lower(&id, ask, prefix, cx.now));
         }
     }
 
@@ -161,8 +190,9 @@ impl LemonRuntime {
         let title = asked.title;
         match closing {
             Closing::Expired => {
-                let seconds = ANSWER_DEADLINE.as_secs();
-                let text = format!("Nobody answered \"{title}\" within {seconds} s: it counts as no.");
+                let within =
+                    self.deadline.map(|wait| format!(" within {} s", wait.as_secs())).unwrap_or_default();
+                let text = format!("Nobody answered \"{title}\"{within}: it counts as no.");
                 self.notify(cx, session, Level::Warning, text);
             }
             Closing::Answered { .. } => {
@@ -179,6 +209,9 @@ impl LemonRuntime {
         result: Option<Option<Value>>,
         error: Option<Option<Value>>,
     ) {
+        if self.answers_itself {
+            return cx.log("ignored: an answer of a client that gives it without its person");
+        }
         match self.questions.hear(id, result, error) {
             Some(PersonsAnswer { session, ask, answer, odd }) => {
                 if let Some(odd) = odd {
@@ -287,11 +320,25 @@ impl RuntimeRole for LemonRuntime {
         self.greeting = greeting.clone();
         self.ui = greeting.option("no-ui").is_none_or(|value| value == "false");
         self.compat = if greeting.option("compat") == Some("seed") { Compat::Seed } else { Compat::Peer };
+        if let Some(text) = greeting.option(ANSWER_WITHIN) {
+            match text.parse().map(Duration::from_secs) {
+                Ok(wait) if wait <= MAX_ANSWER_DEADLINE => self.deadline = (!wait.is_zero()).then_some(wait),
+                _ => {
+                    let (usual, most) = (ANSWER_DEADLINE.as_secs(), MAX_ANSWER_DEADLINE.as_secs());
+                    self.greeting.warnings.push(format!(
+                        "{ANSWER_WITHIN}={text} is no number of seconds from 0 to {most}; {usual} counts"
+                    ));
+                }
+            }
+        }
         // Whatever the engine behind the hub is, this makes sure that there is a session, and names it.
         self.ask_hub(cx, Target::Current, Command::Session(SessionCommand::Stats), HubCommand::Boot);
     }
 
     fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
+        if self.left {
+            return;
+        }
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
@@ -311,7 +358,13 @@ impl RuntimeRole for LemonRuntime {
         let object = text.trim_start().starts_with('{');
         match serde_json::from_str::<wire::Command>(&text) {
             Ok(command) if object => {
-                self.cannot_choose |= text.trim_start().starts_with(BREAKS_ON_SELECT);
+                if !self.answers_itself && text.trim_start().starts_with(ANSWERS_BY_ITSELF) {
+                    self.answers_itself = true;
+                    self.say_signal(
+                        cx,
+                        &Signal::Notify { level: Level::Warning, text: NEVER_ASKED.to_owned() },
+                    );
+                }
                 self.command(cx, command);
             }
             _ if object || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok() => {
@@ -330,12 +383,15 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
+        if self.left {
+            return;
+        }
         self.shown(cx, view);
         self.arm(cx);
     }
 
     fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
-        if self.open.remove(session).is_none() {
+        if self.left || self.open.remove(session).is_none() {
             return;
         }
         self.questions.forget(session);
@@ -349,6 +405,9 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
+        if self.left {
+            return;
+        }
         if let Some(open) = self.open.get_mut(view.session) {
             open.heard = event.seq;
         }
@@ -359,6 +418,9 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
+        if self.left {
+            return;
+        }
         let mark = cx.effects.len();
         self.show(cx, view.session, signal);
         self.keep_back(cx, view.session, mark);
@@ -378,7 +440,11 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
-        if key == GREET {
+        if key == LEAVE {
+            cx.close(Reason::Quit);
+        } else if self.left {
+            // What is being written has nobody to read it.
+        } else if key == GREET {
             self.greets = Greets::Now;
             self.say_ready(cx);
         } else if key == FLUSH {
@@ -392,8 +458,8 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn can_answer(&self) -> Answers {
-        if self.ui {
-            Answers { consent: true, other: true, deadline: Some(ANSWER_DEADLINE) }
+        if self.ui && !self.answers_itself {
+            Answers { consent: true, other: true, deadline: self.deadline }
         } else {
             Answers::NONE
         }

@@ -6,6 +6,7 @@
 
 mod commands;
 mod hearing;
+mod sessions;
 
 use super::wire::event::{Event, EventLine};
 use super::wire::frame::{ActiveSession, ModelId, Ready, SessionStarted};
@@ -15,13 +16,15 @@ use super::{lift, lower};
 use ::wire::encode;
 use commands::{UnsettledCommand, Wanted};
 use domain::command::{Command, Refusal, RefusalKind};
+use domain::event::{Failure, Outcome};
 use domain::fact::{Fact, Said};
-use domain::ids::{Millis, SessionId};
+use domain::ids::Millis;
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use lift::AnswerForm;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
+use sessions::{KnownSessions, is_same, known_as};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -34,8 +37,10 @@ const MAX_WAITING: usize = 256;
 const MAX_ASKED: usize = 256;
 /// Longest question: what can be chosen is kept until it is answered.
 const MAX_QUESTION: usize = 256 * 1024;
-/// A question waits so long at the server, which does not say so.
+/// A question waits so long at a server that does not say so.
 const QUESTION_MS: u64 = 30_000;
+/// Most sessions whose models are remembered.
+const MAX_MODELS: usize = 1_024;
 const HANDSHAKE: TimerKey = TimerKey(1);
 
 /// How far we are with the server.
@@ -44,6 +49,10 @@ enum Handshake {
     /// It has not said `ready`.
     #[default]
     Greeting,
+    /// The session that the person named is looked for in its lists.
+    Looking(String),
+    /// The session that the person named is to be in front.
+    Activating { id: String, named: String },
     /// It has no session yet; one was asked for.
     Starting,
     /// It tells the past of the session.
@@ -71,10 +80,14 @@ pub struct LemonUi {
     waiting: VecDeque<(Ticket, Command)>,
     pending: VecDeque<UnsettledCommand>,
     last_number: u64,
-    /// Saved sessions as last listed: what to give `start_session`.
-    saved: BTreeMap<SessionId, String>,
     /// The session that is being opened, with its folder, while its past is told.
     arriving: Option<(String, String)>,
+    /// A question told that the run of our prompt goes on; its beginning was not said yet.
+    presumed: bool,
+    /// Its sessions as it last told them.
+    known: KnownSessions,
+    /// The models of its sessions, by their ids, as far as they were told.
+    models: BTreeMap<String, ModelId<'static>>,
 }
 
 impl LemonUi {
@@ -99,6 +112,7 @@ impl LemonUi {
             cx.fact(Fact::new(Said::Lost));
             self.hearing.forget();
             self.next_seq = None;
+            self.presumed = false;
             self.asked.clear();
             self.settle_lost(cx);
             let text = "The runtime has started again; its sessions are closed.".to_owned();
@@ -109,23 +123,33 @@ impl LemonUi {
         self.asks = ready.ui.unwrap_or(true);
         let session = ready.active_session_id.flatten().or(ready.primary_session_id.flatten());
         self.session = session.map(Into::into);
+        if let Some(id) = self.session.clone() {
+            self.learn_model(&id, &ready.model);
+        }
         self.tell_model(cx, ready.model);
         let history = ready.history;
         match (self.sessions, self.wanted.take(), &self.session) {
-            (true, Some(wanted), _) => {
-                self.handshake = Handshake::Starting;
-                let start =
-                    StartSession { session_file: Some(wanted.to_string()), ..StartSession::default() };
-                self.send(cx, &wire::Command::StartSession(start));
+            (true, Some(wanted), Some(active)) if is_same(&wanted, active) => {
+                self.at_session(cx, seen, history);
+            }
+            (true, Some(wanted), _) => self.look_for(cx, &wanted),
+            (false, Some(wanted), _) => {
+                let why = format!("this server has one session, without a name: it cannot go to {wanted}");
+                self.give_up(cx, why);
             }
             (true, None, None) => {
-                self.handshake = Handshake::Starting;
                 let cwd = Some(self.cwd.clone()).filter(|cwd| !cwd.is_empty());
-                let start = StartSession { cwd, ..StartSession::default() };
-                self.send(cx, &wire::Command::StartSession(start));
+                self.begin_session(cx, StartSession { cwd, ..StartSession::default() });
             }
-            (true, None, Some(_)) | (false, _, _) => self.at_session(cx, seen, history),
+            (true, None, Some(_)) | (false, None, _) => self.at_session(cx, seen, history),
         }
+    }
+
+    /// Asks for the session of the handshake.
+    fn begin_session(&mut self, cx: &mut UiCx<'_>, start: StartSession) {
+        self.handshake = Handshake::Starting;
+        self.send(cx, &wire::Command::StartSession(start));
+        cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
     }
 
     /// The session is there. If its past follows, what our side wants waits for the end of that: it would be taken for its answer.
@@ -134,6 +158,7 @@ impl LemonUi {
             self.handshake = Handshake::Telling;
             cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
         } else {
+            cx.cancel_timer(HANDSHAKE);
             self.up(cx, seen);
         }
     }
@@ -155,6 +180,12 @@ impl LemonUi {
         }
         for (ticket, command) in std::mem::take(&mut self.waiting) {
             self.want(cx, seen, ticket, command);
+        }
+    }
+
+    fn learn_model(&mut self, session: &str, model: &ModelId<'static>) {
+        if *model != ModelId::default() && self.models.len() < MAX_MODELS {
+            self.models.insert(session.to_owned(), model.clone());
         }
     }
 
@@ -181,6 +212,7 @@ impl LemonUi {
             self.next_seq = Some(seq.saturating_add(1));
         }
         if let Event::AgentStart(_) = event {
+            self.presumed = false;
             self.settle_prompt(cx);
         }
         let over = matches!(event, Event::AgentEnd(_));
@@ -193,6 +225,7 @@ impl LemonUi {
 
     fn asked(&mut self, cx: &mut UiCx<'_>, request: UiRequest<'_>, line: &str) {
         let UiRequest { id, method, params } = request;
+        let told = params.opts.deadline_ms;
         let question = lift::question(&method, &id, params)
             .filter(|_| self.asked.len() < MAX_ASKED && line.len() <= MAX_QUESTION);
         let Some((title, kind, asked)) = question else {
@@ -210,18 +243,24 @@ impl LemonUi {
         };
         let ask = Arc::from(&*id);
         self.asked.insert(id.into_owned(), asked);
-        let deadline = Some(Millis(cx.now.0.saturating_add(QUESTION_MS)));
+        // Questions and events come from two processes of the server: one that comes while our prompt waits is of its run, so that
+        // who stops the run answers it too.
+        self.presumed |= self.settle_prompt(cx);
+        let deadline = told.unwrap_or(Some(QUESTION_MS));
+        let deadline = deadline.map(|wait| Millis(cx.now.0.saturating_add(wait)));
         cx.fact(Fact::new(Said::AskOpened { ask, title, kind, deadline }));
     }
 
     /// A session is there: the one of the handshake, or one that we asked for.
     fn session_started(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, started: SessionStarted<'static>) {
         let id = started.session_id.into_owned();
+        self.await_session(&id);
         let ours = self.handshake == Handshake::Starting
             || self.pending.iter().any(|pending| pending.wanted == Wanted::Session);
         if !ours || id.is_empty() {
             return;
         }
+        self.learn_model(&id, &started.model);
         self.hearing.forget();
         (self.session, self.next_seq) = (Some(id.clone()), None);
         self.send(cx, &wire::Command::SetActiveSession { session_id: Some(id.clone()) });
@@ -239,13 +278,30 @@ impl LemonUi {
         self.at_session(cx, seen, started.history);
     }
 
+    /// A server that opens the session which we only wanted in front says so first; its past may follow.
+    fn await_session(&mut self, id: &str) {
+        if matches!(&self.handshake, Handshake::Activating { id: wanted, .. } if is_same(wanted, id)) {
+            self.handshake = Handshake::Starting;
+        }
+        for pending in &mut self.pending {
+            if matches!(&pending.wanted, Wanted::Active(wanted) if is_same(wanted, id)) {
+                pending.wanted = Wanted::Session;
+            }
+        }
+    }
+
     /// The server changed which session is active: by our wish, or because the one we followed is closed.
-    fn active_session(&mut self, cx: &mut UiCx<'_>, said: ActiveSession<'_>) {
+    fn active_session(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, said: ActiveSession<'_>) {
+        let awaited = |wanted: &Wanted, id: &str| matches!(wanted, Wanted::Active(of) if is_same(of, id));
         match said.session_id.map(Cow::into_owned) {
-            Some(id) if self.pending.iter().any(|pending| pending.wanted == Wanted::Active(id.clone())) => {
-                self.hearing.forget();
-                (self.session, self.next_seq) = (Some(id.clone()), None);
+            Some(id) if self.pending.iter().any(|pending| awaited(&pending.wanted, &id)) => {
+                self.arrive(cx, &id);
                 self.settle_active(cx, &id);
+            }
+            Some(id) if matches!(&self.handshake, Handshake::Activating { id: of, .. } if is_same(of, &id)) =>
+            {
+                self.arrive(cx, &id);
+                self.at_session(cx, seen, false);
             }
             Some(id) if self.session.is_none() && self.handshake == Handshake::Up => self.session = Some(id),
             Some(_) => {}
@@ -257,14 +313,45 @@ impl LemonUi {
         }
     }
 
+    /// We are at a session that was there before.
+    fn arrive(&mut self, cx: &mut UiCx<'_>, id: &str) {
+        self.hearing.forget();
+        (self.session, self.next_seq, self.model) = (Some(id.to_owned()), None, None);
+        if let Some(model) = self.models.get(id).cloned() {
+            self.tell_model(cx, model);
+        }
+    }
+
     fn error(&mut self, cx: &mut UiCx<'_>, text: String) {
-        if self.handshake == Handshake::Starting {
-            let why = format!("the server could not start a session: {text}");
-            return cx.close(Reason::Unusable(why));
+        match &self.handshake {
+            Handshake::Starting => {
+                let why = format!("the server could not start a session: {text}");
+                return self.give_up(cx, why);
+            }
+            Handshake::Activating { named, .. } => {
+                let why = self.not_there(&named.clone());
+                return self.give_up(cx, why);
+            }
+            // It does not know such a list.
+            Handshake::Looking(_) => return self.lists_are_here(cx),
+            Handshake::Greeting | Handshake::Telling | Handshake::Up => {}
+        }
+        if std::mem::take(&mut self.presumed) {
+            // The question was of somebody else's run, and ours never began.
+            let failure = Failure::new("remote_error", text);
+            return cx.fact(Fact::new(Said::RunEnded(Outcome::Failed(failure))));
         }
         if !self.refuse(cx, &text) {
             cx.signal(Signal::Notify { level: Level::Error, text });
         }
+    }
+
+    /// It cannot be spoken with: whoever waits for it hears why.
+    fn give_up(&mut self, cx: &mut UiCx<'_>, why: String) {
+        for (ticket, _) in std::mem::take(&mut self.waiting) {
+            cx.settle(ticket, Err(Refusal::new(RefusalKind::Lost, why.clone())));
+        }
+        cx.close(Reason::Unusable(why));
     }
 
     fn frame(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, frame: Frame<'static>, line: &str) {
@@ -286,11 +373,13 @@ impl LemonUi {
             Frame::Debug(debug) => cx.log(format!("lemon: {}", debug.message.shown())),
             Frame::Stats(said) => self.settle_stats(cx, &said.stats),
             Frame::SaveResult(said) => self.settle_save(cx, said),
-            Frame::SessionsList(said) => self.settle_sessions(cx, said),
+            Frame::SessionsList(said) => self.heard_saved(cx, said),
+            Frame::RunningSessions(said) => self.heard_running(cx, said),
             Frame::ModelsList(said) => self.settle_models(cx, said),
             Frame::SessionStarted(said) => self.session_started(cx, seen, said),
-            Frame::ActiveSession(said) => self.active_session(cx, said),
-            Frame::Pong(_) | Frame::RunningSessions(_) | Frame::SessionClosed(_) | Frame::ConfigState(_) => {}
+            Frame::ActiveSession(said) => self.active_session(cx, seen, said),
+            Frame::Pong(_) => self.settle_pong(cx),
+            Frame::SessionClosed(_) | Frame::ConfigState(_) => {}
             Frame::Unknown(kind) => cx.drift(Drift::new("line", format!("unknown type {kind}"), line)),
         }
     }
@@ -342,13 +431,36 @@ impl UiRole for LemonUi {
         if key != HANDSHAKE {
             return self.overdue(cx, key);
         }
-        if self.handshake == Handshake::Telling {
-            return self.up(cx, seen);
+        let within = HANDSHAKE_TIMEOUT.as_secs();
+        match self.handshake {
+            Handshake::Telling => self.up(cx, seen),
+            Handshake::Greeting => {
+                let why = "the server did not say \"ready\": is it a lemon server, and does it start without an error?";
+                self.give_up(cx, why.to_owned());
+            }
+            Handshake::Looking(_) => self.give_up(
+                cx,
+                format!("the server did not list its sessions within {within} s: start it again, or leave out the session"),
+            ),
+            Handshake::Activating { ref named, .. } => {
+                let why = self.not_there(named);
+                self.give_up(cx, why);
+            }
+            Handshake::Starting => self.give_up(
+                cx,
+                format!(
+                    "the server said \"ready\" without a session and did not answer start_session within {within} s: \
+                     it may be stuck, or of a kind that is not known. Start it again, and look at what it writes to stderr"
+                ),
+            ),
+            Handshake::Up => {}
         }
-        if self.handshake == Handshake::Greeting {
-            let why =
-                "the server did not say \"ready\": is it a lemon server, and does it start without an error?";
-            cx.close(Reason::Unusable(why.to_owned()));
+    }
+
+    fn leave(&mut self, cx: &mut UiCx<'_>) {
+        // A server that has not greeted would take it for a prompt, at worst.
+        if self.handshake != Handshake::Greeting {
+            self.send(cx, &wire::Command::Quit);
         }
     }
 
@@ -359,6 +471,7 @@ impl UiRole for LemonUi {
         }
         self.settle_lost(cx);
         self.asked.clear();
+        self.presumed = false;
         self.hearing.forget();
         self.handshake = Handshake::Greeting;
     }
@@ -385,7 +498,7 @@ impl UiRole for LemonUi {
     }
 
     fn session_name(&self) -> Option<Arc<str>> {
-        self.session.as_deref().map(Into::into)
+        self.session.as_deref().map(|name| known_as(name).as_str().into())
     }
 
     fn is_arriving(&self) -> bool {

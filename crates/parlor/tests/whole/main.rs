@@ -15,6 +15,8 @@ mod fidelity;
 #[cfg(test)]
 mod killed;
 #[cfg(test)]
+mod lemon_server;
+#[cfg(test)]
 mod many;
 #[cfg(test)]
 mod offered;

@@ -3,10 +3,13 @@
 //! An answer that cannot be understood never allows anything: it counts as no answer. The ids are made from the session's and the
 //! question's, so that a question which is put again has the same one.
 
+use super::super::lower::risk_words;
 use super::super::wire::Frame;
 use super::super::wire::ui::{Choice, ConsentHint, Method, Opts, Question, UiRequest, consent};
+use super::ANSWER_DEADLINE;
+use crate::session_name;
 use domain::ask::{Answer, Ask, AskKind, Consent, Preview, Risk, Scope};
-use domain::ids::{AskId, SessionId};
+use domain::ids::{AskId, Millis, SessionId};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -115,19 +118,34 @@ fn lift(kind: &AskKind, result: &Value) -> (Answer, Option<&'static str>) {
     }
 }
 
-/// The question as a line. `prefix` tells which session asks when it is not the one in front; a client that cannot `choose` is asked
-/// about tools by yes or no.
-pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>, chooses: bool) -> String {
+/// Deadlines that differ by less from the document's are its own.
+const SAME_DEADLINE_MS: u64 = 1_000;
+
+/// How long a question may still wait, where that is not the document's figure.
+fn deadline(ask: &Ask, now: Millis) -> Option<Option<u64>> {
+    let usual = u64::try_from(ANSWER_DEADLINE.as_millis()).unwrap_or(u64::MAX);
+    let left = ask.deadline.map(|at| at.since(now));
+    left.is_none_or(|left| left.abs_diff(usual) > SAME_DEADLINE_MS).then_some(left)
+}
+
+/// The question as a line. `prefix` tells which session asks when it is not the one in front.
+pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>, now: Millis) -> String {
     let title = |more: &str| {
-        let session = prefix.map(|session| format!("[{session}] ")).unwrap_or_default();
+        let session =
+            prefix.map(|session| format!("[{}] ", session_name::write(session))).unwrap_or_default();
         let more = if more.is_empty() || more == ask.title { String::new() } else { format!(": {more}") };
         Cow::<str>::Owned(format!("{session}{}{more}", ask.title))
     };
-    let (method, params) = match &ask.kind {
-        AskKind::Consent(consent) => lower_consent(consent, title(""), chooses),
+    let (method, mut params) = match &ask.kind {
+        AskKind::Consent(consent) => lower_consent(consent, title("")),
         AskKind::Confirm { message, .. } => (
             Method::Confirm,
-            Question { title: title(""), message: Some(message.into()), ..Question::default() },
+            Question {
+                title: title(""),
+                // Clients show both, one under the other.
+                message: Some(if *message == ask.title { "" } else { message }.into()),
+                ..Question::default()
+            },
         ),
         AskKind::Choose { message, choices, .. } => {
             let options = choices.iter().map(|choice| Choice {
@@ -155,11 +173,12 @@ pub(super) fn lower(id: &str, ask: &Ask, prefix: Option<&SessionId>, chooses: bo
             (Method::Editor, Question { title: title(message), prefill, ..Question::default() })
         }
     };
+    params.opts.deadline_ms = deadline(ask, now);
     Frame::UiRequest(UiRequest { id: id.into(), method, params }).line()
 }
 
 /// Yes or no; with a rule to offer, how far a yes reaches.
-fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>, chooses: bool) -> (Method, Question<'a>) {
+fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>) -> (Method, Question<'a>) {
     let hint = ConsentHint {
         tool_call_id: consent.tool.to_string(),
         tool_name: consent.name.clone(),
@@ -170,7 +189,7 @@ fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>, chooses: bool) -
     };
     let opts = Opts { consent: Some(hint), ..Opts::default() };
     let shown = shown(consent);
-    let Some(rule) = consent.rule.as_ref().filter(|_| chooses) else {
+    let Some(rule) = consent.rule.as_ref() else {
         return (
             Method::Confirm,
             Question { title, message: Some(shown.into()), opts, ..Question::default() },
@@ -207,9 +226,7 @@ fn shown(consent: &Consent) -> String {
     if text.len() < what.len() {
         text.push_str("\n…");
     }
-    let reasons = consent.assessment.reasons.join("; ");
-    let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
-    format!("{text}\nRisk {}{reasons}", risk(consent.assessment.risk))
+    format!("{text}\n{}", risk_words(risk(consent.assessment.risk), &consent.assessment.reasons))
 }
 
 fn risk(risk: Risk) -> &'static str {

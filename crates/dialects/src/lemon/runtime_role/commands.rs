@@ -6,16 +6,18 @@ use super::super::wire::frame::{
     Bare, ClosedBecause, ConfigState, DebugLine, ErrorLine, Running, RunningSessions,
 };
 use super::super::wire::{self, Frame, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, StartSession};
-use super::LemonRuntime;
 use super::receipts::{HubCommand, closed};
 use super::telling::event_line;
+use super::{LEAVE, LINGER, LemonRuntime};
+use crate::session_name;
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
 };
 use domain::content::Input;
 use domain::ids::SessionId;
 use domain::session::ModelRef;
-use roles::{Item, Reason, RuntimeCx};
+use domain::signal::{Level, Signal};
+use roles::{Item, RuntimeCx};
 use serde_json::Value;
 
 /// Most sessions in a list.
@@ -72,7 +74,8 @@ impl LemonRuntime {
         cx.send(Frame::ConfigState(ConfigState { config: self.config }).line());
     }
 
-    fn unknown_session(&self, cx: &mut RuntimeCx<'_>, id: &str) {
+    /// The client is told that there is no such session, in its own words.
+    pub(super) fn unknown_session(&self, cx: &mut RuntimeCx<'_>, id: &str) {
         let error = ErrorLine { message: SESSION_NOT_FOUND.into(), session_id: Some(id.into()) };
         cx.send(Frame::Error(error).line());
     }
@@ -80,9 +83,10 @@ impl LemonRuntime {
     /// Goodbye, once what was asked before it has been answered: a client that saves and quits wants both.
     pub(super) fn leave_if_due(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.quitting && self.pending.is_empty() {
-            self.quitting = false;
-            cx.send(event_line(self.front.as_ref(), None, Event::Quit([])));
-            cx.close(Reason::Quit);
+            (self.quitting, self.left) = (false, true);
+            let front = self.front.as_ref().map(session_name::write);
+            cx.send(event_line(front.as_deref(), None, Event::Quit([])));
+            cx.timer(LEAVE, LINGER);
         }
     }
 
@@ -102,11 +106,21 @@ impl LemonRuntime {
             }
             return self.front.clone();
         };
-        let session = SessionId::parse(id).filter(|session| self.open.contains_key(session));
+        let session = self.find_open(id);
         if session.is_none() {
             self.unknown_session(cx, id);
         }
         session
+    }
+
+    /// A session that the client has open, as it names it.
+    fn find_open(&self, name: &str) -> Option<SessionId> {
+        session_name::find(name, self.open.keys())
+    }
+
+    /// A session as the client names it: one that it has open, one of the last list, or any by its whole name.
+    fn find(&self, name: &str) -> Option<SessionId> {
+        session_name::find(name, self.open.keys().chain(&self.listed)).or_else(|| session_name::read(name))
     }
 
     /// Empties the conversation; a run under way is stopped first. The session keeps its id.
@@ -127,10 +141,13 @@ impl LemonRuntime {
     }
 
     fn list_running(&self, cx: &mut RuntimeCx<'_>) {
+        // In the order in which they were opened: clients number them by their place in the list.
+        let mut open: Vec<_> = self.open.iter().collect();
+        open.sort_by_key(|(_, open)| open.order);
         let models: Vec<Option<ModelRef>> =
-            self.open.keys().map(|session| self.model_of(Some(session))).collect();
-        let sessions = self.open.iter().zip(&models).map(|((session, open), model)| Running {
-            session_id: session.as_str().into(),
+            open.iter().map(|(session, _)| self.model_of(Some(session))).collect();
+        let sessions = open.iter().zip(&models).map(|((session, open), model)| Running {
+            session_id: session_name::write(session).into(),
             cwd: open.cwd.as_str().into(),
             is_streaming: open.telling.is_running(),
             model: lower::model_id(model.as_ref()),
@@ -161,13 +178,13 @@ impl LemonRuntime {
             None => None,
         };
         if said.system_prompt.as_deref().is_some_and(|text| !text.is_empty()) {
-            cx.loss(Item::SessionNew, "a system prompt of its own");
+            self.not_taken(cx, "a system prompt of its own");
         }
         if said.parent_session.is_some() {
-            cx.loss(Item::SessionNew, "the session it came from");
+            self.not_taken(cx, "the session it came from");
         }
         let command = match said.session_file.as_deref().filter(|file| !file.is_empty()) {
-            Some(file) => match saved(file) {
+            Some(file) => match self.saved_session(file) {
                 Some(session) => Command::Library(LibraryCommand::Open { session }),
                 None => Command::Library(LibraryCommand::Load { path: file.to_owned() }),
             },
@@ -182,7 +199,7 @@ impl LemonRuntime {
 
     fn close_session(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
         let Some(id) = of else { return self.error(cx, "session_id required for close_session", None) };
-        let Some(session) = SessionId::parse(id).filter(|session| self.open.contains_key(session)) else {
+        let Some(session) = self.find_open(id) else {
             return cx.send(closed(id, ClosedBecause::NotFound));
         };
         let was_front = self.front.as_ref() == Some(&session);
@@ -192,10 +209,10 @@ impl LemonRuntime {
 
     fn set_active(&mut self, cx: &mut RuntimeCx<'_>, of: Option<&str>) {
         let Some(id) = of else { return self.error(cx, "session_id required for set_active_session", None) };
-        let Some(session) = SessionId::parse(id) else {
+        let Some(session) = self.find(id) else {
             return self.unknown_session(cx, id);
         };
-        let pending = HubCommand::Activate(session.clone());
+        let pending = HubCommand::Activate { session: session.clone(), said: id.to_owned() };
         self.ask_hub(
             cx,
             Target::Current,
@@ -217,15 +234,30 @@ impl LemonRuntime {
         let Value::Bool(on) = *value else {
             return self.error(cx, &format!("the value of {key} must be true or false"), None);
         };
+        if on {
+            // Nobody may believe that tools run unasked, or that they do because of this.
+            let why = format!(
+                "{key} cannot be switched on: it is for engines that this runtime does not have \
+                 (--policy says what runs without asking)"
+            );
+            return self.error(cx, &why, None);
+        }
         *switch = on;
         self.say_config(cx);
     }
-}
 
-/// The session that a file of ours is named after. The clients give back the `path` of the list.
-fn saved(file: &str) -> Option<SessionId> {
-    let name = file.rsplit('/').next()?;
-    let stem = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
-    // A file somewhere else with another name is one to load.
-    SessionId::parse(stem).filter(|_| stem == file || stem.starts_with("sess-"))
+    /// The session that a file of ours is named after. The clients give back the `path` of the list.
+    fn saved_session(&self, file: &str) -> Option<SessionId> {
+        let name = file.rsplit('/').next()?;
+        let stem = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+        // A file somewhere else with another name is one to load.
+        self.find(stem).filter(|_| stem == file || stem.starts_with("sess-"))
+    }
+
+    /// Something that the client asked for is not done: it hears so.
+    fn not_taken(&self, cx: &mut RuntimeCx<'_>, what: &str) {
+        cx.loss(Item::SessionNew, what);
+        let text = format!("Not taken here: {what}.");
+        self.say_signal(cx, &Signal::Notify { level: Level::Warning, text });
+    }
 }

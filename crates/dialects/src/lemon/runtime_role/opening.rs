@@ -8,14 +8,15 @@ use super::super::{PROTOCOL_VERSION, lower};
 use super::receipts::HubCommand;
 use super::telling::Telling;
 use super::{GREET, Greets, LemonRuntime, Open};
+use crate::session_name;
 use domain::command::{Command, ListCommand, Target};
 use domain::ids::SessionId;
 use domain::session::ModelRef;
-use domain::signal::Signal;
+use domain::signal::{Level, Signal};
 use roles::{GREET_WITHIN, LinkEffect, RuntimeCx, RuntimeEffect, View};
 
 impl Open {
-    fn new(view: View<'_>) -> Open {
+    fn new(view: View<'_>, order: u64) -> Open {
         Open {
             telling: Telling::new(view.session.clone()),
             board: view.board.clone(),
@@ -26,6 +27,7 @@ impl Open {
             announced: false,
             past: false,
             kept: Vec::new(),
+            order,
         }
     }
 
@@ -70,7 +72,8 @@ impl LemonRuntime {
         let mark = cx.effects.len();
         match self.open.get_mut(session) {
             None => {
-                let mut open = Open::new(view);
+                self.opened += 1;
+                let mut open = Open::new(view, self.opened);
                 open.tell_all(cx, view);
                 self.open.insert(session.clone(), open);
             }
@@ -114,7 +117,7 @@ impl LemonRuntime {
         let model = lower::model_id(model.as_ref());
         let cwd = open.map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str());
         let history = open.is_some_and(|open| open.past);
-        let (session_id, cwd) = (session.as_str().into(), cwd.into());
+        let (session_id, cwd) = (session_name::write(session).into(), cwd.into());
         cx.send(Frame::SessionStarted(SessionStarted { session_id, cwd, model, history }).line());
     }
 
@@ -131,7 +134,7 @@ impl LemonRuntime {
     pub(super) fn put_front(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.announce(cx, session);
         self.bring_front(cx, Some(session.clone()));
-        let session_id = Some(session.as_str().into());
+        let session_id = Some(session_name::write(session).into());
         cx.send(Frame::ActiveSession(ActiveSession { session_id }).line());
         self.reveal(cx, session);
     }
@@ -177,7 +180,7 @@ impl LemonRuntime {
         let open = session.as_ref().and_then(|session| self.open.get(session));
         let model = self.model_of(session.as_ref());
         let debug = self.greeting.option("debug").is_some_and(|value| value != "false");
-        let id = session.as_ref().map(|session| session.as_str().into());
+        let id = session.as_ref().map(|session| session_name::write(session).into());
         let cwd = open.map(|open| open.cwd.as_str()).filter(|cwd| !cwd.is_empty());
         let ready = Ready {
             cwd: cwd.unwrap_or(&self.greeting.cwd).into(),
@@ -193,6 +196,9 @@ impl LemonRuntime {
         if debug {
             let message = "debug mode: protocol lines go to stdout, everything else to stderr".into();
             cx.send(Frame::Debug(DebugLine { message }).line());
+        }
+        for text in std::mem::take(&mut self.greeting.warnings) {
+            self.say_signal(cx, &Signal::Notify { level: Level::Warning, text });
         }
         let Some(session) = session else { return };
         let signals = self.open.get(&session).map(|open| open.board.replay()).unwrap_or_default();

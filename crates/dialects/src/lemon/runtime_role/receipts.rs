@@ -5,8 +5,9 @@ use super::super::wire::frame::{
     ActiveSession, ClosedBecause, ModelName, ModelsList, Provider, SaveResult, Saved, SessionClosed,
     SessionsList, Stats, StatsLine,
 };
-use super::super::wire::{ALREADY_STREAMING, Frame, SESSION_NOT_FOUND};
+use super::super::wire::{ALREADY_STREAMING, Frame};
 use super::LemonRuntime;
+use crate::session_name;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::ids::{MessageId, SessionId};
 use domain::session::{ModelEntry, ModelRef, SessionSummary};
@@ -41,7 +42,11 @@ pub(super) enum HubCommand {
         model: ModelRef,
     },
     /// A session is being put in front.
-    Activate(SessionId),
+    Activate {
+        session: SessionId,
+        /// As the client named it.
+        said: String,
+    },
     /// A session is being left.
     Close {
         session: SessionId,
@@ -54,7 +59,7 @@ pub(super) enum HubCommand {
 impl HubCommand {
     /// Whether the hub's idea of where we are changes with it.
     pub(super) fn moves(&self) -> bool {
-        matches!(self, HubCommand::Start(_) | HubCommand::StartModel { .. } | HubCommand::Activate(_))
+        matches!(self, HubCommand::Start(_) | HubCommand::StartModel { .. } | HubCommand::Activate { .. })
     }
 
     /// Whether it takes this session away.
@@ -79,6 +84,7 @@ impl LemonRuntime {
             }
             (HubCommand::Save(session), with) => self.saved(cx, &session, with),
             (HubCommand::Sessions, Ok(Receipt::Sessions(sessions))) => {
+                self.listed = sessions.iter().map(|session| session.id.clone()).collect();
                 let sessions = listed(sessions.into_iter().map(saved));
                 cx.send(Frame::SessionsList(SessionsList { sessions, error: None }).line());
             }
@@ -114,13 +120,13 @@ impl LemonRuntime {
                 let target = Target::Session(session.clone());
                 self.ask_hub(cx, target, Command::Session(SessionCommand::Close), HubCommand::Undo(session));
             }
-            (HubCommand::Activate(session), Ok(_)) => {
+            (HubCommand::Activate { session, .. }, Ok(_)) => {
                 self.put_front(cx, &session);
             }
-            (HubCommand::Activate(session), Err(_)) => self.error(cx, SESSION_NOT_FOUND, Some(&session)),
+            (HubCommand::Activate { said, .. }, Err(_)) => self.unknown_session(cx, &said),
             (HubCommand::Close { session, was_front }, Ok(_)) => self.say_closed(cx, &session, was_front),
             (HubCommand::Close { session, .. }, Err(_)) => {
-                cx.send(closed(session.as_str(), ClosedBecause::Error));
+                cx.send(closed(&session_name::write(&session), ClosedBecause::Error));
             }
             (HubCommand::Prompt(session), Err(refusal)) if refusal.kind == RefusalKind::Busy => {
                 self.error(cx, ALREADY_STREAMING, Some(&session));
@@ -182,7 +188,7 @@ impl LemonRuntime {
 
     /// Tells that a session is closed, and which one is in front now.
     pub(super) fn say_closed(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, was_front: bool) {
-        cx.send(closed(session.as_str(), ClosedBecause::Normal));
+        cx.send(closed(&session_name::write(session), ClosedBecause::Normal));
         if was_front {
             cx.send(Frame::ActiveSession(ActiveSession { session_id: None }).line());
         }
@@ -200,7 +206,7 @@ impl LemonRuntime {
         let view = view.filter(|view| view.session == session);
         let (messages, turns) = view.map_or((stats.messages, stats.turns), |view| counted(view.state));
         let stats = Stats {
-            session_id: session.as_str().into(),
+            session_id: session_name::write(session).into(),
             message_count: messages,
             turn_count: turns,
             is_streaming: open.is_some_and(|open| open.telling.is_running()),
@@ -208,7 +214,7 @@ impl LemonRuntime {
             model: lower::model_id(model.as_ref()),
             thinking_level: "off",
         };
-        cx.send(Frame::Stats(StatsLine { session_id: session.as_str().into(), stats }).line());
+        cx.send(Frame::Stats(StatsLine { session_id: session_name::write(session).into(), stats }).line());
     }
 
     fn saved(&self, cx: &mut RuntimeCx<'_>, session: &SessionId, with: Result<Receipt, Refusal>) {
@@ -217,16 +223,17 @@ impl LemonRuntime {
             Ok(_) => (None, None),
             Err(refusal) => (None, Some(refusal.to_string().into())),
         };
-        let (ok, session_id) = (error.is_none(), session.as_str().into());
+        let (ok, session_id) = (error.is_none(), session_name::write(session).into());
         cx.send(Frame::SaveResult(SaveResult { ok, path, error, session_id }).line());
     }
 }
 
 /// The path is what `start_session` takes; the session's own name, since a session here is no file.
 fn saved(session: SessionSummary) -> Saved<'static> {
+    let name = session_name::write(&session.id);
     Saved {
-        path: session.id.to_string().into(),
-        id: session.id.to_string().into(),
+        path: name.clone().into(),
+        id: name.into(),
         timestamp: session.updated_at.0,
         cwd: session.cwd.into(),
         title: Some(session.title.into()),

@@ -9,6 +9,7 @@ use super::super::wire::event::{Compaction, Event, EventLine};
 use super::super::wire::message::Message;
 use super::stream::{Draft, Output};
 use crate::narrator::{Came, Narration, Narrator};
+use crate::session_name;
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, ContextEvent, Finish, Outcome, RunEvent};
 use domain::ids::{EntryId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId};
@@ -16,7 +17,7 @@ use domain::session::ModelRef;
 use domain::state::{EntryKind, State};
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::{Item, RuntimeCx};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most text of messages that `agent_end` and `turn_end` repeat; the oldest are left out. Clients know them already.
 const MAX_REPEATED: usize = 40_000;
@@ -25,6 +26,8 @@ const MAX_REPEATED: usize = 40_000;
 #[derive(Debug)]
 pub(super) struct Telling {
     session: SessionId,
+    /// What the wire calls it.
+    name: String,
     next_seq: u64,
     /// The run under way.
     narrator: Option<Narrator>,
@@ -33,6 +36,8 @@ pub(super) struct Telling {
     /// Whether the wire's turn is open.
     turn_open: bool,
     drafts: BTreeMap<MessageId, Draft>,
+    /// Messages that the wire was told the end of because a tool of theirs began; what still comes of them is another message there.
+    cut: BTreeSet<MessageId>,
     running: BTreeMap<ToolRunId, Output>,
     last_entry: Option<EntryId>,
     /// A finished message that waits for what its step used.
@@ -46,6 +51,7 @@ pub(super) struct Telling {
 impl Telling {
     pub(super) fn new(session: SessionId) -> Telling {
         Telling {
+            name: session_name::write(&session),
             session,
             next_seq: 0,
             narrator: None,
@@ -53,6 +59,7 @@ impl Telling {
             model: None,
             turn_open: false,
             drafts: BTreeMap::new(),
+            cut: BTreeSet::new(),
             running: BTreeMap::new(),
             last_entry: None,
             held: None,
@@ -152,15 +159,19 @@ impl Telling {
                 // The person's message is whole before the model is asked, so it is said whole.
                 self.say_whole(cx, lower::user_message(&parts, began));
             }
-            Narration::Text { message, text, came, .. } => self.text(message, TextKind::Text, text, came),
-            Narration::Thought { message, text, came } => self.text(message, TextKind::Thought, text, came),
+            Narration::Text { message, text, came, .. } => {
+                self.text(cx, at, message, (TextKind::Text, text), came);
+            }
+            Narration::Thought { message, text, came } => {
+                self.text(cx, at, message, (TextKind::Thought, text), came);
+            }
             Narration::Block { message, part, .. } => {
-                if let Some(draft) = self.drafts.get_mut(&message) {
+                if let Some(draft) = self.draft(cx, at, message) {
                     draft.part(part);
                 }
             }
             Narration::Call { tool, message, name, args } => {
-                if let Some(draft) = self.drafts.get_mut(&message) {
+                if let Some(draft) = self.draft(cx, at, message) {
                     draft.tool(tool, name, args);
                 }
             }
@@ -194,8 +205,15 @@ impl Telling {
         }
     }
 
-    fn text(&mut self, message: MessageId, kind: TextKind, text: &str, came: Came<'_>) {
-        let Some(draft) = self.drafts.get_mut(&message) else { return };
+    fn text(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        at: Millis,
+        message: MessageId,
+        (kind, text): (TextKind, &str),
+        came: Came<'_>,
+    ) {
+        let Some(draft) = self.draft(cx, at, message) else { return };
         match came {
             Came::InPieces => draft.text(kind, text),
             Came::AtOnce(part) => draft.part(part),
@@ -238,7 +256,7 @@ impl Telling {
 
     /// Sends an event of the session.
     pub(super) fn say(&mut self, cx: &mut RuntimeCx<'_>, event: Event<'_>) {
-        cx.send(event_line(Some(&self.session), Some(self.next_seq), event));
+        cx.send(event_line(Some(&self.name), Some(self.next_seq), event));
         self.next_seq += 1;
     }
 
@@ -299,6 +317,24 @@ impl Telling {
         self.drafts.insert(id, draft);
     }
 
+    /// The message as far as it is written; what comes of one that was cut begins another.
+    fn draft(&mut self, cx: &mut RuntimeCx<'_>, at: Millis, id: MessageId) -> Option<&mut Draft> {
+        if !self.drafts.contains_key(&id) && self.cut.contains(&id) {
+            self.message_started(cx, id, at);
+        }
+        self.drafts.get_mut(&id)
+    }
+
+    /// The messages that are being written end here: on this wire a message ends before its tools start. Other wires let it go on.
+    fn cut_messages(&mut self, cx: &mut RuntimeCx<'_>) {
+        let open: Vec<MessageId> = self.drafts.keys().copied().collect();
+        for id in open {
+            self.message_ended(cx, id, &Finish::Complete);
+            self.release(cx, None);
+            self.cut.insert(id);
+        }
+    }
+
     fn update(&mut self, cx: &mut RuntimeCx<'_>, id: MessageId) {
         let Some(mut draft) = self.drafts.remove(&id) else { return };
         let message = Message::Assistant(draft.message(None, None));
@@ -320,6 +356,7 @@ impl Telling {
     }
 
     fn tool_started(&mut self, cx: &mut RuntimeCx<'_>, id: ToolRunId, name: String, args: Json) {
+        self.cut_messages(cx);
         let output = Output::new(name, args);
         let (name, args) = (output.name.as_str().into(), Some(lower::arguments(&output.args)));
         self.say(cx, Event::ToolExecutionStart(id.to_string(), name, args));
@@ -378,13 +415,14 @@ impl Telling {
         (self.last_run, self.owed) = (Some(run), Usage::default());
         self.last_entry = state.entries.keys().next_back().copied();
         self.drafts.clear();
+        self.cut.clear();
         self.running.clear();
     }
 }
 
 /// Wraps an event in the frame that carries it.
-pub(super) fn event_line(session: Option<&SessionId>, seq: Option<u64>, event: Event<'_>) -> String {
-    let session_id = session.map(|session| session.as_str().into());
+pub(super) fn event_line(session: Option<&str>, seq: Option<u64>, event: Event<'_>) -> String {
+    let session_id = session.map(Into::into);
     Frame::Event(EventLine { session_id, event_seq: seq, event }).line()
 }
 

@@ -12,6 +12,7 @@ use domain::ids::AskId;
 use domain::session::Stats;
 use domain::signal::{Level, Signal};
 use domain::tool::{ToolOutcome, ToolResult};
+use roles::Answers;
 use serde_json::{Value, json};
 
 /// Names here and in the table are the same.
@@ -127,7 +128,7 @@ fn two_namespaces() {
 fn one_session_from_the_start() {
     let mut stage = up(&[]);
     let ready = stage.sent().remove(0);
-    assert_eq!(ready["active_session_id"], json!(session(1).as_str()));
+    assert_eq!(ready["active_session_id"], "100000000000", "the varying part of sess-000000000001 first");
     let mut ui = ui_open();
     ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"primary_session_id":null,"active_session_id":null}"#);
     assert_eq!(ui.sent()[0]["type"], "start_session");
@@ -184,7 +185,7 @@ fn reset_keeps_the_id() {
     stage.say(r#"{"type":"reset"}"#);
     stage.lines();
     stage.begin("again");
-    assert!(stage.sent().iter().all(|line| line["session_id"] == json!(session(1).as_str())));
+    assert!(stage.sent().iter().all(|line| line["session_id"] == "100000000000"));
     // What was reset is not counted, whatever the session keeps.
     stage.end(Outcome::Done);
     stage.happen(Body::Session(SessionEvent::LeafMoved { leaf: None }));
@@ -232,9 +233,7 @@ fn lines_of_64_kb() {
 
 #[test]
 fn breaks_on_select() {
-    for (line, method) in [(r#"{"type":"ping"}"#, "select"), (r#"{"type": "ping"}"#, "confirm")] {
-        let mut stage = up(&[]);
-        stage.say(line);
+    let asked = |stage: &mut RuntimeBench| {
         stage.begin("go");
         let (_, message) = stage.step();
         let tool = stage.propose(message, "bash", "{}");
@@ -242,11 +241,35 @@ fn breaks_on_select() {
         let rule = Some("bash: ls".to_owned());
         let consent = Consent { assessment, rule, takes_reason: false, ..stage.consent(tool) };
         stage.ask("Run?", AskKind::Consent(Box::new(consent)));
-        let request = stage.sent().pop().expect("a question");
-        assert_eq!(request["method"], method);
-        stage.say(&format!(r#"{{"type":"ui_response","id":{},"result":true,"error":null}}"#, request["id"]));
-        assert!(matches!(stage.command().2, Command::Answer { answer: Answer::Allow { .. }, .. }));
-    }
+        stage.sent().pop().expect("a line")
+    };
+    let mut stage = up(&[]);
+    stage.say(r#"{"type":"ping"}"#);
+    let request = asked(&mut stage);
+    assert_eq!(request["method"], "select");
+    stage.say(&format!(r#"{{"type":"ui_response","id":{},"result":true,"error":null}}"#, request["id"]));
+    assert!(matches!(stage.command().2, Command::Answer { answer: Answer::Allow { .. }, .. }));
+
+    // The other one is told, and nobody is asked through it: what it says of a question is not its person's word.
+    let mut stage = ready();
+    assert!(stage.role.can_answer().consent);
+    stage.say(r#"{"type": "ping"}"#);
+    assert_eq!(stage.role.can_answer(), Answers::NONE);
+    let told = stage.sent();
+    assert_eq!(told.iter().map(kind).collect::<Vec<_>>(), ["ui_notify", "pong"]);
+    assert_eq!(told[0]["params"]["notify_type"], "warning");
+    let text = told[0]["params"]["message"].as_str().expect("words");
+    assert!(text.contains("is asked nothing") && text.contains("--policy"), "{text}");
+    stage.say(r#"{"type": "ping"}"#);
+    assert_eq!(kinds(&mut stage), ["pong"], "it is told once");
+    let line = asked(&mut stage);
+    assert_eq!(line["type"], "ui_notify");
+    assert!(line["params"]["message"].as_str().is_some_and(|text| text.contains("\"Run?\" was not asked")));
+    // A question from before it was recognised: it answers that too.
+    let mut stage = ready();
+    let (_, id) = confirm(&mut stage);
+    stage.say(&format!(r#"{{"type": "ui_response", "id": {id}, "result": true, "error": null}}"#));
+    assert!(stage.commands().is_empty(), "its yes counts for nothing");
 }
 
 #[test]
@@ -297,4 +320,22 @@ fn past_is_told() {
     assert_eq!(ui.sent()[0]["text"], "now");
     assert_eq!(ui.outcome(), Some(Outcome::Done));
     assert_eq!(ui.state.entries.len(), 2);
+}
+
+#[test]
+fn asks_before_it_begins() {
+    let mut ui = ui();
+    let prompt = ui.prompt("ask me");
+    ui.hear(r#"{"type":"ui_request","id":"u-1","method":"confirm","params":{"title":"Sure?","message":"","opts":{}}}"#);
+    assert!(ui.settlement(prompt).is_some_and(|with| with.is_ok()));
+}
+
+#[test]
+fn signal_after_quit() {
+    let mut stage = ready();
+    stage.say(r#"{"type":"quit"}"#);
+    stage.wait(1_200);
+    assert_eq!(stage.link.closed, None);
+    stage.wait(400);
+    assert!(stage.link.closed.is_some());
 }

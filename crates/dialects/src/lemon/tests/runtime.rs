@@ -3,20 +3,21 @@
 use super::super::wire::Frame;
 use super::{kind, kinds, opened, ready, session, speaking};
 use crate::bench::summary;
+use domain::ask::AskKind;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
-use domain::content::{TextKind, Usage};
+use domain::content::{Part, TextKind, Usage};
 use domain::event::{Body, Cause, Failure, MessageEvent, Outcome, RunEvent};
 use domain::ids::{RunId, TurnId};
 use domain::session::{ModelEntry, ModelRef};
 use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::ToolResult;
-use roles::{Line, Reason};
+use roles::{Greeting, Line, Reason};
 use serde_json::{Value, json};
 
 #[test]
 fn a_refusal_brings_its_hint() {
     let mut stage = ready();
-    let id = session(1).to_string();
+    let id = "100000000000";
     let words = "the disk is full (make room)";
     for (line, reply) in [
         (r#"{"type":"prompt","text":"hi"}"#, json!({"type":"error","message":words,"session_id":id})),
@@ -243,6 +244,7 @@ fn what_was_asked_before_a_quit_is_answered_first() {
     assert!(stage.lines().is_empty());
     stage.settle(ticket, Ok(Receipt::Saved { path: "/s.json".to_owned(), size: 3 }));
     assert_eq!(kinds(&mut stage), ["save_result", "quit"]);
+    stage.wait(2_000);
     assert_eq!(stage.link.closed, Some(Reason::Quit));
 }
 
@@ -254,4 +256,207 @@ fn a_frame_that_cannot_be_written_is_told() {
     assert!(
         line["message"].as_str().is_some_and(|message| message.contains("a line of the runtime is lost"))
     );
+}
+
+/// Our server with two sessions that the client has open.
+fn with_two() -> crate::bench::RuntimeBench {
+    let mut stage = ready();
+    stage.say(r#"{"type":"start_session"}"#);
+    let (ticket, ..) = stage.command();
+    stage.session = session(0x21);
+    stage.attach();
+    stage.settle(ticket, Ok(Receipt::Session { session: summary(&session(0x21)), parent: None }));
+    stage.forget();
+    stage
+}
+
+#[test]
+fn sessions_are_named_by_what_varies_and_found_by_its_beginning() {
+    let mut stage = with_two();
+    stage.say(r#"{"type":"list_running_sessions"}"#);
+    let running = stage.sent().remove(0)["sessions"].clone();
+    let ids: Vec<&Value> = running.as_array().into_iter().flatten().map(|one| &one["session_id"]).collect();
+    assert_eq!(ids, ["100000000000", "120000000000"], "in the order in which they were opened");
+    for (said, meant) in [
+        ("10", session(1)),
+        ("12", session(0x21)),
+        ("120000000000", session(0x21)),
+        ("sess-000000000021", session(0x21)),
+    ] {
+        stage.say(&json!({"type":"abort","session_id":said}).to_string());
+        assert_eq!(stage.command().1, Target::Session(meant), "{said}");
+    }
+    for said in ["1", "", "3"] {
+        stage.say(&json!({"type":"abort","session_id":said}).to_string());
+        assert_eq!(
+            stage.sent(),
+            [json!({"type":"error","message":"session not found","session_id":said})],
+            "one that two begin with, or none"
+        );
+    }
+    // What a list told can be opened by its beginning too.
+    let listed = vec![summary(&session(0xabc)), summary(&session(0xabd))];
+    stage.asked(r#"{"type":"list_sessions"}"#, Ok(Receipt::Sessions(listed)));
+    let sent = stage.sent();
+    assert_eq!(sent[0]["sessions"][0]["id"], "cba000000000");
+    assert_eq!(sent[0]["sessions"][0]["path"], "cba000000000");
+    for line in [
+        r#"{"type":"start_session","session_file":"dba"}"#,
+        r#"{"type":"start_session","session_file":"/kept/sess-000000000abd.jsonl"}"#,
+        r#"{"type":"set_active_session","session_id":"dba0"}"#,
+    ] {
+        stage.say(line);
+        let open = Command::Library(LibraryCommand::Open { session: session(0xabd) });
+        assert_eq!(stage.command().2, open, "{line}");
+    }
+}
+
+#[test]
+fn running_sessions_stand_in_the_order_in_which_they_were_opened() {
+    let mut stage = ready();
+    for number in [9, 3] {
+        stage.say(r#"{"type":"start_session"}"#);
+        let (ticket, ..) = stage.command();
+        stage.session = session(number);
+        stage.attach();
+        stage.settle(ticket, Ok(Receipt::Session { session: summary(&session(number)), parent: None }));
+    }
+    stage.forget();
+    for _ in 0..2 {
+        stage.say(r#"{"type":"list_running_sessions"}"#);
+        let running = stage.sent().remove(0)["sessions"].clone();
+        let ids: Vec<&Value> =
+            running.as_array().into_iter().flatten().map(|one| &one["session_id"]).collect();
+        assert_eq!(ids, ["100000000000", "900000000000", "300000000000"]);
+    }
+}
+
+#[test]
+fn a_message_ends_before_its_tool_starts() {
+    // As wires tell it whose messages go on while a tool runs.
+    let (mut stage, message) = speaking();
+    stage.delta(message, "Let me look.");
+    let tool = stage.propose(message, "bash", r#"{"command":"ls"}"#);
+    stage.start_tool(tool);
+    stage.end_tool(tool, domain::tool::ToolOutcome::Done, ToolResult::text("a.txt"));
+    stage.delta(message, "One file.");
+    let second = stage.propose(message, "bash", "{}");
+    stage.run_tool(second, domain::tool::ToolOutcome::Done, ToolResult::text("b"));
+    stage.end_message(message);
+    stage.end(Outcome::Done);
+    let sent: Vec<Value> = stage.sent().into_iter().filter(|line| line["type"] == "event").collect();
+    let told = sent.iter().map(|line| {
+        let role = line["event"]["data"][0]["role"].as_str().unwrap_or_default().to_owned();
+        format!("{} {role}", kind(line)).trim().to_owned()
+    });
+    let told: Vec<String> = told.filter(|line| !line.starts_with("message_update")).collect();
+    let round = [
+        "message_end assistant",
+        "tool_execution_start",
+        "tool_execution_end",
+        "message_start tool_result",
+        "message_end tool_result",
+    ];
+    let wanted =
+        [&round[..], &["message_start assistant"], &round, &["turn_end assistant", "agent_end"]].concat();
+    assert_eq!(told, wanted);
+    let ends: Vec<&Value> = sent
+        .iter()
+        .filter(|line| kind(line) == "message_end" && line["event"]["data"][0]["role"] == "assistant")
+        .map(|line| &line["event"]["data"][0])
+        .collect();
+    assert_eq!((&ends[0]["stop_reason"], &ends[1]["stop_reason"]), (&json!("tool_use"), &json!("tool_use")));
+    assert_eq!(ends[0]["content"][0]["text"], "Let me look.");
+    assert_eq!(ends[1]["content"][0]["text"], "One file.", "what follows is a message of its own");
+    assert_eq!(ends[1]["content"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn the_deadline_of_questions_can_be_set() {
+    let asked = |options: &[(&str, &str)], millis: Option<u64>| {
+        let mut stage = super::up(options);
+        let said = stage.sent();
+        let deadline = stage.role.can_answer().deadline;
+        let kind = AskKind::Confirm { message: "m".to_owned(), yes: None, no: None, danger: false };
+        let at = millis.map(|millis| domain::ids::Millis(stage.now.0 + millis));
+        stage.ask_until("Sure?", kind, at);
+        let opts = stage.sent().pop().expect("a question")["params"]["opts"].clone();
+        (deadline.map(|wait| wait.as_secs()), opts, said)
+    };
+    assert_eq!(asked(&[], Some(30_000)).0, Some(30), "the document's");
+    assert_eq!(asked(&[], Some(30_000)).1, json!({}), "which need not be said");
+    let (deadline, opts, _) = asked(&[("answer-within", "120")], Some(120_000));
+    assert_eq!((deadline, opts), (Some(120), json!({"deadline_ms":120_000})));
+    let (deadline, opts, _) = asked(&[("answer-within", "0")], None);
+    assert_eq!((deadline, opts), (None, json!({"deadline_ms":null})), "for as long as it takes");
+    for odd in ["soon", "-1", "99999999"] {
+        let (deadline, _, said) = asked(&[("answer-within", odd)], Some(30_000));
+        assert_eq!(deadline, Some(30));
+        let told =
+            said.iter().any(|line| line["type"] == "ui_notify" && line.to_string().contains("answer-within"));
+        assert!(told, "{odd}: {said:?}");
+    }
+}
+
+#[test]
+fn warnings_are_told_to_who_cannot_see_stderr() {
+    let greeting = Greeting { warnings: vec!["openai needs a key".to_owned()], ..Greeting::default() };
+    let mut stage =
+        crate::bench::RuntimeBench::open(super::super::LemonRuntime::new(), session(1), &greeting);
+    stage.opened("/w");
+    stage.attach();
+    let sent = stage.sent();
+    assert_eq!(sent.iter().map(kind).collect::<Vec<_>>(), ["ready", "ui_notify"]);
+    assert_eq!(sent[1]["params"], json!({"message":"openai needs a key","notify_type":"warning"}));
+    stage.forget();
+    stage.say(r#"{"type":"start_session","system_prompt":"Be brief."}"#);
+    let told = stage.sent();
+    assert_eq!(kind(&told[0]), "ui_notify", "{told:?}");
+    assert!(told[0]["params"]["message"].as_str().is_some_and(|text| text.contains("a system prompt")));
+}
+
+#[test]
+fn two_texts_of_a_result_stand_on_lines_of_their_own() {
+    let (mut stage, message) = speaking();
+    let diff = Part::Diff { path: Some("dd.txt".to_owned()), text: "+x\n".to_owned() };
+    let parts = vec![diff];
+    super::read(&mut stage, message, ToolResult { parts, ..ToolResult::text("wrote dd.txt (1 line)") });
+    let sent = stage.sent();
+    let ended = sent.iter().find(|line| kind(line) == "tool_execution_end").expect("the end of the tool");
+    let blocks = ended["event"]["data"][2]["content"].as_array().expect("blocks");
+    let text: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    assert!(text.starts_with("wrote dd.txt (1 line)\ndd.txt\n"), "{text:?}");
+    // Our own UI joins them with one break, not two.
+    let mut ui = super::ui();
+    for line in &sent {
+        ui.hear(&line.to_string());
+    }
+    let tool = ui.state.tools.values().next().expect("a tool");
+    assert_eq!(tool.result.as_ref().map(|result| result.text.clone()), Some(text));
+}
+
+#[test]
+fn a_question_whose_text_is_its_title_is_told_once() {
+    let mut stage = ready();
+    let kind = AskKind::Confirm { message: "Delete it?".to_owned(), yes: None, no: None, danger: false };
+    let deadline = Some(domain::ids::Millis(stage.now.0 + 30_000));
+    stage.ask_until("Delete it?", kind, deadline);
+    assert_eq!(stage.sent()[0]["params"], json!({"title":"Delete it?","message":"","opts":{}}));
+}
+
+#[test]
+fn after_a_goodbye_we_stay_for_the_signal_of_who_starts_us_again() {
+    let mut stage = ready();
+    stage.begin("go");
+    stage.forget();
+    stage.say(r#"{"type":"quit"}"#);
+    assert_eq!(kinds(&mut stage), ["quit"]);
+    stage.wait(1_100);
+    assert_eq!(stage.link.closed, None, "one client sends its signal a second later");
+    stage.say(r#"{"type":"ping"}"#);
+    stage.end(Outcome::Done);
+    stage.signal(&Signal::Notify { level: Level::Info, text: "x".to_owned() });
+    assert!(stage.is_silent(), "nothing follows a goodbye");
+    stage.wait(1_000);
+    assert_eq!(stage.link.closed, Some(Reason::Quit));
 }

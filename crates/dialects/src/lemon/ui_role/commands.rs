@@ -2,27 +2,33 @@
 //! the oldest command that waits, and what the server never answers is settled by a timer.
 
 use super::super::lift;
-use super::super::wire::frame::{ModelsList, SaveResult, Saved, SessionsList, Stats as WireStats};
+use super::super::wire::frame::{ModelsList, SaveResult, Stats as WireStats};
 use super::super::wire::{
     self, ALREADY_STREAMING, NO_ACTIVE_SESSION, SESSION_NOT_FOUND, StartSession, UNKNOWN_COMMAND, Words,
 };
+use super::sessions::{ListFor, is_same, known_as};
 use super::{LemonUi, MAX_WAITING};
 use domain::ask::Answer;
 use domain::command::{
     Command, LibraryCommand, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
 };
-use domain::content::{Input, Part};
+use domain::content::{Input, Json, Part};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::Ticket;
 use domain::session::{ModelEntry, ModelRef, RunSummary, SessionSummary, Stats};
 use roles::{Item, Seen, TimerKey, UiCx};
-use std::borrow::Cow;
 use std::time::Duration;
 
 /// How long a command may wait for a line that settles it.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The first servers save without a word.
 const SAVE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// The one command of its own that the wire has for everybody: whether anybody is there.
+const PING: &str = "ping";
+
+/// What it answers, as JSON.
+const PONG: &str = "\"pong\"";
 
 /// What a command waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,14 +39,16 @@ pub(super) enum Wanted {
     Save,
     /// Numbers.
     Stats,
+    /// An answer, whatever it is.
+    Pong,
     /// Saved sessions.
-    Sessions,
+    Sessions(ListFor),
+    /// The sessions that run there, after the saved ones came.
+    Running(ListFor),
     Models,
     Session,
     /// This session to be active.
     Active(String),
-    /// Saved sessions, to see what this one is opened with.
-    Find(SessionId),
 }
 
 /// A command that waits.
@@ -78,7 +86,7 @@ impl LemonUi {
                 self.wait(cx, ticket, Wanted::Stats, PATIENCE);
             }
             Command::Library(LibraryCommand::List { .. }) => {
-                self.ask(cx, ticket, &wire::Command::ListSessions, Wanted::Sessions);
+                self.ask(cx, ticket, &wire::Command::ListSessions, Wanted::Sessions(ListFor::Telling));
             }
             Command::List(ListCommand::Models { .. }) => {
                 self.ask(cx, ticket, &wire::Command::ListModels, Wanted::Models);
@@ -92,6 +100,10 @@ impl LemonUi {
             }
             Command::Library(LibraryCommand::Open { session }) => {
                 self.open_session(cx, seen, ticket, &session);
+            }
+            Command::Extension { name, .. } if name == PING => {
+                self.send(cx, &wire::Command::Ping);
+                self.wait(cx, ticket, Wanted::Pong, PATIENCE);
             }
             Command::Session(SessionCommand::SetModel { .. }) => {
                 let refusal = unsupported("this runtime chooses its model when a session starts");
@@ -188,41 +200,19 @@ impl LemonUi {
     }
 
     fn open_session(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ticket: Ticket, session: &SessionId) {
-        if let Some(path) = self.saved.get(session) {
-            let start = StartSession { session_file: Some(path.clone()), ..StartSession::default() };
-            return self.start(cx, seen, ticket, start);
-        }
         if !self.sessions {
             return cx.settle(ticket, Err(unsupported("this runtime has one session")));
         }
         if let Err(refusal) = idle(seen) {
             return cx.settle(ticket, Err(refusal));
         }
-        // A saved session is opened by its file, and only a list tells that.
-        self.ask(cx, ticket, &wire::Command::ListSessions, Wanted::Find(session.clone()));
-    }
-
-    /// The list came that a session is looked for in: it is opened by its file, or is one that runs there.
-    fn found(&mut self, cx: &mut UiCx<'_>, at: usize, session: &SessionId) {
-        let (command, wanted) = match self.saved.get(session) {
-            Some(path) => {
-                let start = StartSession { session_file: Some(path.clone()), ..StartSession::default() };
-                (wire::Command::StartSession(start), Wanted::Session)
-            }
-            None => {
-                let id = session.to_string();
-                (wire::Command::SetActiveSession { session_id: Some(id.clone()) }, Wanted::Active(id))
-            }
-        };
-        self.send(cx, &command);
-        if let Some(pending) = self.pending.get_mut(at) {
-            pending.wanted = wanted;
-            cx.timer(pending.key, PATIENCE);
-        }
+        // Whether it runs there, and which file it is in, only the lists tell.
+        let purpose = ListFor::Opening(session.clone());
+        self.ask(cx, ticket, &wire::Command::ListSessions, Wanted::Sessions(purpose));
     }
 
     /// Settles the oldest command that waits for this; `false` when none does.
-    fn settle_wanted(
+    pub(super) fn settle_wanted(
         &mut self,
         cx: &mut UiCx<'_>,
         is: impl Fn(&Wanted) -> bool,
@@ -236,9 +226,9 @@ impl LemonUi {
         true
     }
 
-    /// The run began: the prompt was taken.
-    pub(super) fn settle_prompt(&mut self, cx: &mut UiCx<'_>) {
-        self.settle_wanted(cx, |wanted| *wanted == Wanted::Run, Ok(Receipt::Done));
+    /// The run began: the prompt was taken; `false` when none waited.
+    pub(super) fn settle_prompt(&mut self, cx: &mut UiCx<'_>) -> bool {
+        self.settle_wanted(cx, |wanted| *wanted == Wanted::Run, Ok(Receipt::Done))
     }
 
     /// A session was started for whoever asked for one.
@@ -253,8 +243,8 @@ impl LemonUi {
 
     /// Another session came to the front for whoever asked for it.
     pub(super) fn settle_active(&mut self, cx: &mut UiCx<'_>, id: &str) {
-        let summary = summary(id, String::new(), cx.now, None);
-        let is = |wanted: &Wanted| matches!(wanted, Wanted::Active(active) if active == id);
+        let summary = summary(id, self.folder_of(id), cx.now, None);
+        let is = |wanted: &Wanted| matches!(wanted, Wanted::Active(active) if is_same(active, id));
         self.settle_wanted(cx, is, Ok(Receipt::Session { session: summary, parent: None }));
     }
 
@@ -262,6 +252,15 @@ impl LemonUi {
     pub(super) fn settle_stats(&mut self, cx: &mut UiCx<'_>, said: &WireStats<'_>) {
         let stats = Stats { messages: said.message_count, turns: said.turn_count, ..Stats::default() };
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Stats, Ok(Receipt::Stats(stats)));
+    }
+
+    /// It is there.
+    pub(super) fn settle_pong(&mut self, cx: &mut UiCx<'_>) {
+        self.settle_wanted(
+            cx,
+            |wanted| *wanted == Wanted::Pong,
+            Ok(Receipt::Extension(Json::verbatim(PONG))),
+        );
     }
 
     /// The session was written to a file, or was not.
@@ -275,39 +274,6 @@ impl LemonUi {
             }
         };
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Save, with);
-    }
-
-    /// A session was started for whoever asked for one.
-    pub(super) fn settle_sessions(&mut self, cx: &mut UiCx<'_>, said: SessionsList<'_>) {
-        let lists = |pending: &UnsettledCommand| matches!(pending.wanted, Wanted::Sessions | Wanted::Find(_));
-        let asked = self.pending.iter().position(lists);
-        let looks_for = asked.and_then(|at| match &self.pending.get(at)?.wanted {
-            Wanted::Find(session) => Some((at, session.clone())),
-            _ => None,
-        });
-        if let Some(error) = said.error.as_ref().map(Words::shown).filter(|error| !error.is_empty()) {
-            if let Some((at, session)) = looks_for {
-                return self.found(cx, at, &session);
-            }
-            let refusal = Refusal::new(RefusalKind::Remote { code: "sessions_list".to_owned() }, error);
-            self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Err(refusal));
-            return;
-        }
-        self.saved.clear();
-        let mut summaries = Vec::with_capacity(said.sessions.len());
-        for session in said.sessions {
-            let Saved { path, id, timestamp, cwd, title } = session;
-            let (path, id) = (path.into_owned(), id.into_owned());
-            // Servers name a session by its file, by its id, or by both.
-            let Some(name) = [&id, &path].into_iter().find(|name| !name.is_empty()) else { continue };
-            let summary = summary(name, cwd.into_owned(), Millis(timestamp), title.map(Cow::into_owned));
-            self.saved.insert(summary.id.clone(), if path.is_empty() { id } else { path });
-            summaries.push(summary);
-        }
-        if let Some((at, session)) = looks_for {
-            return self.found(cx, at, &session);
-        }
-        self.settle_wanted(cx, |wanted| *wanted == Wanted::Sessions, Ok(Receipt::Sessions(summaries)));
     }
 
     /// The list of models came.
@@ -347,6 +313,10 @@ impl LemonUi {
             text => text,
         };
         let refusal = Refusal { kind, message: message.to_owned(), hint: hint.map(str::to_owned) };
+        if matches!(self.pending.front(), Some(pending) if matches!(pending.wanted, Wanted::Running(_))) {
+            self.lists_are_here(cx);
+            return true;
+        }
         let only_runs = text == ALREADY_STREAMING;
         self.settle_wanted(cx, |wanted| !only_runs || *wanted == Wanted::Run, Err(refusal))
     }
@@ -354,6 +324,10 @@ impl LemonUi {
     /// No line came that would settle a command.
     pub(super) fn overdue(&mut self, cx: &mut UiCx<'_>, key: TimerKey) {
         let Some(at) = self.pending.iter().position(|pending| pending.key == key) else { return };
+        if matches!(self.pending[at].wanted, Wanted::Running(_)) {
+            // A server that has no such list: the saved ones are all that it tells.
+            return self.lists_are_here(cx);
+        }
         let Some(pending) = self.pending.remove(at) else { return };
         let with = match pending.wanted {
             // Not every server says that it saved; silence is no refusal.
@@ -364,11 +338,12 @@ impl LemonUi {
                 Err(refusal.hint("it may still begin; look before you send it again"))
             }
             Wanted::Stats
-            | Wanted::Sessions
+            | Wanted::Pong
+            | Wanted::Sessions(_)
+            | Wanted::Running(_)
             | Wanted::Models
             | Wanted::Session
-            | Wanted::Active(_)
-            | Wanted::Find(_) => {
+            | Wanted::Active(_) => {
                 let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime did not answer");
                 Err(refusal.hint("try again, or start it anew"))
             }
@@ -392,8 +367,8 @@ fn idle(seen: Seen<'_>) -> Result<(), Refusal> {
 }
 
 /// What a list knows of a session. An id that is no plain name gets one of ours.
-fn summary(id: &str, cwd: String, at: Millis, title: Option<String>) -> SessionSummary {
-    let session = SessionId::of_peer(id);
+pub(super) fn summary(id: &str, cwd: String, at: Millis, title: Option<String>) -> SessionSummary {
+    let session = known_as(id);
     SessionSummary {
         title: title.unwrap_or_else(|| id.to_owned()),
         project: cwd.clone(),

@@ -56,6 +56,13 @@ by_member! {
     }
 }
 
+impl ModelId<'_> {
+    /// The same, whatever it was read from.
+    pub fn into_owned(self) -> ModelId<'static> {
+        ModelId { provider: Cow::Owned(self.provider.into_owned()), id: Cow::Owned(self.id.into_owned()) }
+    }
+}
+
 impl Frame<'_> {
     /// The line. A frame that cannot be written becomes an error, so that the client hears that something is missing.
     pub fn line(&self) -> String {
@@ -212,11 +219,11 @@ pub struct Saved<'a> {
     pub title: Option<Cow<'a, str>>,
 }
 
-/// `[L]` Open sessions. We do not ask for them.
+/// `[L]` Open sessions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunningSessions<'a> {
-    #[serde(skip_deserializing)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub sessions: Vec<Running<'a>>,
     /// Always null from us.
     #[serde(skip_deserializing)]
@@ -224,15 +231,19 @@ pub struct RunningSessions<'a> {
 }
 
 /// `[L]` An open session.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Running<'a> {
+    #[serde(default, deserialize_with = "null_as_default")]
     pub session_id: Cow<'a, str>,
     /// Working directory.
+    #[serde(default, deserialize_with = "null_as_default")]
     pub cwd: Cow<'a, str>,
     /// Whether a run is under way.
+    #[serde(default, deserialize_with = "null_as_default")]
     pub is_streaming: bool,
-    /// The model in use.
+    /// The model in use; existing servers do not say it.
+    #[serde(default, deserialize_with = "null_as_default")]
     pub model: ModelId<'a>,
 }
 

@@ -100,6 +100,16 @@ pub struct Opts {
     /// Not to be shown or kept.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
+    /// How long it may wait, in milliseconds; null for as long as it takes. Absent: the document's 30 s.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "number_or_null"))]
+    pub deadline_ms: Option<Option<u64>>,
+}
+
+/// The schema of a number that may be null where it is not absent.
+#[cfg(feature = "schema")]
+fn number_or_null(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "oneOf": [{ "type": "integer", "minimum": 0 }, { "type": "null" }] })
 }
 
 /// What a question about a tool carries, so that a peer that knows it can show more than yes and no.
