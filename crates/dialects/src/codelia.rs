@@ -22,7 +22,9 @@ mod tests;
 use crate::first_line;
 use roles::dialect::{Approval, Description, Dialect, Habits, Lanes, Meaning};
 
-pub use runtime_role::{BEGINS_AFTER, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE};
+pub use runtime_role::{
+    ANSWERS_WITHIN, BEGINS_AFTER, COMMAND_LINE, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, TERMINAL_UI,
+};
 pub use ui_role::CodeliaUi;
 
 /// The dialect's name, as on the command line.

@@ -26,7 +26,7 @@ pub const QUIRKS: &[Quirk] = &[
     quirk(
         "result_of_run_start_alone",
         "the command line drops notifications that it reads together with the result of run.start",
-        "the result is flushed alone and nothing follows for 150 ms",
+        "to a UI of that name the result is flushed alone and nothing follows for 150 ms; nobody else waits",
     ),
     quirk(
         "absent_session_is_current",
@@ -82,6 +82,36 @@ pub const QUIRKS: &[Quirk] = &[
         "shell_results_are_json",
         "the runtime's shell tools write an object with stdout, stderr and exit_code into their result",
         "it is shown as a terminal would show it; the object goes along",
+    ),
+    quirk(
+        "commands_are_shown_by_shell",
+        "the terminal UI shows nothing of a command that went well under the name bash, and its output under shell",
+        "our bash is told as shell, with the object that codelia's own shell writes",
+    ),
+    quirk(
+        "plans_are_todo_lists",
+        "the terminal UI draws a plan as a coloured list for the tools todo_* only",
+        "our todo is told as todo_new, its result as numbered lines with a box",
+    ),
+    quirk(
+        "paragraphs_for_the_terminal_ui",
+        "the terminal UI shows whole texts only, and drops a final that equals the last text",
+        "to a UI of that name each finished paragraph is a text, and the final repeats the last of them",
+    ),
+    quirk(
+        "nothing_follows_a_cancel",
+        "the runtime sends no event of a run after the answer to run.cancel",
+        "what the run still has to say comes first, then the answer, then the terminal status; 1.5 s at most",
+    ),
+    quirk(
+        "stderr_is_shown",
+        "the terminal UI shows lines of stderr that begin with error: beside what run.status says",
+        "an error that ends its run is told by run.status alone",
+    ),
+    quirk(
+        "typed_ahead_is_an_answer",
+        "the terminal UI preselects yes, and what is typed ahead answers a question that appears meanwhile",
+        "a question that no run waits for is asked when none is under way",
     ),
     quirk(
         "numbers_with_fractions",

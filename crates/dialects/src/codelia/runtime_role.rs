@@ -7,13 +7,18 @@
 mod compaction;
 mod history;
 mod open_asks;
+mod paragraphs;
 mod receipts;
 mod requests;
+mod stops;
 mod telling;
+mod tool_words;
 
 pub use compaction::BEGINS_AFTER;
 pub(super) use open_asks::{REMEMBER, WARNING};
-pub(super) use telling::{DENIED, STOPPED};
+pub use stops::ANSWERS_WITHIN;
+pub(super) use telling::STOPPED;
+pub(super) use tool_words::DENIED;
 
 use super::run_name;
 use super::wire::{Status, UiCapabilities};
@@ -28,14 +33,19 @@ use receipts::HubCommand;
 use roles::{Answers, Drift, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use stops::{STOP_TAKES_LONG, Stops};
 use telling::{Prompted, RunLine, Telling, Texts};
 use wire::jsonrpc::{self, Invalid, Message, RpcError};
 use wire::{Rate, WireId};
 
-/// How long nothing follows the result of `run.start`: the existing command line drops what it reads in the same piece.
+/// How long nothing follows the result of `run.start` for the existing command line, which drops what it reads in the same piece.
 pub const RESULT_PAUSE: Duration = Duration::from_millis(150);
 /// A handshake waits no longer for what the runtime behind us can do. The other timers are named by tickets.
 const GREET: TimerKey = TimerKey(u64::MAX);
+/// How that command line calls itself.
+pub const COMMAND_LINE: &str = "codelia-cli-prompt";
+/// How the existing terminal UI calls itself.
+pub const TERMINAL_UI: &str = "codelia-tui";
 /// Most requests that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
 
@@ -44,6 +54,8 @@ pub const MAX_PENDING: usize = 1024;
 pub struct CodeliaRuntime {
     greeting: Greeting,
     ui: UiCapabilities,
+    /// What the UI calls itself.
+    client: String,
     rate: Rate,
     pending: Tickets<HubCommand>,
     current: Option<SessionId>,
@@ -59,6 +71,7 @@ pub struct CodeliaRuntime {
     behind: Option<Abilities>,
     /// Handshakes that wait for that.
     ungreeted: Vec<WireId>,
+    stops: Stops,
 }
 
 impl CodeliaRuntime {
@@ -68,7 +81,11 @@ impl CodeliaRuntime {
     }
 
     fn texts(&self) -> Texts {
-        if self.ui.supports_text_deltas { Texts::Pieces } else { Texts::Whole }
+        match () {
+            () if self.ui.supports_text_deltas => Texts::Pieces,
+            () if self.client == TERMINAL_UI => Texts::Paragraphs,
+            () => Texts::Whole,
+        }
     }
 
     /// Hands a command to the hub and notes who wants to know.
@@ -139,10 +156,45 @@ impl CodeliaRuntime {
             self.tellings.insert(session.clone(), telling);
         }
         let Some(telling) = self.tellings.get_mut(session) else { return };
-        let told = telling.hear(event.at, &event.body);
-        Self::say(cx, &telling.name, told);
-        if matches!(event.body, Body::Run(RunEvent::Ended { .. })) {
-            self.tellings.remove(session);
+        let mut told = telling.hear(event.at, &event.body);
+        let (run, name) = (telling.run, telling.name.clone());
+        let Body::Run(RunEvent::Ended { outcome, .. }) = &event.body else {
+            if !self.stops.silent(session, run) {
+                Self::say(cx, &name, told);
+            }
+            return;
+        };
+        for error in telling.other_errors(outcome) {
+            notice(cx, Level::Error, &error);
+        }
+        self.tellings.remove(session);
+        let end = told.pop();
+        if !self.stops.silent(session, run) {
+            Self::say(cx, &name, told);
+        }
+        if let Some(end) = end {
+            self.run_over(cx, session, run, &name, end);
+        }
+        self.ask_next(cx);
+    }
+
+    fn noticed(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        session: &SessionId,
+        run: Option<RunId>,
+        level: Level,
+        text: &str,
+    ) {
+        let telling = self.tellings.get_mut(session).filter(|telling| Some(telling.run) == run);
+        match telling.filter(|_| level == Level::Error) {
+            // The end of the run says the same.
+            Some(telling) => {
+                if let Some(text) = telling.error(text) {
+                    notice(cx, level, &text);
+                }
+            }
+            None => notice(cx, level, text),
         }
     }
 
@@ -157,7 +209,10 @@ impl CodeliaRuntime {
     }
 
     fn ask_next(&mut self, cx: &mut RuntimeCx<'_>) {
-        let Some((id, SessionAsk { session, ask })) = self.asks.next() else { return };
+        // What no run waits for waits for the run: the UI would take what is typed meanwhile for the answer.
+        let tellings = &self.tellings;
+        let may_ask = |asked: &SessionAsk| asked.ask.run.is_some() || !tellings.contains_key(&asked.session);
+        let Some((id, SessionAsk { session, ask })) = self.asks.next(may_ask) else { return };
         let telling = self.tellings.get_mut(&session).filter(|telling| Some(telling.run) == ask.run);
         if let Some(telling) = telling {
             if let AskKind::Consent(consent) = &ask.kind {
@@ -227,6 +282,9 @@ impl RuntimeRole for CodeliaRuntime {
     fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.tellings.remove(session);
         self.asks.forget(session);
+        for id in self.stops.forget(session) {
+            cx.send(receipts::cancel_accepted(&id));
+        }
         self.current.take_if(|current| current == session);
         self.ask_next(cx);
     }
@@ -237,7 +295,9 @@ impl RuntimeRole for CodeliaRuntime {
                 if self.own_compactions.remove(&(view.session.clone(), *entry)) => {}
             Body::Ask(AskEvent::Opened(ask)) => self.ask_opened(cx, view.session, ask),
             Body::Ask(AskEvent::Closed { ask, .. }) => self.ask_closed(cx, view.session, *ask),
-            Body::Note(NoteEvent::Noticed { level, text, .. }) => notice(cx, *level, text),
+            Body::Note(NoteEvent::Noticed { level, text, run, .. }) => {
+                self.noticed(cx, view.session, *run, *level, text);
+            }
             Body::Note(NoteEvent::PlanChanged { .. }) => cx.loss(Item::Plan, "the agent's plan"),
             _ => self.event_of_run(cx, view.session, event),
         }
@@ -263,7 +323,7 @@ impl RuntimeRole for CodeliaRuntime {
         with: Result<Receipt, Refusal>,
     ) {
         if let Some(pending) = self.pending.settled(cx, ticket) {
-            self.answer(cx, view, pending, with);
+            self.answer(cx, view, ticket, pending, with);
         }
     }
 
@@ -274,10 +334,11 @@ impl RuntimeRole for CodeliaRuntime {
     }
 
     fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
-        if key == GREET {
-            return self.greet(cx);
+        match key {
+            GREET => self.greet(cx),
+            STOP_TAKES_LONG => self.stop_takes_long(cx),
+            TimerKey(ticket) => self.compaction_goes_on(cx, Ticket(ticket)),
         }
-        self.compaction_goes_on(cx, Ticket(key.0));
     }
 
     fn can_answer(&self) -> Answers {

@@ -40,7 +40,7 @@ impl CodeliaRuntime {
         self.compaction_runs += 1;
         let name = format!("{NAME}{}", self.compaction_runs);
         let result = RunStartResult { run_id: name.clone(), session_id: None };
-        receipts::send_alone(cx, jsonrpc::result(id, &result));
+        self.send_result(cx, jsonrpc::result(id, &result));
         cx.send(RunLine::Status(Status::Running, None).line(&name));
         let mut telling = Telling::new(RunId(0), name, Texts::Whole, Prompted::Here);
         let start = AgentEvent::CompactionStart(CompactionStart { timestamp: cx.now.0 });

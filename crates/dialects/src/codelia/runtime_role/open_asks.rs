@@ -7,6 +7,7 @@ use super::super::wire::{
     AgentEvent, ConfirmParams, ConfirmResult, PermissionPreview, PermissionReady, PickItem, PickParams,
     PickResult, PromptParams, PromptResult, UiCapabilities,
 };
+use super::tool_words;
 use crate::rpc;
 use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
 use domain::ids::{AskId, SessionId};
@@ -78,12 +79,13 @@ impl OpenAsks {
         room
     }
 
-    /// The next ask to send, if none is open: it is open from now on.
-    pub(super) fn next(&mut self) -> Option<(WireId, SessionAsk)> {
+    /// The next ask to send, of those that may be asked now, if none is open: it is open from now on.
+    pub(super) fn next(&mut self, may_ask: impl Fn(&SessionAsk) -> bool) -> Option<(WireId, SessionAsk)> {
         if self.open.is_some() {
             return None;
         }
-        let asked = self.waiting.pop_front()?;
+        let place = self.waiting.iter().position(may_ask)?;
+        let asked = self.waiting.remove(place)?;
         let id = self.ids.next_string_id("ui_");
         self.open = Some(Open { id: id.clone(), asked: asked.clone(), answered: false });
         Some((id, asked))
@@ -130,8 +132,8 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
         AskKind::Confirm { message, yes, no, danger } => {
             let params = ConfirmParams {
                 run_id,
+                message: once(&title, message),
                 title,
-                message: message.clone(),
                 confirm_label: yes.clone(),
                 cancel_label: no.clone(),
                 danger_level: Some(danger_level(*danger).to_owned()),
@@ -152,7 +154,7 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
             rpc::request(id, &PickParams { run_id, title, items, multi: *many })
         }
         AskKind::Text { message, default, secret, multiline, placeholder: _ } => {
-            let (message, default_value) = (message.clone(), default.clone());
+            let (message, default_value) = (once(&title, message), default.clone());
             let params = PromptParams {
                 run_id,
                 title,
@@ -164,7 +166,7 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
             rpc::request(id, &params)
         }
         AskKind::Edit { message, prefill } => {
-            let (message, default_value) = (message.clone(), Some(prefill.clone()));
+            let (message, default_value) = (once(&title, message), Some(prefill.clone()));
             let params =
                 PromptParams { run_id, title, message, default_value, multiline: true, secret: false };
             rpc::request(id, &params)
@@ -172,12 +174,19 @@ pub(super) fn lower_ask(id: &WireId, ask: &Ask, run_id: Option<String>) -> Strin
     }
 }
 
+/// The message, unless the title says it already.
+fn once(title: &str, message: &str) -> String {
+    if message.trim() == title.trim() { String::new() } else { message.to_owned() }
+}
+
 fn consent_params(consent: &Consent, run_id: Option<String>) -> ConfirmParams {
     let (title, mut message) = match &consent.preview {
         Some(Preview::Command { line, .. }) => ("Run command?", line.clone()),
         Some(Preview::Text(text)) => ("Run tool?", text.clone()),
-        Some(Preview::Diff { path, .. }) => ("Run tool?", format!("{} {path}", consent.name)),
-        None => ("Run tool?", format!("{} {}", consent.name, consent.args)),
+        Some(Preview::Diff { path, .. }) => {
+            ("Run tool?", format!("{} {path}", tool_words::name(&consent.name)))
+        }
+        None => ("Run tool?", format!("{} {}", tool_words::name(&consent.name), consent.args)),
     };
     let danger = consent.assessment.risk >= Risk::High;
     if danger && !consent.assessment.reasons.is_empty() {
@@ -204,7 +213,7 @@ fn danger_level(danger: bool) -> &'static str {
 
 /// What is told just before the person is asked about a tool.
 pub(super) fn permission_events(consent: &Consent) -> Vec<AgentEvent> {
-    let (tool, tool_call_id) = (consent.name.clone(), Some(consent.tool.to_string()));
+    let (tool, tool_call_id) = (tool_words::name(&consent.name).to_owned(), Some(consent.tool.to_string()));
     let mut events = Vec::new();
     if let Some(Preview::Diff { path, text }) = &consent.preview {
         let lines: Vec<&str> = text.lines().collect();

@@ -6,10 +6,11 @@ use super::super::wire::{
     RunStartResult, SessionItem, SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
 };
 use super::telling::Telling;
-use super::{CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
+use super::{COMMAND_LINE, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
 use domain::command::{Receipt, Refusal, RefusalKind, Target};
 use domain::event::Outcome;
 use domain::ids::{RunId, SessionId};
+use domain::port::Ticket;
 use domain::session::{
     ModelEntry, ModelRef, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
@@ -72,6 +73,7 @@ impl CodeliaRuntime {
         &mut self,
         cx: &mut RuntimeCx<'_>,
         view: Option<View<'_>>,
+        ticket: Ticket,
         pending: HubCommand,
         with: Result<Receipt, Refusal>,
     ) {
@@ -98,7 +100,11 @@ impl CodeliaRuntime {
                 let line = no_history(&id);
                 (id, Ok(line))
             }
+            (HubCommand::Cancel { id }, Ok(Receipt::Cancelling { run })) if run.outcome.is_none() => {
+                return self.stopping(cx, ticket, id);
+            }
             (HubCommand::Cancel { id }, Ok(Receipt::Cancelling { run })) => {
+                self.not_stopping(cx, ticket);
                 let line = jsonrpc::result(&id, &lower_cancel(run.outcome.as_ref()));
                 (id, Ok(line))
             }
@@ -133,6 +139,7 @@ impl CodeliaRuntime {
                 (id, Ok(line))
             }
             (pending, Err(refusal)) => {
+                self.not_stopping(cx, ticket);
                 let error = lower_refusal(&pending, &refusal);
                 let Some(id) = pending.id() else { return };
                 (id, Err(error))
@@ -148,11 +155,23 @@ impl CodeliaRuntime {
     fn run_started(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, session: SessionId, run: RunId) {
         let run_id = run_name::write(&session, run);
         let result = RunStartResult { run_id, session_id: Some(session.to_string()) };
-        send_alone(cx, jsonrpc::result(id, &result));
+        self.send_result(cx, jsonrpc::result(id, &result));
         if self.own_runs.len() >= MAX_PENDING {
             self.own_runs.pop_first();
         }
         self.own_runs.insert((session, run));
+    }
+
+    /// Sends the result of `run.start`; nothing may share a chunk with it for the client that drops the rest.
+    pub(super) fn send_result(&self, cx: &mut RuntimeCx<'_>, line: String) {
+        if self.client != COMMAND_LINE {
+            return cx.send(line);
+        }
+        cx.effects.push(RuntimeEffect::Link(LinkEffect::SendAlone {
+            lane: Lane::MAIN,
+            line,
+            pause: RESULT_PAUSE,
+        }));
     }
 
     fn lower_models(
@@ -207,15 +226,6 @@ impl HubCommand {
     }
 }
 
-/// Sends a line that nothing may share a chunk with, for clients that drop the rest of it.
-pub(super) fn send_alone(cx: &mut RuntimeCx<'_>, line: String) {
-    cx.effects.push(RuntimeEffect::Link(LinkEffect::SendAlone {
-        lane: Lane::MAIN,
-        line,
-        pause: RESULT_PAUSE,
-    }));
-}
-
 /// The error for a UI that asks too much at once.
 pub(super) fn too_many() -> RpcError {
     RpcError::new(code::BUSY, "too many requests; wait a moment and send it again")
@@ -229,6 +239,11 @@ pub(super) fn no_history(id: &WireId) -> String {
 /// The result of stopping what is over, or what cannot be stopped.
 pub(super) fn not_cancelled(id: &WireId, status: Status) -> String {
     jsonrpc::result(id, &RunCancelResult { ok: false, status: Some(status) })
+}
+
+/// The answer to `run.cancel` for a run that is being stopped.
+pub(super) fn cancel_accepted(id: &WireId) -> String {
+    jsonrpc::result(id, &lower_cancel(None))
 }
 
 fn lower_cancel(outcome: Option<&Outcome>) -> RunCancelResult {

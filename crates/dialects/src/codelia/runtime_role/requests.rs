@@ -13,7 +13,7 @@ use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, PromptOptions, RunCommand, SessionCommand, Target,
 };
 use domain::content::{Input, Part};
-use domain::ids::SessionId;
+use domain::ids::{RunId, SessionId};
 use domain::port::Abilities;
 use domain::signal::UiContext;
 use roles::{GREET_WITHIN, Item, RuntimeCx};
@@ -74,9 +74,17 @@ impl CodeliaRuntime {
         match wish {
             Ok(Wish::Hub(target, command, pending)) => {
                 let compaction = matches!(pending, HubCommand::Compact { .. });
+                let stop = match &command {
+                    Command::Run(RunCommand::Cancel { run: Some(run), .. }) => self.told(&target, *run),
+                    _ => None,
+                };
                 let ticket = self.ask_hub(cx, target, command, pending);
                 if compaction {
                     Self::await_compaction(cx, ticket);
+                }
+                if let Some((session, run)) = stop {
+                    self.stops.ask(session, run, ticket);
+                    Self::await_stop(cx);
                 }
             }
             Ok(Wish::Line(line)) => cx.send(line),
@@ -112,6 +120,7 @@ impl CodeliaRuntime {
     ) -> Result<Wish, RpcError> {
         let params: InitializeParams = read(params)?;
         self.ui = params.ui_capabilities;
+        self.client = params.client.name;
         if !self.greeting.follows || self.behind.is_some() {
             return Ok(Wish::Line(self.initialized(id)));
         }
@@ -197,6 +206,13 @@ impl CodeliaRuntime {
                 HubCommand::RunStart { id },
             )
         })
+    }
+
+    /// The run, if it is being told.
+    fn told(&self, target: &Target, run: RunId) -> Option<(SessionId, RunId)> {
+        let Target::Session(session) = target else { return None };
+        self.tellings.get(session).filter(|telling| telling.run == run)?;
+        Some((session.clone(), run))
     }
 
     fn run_cancel(&mut self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {

@@ -5,11 +5,13 @@
 //! number the same events the same way. Invariants: `seq` rises by one from 0; `final` comes at most once and only for a run that is done; a
 //! terminal status comes exactly once, and nothing after it.
 
+use super::super::retry_kind;
 use super::super::wire::{
-    AgentEvent, AgentEventNotify, CompactionComplete, CompactionStart, EventMeta, FileChange, LlmRetry,
-    RunContextParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words,
+    AgentEvent, AgentEventNotify, CompactionComplete, CompactionStart, EventMeta, LlmRetry, RunContextParams,
+    RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words,
 };
-use super::super::{path_alias, retry_kind};
+use super::paragraphs::Paragraphs;
+use super::tool_words;
 use crate::narrator::{self, Call, Came, Narrator, Whole};
 use crate::rpc;
 use domain::content::{Json, Part, TextKind};
@@ -17,18 +19,11 @@ use domain::event::{Body, ContextEvent, Outcome, RunEvent};
 use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::state::{Run, State};
 use domain::tool::{self, ToolOutcome};
-use serde_json::value::RawValue;
 
-/// How a denied tool's result begins; the existing UI and model prompts know the phrase.
-pub(in super::super) const DENIED: &str = "Permission denied: ";
-/// What stands for the reason of a denial that has none.
-const NO_REASON: &str = "permission denied";
 /// The last word of a run that was stopped by a no, where the model said nothing itself.
 pub(in super::super) const STOPPED: &str = "Stopped, because permission was denied.";
-/// Tools that the existing UI shows by their file, and what their argument is called there.
-const PATH_TOOLS: &[&str] = &["read", "write", "edit"];
-/// Tools whose result may carry a diff, in the form that the existing UI draws.
-const FILE_TOOLS: &[&str] = &["write", "edit", "apply_patch"];
+/// Most errors of a run that wait for its end; past it they are told at once.
+const MAX_ERRORS: usize = 16;
 /// Place of what the person said: outside the numbering.
 const OUTSIDE: i64 = -1;
 
@@ -72,6 +67,8 @@ impl RunLine {
 pub(super) enum Texts {
     /// As the document says.
     Whole,
+    /// Paragraph by paragraph, each as a text of its own; the last one is repeated as the `final`, which the terminal UI drops then.
+    Paragraphs,
     /// Piece by piece as well, marked as such.
     Pieces,
 }
@@ -98,6 +95,10 @@ pub(super) struct Telling {
     prompted: Prompted,
     seq: i64,
     last_text: String,
+    /// The text that comes, where it is told by paragraphs.
+    paragraphs: Paragraphs,
+    /// Errors that were told to the conversation: the end of the run may say them again.
+    errors: Vec<String>,
     /// The last tool was denied and the model said nothing since.
     denied: bool,
     calls: u64,
@@ -118,6 +119,8 @@ impl Telling {
             prompted,
             seq: 0,
             last_text: String::new(),
+            paragraphs: Paragraphs::default(),
+            errors: Vec::new(),
             denied: false,
             calls: 0,
             percent: None,
@@ -129,7 +132,27 @@ impl Telling {
     /// A run that is under way: what is open in it goes on here, what is over belongs to the history.
     pub(super) fn amid(run: &Run, name: String, texts: Texts, state: &State) -> Telling {
         let narrator = Narrator::amid(run.id, state);
+        // The beginning of the paragraph was not heard.
+        let texts = if texts == Texts::Paragraphs { Texts::Whole } else { texts };
         Telling { narrator, ..Telling::new(run.id, name, texts, Prompted::Elsewhere) }
+    }
+
+    /// An error that the conversation keeps; gives it back when it is to be told at once.
+    pub(super) fn error(&mut self, text: &str) -> Option<String> {
+        if self.errors.len() >= MAX_ERRORS {
+            return Some(text.to_owned());
+        }
+        self.errors.push(text.to_owned());
+        None
+    }
+
+    /// The errors that the end of the run does not say itself.
+    pub(super) fn other_errors(&mut self, outcome: &Outcome) -> Vec<String> {
+        let mut errors = std::mem::take(&mut self.errors);
+        if let Outcome::Failed(failure) = outcome {
+            errors.retain(|error| !error.starts_with(&failure.message));
+        }
+        errors
     }
 
     /// Takes what happened; gives what to say.
@@ -221,14 +244,27 @@ impl Telling {
     }
 
     fn piece(&mut self, at: Millis, message: MessageId, kind: TextKind, text: &str) {
-        if self.texts == Texts::Pieces {
-            let meta = EventMeta { delta: true, message: Some(message.to_string()) };
-            self.event_with(words(kind, text.to_owned(), at), Some(meta));
+        match (self.texts, kind) {
+            (Texts::Pieces, _) => {
+                let meta = EventMeta { delta: true, message: Some(message.to_string()) };
+                self.event_with(words(kind, text.to_owned(), at), Some(meta));
+            }
+            (Texts::Paragraphs, TextKind::Text) => {
+                for paragraph in self.paragraphs.add(text) {
+                    self.event(words(kind, paragraph, at));
+                }
+            }
+            (Texts::Whole, _) | (Texts::Paragraphs, TextKind::Thought) => {}
         }
     }
 
     /// What was not told in pieces of something that is whole now.
     fn unsaid(&mut self, whole: &Whole) -> Vec<String> {
+        if whole.kind == TextKind::Text
+            && let Some(unsaid) = self.unsaid_paragraphs(whole)
+        {
+            return unsaid;
+        }
         let pieces = self.texts == Texts::Pieces;
         let mut unsaid = Vec::new();
         for parts in whole.parts.chunk_by(|(_, one), (_, other)| !pieces || one == other) {
@@ -244,6 +280,21 @@ impl Telling {
             }
         }
         unsaid
+    }
+
+    /// The end of a text whose first paragraphs were told; `None` when none of it was.
+    fn unsaid_paragraphs(&mut self, whole: &Whole) -> Option<Vec<String>> {
+        let mut paragraphs = std::mem::take(&mut self.paragraphs);
+        let told = paragraphs.last.is_some();
+        let rest = paragraphs.finish();
+        let below = joined(whole.parts.iter().filter(|(_, streamed)| !streamed).map(|(part, _)| part));
+        let unsaid: Vec<String> =
+            rest.into_iter().chain(Some(below).filter(|below| !below.is_empty())).collect();
+        if !told {
+            return None;
+        }
+        self.last_text = unsaid.last().cloned().or(paragraphs.last).unwrap_or_default();
+        Some(unsaid)
     }
 
     fn whole(&mut self, at: Millis, whole: &Whole) {
@@ -264,11 +315,12 @@ impl Telling {
     fn call(&mut self, tool: ToolRunId, name: &str, args: &Json) {
         self.calls += 1;
         let id = tool.to_string();
-        let start = StepStart { step_id: id.clone(), title: name.to_owned(), step_number: self.calls };
+        let wire_name = tool_words::name(name);
+        let start = StepStart { step_id: id.clone(), title: wire_name.to_owned(), step_number: self.calls };
         self.event(AgentEvent::StepStart(start));
-        let args = Some(args_object(name, args));
+        let args = Some(tool_words::args(name, args));
         self.event(AgentEvent::ToolCall(ToolCall {
-            tool: name.to_owned(),
+            tool: wire_name.to_owned(),
             args,
             tool_call_id: id,
             display_name: None,
@@ -286,14 +338,15 @@ impl Telling {
         let id = tool.to_string();
         let is_error = *outcome != ToolOutcome::Done;
         self.denied = *outcome == ToolOutcome::Denied;
+        let duration_ms = at.since(call.proposed_at);
+        let took = at.since(call.started_at.unwrap_or(call.proposed_at));
         self.event(AgentEvent::ToolResult(ToolResult {
-            result: Some(raw_text(&result_text(&call, outcome, result))),
-            tool: call.name,
+            result: Some(tool_words::result(&call, took, outcome, result)),
+            tool: tool_words::name(&call.name).to_owned(),
             tool_call_id: id.clone(),
             is_error,
         }));
         let status = if is_error { "error" } else { "completed" };
-        let duration_ms = at.since(call.proposed_at);
         self.event(AgentEvent::StepComplete(StepComplete {
             step_id: id,
             status: status.to_owned(),
@@ -313,7 +366,11 @@ impl Telling {
     }
 
     fn ended(&mut self, at: Millis, outcome: &Outcome, last: Option<Whole>) {
+        let by_paragraphs = self.paragraphs.last.is_some();
         let unsaid = last.as_ref().map(|last| self.unsaid(last)).unwrap_or_default();
+        if by_paragraphs || *outcome != Outcome::Done {
+            unsaid.into_iter().for_each(|content| self.event(words(TextKind::Text, content, at)));
+        }
         let (status, message) = match outcome {
             Outcome::Done => {
                 let mut content = std::mem::take(&mut self.last_text);
@@ -335,9 +392,6 @@ impl Telling {
                 (Status::Error, Some("the runtime behind this one went away; start it again".to_owned()))
             }
         };
-        if *outcome != Outcome::Done {
-            unsaid.into_iter().for_each(|content| self.event(words(TextKind::Text, content, at)));
-        }
         self.out.push(RunLine::Status(status, message));
     }
 }
@@ -361,40 +415,5 @@ fn words(kind: TextKind, content: String, at: Millis) -> AgentEvent {
     match kind {
         TextKind::Text => AgentEvent::Text(words),
         TextKind::Thought => AgentEvent::Reasoning(words),
-    }
-}
-
-/// Arguments must be an object on this wire. Of file tools it also says the path as the existing programs call it.
-fn args_object(tool: &str, args: &Json) -> Box<RawValue> {
-    let raw = RawValue::from_string(args.as_str().trim().to_owned()).ok();
-    match raw {
-        Some(raw) if raw.get().starts_with('{') => {
-            let named = PATH_TOOLS.contains(&tool).then(|| path_alias::add(raw.get())).flatten();
-            named.and_then(|named| RawValue::from_string(named).ok()).unwrap_or(raw)
-        }
-        _ => {
-            let wrapped = format!("{{\"_raw\":{}}}", raw_text(args.as_str()));
-            RawValue::from_string(wrapped).unwrap_or_default()
-        }
-    }
-}
-
-fn raw_text(text: &str) -> Box<RawValue> {
-    serde_json::value::to_raw_value(text).unwrap_or_default()
-}
-
-fn result_text(call: &Call, outcome: &ToolOutcome, result: &tool::ToolResult) -> String {
-    let diff = result.parts.iter().find_map(|part| match part {
-        Part::Diff { path, text } => Some((path.clone(), text.clone())),
-        _ => None,
-    });
-    match (outcome, diff) {
-        (ToolOutcome::Denied, _) if call.denied_without_reason() => format!("{DENIED}{NO_REASON}"),
-        (ToolOutcome::Denied, _) if !result.text.starts_with(DENIED) => format!("{DENIED}{}", result.text),
-        (ToolOutcome::Done, Some((file_path, diff))) if FILE_TOOLS.contains(&call.name.as_str()) => {
-            let change = FileChange { summary: result.text.clone(), diff, file_path };
-            serde_json::to_string(&change).unwrap_or_else(|_| result.text.clone())
-        }
-        _ => result.text.clone(),
     }
 }

@@ -2,11 +2,13 @@
 
 use super::{SESSION, greeted, may_it_run, run_event, runtime, said, ui, ui_greeted, ui_running, waiting};
 use crate::bench::{RuntimeBench, UiBench, cancel, session, told};
-use domain::ask::{Answer, Closing, Scope};
+use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, Target};
-use domain::event::{Body, Outcome, ToolEvent};
-use domain::ids::RunId;
+use domain::content::Json;
+use domain::event::{AskEvent, Body, Failure, NoteEvent, Outcome, ToolEvent};
+use domain::ids::{AskId, EntryId, RunId};
 use domain::session::RunSummary;
+use domain::signal::Level;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use roles::{Item, TimerKey};
 
@@ -50,10 +52,259 @@ fn requests_before_initialize() {
 
 #[test]
 fn result_of_run_start_alone() {
+    for (name, pause) in [
+        ("codelia-cli-prompt", Some(crate::codelia::RESULT_PAUSE)),
+        ("codelia-tui", None),
+        ("codelia-cli-prompter", None),
+    ] {
+        let mut bench = named(name);
+        start(&mut bench);
+        let pauses: Vec<_> = bench.link.outgoing(None).iter().map(|sent| sent.alone).collect();
+        assert_eq!(pauses, [pause], "{name}");
+    }
+}
+
+/// Our runtime and a UI that calls itself so.
+fn named(name: &str) -> RuntimeBench {
     let mut bench = greeted();
-    start(&mut bench);
-    let pauses: Vec<_> = bench.link.outgoing(None).iter().map(|sent| sent.alone).collect();
-    assert_eq!(pauses, [Some(crate::codelia::RESULT_PAUSE)]);
+    bench.say(&format!(
+        r#"{{"id":"1","method":"initialize","params":{{"protocol_version":"0","client":{{"name":"{name}","version":"0"}},
+           "ui_capabilities":{{"supports_confirm":true,"supports_prompt":true,"supports_pick":true}}}}}}"#
+    ));
+    bench.forget();
+    bench
+}
+
+/// The events that were told: their type and what they say.
+fn events(bench: &mut RuntimeBench) -> Vec<(String, String)> {
+    let sent = bench.sent();
+    let events = sent.iter().filter(|line| line["method"] == "agent.event");
+    let words = events.map(|line| {
+        let event = &line["params"]["event"];
+        let said = event["content"].as_str().or(event["result"].as_str()).or(event["tool"].as_str());
+        (event["type"].as_str().unwrap().to_owned(), said.unwrap_or_default().to_owned())
+    });
+    words.collect()
+}
+
+#[test]
+fn commands_are_shown_by_shell() {
+    let ran = |code: &str| {
+        Some(Json::verbatim(format!(r#"{{"exit_code":{code},"duration_ms":27,"timed_out":false}}"#)))
+    };
+    let result = |text: &str, json| ToolResult { json, ..ToolResult::text(text) };
+    let job = Some(Json::verbatim(r#"{"job":"job-1"}"#));
+    for (outcome, result, told) in [
+        (
+            ToolOutcome::Done,
+            result("hi\nho\n", ran("0")),
+            r#"{"state":"completed","command":"ls","exit_code":0,"duration_ms":27,"stdout":"hi\nho\n","stderr":""}"#,
+        ),
+        (
+            ToolOutcome::Done,
+            result("(no output)", ran("0")),
+            r#"{"state":"completed","command":"ls","exit_code":0,"duration_ms":27,"stdout":"","stderr":""}"#,
+        ),
+        (
+            ToolOutcome::Failed,
+            result("no such file\n(exit code 2)", ran("2")),
+            r#"{"state":"failed","command":"ls","exit_code":2,"duration_ms":27,"stdout":"no such file\n","stderr":""}"#,
+        ),
+        (
+            ToolOutcome::Cancelled,
+            result("half\n(cancelled)", ran("null")),
+            r#"{"state":"cancelled","command":"ls","exit_code":null,"duration_ms":27,"stdout":"half\n(cancelled)","stderr":""}"#,
+        ),
+        (
+            ToolOutcome::Done,
+            result("started as job-1", job),
+            r#"{"key":"job-1","state":"running","command":"ls","exit_code":null,"stdout":"","stderr":"","detached_wait":true}"#,
+        ),
+        (
+            ToolOutcome::Failed,
+            result("bash: not found", None),
+            r#"{"state":"failed","command":"ls","exit_code":null,"duration_ms":0,"stdout":"","stderr":"","failure_message":"bash: not found"}"#,
+        ),
+    ] {
+        let mut bench = greeted();
+        bench.begin("do it");
+        let (_, message) = bench.step();
+        let tool = bench.propose(message, "bash", r#"{"command":"ls"}"#);
+        bench.run_tool(tool, outcome, result);
+        let told_events = events(&mut bench);
+        assert!(told_events.contains(&("tool_call".into(), "shell".into())), "{told_events:?}");
+        assert!(told_events.contains(&("tool_result".into(), told.into())), "{told_events:?}");
+        let lines = bench.lines().join("");
+        assert!(!lines.contains("bash"), "{lines}");
+        // And heard again it reads as a terminal would show it.
+        let result = serde_json::to_string(told).unwrap();
+        let heard = heard(&[
+            r#"{"type":"tool_call","tool":"shell","args":{"command":"ls"},"tool_call_id":"c1"}"#,
+            &format!(
+                r#"{{"type":"tool_result","tool":"shell","result":{result},"tool_call_id":"c1","is_error":true}}"#
+            ),
+        ]);
+        let text = &heard.state.tools.values().next().unwrap().result.as_ref().unwrap().text;
+        assert!(!text.contains('{'), "{text}");
+    }
+    // A question about it names it so too, and what is denied has no result to show.
+    let (mut bench, _) = waiting(None);
+    assert!(said(&mut bench.link).contains(r#""tool":"shell","tool_call_id""#));
+}
+
+#[test]
+fn plans_are_todo_lists() {
+    let mut bench = greeted();
+    bench.begin("do it");
+    let (_, message) = bench.step();
+    let tool = bench.propose(message, "todo", r#"{"items":[]}"#);
+    let items = r#"{"items":[{"text":"a","state":"done"},{"text":"b\n c","state":"active"},{"text":"d","state":"pending"}]}"#;
+    let result = ToolResult { json: Some(Json::verbatim(items)), ..ToolResult::text("the plan has 3 steps") };
+    bench.run_tool(tool, ToolOutcome::Done, result);
+    let told = events(&mut bench);
+    assert!(told.contains(&("tool_call".into(), "todo_new".into())), "{told:?}");
+    let list =
+        "Updated todos (new): 1 pending, 1 in progress, 1 completed. Next:\n1. [x] a\n2. [>] b c\n3. [ ] d";
+    assert!(told.contains(&("tool_result".into(), list.into())), "{told:?}");
+}
+
+#[test]
+fn paragraphs_for_the_terminal_ui() {
+    let talk = |name: &str, pieces: &[&str], outcome: Outcome| {
+        let mut bench = named(name);
+        bench.begin("do it");
+        let (_, message) = bench.step();
+        let mut before = Vec::new();
+        for piece in pieces {
+            bench.delta(message, piece);
+            before.extend(events(&mut bench));
+        }
+        bench.end_message(message);
+        bench.end(outcome);
+        (before, events(&mut bench))
+    };
+    let text = |words: &str| ("text".to_owned(), words.to_owned());
+    let last = |words: &str| ("final".to_owned(), words.to_owned());
+    let prompt = ("hidden_user_message".to_owned(), "do it".to_owned());
+    let pieces = ["one\n", "\ntwo\n\n```\na\n", "\nb\n```\n\nthr", "ee"];
+    let (before, after) = talk("codelia-tui", &pieces, Outcome::Done);
+    assert_eq!(before, [prompt.clone(), text("one"), text("two"), text("```\na\n\nb\n```")]);
+    assert_eq!(after, [text("three"), last("three")]);
+    let (before, after) = talk("codelia-tui", &["one\n\ntwo\n\n"], Outcome::Done);
+    assert_eq!(before, [prompt.clone(), text("one"), text("two")]);
+    assert_eq!(after, [last("two")]);
+    let (before, after) = talk("codelia-tui", &["one\n\ntw"], Outcome::Cancelled);
+    assert_eq!((before, after), (vec![prompt.clone(), text("one")], vec![text("tw")]));
+    // A plain answer is a final alone, and nobody else is told in paragraphs.
+    let (before, after) = talk("codelia-tui", &["one ", "line"], Outcome::Done);
+    assert_eq!((before, after), (vec![prompt.clone()], vec![last("one line")]));
+    let (before, after) = talk("codelia-cli-prompt", &pieces, Outcome::Done);
+    assert_eq!((before, after.len()), (vec![prompt], 1));
+    assert_eq!(after[0].1, pieces.concat());
+}
+
+#[test]
+fn nothing_follows_a_cancel() {
+    let cancel = r#"{"id":"9","method":"run.cancel","params":{"run_id":"run_0123abcd_1"}}"#;
+    let accepted = |run| Ok(Receipt::Cancelling { run: RunSummary { run, outcome: None } });
+    let begun = || {
+        let mut bench = greeted();
+        let run = bench.begin("do it");
+        let (_, message) = bench.step();
+        bench.delta(message, "half");
+        bench.forget();
+        (bench, run, message)
+    };
+    let what = |line: &serde_json::Value| match line["method"].as_str() {
+        Some("agent.event") => line["params"]["event"]["type"].as_str().unwrap().to_owned(),
+        Some(_) => line["params"]["status"].as_str().unwrap().to_owned(),
+        None => line["result"].to_string(),
+    };
+    let whats = |bench: &mut RuntimeBench| bench.sent().iter().map(what).collect::<Vec<_>>();
+    let order = ["text", r#"{"ok":true}"#, "cancelled"];
+    // The hub says yes before the run is over.
+    let (mut bench, run, _) = begun();
+    bench.say(cancel);
+    let (ticket, ..) = bench.command();
+    bench.settle(ticket, accepted(run));
+    assert_eq!(whats(&mut bench), [""; 0]);
+    bench.end(Outcome::Cancelled);
+    assert_eq!(whats(&mut bench), order);
+    // The run is over before the hub has said yes.
+    let (mut bench, run, _) = begun();
+    bench.say(cancel);
+    let (ticket, ..) = bench.command();
+    bench.end(Outcome::Cancelled);
+    assert_eq!(whats(&mut bench), ["text"]);
+    bench.settle(ticket, accepted(run));
+    assert_eq!(whats(&mut bench), order[1..]);
+    // A run that does not end: the answer comes all the same, and then nothing but the end.
+    let (mut bench, run, message) = begun();
+    bench.say(cancel);
+    let (ticket, ..) = bench.command();
+    bench.settle(ticket, accepted(run));
+    bench.wait(u64::try_from(crate::codelia::ANSWERS_WITHIN.as_millis()).unwrap());
+    assert_eq!(whats(&mut bench), order[1..2]);
+    bench.delta(message, "more");
+    bench.end_message(message);
+    bench.end(Outcome::Cancelled);
+    assert_eq!(whats(&mut bench), order[2..]);
+    // A run that ended by itself meanwhile says so.
+    let (mut bench, run, _) = begun();
+    bench.say(cancel);
+    let (ticket, ..) = bench.command();
+    bench.end(Outcome::Done);
+    assert_eq!(whats(&mut bench), ["final"]);
+    bench.settle(ticket, Ok(Receipt::Cancelling { run: RunSummary { run, outcome: Some(Outcome::Done) } }));
+    assert_eq!(whats(&mut bench), ["completed", r#"{"ok":false,"status":"completed"}"#]);
+}
+
+#[test]
+fn stderr_is_shown() {
+    let failure = Failure::new("model_overloaded", "the model is overloaded").hint("try again later");
+    for (outcome, logs) in [(Outcome::Failed(failure), 0), (Outcome::Done, 1)] {
+        let mut bench = greeted();
+        let run = Some(bench.begin("do it"));
+        let text = "the model is overloaded\ntry again later".to_owned();
+        let (entry, level) = (EntryId::mint(&bench.ids), Level::Error);
+        bench.happen(Body::Note(NoteEvent::Noticed {
+            entry,
+            parent: None,
+            run,
+            level,
+            code: "x".into(),
+            text,
+        }));
+        bench.end(outcome);
+        assert_eq!(bench.link.logs.len(), logs, "{:?}", bench.link.logs);
+    }
+    // And a question is said once.
+    let mut bench = greeted();
+    bench.ask("Sure?", AskKind::Confirm { message: "Sure?".into(), yes: None, no: None, danger: false });
+    assert_eq!(said(&mut bench.link).matches("Sure?").count(), 1);
+}
+
+#[test]
+fn typed_ahead_is_an_answer() {
+    let mut bench = greeted();
+    bench.begin("do it");
+    bench.forget();
+    let kind = AskKind::Confirm { message: "start them?".into(), yes: None, no: None, danger: true };
+    let (id, title) = (AskId::mint(&bench.ids), "This project brings MCP servers".to_owned());
+    let ask = Ask { id, run: None, title, kind, deadline: None };
+    bench.happen(Body::Ask(AskEvent::Opened(ask)));
+    assert_eq!(said(&mut bench.link), "");
+    // What the run itself waits for is asked.
+    let (_, message) = bench.step();
+    let tool = bench.propose(message, "bash", "{}");
+    let asked = may_it_run(&mut bench, tool, None);
+    assert!(said(&mut bench.link).contains("Run command?"));
+    bench.close_ask(asked, Closing::Withdrawn);
+    bench.end_tool(tool, ToolOutcome::Denied, ToolResult::text("no"));
+    bench.forget();
+    bench.end(Outcome::Done);
+    let lines: Vec<_> = bench.lines();
+    assert!(lines.last().unwrap().contains("This project brings MCP servers"), "{lines:?}");
 }
 
 #[test]

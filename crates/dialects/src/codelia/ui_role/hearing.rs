@@ -287,9 +287,7 @@ impl Hearing {
         let denied = event.is_error.then(|| text.strip_prefix(DENIED)).flatten();
         let (outcome, result) = match denied {
             Some(reason) => (ToolOutcome::Denied, tool::ToolResult::text(reason)),
-            None if event.is_error => {
-                (ToolOutcome::Failed, tool::ToolResult { text, json, ..Default::default() })
-            }
+            None if event.is_error => (ToolOutcome::Failed, lift_result(text, json)),
             None => (ToolOutcome::Done, lift_result(text, json)),
         };
         if outcome != ToolOutcome::Denied && known.as_ref().is_none_or(|known| known.phase != Phase::Running)
@@ -377,7 +375,9 @@ fn shell_words(outcome: &ShellOutcome) -> String {
         .into_iter()
         .filter(|text| !text.is_empty())
         .collect();
+    lines.extend(outcome.failure_message.clone());
     match (outcome.exit_code, &outcome.signal) {
+        _ if outcome.failure_message.is_some() || outcome.timed_out == Some(true) => {}
         (Some(0), _) => {}
         (Some(code), _) => lines.push(format!("exit code {code}")),
         (None, Some(signal)) => lines.push(format!("ended by {signal}")),

@@ -232,20 +232,34 @@ fn few<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Erro
 }
 
 /// What the existing runtime's shell tools write into their result.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellOutcome {
-    /// `completed`, `failed` and the like.
+    /// The name of a command in the background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// `running`, `completed`, `failed` or `cancelled`.
     pub state: String,
     pub command: String,
     /// How it ended; null when it was killed.
     #[serde(default)]
     pub exit_code: Option<i64>,
     /// The signal that killed it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
+    #[serde(default, deserialize_with = "floor_or_none", skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     #[serde(default, deserialize_with = "null_as_default")]
     pub stdout: String,
     /// What it complained about.
     #[serde(default, deserialize_with = "null_as_default")]
     pub stderr: String,
+    /// Why it did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_message: Option<String>,
+    /// It goes on in the background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detached_wait: Option<bool>,
+    /// Ours: it was stopped because it took too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_out: Option<bool>,
 }
