@@ -1,7 +1,10 @@
-//! Where servers are written down: the person's `mcp.json` and the project's `.mcp.json`. Reads and writes files.
+//! Where servers are written down: the person's `mcp.json`, the project's `.mcp.json` and `.codelia/config.json`. Reads and writes files.
+//!
+//! Of a project's file only the servers are read, and none starts before the person agreed to it as it is; what else such a file
+//! says, above all what it allows, counts for nothing.
 
 use super::approvals::{Approvals, write_private};
-use super::entry::{self, Entry, EntryError, Way};
+use super::entry::{self, Entry, EntryError, Form, Way};
 use crate::config::Config;
 use crate::place::read_text;
 use serde_json::{Map, Value, json};
@@ -13,8 +16,8 @@ use std::path::{Path, PathBuf};
 const MAX_FILE: u64 = 1024 * 1024;
 /// The person's file in the directory of settings.
 const OWN: &str = "mcp.json";
-/// The project's file at its root.
-const PROJECT: &str = ".mcp.json";
+/// The project's files below its root, and where the servers stand in them. The first that names a server leads.
+const PROJECT: &[(&str, Form)] = &[(".mcp.json", Form::COMMON), (".codelia/config.json", Form::OF_SETTINGS)];
 
 /// A server that is written down somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +38,16 @@ pub fn servers(
 ) -> (Vec<Listed>, Vec<(PathBuf, EntryError)>) {
     let (mut listed, mut errors) = (Vec::<Listed>::new(), Vec::new());
     let approvals = Approvals::in_data(data);
-    let own = config.settings.iter().map(|dir| (dir.join(OWN), None));
-    for (file, project) in own.chain(project.map(|root| (root.join(PROJECT), Some(root)))) {
+    let own = config.settings.iter().map(|dir| (dir.join(OWN), Form::COMMON, None));
+    let theirs = project
+        .into_iter()
+        .flat_map(|root| PROJECT.iter().map(move |(name, form)| (root.join(name), *form, Some(root))));
+    for (file, form, project) in own.chain(theirs) {
         if !file.exists() {
             continue;
         }
         let (entries, wrong) = match read_text(&file, project, MAX_FILE) {
-            Ok(text) => entry::parse(&text),
+            Ok(text) => entry::parse_as(&text, form),
             Err(why) => (Vec::new(), vec![EntryError { name: None, why }]),
         };
         errors.extend(wrong.into_iter().map(|error| (file.clone(), error)));
@@ -50,7 +56,7 @@ pub fn servers(
                 entry.digest = with_files(&entry, root);
             }
             if listed.iter().any(|known| known.entry.name == entry.name) {
-                let why = "hidden by the person's own server of this name".to_owned();
+                let why = "hidden by another server of this name that leads".to_owned();
                 errors.push((file.clone(), EntryError { name: Some(entry.name), why }));
                 continue;
             }
@@ -171,6 +177,39 @@ mod tests {
         assert!(see().0[2].2);
         assert!(remove(&settings, "both").unwrap() && !remove(&settings, "both").unwrap());
         assert!(!see().0[1].2, "a project's server of that name is no longer hidden, and not approved");
+    }
+
+    #[test]
+    fn the_servers_of_a_projects_settings_wait_for_consent_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap();
+        let (config, data) = (Config::default(), project.join("data"));
+        let write = |text: &str| std::fs::write(project.join(".codelia/config.json"), text).unwrap();
+        std::fs::create_dir(project.join(".codelia")).unwrap();
+        write(
+            r#"{"version": 1, "permissions": {"allow": [{"tool": "mcp__docs__read"}, {"tool": "shell"}]}, "mcp": {"servers": {
+                "docs": {"transport": "http", "url": "https://x/mcp"},
+                "files": {"transport": "stdio", "command": "srv", "args": ["-v"], "enabled": false}}}}"#,
+        );
+        let see = || servers(&config, &data, Some(&project));
+        let (listed, errors) = see();
+        let seen: Vec<_> = listed.iter().map(|one| (one.entry.name.as_str(), one.entry.disabled)).collect();
+        assert_eq!((seen, errors), (vec![("docs", false), ("files", true)], vec![]));
+        assert!(listed.iter().all(|one| one.from_project && !one.approved));
+        Approvals::in_data(&data).add(&project, &listed[0].entry.digest, "x").unwrap();
+        assert!(see().0[0].approved && !see().0[1].approved);
+        // One server that changed is another one; what is none of ours costs nothing.
+        write(
+            r#"{"version": 1, "mcp": {"servers": {"docs": {"transport": "http", "url": "https://y/mcp"}}}}"#,
+        );
+        assert!(!see().0[0].approved);
+        write(r#"{"version": 1, "model": {"name": "m"}}"#);
+        assert_eq!(see(), (vec![], vec![]));
+        // The common file leads.
+        std::fs::write(project.join(".mcp.json"), r#"{"mcpServers": {"docs": {"command": "a"}}}"#).unwrap();
+        write(r#"{"mcp": {"servers": {"docs": {"transport": "http", "url": "https://y/mcp"}}}}"#);
+        let (listed, errors) = see();
+        assert!(matches!(listed[0].entry.way, Way::Child { .. }) && listed.len() == 1 && errors.len() == 1);
     }
 
     #[test]

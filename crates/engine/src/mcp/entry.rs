@@ -1,4 +1,4 @@
-//! One entry of `mcpServers`, the form that many programs share. Pure.
+//! One entry of a list of servers, in the form that many programs share. Pure.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -55,14 +55,41 @@ impl EntryError {
     }
 }
 
-/// The servers of a file, and what is wrong with the others.
+/// Where a file keeps its servers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Form {
+    /// The way to the object of servers.
+    pointer: &'static str,
+    /// How a person calls that place.
+    name: &'static str,
+    /// Whether the file is about servers alone: then one without any is a mistake.
+    only: bool,
+}
+
+impl Form {
+    /// A file of servers, as many programs share it.
+    pub(super) const COMMON: Form = Form { pointer: "/mcpServers", name: "mcpServers", only: true };
+    /// Settings that may also name servers.
+    pub(super) const OF_SETTINGS: Form = Form { pointer: "/mcp/servers", name: "mcp.servers", only: false };
+}
+
+/// The servers of a file in the common form, and what is wrong with the others.
 pub fn parse(text: &str) -> (Vec<Entry>, Vec<EntryError>) {
+    parse_as(text, Form::COMMON)
+}
+
+/// The servers of a file in this form, and what is wrong with the others.
+pub(super) fn parse_as(text: &str, form: Form) -> (Vec<Entry>, Vec<EntryError>) {
     let file: Value = match serde_json::from_str(text) {
         Ok(file) => file,
         Err(why) => return (Vec::new(), vec![EntryError::file(format!("it is not JSON: {why}"))]),
     };
-    let Some(servers) = file.get("mcpServers").and_then(Value::as_object) else {
-        return (Vec::new(), vec![EntryError::file("it has no object `mcpServers`")]);
+    let place = file.pointer(form.pointer);
+    if place.is_none() && !form.only {
+        return (Vec::new(), Vec::new());
+    }
+    let Some(servers) = place.and_then(Value::as_object) else {
+        return (Vec::new(), vec![EntryError::file(format!("it has no object `{}`", form.name))]);
     };
     let (mut entries, mut errors) = (Vec::new(), Vec::new());
     for (name, value) in servers {
