@@ -39,6 +39,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     recognises: |_| false,
     sockets: None,
     habits: Habits {
+        variables: &[],
         flags: &[],
         interpreter: Some(Interpreter { word: "tsx", script_ends: ".ts", in_our_place: false }),
         saves: None,

@@ -4,6 +4,7 @@
 //! ([`quirks`]). What this wire can carry is in [`fidelity`]. Wire types are in [`wire`]; the roles are [`CodeliaRuntime`] (a codelia UI
 //! talks to us) and [`CodeliaUi`] (we talk to a codelia runtime).
 
+mod effort_name;
 pub mod fidelity;
 pub mod quirks;
 #[cfg(feature = "schema")]
@@ -30,6 +31,9 @@ pub use ui_role::CodeliaUi;
 /// The dialect's name, as on the command line.
 pub const NAME: &str = "codelia";
 
+/// The option with which numbers about each call of a model are told.
+pub const DIAGNOSTICS: &str = "diagnostics";
+
 /// codelia's words for how much runs without asking.
 const APPROVAL_MODES: &[(&str, Approval)] =
     &[("minimal", Approval::Ask), ("trusted", Approval::Edits), ("full-access", Approval::Everything)];
@@ -50,6 +54,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     sockets: None,
     habits: Habits {
         flags: &[("--approval-mode", Meaning::Approval(APPROVAL_MODES))],
+        variables: &[("CODELIA_DIAGNOSTICS", DIAGNOSTICS)],
         interpreter: None,
         saves: None,
     },

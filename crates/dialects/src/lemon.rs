@@ -49,6 +49,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     recognises: |_| false,
     sockets: None,
     habits: Habits {
+        variables: &[],
         flags: &[
             ("--cwd", Meaning::Cwd),
             ("--model", Meaning::Model),

@@ -257,6 +257,7 @@ impl Canon {
             Said::Notice { level, code, text } => self.notice(draft, level, code, text),
             Said::Title(title) => draft.push(Body::Session(SessionEvent::Renamed { title })),
             Said::Model(model) => draft.push(Body::Session(SessionEvent::ModelChosen { model })),
+            Said::Effort(effort) => draft.push(Body::Session(SessionEvent::EffortChosen { effort })),
             Said::QueueMode(kind, mode) => draft.push(Body::Queue(QueueEvent::ModeSet { kind, mode })),
             Said::Queued(kind, input) => {
                 let item = QueuedId::mint(&self.ids);

@@ -6,7 +6,7 @@ use crate::ask::Answer;
 use crate::content::{Input, Json};
 use crate::ids::{AskId, EntryId, QueuedId, RunId, SessionId};
 use crate::queue::{Mode, QueueKind};
-use crate::session::Policy;
+use crate::session::{Effort, Policy};
 use crate::signal::UiContext;
 
 pub use answer::{History, Receipt, Refusal, RefusalKind};
@@ -204,6 +204,8 @@ pub enum SessionCommand {
         provider: Option<String>,
         name: String,
     },
+    /// Lets the model think harder or less hard, between runs; `None` leaves it to the provider.
+    SetEffort { effort: Option<Effort> },
     /// Takes another policy mode.
     SetPolicy { policy: Policy },
     /// Which tools the model may use; `None` means all.

@@ -5,7 +5,7 @@ use crate::content::{Input, Json, Part, Role, TextKind, Usage};
 use crate::event::{Cause, Compaction, Finish, Leaving, Outcome, PlanItem, RetryKind};
 use crate::ids::Millis;
 use crate::queue::{Mode, QueueKind};
-use crate::session::ModelRef;
+use crate::session::{Effort, ModelRef};
 use crate::signal::Level;
 use crate::tool::{Progress, ToolOutcome, ToolResult};
 use std::sync::Arc;
@@ -154,6 +154,8 @@ pub enum Said {
     Title(String),
     /// The model in use.
     Model(ModelRef),
+    /// How hard it thinks; `None` when the runtime leaves that to its provider.
+    Effort(Option<Effort>),
     /// How many inputs a turn takes from a queue.
     QueueMode(QueueKind, Mode),
     /// An input waits in a queue of the runtime.

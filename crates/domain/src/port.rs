@@ -9,7 +9,7 @@ use crate::content::Input;
 use crate::event::{Body, Event, Failure};
 use crate::fact::Fact;
 use crate::ids::{AskId, EntryId, Ids, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
-use crate::session::{ModelRef, Policy};
+use crate::session::{Effort, ModelRef, Policy};
 use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
 use crate::tool::ToolRun;
@@ -40,6 +40,8 @@ pub struct TurnBrief {
     pub project: String,
     /// The chosen model; the engine's own choice if `None`.
     pub model: Option<ModelRef>,
+    /// How hard it shall think; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
     /// How tools get their consent.
     pub policy: Policy,
     /// Which tools may be used; `None` means all.
@@ -84,6 +86,8 @@ pub struct Grounds {
     pub project: String,
     /// The chosen model; the engine's own choice if `None`.
     pub model: Option<ModelRef>,
+    /// How hard it shall think; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
     /// Which tools may be used; `None` means all.
     pub active_tools: Option<Vec<String>>,
     /// The newest entry of the conversation.
@@ -225,6 +229,8 @@ pub struct Abilities {
     /// It keeps a yes for the session itself, as far as the rule reaches that it showed; where it cannot, the hub keeps a yes for the
     /// same action.
     pub session_scope: bool,
+    /// It lets one say how hard the model thinks.
+    pub effort: bool,
 }
 
 impl Abilities {
@@ -262,6 +268,7 @@ impl Abilities {
             set_tools: true,
             extensions: true,
             session_scope: true,
+            effort: true,
         }
     }
 }

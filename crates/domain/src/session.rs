@@ -60,6 +60,33 @@ impl Policy {
     }
 }
 
+/// How hard a model shall think before it answers. A session without one leaves it to the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Effort {
+    Low,
+    Medium,
+    High,
+}
+
+impl Effort {
+    /// All of them, the least first.
+    pub const ALL: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
+
+    /// The name that a person reads and types.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+        }
+    }
+
+    /// The effort of that name.
+    pub fn named(name: &str) -> Option<Effort> {
+        Effort::ALL.into_iter().find(|effort| effort.name() == name)
+    }
+}
+
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionSummary {

@@ -13,7 +13,7 @@ use crate::content::{Part, Role, Usage};
 use crate::event::{Cause, Compaction, Event, Finish, Outcome, PlanItem, RetryKind};
 use crate::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
 use crate::queue::Queues;
-use crate::session::{ModelRef, Policy, Stats};
+use crate::session::{Effort, ModelRef, Policy, Stats};
 use crate::signal::Level;
 use crate::tool::ToolRun;
 use std::collections::BTreeMap;
@@ -153,6 +153,8 @@ pub struct Settings {
     pub title: Option<String>,
     /// The model of the next steps.
     pub model: Option<ModelRef>,
+    /// How hard it shall think; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
     /// How tools get their consent.
     pub policy: Policy,
     /// Which tools the model may use; `None` means all.

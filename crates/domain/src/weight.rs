@@ -135,7 +135,11 @@ impl Body {
             Body::Run(RunEvent::Ended { outcome: Outcome::Failed(failure), .. }) => {
                 failure.message.len() + maybe(&failure.hint)
             }
-            Body::Session(SessionEvent::PolicyChosen { .. } | SessionEvent::LeafMoved { .. })
+            Body::Session(
+                SessionEvent::EffortChosen { .. }
+                | SessionEvent::PolicyChosen { .. }
+                | SessionEvent::LeafMoved { .. },
+            )
             | Body::Run(
                 RunEvent::Started { .. }
                 | RunEvent::Ended { .. }

@@ -2,6 +2,7 @@
 
 use crate::place::TextPlaces;
 use domain::path_text;
+use domain::session::Effort;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,6 +24,8 @@ const MAX_ANSWER_S: u64 = 24 * 60 * 60;
 pub struct Config {
     /// The model to use where nobody named one, as `provider/name`.
     pub model: Option<String>,
+    /// How hard the model thinks in new sessions where nobody said it.
+    pub effort: Option<Effort>,
     /// The mode of new sessions where nobody named one.
     pub policy: Option<Mode>,
     /// Percent of the window at which a conversation is compacted.
@@ -49,6 +52,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             model: None,
+            effort: None,
             policy: None,
             compact_at: COMPACT_AT,
             answer_within: None,
@@ -126,6 +130,7 @@ impl Config {
     ///
     /// ```toml
     /// model = "anthropic/claude-sonnet-4-5"
+    /// effort = "high"
     /// policy = "ask"
     /// compact_at = 80
     /// workspaces = ["/srv/shared-project"]
@@ -154,6 +159,14 @@ impl Config {
             let name =
                 value.as_str().ok_or_else(|| ConfigError::value("model", "must be a name in quotes"))?;
             config.model = Some(name.to_owned());
+            Ok(())
+        });
+        take("effort", &mut |value| {
+            let effort = value.as_str().and_then(Effort::named).ok_or_else(|| {
+                let names = Effort::ALL.map(Effort::name).join(", ");
+                ConfigError::value("effort", format!("{} is no effort; there are {names}", shown(value)))
+            })?;
+            config.effort = Some(effort);
             Ok(())
         });
         take("policy", &mut |value| {
@@ -261,6 +274,7 @@ impl Config {
 /// terminal UI, which tells its mistakes itself.
 const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("model", None),
+    ("effort", None),
     ("policy", None),
     ("compact_at", None),
     ("answer_within_s", None),
@@ -407,6 +421,8 @@ mod tests {
                 "sandbox.also_readable: \"keys\": must be a list",
             ),
             ("sandbox = 1", "sandbox: must be a table"),
+            ("effort = \"hard\"", "effort: \"hard\" is no effort; there are low, medium, high"),
+            ("effort = 3", "effort: 3 is no effort"),
             ("policy = 3", "policy: must be a mode in quotes; read-only counts until"),
             ("policy = \"read-onyl\"", "policy: `read-onyl` is no policy mode"),
             ("compact_at = 5", "compact_at: 5 is no percentage between 10 and 100"),

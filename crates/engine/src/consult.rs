@@ -10,7 +10,7 @@ use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
 use domain::command::{Command, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
-use domain::event::{Body, Compaction, ContextEvent, Trigger};
+use domain::event::{Body, Compaction, ContextEvent, SessionEvent, Trigger};
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::port::{Grounds, Kept, Report};
@@ -43,9 +43,24 @@ impl Consulted {
             Command::List(ListCommand::Models { provider }) => self.models(provider).await,
             Command::Session(SessionCommand::SetModel { provider, name }) => {
                 let model = self.setup.models.find(provider.as_deref(), &name)?;
-                self.setup.models.open(Some(&model))?;
+                let opened = self.setup.models.open(Some(&model))?;
+                self.setup.models.check(&model).await?;
+                if self.grounds.effort.is_some() && !opened.info().thinking {
+                    // It would be shown and mean nothing.
+                    self.kept(Body::Session(SessionEvent::EffortChosen { effort: None })).await;
+                }
                 Ok(Receipt::Model(model))
             }
+            Command::Session(SessionCommand::SetEffort { effort: Some(_) }) => {
+                let model = self.setup.models.open(self.grounds.model.as_ref())?;
+                if !model.info().thinking {
+                    let what = format!("{} does not take a thinking effort", model.name());
+                    let refusal = Refusal::new(RefusalKind::Unsupported, what);
+                    return Err(refusal.hint("take a model that thinks"));
+                }
+                Ok(Receipt::Done)
+            }
+            Command::Session(SessionCommand::SetEffort { effort: None }) => Ok(Receipt::Done),
             Command::Run(RunCommand::Compact { instruction }) => self.compact(instruction.as_deref()).await,
             Command::List(ListCommand::Servers) => Ok(Receipt::Servers(self.project().await?.list())),
             Command::List(ListCommand::Skills { cwd, .. }) => {
@@ -90,8 +105,11 @@ impl Consulted {
         if let Some(provider) = provider {
             models.retain(|entry| entry.model.provider == provider);
             if models.is_empty() {
-                let what = format!("unknown provider: {provider}");
-                return Err(Refusal::new(RefusalKind::ModelUnknown, what));
+                // Whoever has no key is told which; a server that lists nothing is no unknown one.
+                let any = ModelRef { provider: provider.clone(), name: "any".to_owned() };
+                self.setup.models.open(Some(&any))?;
+                let what = format!("{provider} lists no models");
+                return Err(Refusal::new(RefusalKind::ModelUnknown, what).hint("name one in full"));
             }
         }
         let current = self.setup.models.open(self.grounds.model.as_ref()).ok().map(|model| {

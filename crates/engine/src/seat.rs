@@ -29,6 +29,15 @@ pub trait ModelSource: Send + Sync {
     /// When it cannot be used; the refusal says what to do.
     fn open(&self, wanted: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal>;
 
+    /// Whether there is a model of this name, as far as that can be known. May ask its provider; takes a bounded time.
+    ///
+    /// # Errors
+    /// When its provider lists others and not this one.
+    fn check<'a>(&'a self, model: &'a ModelRef) -> tools::BoxFuture<'a, Result<(), Refusal>> {
+        let _ = model;
+        Box::pin(async { Ok(()) })
+    }
+
     /// The models there are. May ask servers; takes a bounded time.
     fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>>;
 }

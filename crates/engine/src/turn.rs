@@ -19,7 +19,7 @@ use domain::content::Role;
 use domain::event::{AskEvent, Body, ContextEvent, Failure, NoteEvent, RunEvent, Trigger};
 use domain::ids::{AskId, EntryId, StepId};
 use domain::port::{TurnBrief, TurnEnd};
-use domain::session::ModelRef;
+use domain::session::{Effort, ModelRef};
 use domain::signal::Level;
 use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
@@ -286,7 +286,7 @@ impl Turn {
             tools,
             max_tokens: self.brief.options.max_tokens.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
             temperature: self.brief.options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
-            ..Request::default()
+            thinking: self.brief.effort.map_or(models::Effort::Off, thinking),
         };
         self.secrets.open(&mut request, self.asking.as_ref());
         request
@@ -325,6 +325,14 @@ impl Turn {
             .emit(Body::Run(RunEvent::StepStarted { turn: self.brief.turn, step, model: Some(model) }))
             .await;
         step
+    }
+}
+
+fn thinking(effort: Effort) -> models::Effort {
+    match effort {
+        Effort::Low => models::Effort::Low,
+        Effort::Medium => models::Effort::Medium,
+        Effort::High => models::Effort::High,
     }
 }
 

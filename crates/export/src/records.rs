@@ -129,6 +129,7 @@ fn is_setting(body: &Body) -> bool {
             SessionEvent::Opened { .. }
                 | SessionEvent::Renamed { .. }
                 | SessionEvent::ModelChosen { .. }
+                | SessionEvent::EffortChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. }
         )

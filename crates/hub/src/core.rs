@@ -31,7 +31,7 @@ use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
-use domain::session::Policy;
+use domain::session::{Effort, Policy};
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::ToolRun;
@@ -76,6 +76,8 @@ pub struct Setup {
     pub cwd: String,
     /// Project root of new sessions.
     pub project: String,
+    /// How hard the model thinks in new sessions; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
     /// How tools get their consent in new sessions.
     pub policy: Policy,
     /// Why mode `sandboxed` cannot be had here, if so.
@@ -373,7 +375,8 @@ impl Core {
                 }
                 self.done(ui, ticket)
             }
-            Command::Run(RunCommand::Compact { .. }) | Command::Session(SessionCommand::SetModel { .. }) => {
+            Command::Run(RunCommand::Compact { .. })
+            | Command::Session(SessionCommand::SetModel { .. } | SessionCommand::SetEffort { .. }) => {
                 self.idle(&session)?;
                 self.consult(ui, ticket, session, command)
             }

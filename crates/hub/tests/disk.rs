@@ -122,6 +122,7 @@ struct Bench {
 fn setup() -> Setup {
     Setup {
         engine: Engine::Driven,
+        effort: None,
         cwd: "/w".into(),
         project: "/w".into(),
         policy: Policy::Ask,

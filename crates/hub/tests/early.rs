@@ -18,6 +18,7 @@ async fn a_prompt_that_comes_with_the_connection_is_for_the_session_that_is_give
     let (orders, mut ordered) = mpsc::channel(64);
     let setup = Setup {
         engine: Engine::Driven,
+        effort: None,
         cwd: "/w".into(),
         project: "/w".into(),
         policy: Policy::Ask,

@@ -92,6 +92,7 @@ impl Bench {
         let (reports, reported) = mpsc::channel(64);
         let setup = Setup {
             engine: Engine::Driven,
+            effort: None,
             cwd: "/w".into(),
             project: "/w".into(),
             policy: Policy::Ask,

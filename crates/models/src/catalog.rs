@@ -38,6 +38,9 @@ pub enum CatalogError {
     /// The half before the slash is unknown.
     #[error("there is no provider `{provider}`")]
     UnknownProvider { provider: String },
+    /// The provider lists its models, and this is none of them.
+    #[error("{provider} has no model `{name}`")]
+    UnknownModel { provider: String, name: String },
     /// The provider needs a key.
     #[error("{provider} needs a key: {variable} is not set")]
     NoKey {
@@ -65,7 +68,9 @@ impl CatalogError {
     /// What the person can do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::BadName { .. } => "`parlor models` lists what is there".to_owned(),
+            Self::BadName { .. } | Self::UnknownModel { .. } => {
+                "`parlor models` lists what is there".to_owned()
+            }
             Self::UnknownProvider { .. } => format!("known are {}", provider_ids().join(", ")),
             Self::NoKey { variable, .. } => {
                 format!("set {variable}, or use `--model offline/offline` to try everything without a key")
@@ -195,6 +200,31 @@ impl Catalog {
         let target = provider.target(&self.env)?;
         let info = self.info(provider, &name);
         Ok(Arc::new(Remote { name, info, target, limits: self.limits, client: self.client()? }))
+    }
+
+    /// Whether there is such a model, as far as that can be known: a name that nobody knows is looked up in its provider's own list.
+    /// One that gives no list is believed.
+    ///
+    /// # Errors
+    /// When the provider lists others and not this one.
+    pub async fn check(&self, name: &ModelName) -> Result<(), CatalogError> {
+        let unknown =
+            || CatalogError::UnknownModel { provider: name.provider.clone(), name: name.name.clone() };
+        if name.provider == OFFLINE {
+            return if name.name == OFFLINE { Ok(()) } else { Err(unknown()) };
+        }
+        let Some(provider) = providers::find(&name.provider) else { return Ok(()) };
+        let in_table = provider.base(&self.env).is_none()
+            && provider.maker.is_some_and(|maker| known::is_known(maker, &name.name));
+        if in_table || self.learned.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name) {
+            return Ok(());
+        }
+        let answers = self.ask(vec![provider], self.limits.list).await;
+        let listed = answers.into_iter().find_map(|(_, found)| found.ok()).filter(|found| !found.is_empty());
+        match listed {
+            Some(found) if !found.iter().any(|found| found.name == name.name) => Err(unknown()),
+            _ => Ok(()),
+        }
     }
 
     /// What the environment offers without asking anybody; `None` when there is no key.

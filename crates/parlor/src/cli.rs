@@ -3,7 +3,7 @@
 use crate::environment::Unread;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use domain::session::Policy;
+use domain::session::{Effort, Policy};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tools::policy::Allowance;
@@ -42,6 +42,9 @@ pub(crate) struct Common {
     /// The model, as provider/name. Without it: what the environment offers, else the offline one.
     #[arg(long, global = true, env = "PARLOR_MODEL", value_name = "PROVIDER/NAME")]
     pub(crate) model: Option<String>,
+    /// How hard the model thinks before it answers, in new sessions. Without it: as your settings say, else as its provider does.
+    #[arg(long, global = true, value_enum, value_name = "EFFORT")]
+    pub(crate) effort: Option<ThinkingEffort>,
     /// Where the agent works. Relative paths of its tools start here.
     #[arg(long, global = true, visible_alias = "workdir", value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -90,6 +93,24 @@ pub(crate) struct Common {
 /// What a variable that stands for a flag may say: the words of [`crate::environment`].
 fn on_or_off() -> clap::builder::BoolishValueParser {
     clap::builder::BoolishValueParser::new()
+}
+
+/// How hard the model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThinkingEffort {
+    Low,
+    Medium,
+    High,
+}
+
+impl From<ThinkingEffort> for Effort {
+    fn from(effort: ThinkingEffort) -> Effort {
+        match effort {
+            ThinkingEffort::Low => Effort::Low,
+            ThinkingEffort::Medium => Effort::Medium,
+            ThinkingEffort::High => Effort::High,
+        }
+    }
 }
 
 /// What tools may do without asking.

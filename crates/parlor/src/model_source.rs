@@ -43,6 +43,11 @@ impl Source {
         known.map(|name| ModelRef { provider: name.provider, name: name.name }).collect()
     }
 
+    /// Whether the default model takes a thinking effort.
+    pub(crate) fn default_thinks(&self) -> bool {
+        self.opened(&self.default).is_ok_and(|model| model.info().thinking)
+    }
+
     fn opened(&self, name: &str) -> Result<Arc<dyn Model>, CatalogError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = open.get(name) {
@@ -67,6 +72,13 @@ impl ModelSource for Source {
     fn open(&self, wanted: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal> {
         let name = wanted.map_or_else(|| self.default.clone(), ToString::to_string);
         self.opened(&name).map_err(|why| refused(&why))
+    }
+
+    fn check<'a>(&'a self, model: &'a ModelRef) -> tools::BoxFuture<'a, Result<(), Refusal>> {
+        Box::pin(async {
+            let name = ModelName::new(model.provider.clone(), model.name.clone());
+            self.catalog.check(&name).await.map_err(|why| refused(&why))
+        })
     }
 
     fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {

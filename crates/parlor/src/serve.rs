@@ -86,6 +86,11 @@ pub(crate) async fn serve(mut common: Common, mut serve: Serve) -> anyhow::Resul
     let mut habits = habits::read(&serve.rest, &spoken).map_err(exit::usage)?;
     habits.settle(&mut common);
     serve.options.append(&mut habits.options);
+    let variables = spoken.iter().flat_map(|dialect| dialect.description().habits.variables);
+    for (_, option) in variables.filter(|(name, _)| std::env::var_os(name).is_some_and(|value| value == "1"))
+    {
+        serve.options.push(((*option).to_owned(), "true".to_owned()));
+    }
     let mut warnings: Vec<String> =
         habits.idle.iter().map(|word| format!("taken without effect: {word}")).collect();
     if let (None, Some(wanted)) = (&common.model, habits.model) {

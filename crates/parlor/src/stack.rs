@@ -5,7 +5,7 @@ use crate::model_source::Source;
 use crate::{exit, journal, places, ps, sessions, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
-use domain::session::{ModelRef, Policy};
+use domain::session::{Effort, ModelRef, Policy};
 use engine::{Agent, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, Setup};
 use hub::{EngineSeat, Files, Hub, Log, RemoteSeat};
@@ -101,10 +101,12 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(common, &log)?;
     let start = start_with(common, store.as_ref(), &ground)?;
-    let policy = policy(common, &config, &log);
+    let effort = effort(common, &config, &source)?;
+    let defaults = Defaults { policy: policy(common, &config, &log), effort };
     let allow = common.allow.clone();
     let guard = guard(&config);
-    let (hub, engine) = assemble_with(Arc::new(source), store, &ground, &data, policy, (config, allow), log);
+    let (hub, engine) =
+        assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow), log);
     let (workspace, no_workspace) = match ground.workspace {
         Ok(workspace) => (Some(workspace), None),
         Err(why) => (None, Some(why.words())),
@@ -162,7 +164,8 @@ pub fn assemble_in(
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
     let settings = (config, Vec::new());
-    let (hub, mut engine) = assemble_with(models, store, &ground, data, policy, settings, log);
+    let defaults = Defaults { policy, effort: None };
+    let (hub, mut engine) = assemble_with(models, store, &ground, data, defaults, settings, log);
     engine.0.detach_all();
     hub
 }
@@ -173,7 +176,7 @@ fn assemble_with(
     store: Box<dyn Store>,
     ground: &Ground,
     data: &Path,
-    policy: Policy,
+    defaults: Defaults,
     (config, allow): (engine::Config, Vec<Allowance>),
     log: Log,
 ) -> (Hub, EngineTask) {
@@ -186,7 +189,7 @@ fn assemble_with(
     let workspace = ground.workspace.as_ref().ok().cloned();
     let files = Files { data: Some(data), workspace, allowed: places::save_dirs() };
     let seat = EngineSeat::Driven(orders);
-    let hub = Hub::start_with(hub_setup(Engine::Driven, ground, policy), store, seat, files, log);
+    let hub = Hub::start_with(hub_setup(Engine::Driven, ground, defaults), store, seat, files, log);
     let feeding = hub.clone();
     engine.0.spawn(async move { feeding.reports(reported).await });
     (hub, engine)
@@ -232,18 +235,27 @@ pub(crate) fn remote(common: &Common, seat: RemoteSeat, log: Log) -> anyhow::Res
     let ground = places::ground(common, &mut settings::read().config)?;
     // What else than read-only was asked for was refused: a foreign runtime has its own rules.
     let policy = if seat.lossless { None } else { common.policy.map(Policy::from) };
-    let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, policy.unwrap_or_default());
+    let defaults = Defaults { policy: policy.unwrap_or_default(), effort: None };
+    let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, defaults);
     let setup = Setup { require_consent: common.require_consent, ..setup };
     Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log))
 }
 
-fn hub_setup(engine: Engine, ground: &Ground, policy: Policy) -> Setup {
+/// How new sessions are set.
+#[derive(Debug, Clone, Copy, Default)]
+struct Defaults {
+    policy: Policy,
+    effort: Option<Effort>,
+}
+
+fn hub_setup(engine: Engine, ground: &Ground, defaults: Defaults) -> Setup {
     let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Setup {
         engine,
         cwd: path_text::write(&ground.cwd),
         project: places::project(ground),
-        policy,
+        policy: defaults.policy,
+        effort: defaults.effort,
         no_sandbox: status().can_hold().err(),
         require_consent: false,
         salt: u64::from(std::process::id()) << 16 ^ u64::from(nanos.subsec_nanos()),
@@ -277,6 +289,24 @@ fn start_with(common: &Common, store: &dyn Store, ground: &Ground) -> anyhow::Re
         None => return Ok(None),
     };
     Ok(Some(Command::Library(LibraryCommand::Open { session })))
+}
+
+/// How hard the model thinks in new sessions. A model that does not think is no place for it: what the command line asks for is refused,
+/// and settings are for another model.
+fn effort(common: &Common, config: &engine::Config, source: &Source) -> anyhow::Result<Option<Effort>> {
+    let thinks = source.default_thinks();
+    match common.effort {
+        Some(_) if !thinks => {
+            let model = source.default_model();
+            Err(exit::usage(format!(
+                "{model} does not take a thinking effort
+
+hint: take another --model, or leave --effort out"
+            )))
+        }
+        Some(effort) => Ok(Some(effort.into())),
+        None => Ok(config.effort.filter(|_| thinks)),
+    }
 }
 
 /// The mode of new sessions. What the command line asks for was looked at by [`refuse_mode`]; settings that ask for what cannot be had

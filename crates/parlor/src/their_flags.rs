@@ -30,6 +30,12 @@ pub(crate) const OURS: &[OurFlag] = &[
         instead: "set it where the runtime is started, or take another one once you are there: /model",
     },
     OurFlag {
+        member: "effort",
+        flag: "--effort",
+        why: "the runtime decides itself how hard its model thinks",
+        instead: "set it where the runtime is started, or say it once you are there: /effort",
+    },
+    OurFlag {
         member: "workspace",
         flag: "--workspace",
         why: "the runtime decides itself where it may read and write",
@@ -103,6 +109,7 @@ mod tests {
         for dialect in dialects::ALL.iter().copied() {
             for flag in [
                 "--model a/b",
+                "--effort high",
                 "--workspace /tmp",
                 "--fetch",
                 "--policy ask",

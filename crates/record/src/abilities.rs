@@ -76,6 +76,9 @@ struct AbilitiesMirror {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     session_scope: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    effort: Option<bool>,
 }
 
 impl AbilitiesMirror {
@@ -106,6 +109,7 @@ impl AbilitiesMirror {
             set_tools: None,
             extensions: None,
             session_scope: None,
+            effort: None,
         };
         let implied = older.clone().told();
         let said = |now: bool, before: bool| (now != before).then_some(now);
@@ -125,6 +129,7 @@ impl AbilitiesMirror {
             set_tools: said(abilities.set_tools, implied.set_tools),
             extensions: said(abilities.extensions, implied.extensions),
             session_scope: said(abilities.session_scope, implied.session_scope),
+            effort: said(abilities.effort, implied.effort),
             ..older
         }
     }
@@ -158,6 +163,8 @@ impl AbilitiesMirror {
             set_tools: self.set_tools.unwrap_or(models),
             extensions: self.extensions.unwrap_or(models),
             session_scope: self.session_scope.unwrap_or(self.consent),
+            // Who does not know the word cannot do it.
+            effort: self.effort.unwrap_or(false),
         }
     }
 }
@@ -192,7 +199,7 @@ mod tests {
             r#"{"name":"parlor 0.1","steer":true,"follow_up":true,"cancel":true,"sessions":true,"branch":true,
                "models":true,"servers":true,"skills":true,"consent":true}"#,
         );
-        assert_eq!(own, Abilities::all("parlor 0.1"));
+        assert_eq!(own, Abilities { effort: false, ..Abilities::all("parlor 0.1") });
         let bridged = read(r#"{"name":"x","sessions":true,"models":true,"consent":true}"#);
         assert!(bridged.new_session && bridged.set_model && !bridged.policy && !bridged.go_back);
         let told = read(r#"{"name":"x","sessions":true,"new_session":false}"#);

@@ -10,7 +10,7 @@ use domain::command::{
 use domain::content::{Input, Json};
 use domain::ids::{AskId, EntryId, QueuedId, RunId, SessionId};
 use domain::queue::{Mode, QueueKind};
-use domain::session::Policy;
+use domain::session::{Effort, Policy};
 use domain::signal::UiContext;
 use serde::de::VariantAccess;
 use serde::ser::SerializeStructVariant as _;
@@ -210,6 +210,11 @@ enum SessionCommandMirror {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
         name: String,
+    },
+    #[serde(rename = "set_effort")]
+    SetEffort {
+        #[serde(with = "As::<Option<Effort>>", default, skip_serializing_if = "Option::is_none")]
+        effort: Option<Effort>,
     },
     #[serde(rename = "set_policy")]
     SetPolicy {

@@ -11,7 +11,7 @@ use domain::event::{
 };
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{ModelRef, Policy};
+use domain::session::{Effort, ModelRef, Policy};
 use domain::signal::Level;
 use domain::tool::{Decision, Progress, ToolOutcome, ToolResult};
 use serde::de::VariantAccess;
@@ -170,6 +170,11 @@ enum SessionEventMirror {
     ModelChosen {
         #[serde(with = "As::<ModelRef>")]
         model: ModelRef,
+    },
+    #[serde(rename = "effort_chosen")]
+    EffortChosen {
+        #[serde(with = "As::<Option<Effort>>", default, skip_serializing_if = "Option::is_none")]
+        effort: Option<Effort>,
     },
     #[serde(rename = "policy_chosen")]
     PolicyChosen {

@@ -5,7 +5,7 @@ use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
 use domain::session::{
-    ModelEntry, ModelRef, Policy, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry,
+    Effort, ModelEntry, ModelRef, Policy, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry,
     SkillList, Stats, ToolEntry,
 };
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,15 @@ enum PolicyMirror {
     AutoEdit,
     Sandboxed,
     Full,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "Effort", rename_all = "snake_case")]
+enum EffortMirror {
+    Low,
+    Medium,
+    High,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -156,6 +165,7 @@ struct RunSummaryMirror {
 mirrored!(
     ModelRef => ModelRefMirror,
     Policy => PolicyMirror,
+    Effort => EffortMirror,
     SessionSummary => SessionSummaryMirror,
     Stats => StatsMirror,
     ModelEntry => ModelEntryMirror,

@@ -62,6 +62,8 @@ pub struct UsualSockets {
 pub struct Habits {
     /// Flags, with dashes. Words are told apart by dashes: `_` counts as one.
     pub flags: &'static [(&'static str, Meaning)],
+    /// Variables of the environment that are `1`, and the option of the dialect that each switches on.
+    pub variables: &'static [(&'static str, &'static str)],
     pub interpreter: Option<Interpreter>,
     /// The folder in the home directory in which they have sessions saved, and nothing else.
     pub saves: Option<&'static str>,
@@ -69,7 +71,7 @@ pub struct Habits {
 
 impl Habits {
     /// Its programs start no runtime, or say nothing to it.
-    pub const NONE: Habits = Habits { flags: &[], interpreter: None, saves: None };
+    pub const NONE: Habits = Habits { flags: &[], variables: &[], interpreter: None, saves: None };
 }
 
 /// The program that a UI believes to start, which runs a script.

@@ -122,6 +122,7 @@ impl Projection {
             Body::Message(MessageEvent::Delta { kind: TextKind::Thought, .. })
             | Body::Session(
                 SessionEvent::ModelChosen { .. }
+                | SessionEvent::EffortChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. }
                 | SessionEvent::LeafMoved { .. },

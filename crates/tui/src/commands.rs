@@ -26,6 +26,8 @@ pub enum SlashAction {
     Compact,
     /// Chooses a model.
     Model,
+    /// Says how hard the model thinks.
+    Effort,
     /// Chooses how tools get their consent.
     Policy,
     /// Shows and switches tools.
@@ -134,6 +136,10 @@ pub const COMMANDS: &[Slash] = &[
     of_some(
         |a| a.models || a.set_model,
         slash("model", "[name]", "see the models, and take another", SlashAction::Model),
+    ),
+    of_some(
+        |a| a.effort,
+        slash("effort", "low|medium|high|auto", "how hard the model thinks", SlashAction::Effort),
     ),
     of_some(
         |a| a.policy || a.consent,

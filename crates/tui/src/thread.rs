@@ -113,6 +113,7 @@ impl Thread {
                 SessionEvent::Opened { .. }
                 | SessionEvent::Renamed { .. }
                 | SessionEvent::ModelChosen { .. }
+                | SessionEvent::EffortChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. },
             )

@@ -350,6 +350,7 @@ impl UiRole for AsstUi {
                 | SessionCommand::SetLeaf { .. }
                 | SessionCommand::Stats
                 | SessionCommand::SetModel { .. }
+                | SessionCommand::SetEffort { .. }
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetTools { .. },
             )

@@ -5,6 +5,7 @@
 //! has an id gets an error with that id, what has none gets a line in the log.
 
 mod compaction;
+mod diagnostics;
 mod history;
 mod open_asks;
 mod paragraphs;
@@ -21,7 +22,8 @@ pub(super) use telling::STOPPED;
 pub(super) use tool_words::DENIED;
 
 use super::run_name;
-use super::wire::{Status, UiCapabilities};
+use super::wire::{InspectedUi, Status, UiCapabilities};
+use diagnostics::Diagnostics;
 use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, RunEvent};
@@ -72,12 +74,19 @@ pub struct CodeliaRuntime {
     /// Handshakes that wait for that.
     ungreeted: Vec<WireId>,
     stops: Stops,
+    /// Where the person works, as the UI told it last.
+    ui_context: Option<InspectedUi>,
 }
 
 impl CodeliaRuntime {
     /// A role for one link.
     pub fn new() -> CodeliaRuntime {
         CodeliaRuntime::default()
+    }
+
+    /// Whether numbers about each call are wanted: the existing UI says so to the runtime that it starts.
+    fn diagnoses(&self) -> bool {
+        self.greeting.option(super::DIAGNOSTICS).is_some_and(|value| value == "true")
     }
 
     fn texts(&self) -> Texts {
@@ -152,7 +161,8 @@ impl CodeliaRuntime {
             }
             let own = self.own_runs.remove(&(session.clone(), *run));
             let prompted = if own { Prompted::Here } else { Prompted::Elsewhere };
-            let telling = Telling::new(*run, run_name::write(session, *run), self.texts(), prompted);
+            let mut telling = Telling::new(*run, run_name::write(session, *run), self.texts(), prompted);
+            telling.diagnostics = self.diagnoses().then(Diagnostics::default);
             self.tellings.insert(session.clone(), telling);
         }
         let Some(telling) = self.tellings.get_mut(session) else { return };
@@ -270,7 +280,9 @@ impl RuntimeRole for CodeliaRuntime {
         if let Some(run) = view.state.open_run()
             && self.tellings.get(view.session).is_none_or(|telling| telling.run != run.id)
         {
-            let telling = Telling::amid(run, run_name::write(view.session, run.id), self.texts(), view.state);
+            let mut telling =
+                Telling::amid(run, run_name::write(view.session, run.id), self.texts(), view.state);
+            telling.diagnostics = self.diagnoses().then(Diagnostics::default);
             cx.send(RunLine::Status(Status::Running, None).line(&telling.name));
             self.tellings.insert(view.session.clone(), telling);
         }

@@ -24,9 +24,9 @@ use domain::event::{Failure, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
-use domain::session::{ModelRef, SessionSummary};
+use domain::session::{Effort, ModelRef, SessionSummary};
 use hearing::Hearing;
-use responses::SentRequest;
+use responses::{GatheredModels, SentRequest};
 use roles::{Drift, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -81,6 +81,9 @@ pub struct CodeliaUi {
     known: BTreeMap<SessionId, SessionSummary>,
     /// The model that answers, as far as it was said.
     model: Option<ModelRef>,
+    /// How hard it thinks, as far as it was said.
+    effort: Option<Effort>,
+    gathered: BTreeMap<Ticket, GatheredModels>,
 }
 
 /// A run that was asked for and has no name yet.
@@ -115,21 +118,25 @@ impl CodeliaUi {
         self.server.as_ref().and_then(|server| server.server_capabilities.clone()).unwrap_or(assumed)
     }
 
-    /// Sends a request whose answer is understood by what was asked.
+    /// Sends a request whose answer is understood by what was asked; `false` when too many wait, which settles the command.
     fn ask_runtime(
         &mut self,
         cx: &mut UiCx<'_>,
         params: &(impl Call + serde::Serialize),
         pending: SentRequest,
-    ) {
+    ) -> bool {
         let id = self.pending.next_string_id("");
         let ticket = pending.ticket();
         match self.pending.insert(id.clone(), pending) {
-            Ok(()) => cx.send(rpc::request(&id, params)),
+            Ok(()) => {
+                cx.send(rpc::request(&id, params));
+                true
+            }
             Err(why) => {
                 if let Some(ticket) = ticket {
                     cx.settle(ticket, Err(Refusal::new(RefusalKind::TooMany, why.to_string())));
                 }
+                false
             }
         }
     }
@@ -417,7 +424,8 @@ impl UiRole for CodeliaUi {
             starting.into_iter().flat_map(|starting| starting.ticket.into_iter().chain(starting.stop));
         let held = std::mem::take(&mut self.held).into_iter().map(|(ticket, _)| ticket);
         let opening = self.opening.take().map(|(ticket, _)| ticket);
-        for ticket in asked.chain(waiting).chain(held).chain(opening) {
+        let gathered = std::mem::take(&mut self.gathered).into_keys();
+        for ticket in asked.chain(waiting).chain(held).chain(opening).chain(gathered) {
             cx.settle(ticket, Err(lost()));
         }
         self.asks.clear();
@@ -439,6 +447,8 @@ impl UiRole for CodeliaUi {
             open_session: true,
             compact: true,
             set_model: true,
+            // Only a runtime that tells how hard its model thinks can be told.
+            effort: self.effort.is_some(),
             ..Abilities::default()
         })
     }

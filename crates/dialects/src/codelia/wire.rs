@@ -30,6 +30,7 @@ calls! {
     Ui request "model.set": ModelSetParams => ModelSetResult;
     Ui request "mcp.list": McpListParams => McpListResult;
     Ui request "skills.list": SkillsListParams => SkillsListResult;
+    Ui request "context.inspect": ContextInspectParams => ContextInspectResult;
     // A notification; with an id it is answered all the same.
     Ui notification "ui.context.update": UiContextParams => Nothing;
     Runtime notification "agent.event": AgentEventParams<'_, &AgentEvent>;

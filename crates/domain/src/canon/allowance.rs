@@ -185,8 +185,11 @@ impl Allowance {
 fn replaces(body: &Body) -> bool {
     matches!(
         body,
-        Body::Session(SessionEvent::Renamed { .. } | SessionEvent::ModelChosen { .. })
-            | Body::Note(NoteEvent::PlanChanged { .. })
+        Body::Session(
+            SessionEvent::Renamed { .. }
+                | SessionEvent::ModelChosen { .. }
+                | SessionEvent::EffortChosen { .. }
+        ) | Body::Note(NoteEvent::PlanChanged { .. })
             | Body::Run(RunEvent::Retrying { .. })
     )
 }

@@ -55,6 +55,7 @@ pub(super) fn shorten(said: &mut Said) -> bool {
         | Said::MessageEnded { .. }
         | Said::AskWithdrawn { .. }
         | Said::Context { .. }
+        | Said::Effort(_)
         | Said::QueueMode(..)
         | Said::Unqueued { .. }
         | Said::Lost => false,

@@ -8,7 +8,7 @@ use crate::ask::{Ask, Closing};
 use crate::content::{Input, Json, Part, Role, TextKind, Usage};
 use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, StepId, ToolRunId, TurnId};
 use crate::queue::{Mode, QueueKind};
-use crate::session::{ModelRef, Policy};
+use crate::session::{Effort, ModelRef, Policy};
 use crate::signal::Level;
 use crate::tool::{Decision, Progress, ToolOutcome, ToolResult};
 
@@ -50,6 +50,8 @@ pub enum SessionEvent {
     Renamed { title: String },
     /// The model of the next steps.
     ModelChosen { model: ModelRef },
+    /// How hard the model shall think; `None` leaves it to the provider.
+    EffortChosen { effort: Option<Effort> },
     /// How tools get their consent.
     PolicyChosen { policy: Policy },
     /// Which tools the model may use; `None` means all.

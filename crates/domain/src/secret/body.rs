@@ -61,6 +61,7 @@ impl Secrets {
             | Body::Session(
                 SessionEvent::Opened { .. }
                 | SessionEvent::ModelChosen { .. }
+                | SessionEvent::EffortChosen { .. }
                 | SessionEvent::PolicyChosen { .. }
                 | SessionEvent::ToolsChosen { .. }
                 | SessionEvent::LeafMoved { .. },

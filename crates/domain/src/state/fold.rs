@@ -83,6 +83,7 @@ impl State {
             }
             SessionEvent::Renamed { title } => self.settings.title = Some(title.clone()),
             SessionEvent::ModelChosen { model } => self.settings.model = Some(model.clone()),
+            SessionEvent::EffortChosen { effort } => self.settings.effort = *effort,
             SessionEvent::PolicyChosen { policy } => self.settings.policy = *policy,
             SessionEvent::ToolsChosen { tools } => self.settings.tools.clone_from(tools),
             SessionEvent::LeafMoved { leaf } => {

@@ -68,6 +68,9 @@ impl State {
         if let Some(model) = settings.model.clone() {
             told.push((at, Body::Session(SessionEvent::ModelChosen { model })));
         }
+        if settings.effort.is_some() {
+            told.push((at, Body::Session(SessionEvent::EffortChosen { effort: settings.effort })));
+        }
         if settings.policy != Policy::default() {
             told.push((at, Body::Session(SessionEvent::PolicyChosen { policy: settings.policy })));
         }

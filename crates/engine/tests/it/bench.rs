@@ -3,7 +3,7 @@
 //! It is strict where the real hub is lenient: what the agent leaves open at the end of a turn is a failure.
 
 use domain::ask::{Answer, AskKind, Closing, Scope};
-use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind};
+use domain::command::{Command, PromptOptions, Receipt, Refusal};
 use domain::content::{Input, Role};
 use domain::event::{
     AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
@@ -36,7 +36,7 @@ struct Only(Arc<Scripted>);
 
 impl ModelSource for Only {
     fn find(&self, _: Option<&str>, name: &str) -> Result<ModelRef, Refusal> {
-        Err(Refusal::new(RefusalKind::ModelUnknown, name.to_owned()))
+        Ok(ModelRef { provider: "scripted".to_owned(), name: name.to_owned() })
     }
 
     fn open(&self, _: Option<&ModelRef>) -> Result<Arc<dyn Model>, Refusal> {
@@ -52,6 +52,7 @@ impl ModelSource for Only {
 pub(crate) struct Plan {
     pub(crate) script: String,
     pub(crate) window: u32,
+    pub(crate) thinking: bool,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) policy: Policy,
     pub(crate) config: Config,
@@ -64,6 +65,7 @@ impl Plan {
         Plan {
             script: script.into(),
             window: 200_000,
+            thinking: true,
             tools: Vec::new(),
             policy: Policy::default(),
             config: Config::default(),
@@ -91,6 +93,11 @@ impl Plan {
 
     pub(crate) fn window(self, window: u32) -> Plan {
         Plan { window, ..self }
+    }
+
+    /// The model does not think.
+    pub(crate) fn thoughtless(self) -> Plan {
+        Plan { thinking: false, ..self }
     }
 
     pub(crate) fn config(self, config: Config) -> Plan {
@@ -150,7 +157,8 @@ impl Bench {
 
     /// A bench in a directory that holds `work` already.
     pub(crate) fn at(dir: tempfile::TempDir, plan: Plan) -> Bench {
-        let info = ModelInfo { context_window: Some(plan.window), images: true, ..ModelInfo::default() };
+        let (context_window, thinking) = (Some(plan.window), plan.thinking);
+        let info = ModelInfo { context_window, images: true, thinking, ..ModelInfo::default() };
         let model = Arc::new(Scripted::parse(&plan.script).unwrap().with_info(info));
         let (orders, ordered) = mpsc::channel(ORDERS);
         let (reports, reported) = mpsc::channel(REPORTS);
@@ -282,6 +290,7 @@ impl Bench {
             cwd: self.state.settings.cwd.clone(),
             project: self.state.settings.project.clone(),
             model: None,
+            effort: self.state.settings.effort,
             policy: self.policy,
             active_tools: None,
             attended: true,
@@ -521,6 +530,7 @@ impl Bench {
             cwd: self.state.settings.cwd.clone(),
             project: self.state.settings.project.clone(),
             model: None,
+            effort: self.state.settings.effort,
             active_tools: None,
             leaf: self.state.leaf,
             tools: self.tools_of(&context),

@@ -2,9 +2,10 @@
 
 use crate::bench::{Bench, Plan};
 use crate::stand_in::{Broken, Mark, Meet};
-use domain::event::{Body, Cause, Finish, MessageEvent, RunEvent, ToolEvent};
+use domain::command::{Command, RefusalKind, SessionCommand};
+use domain::event::{Body, Cause, Finish, MessageEvent, RunEvent, SessionEvent, ToolEvent};
 use domain::port::TurnEnd;
-use domain::session::Policy;
+use domain::session::{Effort, Policy};
 use domain::tool::ToolOutcome;
 use std::sync::Arc;
 use tokio::sync::Barrier;
@@ -23,6 +24,31 @@ async fn a_text_streams_and_the_turn_ends() {
     assert_eq!(bench.count(|body| matches!(body, Body::Message(MessageEvent::Delta { .. }))), 3);
     assert_eq!((bench.state.usage.input, bench.state.usage.output), (10, 5));
     assert_eq!(bench.state.context, Some((15, 200_000)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_hard_the_model_shall_think_is_asked_of_it() {
+    let mut bench = Bench::new("model text \"a\"\n---\nmodel text \"b\"\n");
+    bench.run("hi").await;
+    assert_eq!(bench.model.seen()[0].thinking, models::Effort::Off);
+    let set = Command::Session(SessionCommand::SetEffort { effort: Some(Effort::High) });
+    bench.consult(set).await.unwrap();
+    bench.emit(Body::Session(SessionEvent::EffortChosen { effort: Some(Effort::High) }));
+    bench.run("again").await;
+    assert_eq!(bench.model.seen()[1].thinking, models::Effort::High);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_does_not_think_takes_no_effort() {
+    let mut bench = Bench::with(Plan::script("model text \"a\"").thoughtless());
+    let set = Command::Session(SessionCommand::SetEffort { effort: Some(Effort::Low) });
+    let refusal = bench.consult(set).await.unwrap_err();
+    assert!(refusal.kind == RefusalKind::Unsupported && refusal.message.contains("effort"), "{refusal}");
+    // And one that was chosen for another model is over with the change: it would be shown and mean nothing.
+    bench.emit(Body::Session(SessionEvent::EffortChosen { effort: Some(Effort::Low) }));
+    let change = Command::Session(SessionCommand::SetModel { provider: None, name: "m".into() });
+    bench.consult(change).await.unwrap();
+    assert_eq!(bench.state.settings.effort, None);
 }
 
 #[tokio::test(start_paused = true)]

@@ -43,6 +43,7 @@ pub(crate) fn lanes(dialect: Dialect) -> &'static [Lane] {
 fn setup(engine: Engine) -> Setup {
     Setup {
         engine,
+        effort: None,
         cwd: "/w".into(),
         project: "/w".into(),
         policy: Policy::default(),

@@ -130,6 +130,9 @@ impl Engine {
             (Engine::Driven, Command::Session(SessionCommand::SetModel { .. }), Receipt::Model(model)) => {
                 SessionEvent::ModelChosen { model: model.clone() }
             }
+            (Engine::Driven, Command::Session(SessionCommand::SetEffort { effort }), _) => {
+                SessionEvent::EffortChosen { effort: *effort }
+            }
             (Engine::Driven, Command::Session(SessionCommand::SetTools { tools }), _) => {
                 SessionEvent::ToolsChosen { tools: tools.clone() }
             }

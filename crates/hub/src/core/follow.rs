@@ -83,6 +83,7 @@ impl Core {
             cwd: settings.cwd.clone(),
             project: settings.project.clone(),
             model: settings.model.clone(),
+            effort: settings.effort,
             active_tools: settings.tools.clone(),
             leaf,
             context,

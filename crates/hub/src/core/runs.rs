@@ -103,6 +103,7 @@ impl Core {
             cwd: state.settings.cwd.clone(),
             project: state.settings.project.clone(),
             model: state.settings.model.clone(),
+            effort: state.settings.effort,
             policy: state.settings.policy,
             active_tools: state.settings.tools.clone(),
             attended,

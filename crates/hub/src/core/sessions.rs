@@ -96,6 +96,9 @@ impl Core {
             None => (self.setup.cwd.clone(), self.setup.project.clone()),
         };
         self.emit(&id, Body::Session(SessionEvent::Opened { cwd, project, parent: None }));
+        if self.setup.effort.is_some() {
+            self.emit(&id, Body::Session(SessionEvent::EffortChosen { effort: self.setup.effort }));
+        }
         if self.setup.policy != Policy::default() {
             self.emit(&id, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
         }

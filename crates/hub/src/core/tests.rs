@@ -20,7 +20,7 @@ use domain::event::{
 use domain::ids::{AskId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId, UiId};
 use domain::port::{Order, Report, Ticket, TurnBrief, TurnEnd};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Policy, SessionSummary};
+use domain::session::{Effort, Policy, SessionSummary};
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use roles::Answers;
@@ -78,7 +78,8 @@ impl Bench {
 
     fn with(engine: Engine, no_sandbox: Option<String>) -> Bench {
         let (cwd, project, policy) = ("/w".into(), "/w".into(), Policy::Ask);
-        let setup = Setup { engine, cwd, project, policy, no_sandbox, require_consent: false, salt: 7 };
+        let setup =
+            Setup { engine, effort: None, cwd, project, policy, no_sandbox, require_consent: false, salt: 7 };
         let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
         bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
         bench
@@ -327,6 +328,43 @@ fn a_cancel_closes_the_ask_first_and_nothing_starts_after_it() {
     bench.happened(&brief, Body::Run(RunEvent::StepEnded { step, usage: Usage::default() }));
     bench.turn_done(&brief, TurnEnd::Cancelled);
     assert_eq!(bench.last_outcome(), Some(Outcome::Cancelled));
+}
+
+#[test]
+fn how_hard_the_model_thinks_is_chosen_between_runs_and_goes_with_each_turn() {
+    let (cwd, project, policy) = ("/w".into(), "/w".into(), Policy::Ask);
+    let effort = Some(Effort::Low);
+    let no_sandbox = None;
+    let setup = Setup {
+        engine: Engine::Driven,
+        effort,
+        cwd,
+        project,
+        policy,
+        no_sandbox,
+        require_consent: false,
+        salt: 7,
+    };
+    let mut bench = Bench { core: Core::new(setup), now: 1_000, outs: Vec::new(), next_ticket: 0 };
+    bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+    let brief = bench.prompt("go");
+    assert_eq!(brief.effort, Some(Effort::Low), "a new session has what was set");
+    let set = |effort| Command::Session(SessionCommand::SetEffort { effort });
+    let busy = bench.command(TERMINAL, set(Some(Effort::High))).unwrap_err();
+    assert_eq!(busy.kind, RefusalKind::Busy);
+    bench.turn_done(&brief, TurnEnd::Done);
+    for effort in [Some(Effort::High), None] {
+        bench.next_ticket += 1;
+        let ticket = Ticket(bench.next_ticket);
+        bench.step(In::Command { ui: TERMINAL, ticket, target: Target::Current, command: set(effort) });
+        let consulted = bench.outs.iter().rev().find_map(|out| match out {
+            Out::Order(Order::Consult { ticket, .. }) => Some(*ticket),
+            _ => None,
+        });
+        let with = Ok(Receipt::Done);
+        bench.step(In::Report(Report::Settled { ticket: consulted.unwrap(), with }));
+        assert_eq!(bench.state().settings.effort, effort);
+    }
 }
 
 #[test]

@@ -132,6 +132,7 @@ pub(crate) fn session(number: u64) -> SessionId {
 pub(crate) fn setup() -> Setup {
     Setup {
         engine: Engine::Driven,
+        effort: None,
         cwd: "/w".into(),
         project: "/w".into(),
         policy: Policy::Ask,

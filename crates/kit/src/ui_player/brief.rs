@@ -8,6 +8,7 @@ use domain::event::{
     RunEvent, SessionEvent, ToolEvent,
 };
 use domain::queue::{Mode, QueueKind};
+use domain::session::Effort;
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome};
 use roles::{LinkEffect, Reason, UiEffect};
@@ -18,6 +19,9 @@ pub fn brief(body: &Body) -> String {
         Body::Session(SessionEvent::Opened { cwd, .. }) => format!("session-opened {cwd:?}"),
         Body::Session(SessionEvent::Renamed { title }) => format!("renamed {title:?}"),
         Body::Session(SessionEvent::ModelChosen { model }) => format!("model {model}"),
+        Body::Session(SessionEvent::EffortChosen { effort }) => {
+            format!("effort {}", effort.map_or("provider's", Effort::name))
+        }
         Body::Session(SessionEvent::PolicyChosen { policy }) => format!("policy {}", policy.name()),
         Body::Session(SessionEvent::ToolsChosen { tools }) => match tools {
             Some(tools) => format!("tools {}", tools.join(",")),

@@ -17,7 +17,7 @@ use domain::command::{
 use domain::content::{Input, Json};
 use domain::ids::{EntryId, SessionId};
 use domain::queue::{Mode, QueueKind};
-use domain::session::Policy;
+use domain::session::{Effort, Policy};
 use domain::signal::UiContext;
 
 /// Sessions, runs and events asked for where a step does not say.
@@ -77,6 +77,7 @@ pub fn parse_command(text: &str) -> Result<Act, String> {
         "leaf" => Command::Session(SessionCommand::SetLeaf { leaf: leaf(&rest.word()?)? }),
         "list-models" => Command::List(ListCommand::Models { provider: rest.maybe_word() }),
         "set-model" => set_model(&rest.word()?),
+        "set-effort" => Command::Session(SessionCommand::SetEffort { effort: Effort::named(&rest.word()?) }),
         "set-policy" => Command::Session(SessionCommand::SetPolicy { policy: policy(&rest.word()?)? }),
         "list-servers" => Command::List(ListCommand::Servers),
         "list-skills" => Command::List(ListCommand::Skills { cwd: None, reload: false }),

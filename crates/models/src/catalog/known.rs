@@ -87,6 +87,11 @@ pub(super) fn maker_of(name: &str) -> Option<Maker> {
     TABLE.iter().find(|known| is_version_of(name, known.name)).map(|known| known.maker)
 }
 
+/// Whether the table has a model of this name, or one that this is a version of.
+pub(super) fn is_known(maker: Maker, name: &str) -> bool {
+    TABLE.iter().any(|known| known.maker == maker && is_version_of(name, known.name))
+}
+
 /// What is known. A model of a known maker that is not in the table gets the abilities that all its new models have.
 pub(super) fn info(maker: Option<Maker>, name: &str) -> ModelInfo {
     let Some(maker) = maker else { return ModelInfo::default() };

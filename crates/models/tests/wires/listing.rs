@@ -118,3 +118,28 @@ async fn the_environment_is_explained() {
     assert!(state("ollama").address.is_err() && state("anthropic").address.is_err());
     assert!(!format!("{states:?}").contains(KEY));
 }
+
+#[tokio::test]
+async fn a_name_that_nobody_knows_is_looked_up_in_its_providers_list() {
+    let listed = || json(r#"{"data":[{"id":"org/qwen","max_model_len":4096}]}"#);
+    let vllm = Server::start(vec![listed(), listed()]).await;
+    let none = nowhere();
+    let env = [("VLLM_BASE_URL", vllm.url.as_str()), ("OLLAMA_HOST", &none), ("OPENAI_API_KEY", KEY)];
+    let catalog = catalog(&env, limits());
+    for (text, there) in [
+        ("vllm/org/qwen", true),
+        ("vllm/nope", false),
+        // What the table has needs nobody, and who cannot be asked is believed.
+        ("openai/gpt-5-2025-08-07", true),
+        ("ollama/whatever", true),
+        ("offline/offline", true),
+        ("offline/nope", false),
+    ] {
+        let name = catalog.resolve(text).unwrap();
+        let checked = catalog.check(&name).await;
+        assert_eq!(checked.is_ok(), there, "{text}: {checked:?}");
+        if let Err(why) = checked {
+            assert!(why.to_string().contains("has no model `nope`"), "{why}");
+        }
+    }
+}

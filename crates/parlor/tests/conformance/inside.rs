@@ -104,6 +104,7 @@ pub(crate) async fn ui(dialect: Dialect) -> Peer {
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let setup = Setup {
         engine,
+        effort: None,
         cwd: "/".into(),
         project: "/".into(),
         policy: Policy::default(),

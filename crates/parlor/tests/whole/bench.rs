@@ -123,6 +123,7 @@ pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let setup = Setup {
         engine,
+        effort: None,
         cwd: "/".into(),
         project: "/".into(),
         policy: Policy::default(),

@@ -41,6 +41,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("mode", &["steer all", "follow-up one"]),
     ("export", &["md", "html", "jsonl"]),
     ("policy", &["", "read-only"]),
+    ("effort", &["high"]),
 ];
 
 /// Lines after which the conversation is not what it was.

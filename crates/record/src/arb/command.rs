@@ -1,8 +1,8 @@
 //! Strategies for commands.
 
 use super::{
-    answer, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text, ui_context,
-    up_to_three,
+    answer, effort, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text,
+    ui_context, up_to_three,
 };
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
@@ -97,6 +97,7 @@ fn of_lists() -> BoxedStrategy<Command> {
         maybe(text()).prop_map(|provider| Command::List(ListCommand::Models { provider })),
         (maybe(text()), text())
             .prop_map(|(provider, name)| Command::Session(SessionCommand::SetModel { provider, name })),
+        maybe(effort()).prop_map(|effort| Command::Session(SessionCommand::SetEffort { effort })),
         policy().prop_map(|policy| Command::Session(SessionCommand::SetPolicy { policy })),
         Just(Command::List(ListCommand::Servers)),
         (maybe(text()), any::<bool>())

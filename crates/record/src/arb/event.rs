@@ -2,8 +2,8 @@
 
 use super::ask::{digest, scope};
 use super::{
-    ask, closing, input, json, level, maybe, mode, model_ref, number, one_of, part, policy, queue_kind, role,
-    text, text_kind, up_to_three, usage,
+    ask, closing, effort, input, json, level, maybe, mode, model_ref, number, one_of, part, policy,
+    queue_kind, role, text, text_kind, up_to_three, usage,
 };
 use domain::event::{
     AskEvent, Base, Body, Cause, Compaction, ContextEvent, Event, Failure, Finish, Leaving, MessageEvent,
@@ -107,6 +107,7 @@ fn of_session() -> BoxedStrategy<Body> {
         })),
         text().prop_map(|title| Body::Session(SessionEvent::Renamed { title })),
         model_ref().prop_map(|model| Body::Session(SessionEvent::ModelChosen { model })),
+        maybe(effort()).prop_map(|effort| Body::Session(SessionEvent::EffortChosen { effort })),
         policy().prop_map(|policy| Body::Session(SessionEvent::PolicyChosen { policy })),
         maybe(up_to_three(text())).prop_map(|tools| Body::Session(SessionEvent::ToolsChosen { tools })),
         maybe(number()).prop_map(|leaf| Body::Session(SessionEvent::LeafMoved { leaf: leaf.map(EntryId) })),

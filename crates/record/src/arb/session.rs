@@ -4,7 +4,7 @@ use super::{maybe, number, one_of, text, up_to_three, usage};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
-use domain::session::{ModelRef, Policy, SessionSummary};
+use domain::session::{Effort, ModelRef, Policy, SessionSummary};
 use domain::signal::{Board, Level, Signal, UiContext, WidgetPlace};
 use proptest::prelude::*;
 
@@ -21,6 +21,11 @@ pub fn model_ref() -> BoxedStrategy<ModelRef> {
 /// Every policy there is.
 pub fn policy() -> BoxedStrategy<Policy> {
     one_of(&Policy::ALL)
+}
+
+/// How hard a model thinks.
+pub fn effort() -> BoxedStrategy<Effort> {
+    one_of(&Effort::ALL)
 }
 
 /// Steer or follow-up.
@@ -116,7 +121,7 @@ pub fn ui_context() -> BoxedStrategy<UiContext> {
 /// What a runtime can do.
 pub fn abilities() -> BoxedStrategy<Abilities> {
     let old = any::<[bool; 9]>();
-    let new = any::<[bool; 15]>();
+    let new = any::<[bool; 16]>();
     (text(), old, new)
         .prop_map(|(name, old, new)| {
             let [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent] = old;
@@ -130,7 +135,8 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 compact,
                 rest @ ..,
             ] = new;
-            let [export, save, set_model, policy, list_tools, set_tools, extensions, session_scope] = rest;
+            let [export, save, set_model, policy, list_tools, set_tools, extensions, session_scope, effort] =
+                rest;
             Abilities {
                 name,
                 steer,
@@ -157,6 +163,7 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 set_tools,
                 extensions,
                 session_scope,
+                effort,
             }
         })
         .boxed()

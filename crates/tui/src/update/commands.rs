@@ -12,7 +12,7 @@ use domain::command::{Command, ExportFormat, LibraryCommand, QueueCommand, RunCo
 use domain::content::{Json, Part, Role};
 use domain::ids::SessionId;
 use domain::queue::{Mode, QueueKind};
-use domain::session::Policy;
+use domain::session::{Effort, Policy};
 use domain::signal::Level;
 use domain::state::EntryKind;
 
@@ -103,6 +103,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             Some(name) => set_model(model, &name, fx),
             None => lists::open(model, ListKind::Models, fx),
         },
+        SlashAction::Effort => effort(model, given.as_deref(), fx),
         SlashAction::Policy => match given.as_deref().map(policy) {
             Some(Some(policy)) => set_policy(model, policy, fx),
             Some(None) => {
@@ -184,6 +185,20 @@ fn extension(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
         Err(_) => Json::verbatim(serde_json::Value::String(given.to_owned()).to_string()),
     };
     model.send(Want::Told, Command::Extension { name: name.to_owned(), payload }, fx);
+}
+
+/// How hard the model thinks; `auto` leaves it to the provider.
+fn effort(model: &mut Model, word: Option<&str>, fx: &mut Vec<Fx>) {
+    let chosen = match word {
+        Some("auto") => None,
+        Some(word) if Effort::named(word).is_some() => Effort::named(word),
+        _ => {
+            let now = model.world.state().settings.effort.map_or("the provider decides", Effort::name);
+            let names = Effort::ALL.map(Effort::name).join(", ");
+            return model.toast(Level::Info, format!("effort: {now}; there are {names} and auto"));
+        }
+    };
+    model.send(Want::Word("effort set"), Command::Session(SessionCommand::SetEffort { effort: chosen }), fx);
 }
 
 /// The name of a theme, or of following the terminal.

@@ -15,7 +15,7 @@ use domain::event::{AskEvent, Body, Outcome, QueueEvent, SessionEvent, ToolEvent
 use domain::ids::{AskId, EntryId, Millis, QueuedId, RunId, SessionId};
 use domain::port::{Abilities, LinkState, News, Ticket};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{ModelEntry, ModelRef, Policy, SessionSummary, ToolEntry};
+use domain::session::{Effort, ModelEntry, ModelRef, Policy, SessionSummary, ToolEntry};
 use domain::signal::{Board, Signal};
 
 fn settle(stage: &mut AttachedUi, receipt: Receipt) {
@@ -32,6 +32,8 @@ fn commands_say_what_they_mean() {
         ),
         ("/rename Big trip", Command::Session(SessionCommand::Rename { title: "Big trip".into() })),
         ("/policy full", Command::Session(SessionCommand::SetPolicy { policy: Policy::Full })),
+        ("/effort high", Command::Session(SessionCommand::SetEffort { effort: Some(Effort::High) })),
+        ("/effort auto", Command::Session(SessionCommand::SetEffort { effort: None })),
         (
             "/mode steer all",
             Command::Queue(QueueCommand::SetMode { kind: QueueKind::Steer, mode: Mode::All }),

@@ -276,7 +276,7 @@ fn placeholder(model: &Model) -> String {
     }
 }
 
-/// The status line: model, policy, folder; fields of the runtime; context, tokens, money.
+/// The status line: model, how hard it thinks, policy, folder; fields of the runtime; context, tokens, money.
 pub(super) fn status(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let seen = model.world.seen();
     let state = &seen.state;
@@ -286,6 +286,9 @@ pub(super) fn status(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Li
     let in_use = in_use.and_then(|step| step.model.as_ref());
     if let Some(model) = state.settings.model.as_ref().or(in_use) {
         left.push((clean_line(&model.name), Role::Accent));
+    }
+    if let Some(effort) = state.settings.effort {
+        left.push((format!("thinks {}", effort.name()), Role::Dim));
     }
     left.extend(super::policy_shown(seen).map(|(policy, role)| (policy.to_owned(), role)));
     let folder = state.settings.cwd.rsplit('/').next().unwrap_or("");

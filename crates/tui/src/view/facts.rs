@@ -72,6 +72,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         ("extensions", can.extensions),
         ("ask for consent", can.consent),
         ("keep a policy of ours", can.policy),
+        ("think harder or less hard", can.effort),
     ];
     let words: Vec<&str> = able.iter().filter(|(_, can)| !can).map(|(name, _)| *name).collect();
     let word = if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };

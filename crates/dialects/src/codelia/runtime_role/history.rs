@@ -6,8 +6,9 @@ use super::open_asks::permission_events;
 use super::telling::{Prompted, RunLine, Telling, Texts};
 use domain::ask::AskKind;
 use domain::command::History;
-use domain::event::{AskEvent, Body, Event, RunEvent};
+use domain::event::{AskEvent, Body, Event, RunEvent, SessionEvent};
 use domain::ids::{RunId, SessionId};
+use roles::Greeting;
 use std::collections::VecDeque;
 
 /// The lines of a replay and what its result says.
@@ -52,8 +53,40 @@ pub(super) fn replay(
     runs.dedup();
     let events_sent = kept.len() as u64;
     let truncated = (cut || history.truncated).then_some(true);
-    let result = SessionHistoryResult { runs: runs.len() as u64, events_sent, truncated };
+    let result = SessionHistoryResult { runs: runs.len() as u64, events_sent, truncated, resume_diff: None };
     (kept.into_iter().map(|(_, line)| line).collect(), result)
+}
+
+/// What is other than when the session was left, as far as its events tell: where it worked, and which model answered.
+pub(super) fn differences(history: &History, now: &Greeting) -> Option<String> {
+    let (mut place, mut answered, mut chosen) = (None, None, None);
+    for event in &history.events {
+        match &event.body {
+            Body::Session(SessionEvent::Opened { cwd, .. }) => place = Some(cwd),
+            Body::Session(SessionEvent::ModelChosen { model }) => chosen = Some(model),
+            Body::Run(RunEvent::StepStarted { model: Some(model), .. }) => answered = Some(model),
+            _ => {}
+        }
+    }
+    let mut lines = Vec::new();
+    if let Some(cwd) = place.filter(|cwd| **cwd != now.cwd) {
+        lines.push(format!(
+            "- Working directory: this session works in {cwd}, the runtime was started in {}",
+            now.cwd
+        ));
+    }
+    // Of a history that was cut nobody knows whether the session has a model of its own.
+    let default = now.model.as_ref().map(|(provider, name)| format!("{provider}/{name}"));
+    let next = match chosen {
+        Some(model) => Some(model.to_string()),
+        None => default.filter(|_| !history.truncated),
+    };
+    if let (Some(before), Some(next)) = (answered.map(ToString::to_string), next)
+        && before != next
+    {
+        lines.push(format!("- Model changed: {before} -> {next}"));
+    }
+    (!lines.is_empty()).then(|| format!("Resume context:\n{}", lines.join("\n")))
 }
 
 /// Waiting for the model is over by the time of a replay.

@@ -2,23 +2,29 @@
 
 use super::super::run_name;
 use super::super::wire::{
-    McpListResult, McpServer, ModelDetails, ModelListResult, ModelSetResult, Nothing, RunCancelResult,
-    RunStartResult, SessionItem, SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
+    ContextInspectResult, InspectedSkills, McpListResult, McpServer, ModelDetails, ModelListResult,
+    ModelSetResult, Nothing, RunCancelResult, RunStartResult, SessionItem, SessionListResult, Skill,
+    SkillError, SkillsListResult, Status, code,
 };
 use super::telling::Telling;
 use super::{COMMAND_LINE, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
-use domain::command::{Receipt, Refusal, RefusalKind, Target};
+use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::event::Outcome;
 use domain::ids::{RunId, SessionId};
 use domain::port::Ticket;
 use domain::session::{
-    ModelEntry, ModelRef, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
+    Effort, ModelEntry, ModelRef, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
 use roles::{Lane, LinkEffect, RuntimeCx, RuntimeEffect, View};
 use serde_json::json;
 use std::path::Path;
 use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 use wire::{WireId, time};
+
+/// Where a model comes from: the person's settings and what the environment offers.
+const CONFIG: &str = "config";
+/// Where a model comes from: it was taken in this session.
+const SESSION: &str = "session";
 
 /// Who waits for a receipt, and what it is needed for.
 #[derive(Debug)]
@@ -53,14 +59,27 @@ pub(super) enum HubCommand {
         provider: Option<String>,
         details: bool,
     },
+    /// With how hard the model shall think, if that was said.
     ModelSet {
         id: WireId,
+        effort: Option<Effort>,
+    },
+    /// The model is set, how hard it thinks is not yet.
+    EffortSet {
+        id: WireId,
+        model: ModelRef,
+        effort: Effort,
     },
     McpList {
         id: WireId,
     },
     SkillsList {
         id: WireId,
+    },
+    /// Skills among what is known of the place, where they are wanted.
+    Inspect {
+        id: WireId,
+        skills: bool,
     },
     Context {
         id: WireId,
@@ -91,7 +110,8 @@ impl CodeliaRuntime {
                 return self.compacted(cx, &id, session, target, told, with);
             }
             (HubCommand::History { id, session, max_events }, Ok(Receipt::History(events))) => {
-                let (lines, result) = history::replay(&session, &events, max_events);
+                let (lines, mut result) = history::replay(&session, &events, max_events);
+                result.resume_diff = history::differences(&events, &self.greeting);
                 lines.into_iter().for_each(|line| cx.send(line));
                 let line = jsonrpc::result(&id, &result);
                 (id, Ok(line))
@@ -117,12 +137,37 @@ impl CodeliaRuntime {
             (HubCommand::ModelList { id, provider, details }, Ok(Receipt::Models { models, current })) => {
                 // The session's own choice is what the next run uses.
                 let chosen = view.and_then(|view| view.state.settings.model.clone());
+                let source = if chosen.is_some() { SESSION } else { CONFIG };
+                let effort = view.and_then(|view| view.state.settings.effort);
                 let listed = self.lower_models(provider, details, &models, chosen.or(current));
-                let line = listed.map(|list| jsonrpc::result(&id, &list));
+                let line = listed.map(|list| {
+                    let source = list.current.is_some().then(|| source.to_owned());
+                    let reasoning =
+                        effort.filter(|_| source.is_some()).map(|effort| effort.name().to_owned());
+                    jsonrpc::result(&id, &ModelListResult { source, reasoning, ..list })
+                });
                 (id, line)
             }
-            (HubCommand::ModelSet { id }, Ok(Receipt::Model(ModelRef { provider, name }))) => {
-                let line = jsonrpc::result(&id, &ModelSetResult { provider, name });
+            (HubCommand::ModelSet { id, effort: Some(effort) }, Ok(Receipt::Model(model))) => {
+                let command = Command::Session(SessionCommand::SetEffort { effort: Some(effort) });
+                self.ask_hub(cx, Target::Current, command, HubCommand::EffortSet { id, model, effort });
+                return;
+            }
+            (HubCommand::ModelSet { id, effort: None }, Ok(Receipt::Model(model))) => {
+                let effort = view.and_then(|view| view.state.settings.effort);
+                let line = jsonrpc::result(&id, &lower_model_set(model, effort));
+                (id, Ok(line))
+            }
+            (HubCommand::EffortSet { id, model, effort }, Ok(_)) => {
+                let line = jsonrpc::result(&id, &lower_model_set(model, Some(effort)));
+                (id, Ok(line))
+            }
+            // The model is set all the same: what holds is what is answered.
+            (HubCommand::EffortSet { id, model, .. }, Err(refusal))
+                if refusal.kind == RefusalKind::Unsupported =>
+            {
+                cx.log(format!("warning: {refusal}"));
+                let line = jsonrpc::result(&id, &lower_model_set(model, None));
                 (id, Ok(line))
             }
             (HubCommand::McpList { id }, Ok(Receipt::Servers(servers))) => {
@@ -132,6 +177,11 @@ impl CodeliaRuntime {
             }
             (HubCommand::SkillsList { id }, Ok(Receipt::Skills(list))) => {
                 let line = jsonrpc::result(&id, &lower_skills(list));
+                (id, Ok(line))
+            }
+            (HubCommand::Inspect { id, skills }, with) => {
+                let list = with.ok().filter(|_| skills);
+                let line = jsonrpc::result(&id, &self.inspected(view, list));
                 (id, Ok(line))
             }
             (HubCommand::Context { id }, Ok(_)) => {
@@ -174,6 +224,27 @@ impl CodeliaRuntime {
         }));
     }
 
+    /// Where the session works. A runtime behind this one that cannot list skills is no reason to say nothing.
+    fn inspected(&self, view: Option<View<'_>>, list: Option<Receipt>) -> ContextInspectResult {
+        let settings = view.map(|view| &view.state.settings);
+        let cwd = settings.map_or_else(|| self.greeting.cwd.clone(), |settings| settings.cwd.clone());
+        let root = settings.map(|settings| settings.project.clone());
+        let skills = match list {
+            Some(Receipt::Skills(list)) => Some(InspectedSkills {
+                root_dir: root.clone().unwrap_or_else(|| cwd.clone()),
+                working_dir: cwd.clone(),
+                catalog: lower_skills(list),
+            }),
+            _ => None,
+        };
+        ContextInspectResult {
+            runtime_working_dir: Some(cwd),
+            runtime_sandbox_root: root,
+            ui_context: self.ui_context.clone(),
+            skills,
+        }
+    }
+
     fn lower_models(
         &self,
         provider: Option<String>,
@@ -204,6 +275,8 @@ impl CodeliaRuntime {
             models: names,
             current: current.map(|model| model.name),
             details: details.then(by_name),
+            source: None,
+            reasoning: None,
         })
     }
 }
@@ -218,9 +291,11 @@ impl HubCommand {
             | HubCommand::SessionList { id, .. }
             | HubCommand::History { id, .. }
             | HubCommand::ModelList { id, .. }
-            | HubCommand::ModelSet { id }
+            | HubCommand::ModelSet { id, .. }
+            | HubCommand::EffortSet { id, .. }
             | HubCommand::McpList { id }
             | HubCommand::SkillsList { id }
+            | HubCommand::Inspect { id, .. }
             | HubCommand::Context { id } => Some(id),
         }
     }
@@ -254,6 +329,13 @@ fn lower_cancel(outcome: Option<&Outcome>) -> RunCancelResult {
         Some(Outcome::Failed(_) | Outcome::Interrupted | Outcome::Lost) => Status::Error,
     };
     RunCancelResult { ok: false, status: Some(status) }
+}
+
+/// A model is taken for the session: settings are the person's to write.
+fn lower_model_set(model: ModelRef, effort: Option<Effort>) -> ModelSetResult {
+    let reasoning = effort.map(|effort| effort.name().to_owned());
+    let (provider, name) = (model.provider, model.name);
+    ModelSetResult { provider, name, source: Some(SESSION.to_owned()), reasoning }
 }
 
 fn lower_session(session: SessionSummary) -> SessionItem {

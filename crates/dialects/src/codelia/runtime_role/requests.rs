@@ -1,11 +1,11 @@
 //! From what the UI asks to commands. Everything is checked here, so that the hub only sees what fits the vocabulary.
 
-use super::super::run_name;
 use super::super::wire::{
-    InitializeParams, InitializeResult, InputPart, McpListParams, ModelListParams, ModelSetParams,
-    PROTOCOL_VERSION, Program, RunCancelParams, RunInput, RunStartParams, ServerCapabilities,
-    SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code,
+    ContextInspectParams, InitializeParams, InitializeResult, InputPart, InspectedUi, McpListParams,
+    ModelListParams, ModelSetParams, PROTOCOL_VERSION, Program, RunCancelParams, RunInput, RunStartParams,
+    ServerCapabilities, SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code,
 };
+use super::super::{effort_name, run_name};
 use super::receipts::{self, HubCommand};
 use super::{CodeliaRuntime, GREET, MAX_PENDING};
 use crate::rpc::Call as _;
@@ -15,6 +15,7 @@ use domain::command::{
 use domain::content::{Input, Part};
 use domain::ids::{RunId, SessionId};
 use domain::port::Abilities;
+use domain::session::Effort;
 use domain::signal::UiContext;
 use roles::{GREET_WITHIN, Item, RuntimeCx};
 use serde::Deserialize;
@@ -65,8 +66,9 @@ impl CodeliaRuntime {
             ModelSetParams::METHOD => model_set(&id, params),
             McpListParams::METHOD => mcp_list(&id, params),
             SkillsListParams::METHOD => skills_list(&id, params),
+            ContextInspectParams::METHOD => context_inspect(&id, params),
             UiContextParams::METHOD => read::<UiContextParams>(params).map(|context| {
-                let command = Command::UpdateContext(lift_context(context));
+                let command = Command::UpdateContext(self.lift_context(context));
                 Wish::Hub(Target::Current, command, HubCommand::Context { id: id.clone() })
             }),
             _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found").with_data(&method)),
@@ -99,7 +101,7 @@ impl CodeliaRuntime {
             UiContextParams::METHOD if self.pending.len() < MAX_PENDING => {
                 match read::<UiContextParams>(params) {
                     Ok(context) => {
-                        let command = Command::UpdateContext(lift_context(context));
+                        let command = Command::UpdateContext(self.lift_context(context));
                         self.ask_hub(cx, Target::Current, command, HubCommand::Silent);
                     }
                     Err(error) => cx.log(format!("ignored: {method}: {}", error.message)),
@@ -145,6 +147,8 @@ impl CodeliaRuntime {
             supports_ui_requests: true,
             supports_mcp_list: can.servers,
             supports_skills_list: can.skills,
+            supports_context_inspect: true,
+            supports_run_diagnostics: self.diagnoses(),
             supports_permission_preflight_events: true,
             supports_text_deltas: true,
             ..ServerCapabilities::default()
@@ -167,6 +171,16 @@ impl CodeliaRuntime {
         }
     }
 
+    /// What the UI says about where the person works; it is also told when somebody inspects it.
+    fn lift_context(&mut self, context: UiContextParams) -> UiContext {
+        self.ui_context = Some(InspectedUi {
+            cwd: context.cwd.clone(),
+            workspace_root: context.workspace_root.clone(),
+            active_file_path: context.active_file.as_ref().map(|file| file.path.clone()),
+        });
+        lift_context(context)
+    }
+
     fn run_start(
         &mut self,
         cx: &mut RuntimeCx<'_>,
@@ -185,12 +199,8 @@ impl CodeliaRuntime {
             cx.loss(Item::Tools, "tools that the UI offers are not used");
         }
         if let Some(context) = params.ui_context {
-            self.ask_hub(
-                cx,
-                target.clone(),
-                Command::UpdateContext(lift_context(context)),
-                HubCommand::Silent,
-            );
+            let command = Command::UpdateContext(self.lift_context(context));
+            self.ask_hub(cx, target.clone(), command, HubCommand::Silent);
         }
         let id = id.clone();
         Ok(if params.force_compaction {
@@ -301,8 +311,21 @@ fn model_set(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
     if params.name.is_empty() {
         return Err(invalid("name is required"));
     }
+    if params.fast == Some(true) {
+        return Err(invalid("fast means nothing here: no provider is asked for it"));
+    }
+    if let Some(scope) = params.scope.filter(|scope| !matches!(scope.as_str(), "config" | "session")) {
+        return Err(invalid(format!("unknown scope {scope:?}; it is config or session")));
+    }
+    let effort = match params.reasoning.as_deref() {
+        None => None,
+        Some(word) => Some(effort_name::read(word).ok_or_else(|| {
+            let names = Effort::ALL.map(Effort::name).join(", ");
+            invalid(format!("unknown reasoning {word:?}; there are {names}"))
+        })?),
+    };
     let command = Command::Session(SessionCommand::SetModel { provider: params.provider, name: params.name });
-    Ok(Wish::Hub(Target::Current, command, HubCommand::ModelSet { id: id.clone() }))
+    Ok(Wish::Hub(Target::Current, command, HubCommand::ModelSet { id: id.clone(), effort }))
 }
 
 fn mcp_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
@@ -315,6 +338,14 @@ fn mcp_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
         )),
         Some(other) => Err(invalid(format!("unknown scope {other:?}; it is loaded or configured"))),
     }
+}
+
+/// The skills are asked for in any case: the answer also says where the session works.
+fn context_inspect(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
+    let params: ContextInspectParams = read(params)?;
+    let command = Command::List(ListCommand::Skills { cwd: None, reload: false });
+    let pending = HubCommand::Inspect { id: id.clone(), skills: params.include_skills };
+    Ok(Wish::Hub(Target::Current, command, pending))
 }
 
 fn skills_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {

@@ -8,14 +8,15 @@
 use super::super::retry_kind;
 use super::super::wire::{
     AgentEvent, AgentEventNotify, CompactionComplete, CompactionStart, EventMeta, LlmRetry, RunContextParams,
-    RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words,
+    RunDiagnosticsParams, RunStatusParams, Status, StepComplete, StepStart, ToolCall, ToolResult, Words,
 };
+use super::diagnostics::Diagnostics;
 use super::paragraphs::Paragraphs;
 use super::tool_words;
 use crate::narrator::{self, Call, Came, Narrator, Whole};
 use crate::rpc;
 use domain::content::{Json, Part, TextKind};
-use domain::event::{Body, ContextEvent, Outcome, RunEvent};
+use domain::event::{Body, ContextEvent, MessageEvent, Outcome, RunEvent};
 use domain::ids::{MessageId, Millis, RunId, ToolRunId};
 use domain::state::{Run, State};
 use domain::tool::{self, ToolOutcome};
@@ -39,6 +40,8 @@ pub(super) enum RunLine {
     Status(Status, Option<String>),
     /// How many percent of the window are left.
     Context(u8),
+    /// Numbers for developers.
+    Diagnostics(Box<RunDiagnosticsParams>),
 }
 
 impl RunLine {
@@ -58,6 +61,7 @@ impl RunLine {
                     RunContextParams { run_id: run_id.to_owned(), context_left_percent: i64::from(*percent) };
                 rpc::notification(&params)
             }
+            RunLine::Diagnostics(params) => rpc::notification(&**params),
         }
     }
 }
@@ -104,6 +108,8 @@ pub(super) struct Telling {
     calls: u64,
     percent: Option<u8>,
     provider: String,
+    /// Numbers about each call of the model, where they are wanted.
+    pub(super) diagnostics: Option<Diagnostics>,
     out: Vec<RunLine>,
 }
 
@@ -125,6 +131,7 @@ impl Telling {
             calls: 0,
             percent: None,
             provider: String::new(),
+            diagnostics: None,
             out: Vec::new(),
         }
     }
@@ -132,8 +139,9 @@ impl Telling {
     /// A run that is under way: what is open in it goes on here, what is over belongs to the history.
     pub(super) fn amid(run: &Run, name: String, texts: Texts, state: &State) -> Telling {
         let narrator = Narrator::amid(run.id, state);
-        // The beginning of the paragraph was not heard.
-        let texts = if texts == Texts::Paragraphs { Texts::Whole } else { texts };
+        // Once the model was asked, the beginning of a paragraph may be missing.
+        let asked = run.turns.iter().any(|turn| !turn.steps.is_empty());
+        let texts = if asked && texts == Texts::Paragraphs { Texts::Whole } else { texts };
         Telling { narrator, ..Telling::new(run.id, name, texts, Prompted::Elsewhere) }
     }
 
@@ -157,6 +165,7 @@ impl Telling {
 
     /// Takes what happened; gives what to say.
     pub(super) fn hear(&mut self, at: Millis, body: &Body) -> Vec<RunLine> {
+        self.diagnose(at, body);
         for told in self.narrator.hear(at, body) {
             self.tell(at, told);
         }
@@ -188,6 +197,26 @@ impl Telling {
             | Body::Rebased(_) => {}
         }
         std::mem::take(&mut self.out)
+    }
+
+    fn diagnose(&mut self, at: Millis, body: &Body) {
+        let Some(diagnostics) = &mut self.diagnostics else { return };
+        let line = match body {
+            Body::Run(RunEvent::StepStarted { model, .. }) => {
+                diagnostics.asked(at, model.as_ref());
+                None
+            }
+            Body::Message(MessageEvent::Ended { .. }) => {
+                diagnostics.answered(at);
+                None
+            }
+            Body::Run(RunEvent::StepEnded { usage, .. }) => diagnostics.over(at, *usage, &self.name),
+            Body::Run(RunEvent::Ended { run, .. }) if *run == self.run => {
+                Some(diagnostics.summary(&self.name))
+            }
+            _ => None,
+        };
+        self.out.extend(line.map(|line| RunLine::Diagnostics(Box::new(line))));
     }
 
     fn tell(&mut self, at: Millis, told: narrator::Narration<'_>) {

@@ -4,9 +4,9 @@ use super::{SESSION, greeted, may_it_run, run_event, runtime, said, ui, ui_greet
 use crate::bench::{RuntimeBench, UiBench, cancel, session, told};
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, Target};
-use domain::content::Json;
-use domain::event::{AskEvent, Body, Failure, NoteEvent, Outcome, ToolEvent};
-use domain::ids::{AskId, EntryId, RunId};
+use domain::content::{Json, Role};
+use domain::event::{AskEvent, Body, Cause, Failure, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
+use domain::ids::{AskId, EntryId, MessageId, RunId, StepId, TurnId};
 use domain::session::RunSummary;
 use domain::signal::Level;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
@@ -195,6 +195,32 @@ fn paragraphs_for_the_terminal_ui() {
     assert_eq!(after, [last("two")]);
     let (before, after) = talk("codelia-tui", &["one\n\ntw"], Outcome::Cancelled);
     assert_eq!((before, after), (vec![prompt.clone(), text("one")], vec![text("tw")]));
+    // A run that had begun when the UI came to its session is told so too, unless the model had been asked.
+    for (asked, told) in [(false, vec![text("one")]), (true, vec![])] {
+        let mut bench = named("codelia-tui");
+        bench.detach(&session(SESSION));
+        let run = bench.mint_run();
+        bench.miss(Body::Run(RunEvent::Started { run }));
+        let turn = TurnId::mint(&bench.ids);
+        bench.miss(Body::Run(RunEvent::TurnStarted { run, turn, cause: Cause::Prompt }));
+        if !asked {
+            bench.attach();
+        }
+        let step = StepId::mint(&bench.ids);
+        let started = Body::Run(RunEvent::StepStarted { turn, step, model: None });
+        if asked {
+            bench.miss(started);
+            bench.attach();
+        } else {
+            bench.happen(started);
+        }
+        let message = MessageId::mint(&bench.ids);
+        let (role, parent) = (Role::Assistant, None);
+        let (turn, step) = (Some(turn), Some(step));
+        bench.happen(Body::Message(MessageEvent::Started { message, parent, role, turn, step }));
+        bench.delta(message, "one\n\ntw");
+        assert_eq!(events(&mut bench), told, "{asked}");
+    }
     // A plain answer is a final alone, and nobody else is told in paragraphs.
     let (before, after) = talk("codelia-tui", &["one ", "line"], Outcome::Done);
     assert_eq!((before, after), (vec![prompt.clone()], vec![last("one line")]));

@@ -3,16 +3,20 @@
 use super::{SESSION, greeted, said};
 use crate::bench::{RuntimeBench, session, summary};
 use domain::ask::{Answer, AskKind, Choice, Closing};
-use domain::command::{Command, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, RunCommand};
+use domain::command::{
+    Command, History, LibraryCommand, ListScope, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
+};
 use domain::content::{Part, Usage};
-use domain::event::{Body, Cause, Compaction, ContextEvent, Failure, Outcome, Trigger};
-use domain::ids::{EntryId, Millis, RunId};
+use domain::event::{
+    Body, Cause, Compaction, ContextEvent, Event, Failure, Outcome, RunEvent, SessionEvent, Trigger,
+};
+use domain::ids::{EntryId, Millis, RunId, Seq, StepId, TurnId};
 use domain::session::{
-    ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
+    Effort, ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
 use domain::tool::{ToolOutcome, ToolResult};
 use expect_test::{Expect, expect};
-use roles::{Answers, Line, TimerKey};
+use roles::{Answers, Greeting, Line, TimerKey};
 
 fn check(bench: &mut RuntimeBench, expected: &Expect) {
     expected.assert_eq(&said(&mut bench.link));
@@ -209,13 +213,148 @@ fn lists() {
     bench.asked(r#"{"id":"6","method":"skills.list","params":{}}"#, Ok(Receipt::Skills(skills)));
     expect![[r#"
         {"id":"1","result":{"current_workspace_root":"/home/user/p","sessions":[{"last_user_message":"hello","message_count":2,"run_id":"run_0123abcd_7","session_id":"sess-0123abcd","updated_at":"2026-11-15T00:16:48.058Z","workspace_root":"/home/user/p"}]}}
-        {"id":"2","result":{"current":"m","details":{"m":{"context_window":1000,"cost_per_1m_input_tokens_usd":1.5,"max_input_tokens":900,"max_output_tokens":100}},"models":["m"],"provider":"p"}}
+        {"id":"2","result":{"current":"m","details":{"m":{"context_window":1000,"cost_per_1m_input_tokens_usd":1.5,"max_input_tokens":900,"max_output_tokens":100}},"models":["m"],"provider":"p","source":"config"}}
         {"error":{"code":-32602,"message":"invalid params: unknown provider: nobody"},"id":"3"}
-        {"id":"4","result":{"name":"m","provider":"p"}}
+        {"id":"4","result":{"name":"m","provider":"p","source":"session"}}
         {"id":"5","result":{"servers":[{"enabled":true,"id":"files","last_error":"exit 1","source":"project","state":"error","transport":"stdio"}]}}
         {"id":"6","result":{"errors":[{"message":"bad","path":"/x"}],"skills":[{"description":"d","dir":"/home/user/p/.skills/s","id":"s","mtime_ms":5,"name":"S","path":"/home/user/p/.skills/s/SKILL.md","scope":"repo"}],"truncated":false}}
     "#]]
     .assert_eq(&said(&mut bench.link));
+}
+
+#[test]
+fn what_is_said_with_a_model_holds_or_is_refused() {
+    let model = ModelRef { provider: "p".into(), name: "m".into() };
+    let set = |more: &str| format!(r#"{{"id":"1","method":"model.set","params":{{"name":"m",{more}}}}}"#);
+    let effort = |effort| Command::Session(SessionCommand::SetEffort { effort: Some(effort) });
+    for (word, asked) in [("low", Effort::Low), ("high", Effort::High), ("xhigh", Effort::High)] {
+        let mut bench = greeted();
+        bench.asked(
+            &set(&format!(r#""reasoning":"{word}","scope":"config""#)),
+            Ok(Receipt::Model(model.clone())),
+        );
+        assert_eq!(said(&mut bench.link), "", "the answer waits for both");
+        let (ticket, _, command) = bench.command();
+        assert_eq!(command, effort(asked));
+        bench.settle(ticket, Ok(Receipt::Done));
+        let told = format!(
+            r#"{{"id":"1","result":{{"name":"m","provider":"p","reasoning":"{}","source":"session"}}}}"#,
+            asked.name()
+        );
+        assert_eq!(said(&mut bench.link).trim(), told);
+    }
+    // A model that does not think is set all the same, and the answer does not claim more.
+    let mut bench = greeted();
+    bench.asked(&set(r#""reasoning":"high""#), Ok(Receipt::Model(model)));
+    let (ticket, ..) = bench.command();
+    bench.settle(ticket, Err(Refusal::new(RefusalKind::Unsupported, "it does not think")));
+    assert_eq!(
+        said(&mut bench.link).trim(),
+        r#"{"id":"1","result":{"name":"m","provider":"p","source":"session"}}"#
+    );
+    for wrong in [r#""reasoning":"hard""#, r#""fast":true"#, r#""scope":"world""#, r#""reset":true"#] {
+        let mut bench = greeted();
+        bench.say(&set(wrong));
+        assert!(said(&mut bench.link).contains(r#""code":-32602"#), "{wrong}");
+        assert!(bench.commands().is_empty(), "{wrong}");
+    }
+}
+
+#[test]
+fn where_it_works_is_told_to_who_inspects_it() {
+    let mut bench = greeted();
+    bench.opened("/home/user/p/src");
+    let context = r#"{"method":"ui.context.update","params":{"cwd":"/ui","active_file":{"path":"a.rs"}}}"#;
+    bench.asked(context, Ok(Receipt::Done));
+    let skill = SkillEntry {
+        id: "s".into(),
+        name: "S".into(),
+        description: "d".into(),
+        path: "/home/user/p/.skills/s/SKILL.md".into(),
+        from_project: true,
+        modified_at: Millis(5),
+    };
+    let skills = SkillList { skills: vec![skill], errors: vec![], truncated: false };
+    let ask = |id: u64, skills: bool| {
+        format!(
+            r#"{{"id":"{id}","method":"context.inspect","params":{{"include_agents":true,"include_skills":{skills}}}}}"#
+        )
+    };
+    bench.asked(&ask(2, true), Ok(Receipt::Skills(skills.clone())));
+    bench.asked(&ask(3, false), Ok(Receipt::Skills(skills)));
+    bench.asked(&ask(4, true), Err(Refusal::new(RefusalKind::Unsupported, "no")));
+    let sent = bench.sent();
+    let results: Vec<_> = sent.iter().map(|line| &line["result"]).collect();
+    assert_eq!(results[0]["runtime_working_dir"], "/home/user/p/src");
+    assert_eq!(results[0]["ui_context"]["active_file_path"], "a.rs");
+    assert_eq!(results[0]["skills"]["catalog"]["skills"][0]["name"], "S");
+    for result in &results[1..] {
+        assert!(
+            result["skills"].is_null() && result["runtime_working_dir"] == "/home/user/p/src",
+            "{result}"
+        );
+    }
+}
+
+#[test]
+fn numbers_are_told_to_who_asked_for_them() {
+    let usage = Usage { input: 100, output: 20, cache_read: 60, cache_write: 0, cost_micros: 1_500 };
+    for (option, told) in [(Some("true"), 2), (Some("false"), 0), (None, 0)] {
+        let mut bench = greeted();
+        let options = option.map(|value| ("diagnostics".to_owned(), value.to_owned()));
+        let greeting = Greeting { options: options.into_iter().collect(), ..Greeting::default() };
+        bench.call(|role, cx| role.open(cx, &greeting));
+        bench.begin("do it");
+        let (step, message) = bench.step();
+        bench.delta(message, "hi");
+        bench.now = Millis(bench.now.0 + 70);
+        bench.end_message(message);
+        bench.now = Millis(bench.now.0 + 900);
+        bench.end_step(step, usage);
+        bench.end(Outcome::Done);
+        let sent = bench.sent();
+        let lines: Vec<_> = sent.iter().filter(|line| line["method"] == "run.diagnostics").collect();
+        assert_eq!(lines.len(), told, "{option:?}");
+        let [call, summary] = lines[..] else { continue };
+        let call = &call["params"]["call"];
+        assert_eq!((&call["latency_ms"], &call["cache"]["hit_state"]), (&70.into(), &"hit".into()));
+        assert_eq!((&call["usage"]["total_tokens"], &call["cost_usd"]), (&120.into(), &0.0015.into()));
+        assert_eq!(summary["params"]["summary"]["total_calls"], 1);
+        assert!(sent.last().unwrap()["params"]["status"] == "completed", "the end is the last word");
+    }
+}
+
+#[test]
+fn what_changed_since_a_session_was_left_is_told_with_its_history() {
+    let model = |name: &str| ModelRef { provider: "p".into(), name: name.into() };
+    let replay = |cwd: &str, used: &str, chosen: Option<&str>, truncated: bool| {
+        let mut bench = greeted();
+        let now =
+            Greeting { cwd: "/here".into(), model: Some(("p".into(), "new".into())), ..Greeting::default() };
+        bench.call(|role, cx| role.open(cx, &now));
+        let opened = SessionEvent::Opened { cwd: cwd.into(), project: cwd.into(), parent: None };
+        let chosen = chosen.map(|name| Body::Session(SessionEvent::ModelChosen { model: model(name) }));
+        let step = RunEvent::StepStarted { turn: TurnId(2), step: StepId(3), model: Some(model(used)) };
+        let bodies = [Some(Body::Session(opened)), chosen, Some(Body::Run(step))];
+        let number = |(at, body): (usize, Body)| Event { seq: Seq(at as u64 + 1), at: Millis(1), body };
+        let events = bodies.into_iter().flatten().enumerate().map(number).collect();
+        let history = Receipt::History(History { runs: 1, events, truncated });
+        bench.asked(
+            r#"{"id":"1","method":"session.history","params":{"session_id":"sess-0123abcd"}}"#,
+            Ok(history),
+        );
+        bench.sent().pop().unwrap()["result"]["resume_diff"].as_str().map(str::to_owned)
+    };
+    assert_eq!(replay("/here", "new", None, false), None);
+    assert_eq!(replay("/here", "old", Some("old"), false), None, "the session keeps its own model");
+    assert_eq!(replay("/here", "old", None, true), None, "of a history that was cut it is not known");
+    assert_eq!(
+        replay("/there", "old", None, false).as_deref(),
+        Some(
+            "Resume context:\n- Working directory: this session works in /there, the runtime was started in /here\n\
+             - Model changed: p/old -> p/new"
+        )
+    );
 }
 
 #[test]

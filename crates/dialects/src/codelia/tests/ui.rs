@@ -2,7 +2,8 @@
 
 use super::{run_event, ui, ui_greeted, ui_running};
 use domain::ask::{AskKind, Preview, Risk};
-use domain::command::{Command, ListCommand, Receipt};
+use domain::command::{Command, ListCommand, Receipt, RefusalKind, SessionCommand};
+use domain::session::Effort;
 use roles::Line;
 
 #[test]
@@ -20,12 +21,63 @@ fn what_a_list_holds() {
     bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"},"server_capabilities":{"supports_skills_list":true}}}"#);
     let models = bench.command(Command::List(ListCommand::Models { provider: None }));
     bench.hear(r#"{"id":"3","result":{"provider":"p","models":["m"],"current":"m","details":{"m":{"context_window":10,"cost_per_1m_input_tokens_usd":1}}}}"#);
-    let Some(Ok(Receipt::Models { models, .. })) = bench.settlement(models) else { panic!("no models") };
+    // All providers are asked; one that is there already or cannot be had adds nothing.
+    bench.hear(r#"{"id":"4","result":{"provider":"openai","models":["g"],"details":{}}}"#);
+    bench.hear(r#"{"id":"5","result":{"provider":"p","models":["m"],"current":"m"}}"#);
+    for id in 6..=8 {
+        bench.hear(&format!(r#"{{"id":"{id}","error":{{"code":-32602,"message":"no key"}}}}"#));
+    }
+    assert_eq!(bench.settlement(models), None);
+    bench.hear(r#"{"id":"9","error":{"code":-32602,"message":"no key"}}"#);
+    let Some(Ok(Receipt::Models { models, current })) = bench.settlement(models) else { panic!("no models") };
+    let names: Vec<String> = models.iter().map(|entry| entry.model.to_string()).collect();
+    assert_eq!(
+        (names, current.unwrap().to_string()),
+        (vec!["p/m".to_owned(), "openai/g".into()], "p/m".into())
+    );
     assert_eq!((models[0].context_window, models[0].price_input), (Some(10), Some(1_000_000)));
+    // A runtime without models says so, whoever else might have some.
+    let refused = bench.command(Command::List(ListCommand::Models { provider: None }));
+    for id in 10..=16 {
+        bench.hear(&format!(r#"{{"id":"{id}","error":{{"code":-32601,"message":"method not found"}}}}"#));
+    }
+    assert!(
+        matches!(bench.settlement(refused), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
+    );
     let skills = bench.command(Command::List(ListCommand::Skills { cwd: None, reload: true }));
-    bench.hear(r#"{"id":"4","result":{"skills":[{"id":"s","name":"n","description":"d","path":"/p","dir":"/","scope":"user","mtime_ms":12.5}],"errors":[],"truncated":false}}"#);
+    bench.hear(r#"{"id":"17","result":{"skills":[{"id":"s","name":"n","description":"d","path":"/p","dir":"/","scope":"user","mtime_ms":12.5}],"errors":[],"truncated":false}}"#);
     let Some(Ok(Receipt::Skills(list))) = bench.settlement(skills) else { panic!("no skills") };
     assert_eq!(list.skills[0].modified_at.0, 12);
+}
+
+#[test]
+fn how_hard_the_model_thinks_is_set_with_the_model() {
+    let mut bench = ui();
+    bench.hear(r#"{"id":"1","result":{"protocol_version":"0","server":{"name":"rt","version":"1"}}}"#);
+    let set = |effort| Command::Session(SessionCommand::SetEffort { effort });
+    let unknown = bench.command(set(Some(Effort::High)));
+    assert!(
+        matches!(bench.settlement(unknown), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
+    );
+    bench.hear(r#"{"id":"2","result":{"provider":"p","models":["m"],"current":"m","reasoning":"medium"}}"#);
+    assert_eq!(bench.state.settings.effort, Some(Effort::Medium));
+    bench.forget();
+    let ticket = bench.command(set(Some(Effort::High)));
+    assert!(bench.lines()[0].contains(
+        r#""method":"model.set","params":{"name":"m","provider":"p","reasoning":"high","scope":"session"}"#
+    ));
+    bench.hear(r#"{"id":"3","result":{"provider":"p","name":"m","reasoning":"high","source":"session"}}"#);
+    assert_eq!(bench.settlement(ticket), Some(Ok(Receipt::Done)));
+    assert_eq!(bench.state.settings.effort, Some(Effort::High));
+    // A runtime that takes the model and not the effort says so by leaving it out.
+    let ticket = bench.command(set(Some(Effort::Low)));
+    bench.hear(r#"{"id":"4","result":{"provider":"p","name":"m"}}"#);
+    assert!(
+        matches!(bench.settlement(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::Unsupported)
+    );
+    assert_eq!(bench.state.settings.effort, None);
+    let ticket = bench.command(set(None));
+    assert!(matches!(bench.settlement(ticket), Some(Err(_))));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::super::wire::{
     ActiveFile, ImageUrl, InputPart, McpListParams, ModelListParams, ModelSetParams, Range, RunCancelParams,
     RunInput, RunStartParams, Selection, SessionListParams, SkillsListParams, UiContextParams,
 };
-use super::responses::SentRequest;
+use super::responses::{GatheredModels, SentRequest};
 use super::{CodeliaUi, OPEN_WITHIN, OPENING, Starting};
 use crate::rpc;
 use domain::command::{
@@ -14,13 +14,18 @@ use domain::command::{
 use domain::content::{Input, Part};
 use domain::ids::{RunId, SessionId};
 use domain::port::Ticket;
-use domain::session::{RunSummary, SessionSummary};
+use domain::session::{Effort, RunSummary, SessionSummary};
 use domain::signal::UiContext;
 use roles::{Item, Seen, UiCx};
 use serde_json::json;
 
 /// Asked for when no limit is wanted; the document knows no word for that.
 const NO_LIMIT: i64 = 100_000;
+
+/// The scope of what is set here: what the person has configured there stays as it is.
+const FOR_THE_SESSION: &str = "session";
+/// The providers that the existing runtime knows.
+const PROVIDERS: &[&str] = &["openai", "anthropic", "openrouter", "moonshot", "zai", "xai"];
 
 /// Whether a command has to wait until a replay is over.
 pub(super) fn starts_something(command: &Command) -> bool {
@@ -55,14 +60,17 @@ impl CodeliaUi {
             Command::Library(LibraryCommand::List { scope, limit, search }) => {
                 self.lower_list(cx, ticket, scope, limit, search);
             }
-            Command::List(ListCommand::Models { provider }) => {
-                let params = ModelListParams { provider, include_details: true };
-                self.ask_runtime(cx, &params, SentRequest::Models { ticket });
-            }
+            Command::List(ListCommand::Models { provider }) => self.lower_models(cx, ticket, provider),
             Command::Session(SessionCommand::SetModel { provider, name }) => {
-                let params = ModelSetParams { name, provider, reset: false };
+                let params = ModelSetParams {
+                    name,
+                    provider,
+                    scope: Some(FOR_THE_SESSION.to_owned()),
+                    ..ModelSetParams::default()
+                };
                 self.ask_runtime(cx, &params, SentRequest::SetModel { ticket });
             }
+            Command::Session(SessionCommand::SetEffort { effort }) => self.lower_effort(cx, ticket, effort),
             Command::List(ListCommand::Servers) if !self.capabilities().supports_mcp_list => {
                 cx.settle(
                     ticket,
@@ -119,6 +127,39 @@ impl CodeliaUi {
                 cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
             }
         }
+    }
+
+    /// The wire lists one provider at a time: all that the existing runtime knows are asked at once.
+    fn lower_models(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, provider: Option<String>) {
+        let others = if provider.is_none() { PROVIDERS } else { &[] };
+        self.gathered.insert(ticket, GatheredModels::of(others.len() + 1));
+        let others = others.iter().map(|provider| (Some((*provider).to_owned()), false));
+        for (provider, wanted) in std::iter::once((provider, true)).chain(others) {
+            let params = ModelListParams { provider, include_details: true };
+            if !self.ask_runtime(cx, &params, SentRequest::Models { ticket, wanted }) {
+                let refusal = Refusal::new(RefusalKind::TooMany, "too many requests wait for the runtime");
+                self.gather(cx, ticket, wanted, Err(refusal));
+            }
+        }
+    }
+
+    /// How hard the model thinks is set together with the model.
+    fn lower_effort(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, effort: Option<Effort>) {
+        let (Some(model), Some(effort)) = (self.model.clone(), effort) else {
+            let words = match effort {
+                Some(_) => "this runtime did not say which model it uses",
+                None => "this runtime has no word for leaving the thinking to the provider",
+            };
+            return cx.settle(ticket, Err(unsupported(words)));
+        };
+        let params = ModelSetParams {
+            name: model.name,
+            provider: Some(model.provider),
+            reasoning: Some(effort.name().to_owned()),
+            scope: Some(FOR_THE_SESSION.to_owned()),
+            ..ModelSetParams::default()
+        };
+        self.ask_runtime(cx, &params, SentRequest::SetEffort { ticket });
     }
 
     /// Whether nothing is under way.

@@ -1,5 +1,6 @@
 //! What the runtime answers to our requests, understood by what was asked.
 
+use super::super::effort_name;
 use super::super::wire::{
     InitializeResult, McpListResult, McpServer, ModelListResult, ModelSetResult, RunCancelResult,
     RunStartResult, SessionHistoryResult, SessionItem, SessionListResult, Skill, SkillsListResult, Status,
@@ -12,7 +13,7 @@ use domain::fact::{Fact, Key, Said};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::session::{
-    ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
+    Effort, ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
 use roles::{Drift, Seen, UiCx, UiEffect};
 use serde::de::DeserializeOwned;
@@ -40,10 +41,16 @@ pub(super) enum SentRequest {
     },
     /// All sessions, to look for the one in [`CodeliaUi::opening`].
     Find,
+    /// The models of one provider, of several that are asked.
     Models {
         ticket: Ticket,
+        /// Whether the list is none without it.
+        wanted: bool,
     },
     SetModel {
+        ticket: Ticket,
+    },
+    SetEffort {
         ticket: Ticket,
     },
     Servers {
@@ -54,19 +61,45 @@ pub(super) enum SentRequest {
     },
 }
 
+/// Models of several providers, until all have answered.
+#[derive(Debug, Default)]
+pub(super) struct GatheredModels {
+    /// How many have not.
+    waiting: usize,
+    models: Vec<ModelEntry>,
+    current: Option<ModelRef>,
+    /// Why there is no list.
+    refusal: Option<Refusal>,
+}
+
+impl GatheredModels {
+    /// Of so many lists, none of which has come.
+    pub(super) fn of(waiting: usize) -> GatheredModels {
+        GatheredModels { waiting, ..GatheredModels::default() }
+    }
+}
+
+fn model_unknown(mut refusal: Refusal) -> Refusal {
+    if refusal.kind == RefusalKind::Invalid {
+        refusal.kind = RefusalKind::ModelUnknown;
+    }
+    refusal
+}
+
 impl SentRequest {
-    /// The command that waits; a `run.start` has its own place.
+    /// The command that waits; a `run.start` has its own place, and so have models that are gathered.
     pub(super) fn ticket(&self) -> Option<Ticket> {
         match self {
             SentRequest::Handshake
             | SentRequest::CurrentModel
             | SentRequest::RunStart
-            | SentRequest::Find => None,
+            | SentRequest::Find
+            | SentRequest::Models { .. } => None,
             SentRequest::History { ticket } => *ticket,
             SentRequest::Cancel { ticket, .. }
             | SentRequest::Sessions { ticket, .. }
-            | SentRequest::Models { ticket }
             | SentRequest::SetModel { ticket }
+            | SentRequest::SetEffort { ticket }
             | SentRequest::Servers { ticket }
             | SentRequest::Skills { ticket } => Some(*ticket),
         }
@@ -140,25 +173,22 @@ impl CodeliaUi {
                     listed.map(|list| Receipt::Sessions(self.sessions(cx, list, search.as_deref())));
                 cx.settle(ticket, receipt);
             }
-            SentRequest::Models { ticket } => {
-                let receipt = lift::<ModelListResult>(outcome).map(|list| {
-                    self.current_model(cx, &list);
-                    lift_models(list)
-                });
-                cx.settle(ticket, receipt);
+            SentRequest::Models { ticket, wanted } => {
+                self.gather(cx, ticket, wanted, lift::<ModelListResult>(outcome));
             }
             SentRequest::SetModel { ticket } => {
-                let set = lift::<ModelSetResult>(outcome).map_err(|mut refusal| {
-                    if refusal.kind == RefusalKind::Invalid {
-                        refusal.kind = RefusalKind::ModelUnknown;
+                let set = lift::<ModelSetResult>(outcome).map_err(model_unknown);
+                let receipt = set.map(|set| Receipt::Model(self.model_set(cx, set).0));
+                cx.settle(ticket, receipt);
+            }
+            SentRequest::SetEffort { ticket } => {
+                let set = lift::<ModelSetResult>(outcome).map_err(model_unknown);
+                let receipt = set.and_then(|set| match self.model_set(cx, set) {
+                    (_, Some(_)) => Ok(Receipt::Done),
+                    (model, None) => {
+                        let what = format!("{model} does not take a thinking effort here");
+                        Err(Refusal::new(RefusalKind::Unsupported, what))
                     }
-                    refusal
-                });
-                let receipt = set.map(|set| {
-                    let model = ModelRef { provider: set.provider, name: set.name };
-                    cx.fact(Fact::new(Said::Model(model.clone())));
-                    self.model = Some(model.clone());
-                    Receipt::Model(model)
                 });
                 cx.settle(ticket, receipt);
             }
@@ -183,6 +213,61 @@ impl CodeliaUi {
             let model = ModelRef { provider: list.provider.clone(), name: name.clone() };
             cx.fact(Fact::new(Said::Model(model.clone())));
             self.model = Some(model);
+            self.effort(cx, list.reasoning.as_deref());
+        }
+    }
+
+    /// A model was set; gives it, and how hard it thinks as far as that was said.
+    fn model_set(&mut self, cx: &mut UiCx<'_>, set: ModelSetResult) -> (ModelRef, Option<Effort>) {
+        let model = ModelRef { provider: set.provider, name: set.name };
+        cx.fact(Fact::new(Said::Model(model.clone())));
+        self.model = Some(model.clone());
+        (model, self.effort(cx, set.reasoning.as_deref()))
+    }
+
+    fn effort(&mut self, cx: &mut UiCx<'_>, word: Option<&str>) -> Option<Effort> {
+        let effort = word.and_then(effort_name::read);
+        if effort != self.effort {
+            self.effort = effort;
+            cx.fact(Fact::new(Said::Effort(effort)));
+        }
+        effort
+    }
+
+    /// The models of one more provider; when all have answered, the list is whole.
+    pub(super) fn gather(
+        &mut self,
+        cx: &mut UiCx<'_>,
+        ticket: Ticket,
+        wanted: bool,
+        list: Result<ModelListResult, Refusal>,
+    ) {
+        let Some(gathered) = self.gathered.get_mut(&ticket) else { return };
+        gathered.waiting -= 1;
+        let over = gathered.waiting == 0;
+        match list {
+            Ok(list) => {
+                let known = gathered.models.iter().any(|entry| entry.model.provider == list.provider);
+                if wanted {
+                    gathered.current = list
+                        .current
+                        .as_ref()
+                        .map(|name| ModelRef { provider: list.provider.clone(), name: name.clone() });
+                }
+                if !known {
+                    gathered.models.extend(lift_models(list.clone()));
+                }
+                if wanted {
+                    self.current_model(cx, &list);
+                }
+            }
+            // A provider without a key, or one that the runtime does not know, has no models.
+            Err(refusal) if wanted => gathered.refusal = Some(refusal),
+            Err(_) => {}
+        }
+        if over && let Some(gathered) = self.gathered.remove(&ticket) {
+            let GatheredModels { models, current, refusal, .. } = gathered;
+            cx.settle(ticket, refusal.map_or(Ok(Receipt::Models { models, current }), Err));
         }
     }
 
@@ -338,7 +423,7 @@ fn lift_session(item: SessionItem) -> Result<SessionSummary, String> {
     })
 }
 
-fn lift_models(list: ModelListResult) -> Receipt {
+fn lift_models(list: ModelListResult) -> Vec<ModelEntry> {
     let micros = |dollars: Option<f64>| {
         dollars.filter(|d| d.is_finite() && *d >= 0.0).map(|d| (d * 1e6).round() as u64)
     };
@@ -354,9 +439,7 @@ fn lift_models(list: ModelListResult) -> Receipt {
             price_output: micros(detail.cost_per_1m_output_tokens_usd),
         }
     };
-    let models = list.models.into_iter().map(entry).collect();
-    let current = list.current.map(|name| ModelRef { provider: provider.clone(), name });
-    Receipt::Models { models, current }
+    list.models.into_iter().map(entry).collect()
 }
 
 fn lift_server(server: McpServer) -> ServerEntry {

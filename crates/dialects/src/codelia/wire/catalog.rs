@@ -75,6 +75,9 @@ pub struct SessionHistoryResult {
     /// Whether older ones were left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
+    /// `[L]` What is other than when the session was left, in lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_diff: Option<String>,
 }
 
 /// Parameters of `model.list`.
@@ -104,6 +107,12 @@ pub struct ModelListResult {
     /// Limits and prices by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<BTreeMap<String, ModelDetails>>,
+    /// `[L]` Where the current one comes from: `config` or `session`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// `[L]` How hard it thinks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
 }
 
 /// Limits and prices of a model.
@@ -128,13 +137,22 @@ pub struct ModelDetails {
 }
 
 /// Parameters of `model.set`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSetParams {
     #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
+    /// `[L]` How hard it shall think: `low`, `medium`, `high`, `xhigh` or `max`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// `[L]` Whether it shall answer sooner for more money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fast: Option<bool>,
+    /// `[L]` For how long: `config` or `session`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
     /// `[L]` Back to the configured model.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "std::ops::Not::not")]
     pub reset: bool,
@@ -147,6 +165,12 @@ pub struct ModelSetResult {
     #[serde(default, deserialize_with = "null_as_default")]
     pub provider: String,
     pub name: String,
+    /// `[L]` For how long: `config` or `session`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// `[L]` How hard it thinks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
 }
 
 /// Parameters of `mcp.list`.

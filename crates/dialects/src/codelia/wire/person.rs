@@ -1,5 +1,6 @@
 //! What is known about the person's place, and the questions to the person: `ui.*`.
 
+use super::SkillsListResult;
 use serde::{Deserialize, Serialize};
 use wire::lenient::null_as_default;
 
@@ -20,6 +21,55 @@ pub struct UiContextParams {
     /// Anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extensions: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// `[L]` Parameters of `context.inspect`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ContextInspectParams {
+    /// Whether files of instructions are wanted.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub include_agents: bool,
+    /// Whether skills are wanted.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub include_skills: bool,
+}
+
+/// `[L]` Where the runtime works, and with what. What it does not know is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ContextInspectResult {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_working_dir: Option<String>,
+    /// The folder that it works in freely.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_sandbox_root: Option<String>,
+    /// What the UI told last about where the person works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ui_context: Option<InspectedUi>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<InspectedSkills>,
+}
+
+/// `[L]` Where the person works.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InspectedUi {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_root: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_file_path: Option<String>,
+}
+
+/// `[L]` The skills as seen from there.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InspectedSkills {
+    pub root_dir: String,
+    pub working_dir: String,
+    pub catalog: SkillsListResult,
 }
 
 /// The file with the focus.

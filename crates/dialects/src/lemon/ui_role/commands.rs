@@ -122,6 +122,7 @@ impl LemonUi {
                 SessionCommand::Close
                 | SessionCommand::Rename { .. }
                 | SessionCommand::SetLeaf { .. }
+                | SessionCommand::SetEffort { .. }
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetTools { .. },
             )

@@ -225,6 +225,7 @@ impl NousUi {
                 | SessionCommand::Rename { .. }
                 | SessionCommand::Stats
                 | SessionCommand::SetModel { .. }
+                | SessionCommand::SetEffort { .. }
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetTools { tools: None },
             )

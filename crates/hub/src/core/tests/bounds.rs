@@ -63,6 +63,7 @@ fn inputs_wait_up_to_so_many_bytes() {
 fn in_front(engine: Engine) -> Core {
     let setup = Setup {
         engine,
+        effort: None,
         cwd: "/w".into(),
         project: "/w".into(),
         policy: Policy::Ask,

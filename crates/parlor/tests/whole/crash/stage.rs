@@ -102,6 +102,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
     let cwd = place.display().to_string();
     let setup = Setup {
         engine: Engine::Driven,
+        effort: None,
         cwd: cwd.clone(),
         project: cwd,
         policy: Policy::Ask,

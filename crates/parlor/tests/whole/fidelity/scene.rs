@@ -54,6 +54,7 @@ impl Scene {
         let cwd = place.path().canonicalize().expect("a place").display().to_string();
         let setup = Setup {
             engine: Engine::Driven,
+            effort: None,
             cwd: cwd.clone(),
             project: cwd,
             policy: Policy::default(),
@@ -181,6 +182,7 @@ async fn connect(behind: &Hub, dialect: Dialect, place: &Path, session: Option<&
     let cwd = "/".to_owned();
     let setup = Setup {
         engine,
+        effort: None,
         cwd: cwd.clone(),
         project: cwd.clone(),
         policy: Policy::default(),
