@@ -1,16 +1,21 @@
-//! The laws of the event stream as a checker. It runs in every test, in the conformance kit and in debug builds.
+//! The laws of the event stream as a checker. It runs in every test that sees events, in the conformance kit and in debug builds.
 //!
-//! It keeps only what is open and the largest ids, so it can watch a stream for ever. Ids must rise within their kind: that is
-//! how "never reused" is checked without remembering them all.
+//! It keeps only what is open and the largest ids, so it can watch a stream for ever, from its first event ([`Grammar::new`]) or from
+//! the state that a session is opened with ([`Grammar::at`]). Ids must rise within their kind: that is how "never reused" is checked
+//! without remembering them all. It sees what a stream shows: a cancel is no event, so "after a cancel nothing starts" is the hub's to
+//! keep, and which action a decision is about is known to it where a consent named it.
 
-use crate::ask::{Answer, AskKind, Closing};
+use crate::ask::{ActionDigest, Answer, AskKind, Closing};
 use crate::content::Role;
 use crate::event::{
-    AskEvent, Body, ContextEvent, Event, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent, ToolEvent,
+    AskEvent, Body, ContextEvent, Event, Leaving, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent,
+    ToolEvent,
 };
 use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
-use crate::tool::Decider;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::queue::QueueKind;
+use crate::state::{EntryKind, State};
+use crate::tool::{Decider, Decision, ToolPhase, ToolRun};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A broken law, in words.
@@ -32,8 +37,28 @@ impl std::error::Error for Violation {}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Tool {
-    Proposed { asked: Option<AskId>, answered: bool, allowed: Option<bool> },
+    /// `asked`: what the person was shown, once somebody was asked.
+    Proposed {
+        asked: Option<ActionDigest>,
+        answered: bool,
+        allowed: Option<bool>,
+    },
     Running,
+}
+
+/// A message that is open.
+#[derive(Debug, Clone, Copy)]
+struct OpenMessage {
+    role: Role,
+    run: Option<RunId>,
+}
+
+/// An ask that is open.
+#[derive(Debug, Clone)]
+struct OpenAsk {
+    run: Option<RunId>,
+    /// The tool and what was shown of it.
+    about: Option<(ToolRunId, ActionDigest)>,
 }
 
 /// Watches one session's stream.
@@ -43,10 +68,10 @@ pub struct Grammar {
     run: Option<RunId>,
     turn: Option<TurnId>,
     step: Option<StepId>,
-    messages: BTreeMap<MessageId, Role>,
+    messages: BTreeMap<MessageId, OpenMessage>,
     tools: BTreeMap<ToolRunId, Tool>,
-    asks: BTreeMap<AskId, (Option<RunId>, Option<ToolRunId>)>,
-    queued: BTreeSet<QueuedId>,
+    asks: BTreeMap<AskId, OpenAsk>,
+    queued: BTreeMap<QueuedId, QueueKind>,
     last: Last,
 }
 
@@ -77,6 +102,45 @@ impl Grammar {
     /// A watcher of a stream from its first event.
     pub fn new() -> Grammar {
         Grammar::default()
+    }
+
+    /// A watcher of what follows a state. What a state no longer knows, such as the answer to an ask that is closed, is not held
+    /// against what comes next.
+    pub fn at(state: &State) -> Grammar {
+        let (run, last) = (state.open_run(), state.last_id);
+        let id = run.map(|run| run.id);
+        // As far back as the run under way reaches: what an older one left open is damage, and not what comes next.
+        let tail = state.entries.values().rev().map_while(|entry| match &entry.kind {
+            EntryKind::Message(message) if message.run.is_some() && message.run != id => None,
+            EntryKind::Message(message) => Some(Some(message)),
+            EntryKind::Compaction(_) | EntryKind::Notice { .. } => Some(None),
+        });
+        let messages = tail.flatten().filter(|message| message.finish.is_none());
+        let tools = state.open_tools().into_iter().filter_map(|tool| state.tool(tool));
+        Grammar {
+            seq: Some(state.seq),
+            run: id,
+            turn: run.and_then(|run| run.open_turn()).map(|turn| turn.id),
+            step: run.and_then(|run| run.open_step()).map(|step| step.id),
+            messages: messages.map(|m| (m.id, OpenMessage { role: m.role, run: m.run })).collect(),
+            tools: tools.map(|tool| (tool.id, Tool::of(tool, state))).collect(),
+            asks: state
+                .asks
+                .iter()
+                .map(|ask| (ask.id, OpenAsk { run: ask.run, about: shown(&ask.kind) }))
+                .collect(),
+            queued: state.queues.all().map(|(kind, waiting)| (waiting.id, kind)).collect(),
+            // All ids of a session come from one counter.
+            last: Last {
+                run: Some(RunId(last)),
+                turn: Some(TurnId(last)),
+                step: Some(StepId(last)),
+                entry: Some(EntryId(last)),
+                tool: Some(ToolRunId(last)),
+                ask: Some(AskId(last)),
+                queued: Some(QueuedId(last)),
+            },
+        }
     }
 
     /// Takes the next event.
@@ -143,7 +207,7 @@ impl Grammar {
             RunEvent::StepEnded { step, .. } => {
                 law(2, self.step == Some(*step), || format!("{step} ended but is not open"))?;
                 law(2, self.tools.is_empty(), || format!("{step} ended before its tools"))?;
-                let open = self.messages.values().any(|role| *role == Role::Assistant);
+                let open = self.messages.values().any(|message| message.role == Role::Assistant);
                 law(2, !open, || format!("{step} ended before its messages"))?;
                 self.step = None;
                 Ok(())
@@ -161,7 +225,7 @@ impl Grammar {
                 law(2, *step == self.step || step.is_none(), || {
                     format!("{message} started outside its step")
                 })?;
-                self.messages.insert(*message, *role);
+                self.messages.insert(*message, OpenMessage { role: *role, run: self.run });
                 rises(&mut self.last.entry, (*message).into())
             }
             MessageEvent::Delta { message, .. } | MessageEvent::PartAdded { message, .. } => {
@@ -177,25 +241,40 @@ impl Grammar {
 
     fn queue(&mut self, event: &QueueEvent) -> Checked {
         match event {
-            QueueEvent::Added { item, .. } => {
-                self.queued.insert(*item);
+            QueueEvent::Added { item, kind, .. } => {
+                self.queued.insert(*item, *kind);
                 rises(&mut self.last.queued, *item)
             }
             QueueEvent::Edited { item, .. } => {
-                law(6, self.queued.contains(item), || format!("{item} does not wait"))
+                law(6, self.queued.contains_key(item), || format!("{item} does not wait"))
             }
-            QueueEvent::Left { item, .. } => {
-                law(6, self.queued.remove(item), || format!("{item} does not wait"))
+            QueueEvent::Left { item, leaving } => {
+                let Some(kind) = self.queued.remove(item) else {
+                    return Err((6, format!("{item} does not wait")));
+                };
+                match leaving {
+                    Leaving::Taken => self.taken(*item, kind),
+                    Leaving::Dropped | Leaving::Cleared => Ok(()),
+                }
             }
             QueueEvent::ModeSet { .. } => Ok(()),
         }
+    }
+
+    fn taken(&self, item: QueuedId, kind: QueueKind) -> Checked {
+        let steers = self.queued.values().any(|waiting| *waiting == QueueKind::Steer);
+        law(6, kind == QueueKind::Steer || !steers, || format!("{item} was taken while a steer waits"))?;
+        let older = self.queued.iter().any(|(other, of)| *of == kind && *other < item);
+        law(6, !older, || format!("{item} was taken before one that has waited longer"))
     }
 
     fn run_ended(&mut self, run: RunId, outcome: &Outcome) -> Checked {
         law(2, self.run == Some(run), || format!("{run} ended but is not open"))?;
         // What is in the turn has ended then: a turn ends after its messages and its step, a step after its tools.
         law(2, self.turn.is_none(), || format!("{run} ended before its turn"))?;
-        law(4, self.asks.values().all(|(of, _)| *of != Some(run)), || {
+        let speaks = self.messages.values().any(|message| message.run == Some(run));
+        law(2, !speaks, || format!("{run} ended before its messages"))?;
+        law(4, self.asks.values().all(|ask| ask.run != Some(run)), || {
             format!("{run} ended before its asks")
         })?;
         let cleared = self.queued.is_empty() || *outcome == Outcome::Done;
@@ -216,20 +295,7 @@ impl Grammar {
                 self.tools.insert(*tool, Tool::Proposed { asked: None, answered: false, allowed: None });
                 rises(&mut self.last.tool, *tool)
             }
-            ToolEvent::Decided { tool, decision } => {
-                let Some(Tool::Proposed { asked, answered, allowed }) = self.tools.get_mut(tool) else {
-                    return Err((5, format!("{tool} was decided but is not proposed")));
-                };
-                law(5, allowed.is_none(), || format!("{tool} was decided twice"))?;
-                // A foreign runtime may decide by itself once its question is closed.
-                let foreign = decision.by == Decider::Foreign;
-                let fair = !decision.allowed || asked.is_none() || *answered || foreign;
-                law(5, fair, || {
-                    format!("{tool} was allowed while or although its ask was not answered with yes")
-                })?;
-                *allowed = Some(decision.allowed);
-                Ok(())
-            }
+            ToolEvent::Decided { tool, decision } => self.decided(*tool, decision),
             ToolEvent::Started { tool } => {
                 let may = matches!(self.tools.get(tool), Some(Tool::Proposed { allowed: Some(true), .. }));
                 law(5, may, || format!("{tool} started without a recorded yes"))?;
@@ -240,41 +306,86 @@ impl Grammar {
                 law(2, self.tools.get(tool) == Some(&Tool::Running), || format!("{tool} is not running"))
             }
             ToolEvent::Ended { tool, .. } => {
-                let asked = self.asks.values().any(|(_, of)| *of == Some(*tool));
+                let about = |ask: &OpenAsk| ask.about.as_ref().is_some_and(|(of, _)| of == tool);
+                let asked = self.asks.values().any(about);
                 law(4, !asked, || format!("{tool} ended before its ask"))?;
                 law(2, self.tools.remove(tool).is_some(), || format!("{tool} ended but is not open"))
             }
         }
     }
 
+    fn decided(&mut self, tool: ToolRunId, decision: &Decision) -> Checked {
+        let Some(Tool::Proposed { asked, answered, allowed }) = self.tools.get_mut(&tool) else {
+            return Err((5, format!("{tool} was decided but is not proposed")));
+        };
+        law(5, allowed.is_none(), || format!("{tool} was decided twice"))?;
+        // A foreign runtime may decide by itself once its question is closed.
+        let foreign = decision.by == Decider::Foreign;
+        let fair = !decision.allowed || asked.is_none() || *answered || foreign;
+        law(5, fair, || format!("{tool} was allowed while or although its ask was not answered with yes"))?;
+        let same = match (asked, &decision.digest) {
+            (Some(shown), Some(decided)) => !decision.allowed || shown == decided,
+            (None, _) | (_, None) => true,
+        };
+        law(5, same, || format!("{tool} was allowed for another action than the one that was shown"))?;
+        *allowed = Some(decision.allowed);
+        Ok(())
+    }
+
     fn ask_opened(&mut self, ask: AskId, run: Option<RunId>, kind: &AskKind) -> Checked {
         law(4, run.is_none() || run == self.run, || format!("{ask} opened outside its run"))?;
-        let about = match kind {
-            AskKind::Consent(consent) => Some(consent.tool),
-            AskKind::Confirm { .. }
-            | AskKind::Choose { .. }
-            | AskKind::Text { .. }
-            | AskKind::Edit { .. } => None,
-        };
-        if let Some(tool) = about {
-            let Some(Tool::Proposed { asked, allowed: None, .. }) = self.tools.get_mut(&tool) else {
+        let about = shown(kind);
+        if let Some((tool, digest)) = &about {
+            let Some(Tool::Proposed { asked, answered, allowed: None }) = self.tools.get_mut(tool) else {
                 return Err((5, format!("{ask} asks about {tool}, which is not up for decision")));
             };
-            *asked = Some(ask);
+            (*asked, *answered) = (Some(digest.clone()), false);
         }
-        self.asks.insert(ask, (run, about));
+        self.asks.insert(ask, OpenAsk { run, about });
         rises(&mut self.last.ask, ask)
     }
 
     fn ask_closed(&mut self, ask: AskId, closing: &Closing) -> Checked {
-        let Some((_, about)) = self.asks.remove(&ask) else {
+        let Some(OpenAsk { about, .. }) = self.asks.remove(&ask) else {
             return Err((4, format!("{ask} closed but is not open")));
         };
-        let yes = matches!(closing, Closing::Answered { answer: Answer::Allow { .. }, .. });
-        if let Some(Tool::Proposed { answered, .. }) = about.and_then(|tool| self.tools.get_mut(&tool)) {
+        let Some((tool, shown)) = about else { return Ok(()) };
+        let (yes, seen) = match closing {
+            Closing::Answered { answer: Answer::Allow { digest, .. }, .. } => (true, digest.as_ref()),
+            Closing::Answered { .. } | Closing::Withdrawn | Closing::Expired | Closing::Unattended => {
+                (false, None)
+            }
+        };
+        law(5, seen.is_none_or(|seen| *seen == shown), || {
+            format!("{ask} was answered with yes to another action")
+        })?;
+        if let Some(Tool::Proposed { answered, .. }) = self.tools.get_mut(&tool) {
             *answered = yes;
         }
         Ok(())
+    }
+}
+
+impl Tool {
+    /// A tool run that has not ended, as a state knows it.
+    fn of(tool: &ToolRun, state: &State) -> Tool {
+        let asked = match &tool.phase {
+            ToolPhase::Running => return Tool::Running,
+            ToolPhase::Awaiting(ask) => state.ask(*ask).and_then(|ask| shown(&ask.kind)),
+            ToolPhase::Proposed | ToolPhase::Allowed | ToolPhase::Ended(_) => None,
+        };
+        let allowed = tool.decision.as_ref().map(|decision| decision.allowed);
+        Tool::Proposed { asked: asked.map(|(_, digest)| digest), answered: false, allowed }
+    }
+}
+
+/// The tool that a question is about, and what it shows of it.
+fn shown(kind: &AskKind) -> Option<(ToolRunId, ActionDigest)> {
+    match kind {
+        AskKind::Consent(consent) => Some((consent.tool, consent.digest.clone())),
+        AskKind::Confirm { .. } | AskKind::Choose { .. } | AskKind::Text { .. } | AskKind::Edit { .. } => {
+            None
+        }
     }
 }
 

@@ -539,8 +539,7 @@ impl Live {
     fn new(state: State, engine: Engine) -> Live {
         let ids = Ids::after(state.last_id);
         let canon = engine.canon(&ids);
-        // A stream can only be watched from its first event.
-        let grammar = (cfg!(debug_assertions) && state.seq.0 == 0).then(Grammar::new);
+        let grammar = cfg!(debug_assertions).then(|| Grammar::at(&state));
         Live {
             state,
             board: Board::default(),
