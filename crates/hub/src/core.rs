@@ -104,6 +104,8 @@ pub(crate) struct Live {
     veil: Veil,
     /// The last event of a lossless runtime, while it may end in the beginning of a secret.
     waiting: Option<Arc<Event>>,
+    /// What the person allowed for the session, where the runtime does not keep that.
+    granted: Vec<their_rules::Granted>,
     /// About how much a mirrored session holds.
     mirrored: usize,
     /// The message that is being streamed there, and how much of it came.
@@ -551,6 +553,7 @@ impl Live {
             secrets: Secrets::default(),
             veil: Veil::default(),
             waiting: None,
+            granted: Vec::new(),
             mirrored: 0,
             streamed: None,
         }

@@ -20,7 +20,7 @@ impl Core {
         let id = ask.id;
         let crowded = self.live(session).is_ok_and(|live| live.state.asks.len() >= MAX_OPEN_ASKS);
         self.emit(session, Body::Ask(AskEvent::Opened(ask)));
-        if let (true, Some(closing)) = (consent, self.own_answer()) {
+        if let Some(closing) = self.own_answer(session, id) {
             self.close_ask(session, id, closing, None);
         } else if crowded || self.watched(session) && !self.attended(session, consent) {
             self.close_ask(session, id, Closing::Unattended, None);
@@ -51,6 +51,7 @@ impl Core {
         let by = self.name_of(ui);
         let closing = self.live(session)?.state.close_with(ask, &answer, by.clone())?;
         self.learn(session, ask, &answer)?;
+        self.keep_yes(session, ask, &answer);
         let secret = Closing::Answered { answer, by };
         self.close_ask(session, ask, closing, Some(secret));
         self.done(ui, ticket)
@@ -69,7 +70,8 @@ impl Core {
         let is_consent = open.about().is_some();
         // Our own engine records its decisions itself.
         let decision = live.canon.as_ref().and_then(|_| canon::decision(&live.state, ask, &closing));
-        let decision = decision.map(|decision| self.decided_here(decision, &closing));
+        let ours = self.own_answer(session, ask);
+        let decision = decision.map(|decision| self.decided_here(decision, ours.as_ref(), &closing));
         self.emit(session, Body::Ask(AskEvent::Closed { ask, closing: closing.clone() }));
         self.emit_all(session, decision.into_iter().collect());
         let closing = self.setup.engine.hears(is_consent, full.unwrap_or(closing));

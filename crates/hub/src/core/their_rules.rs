@@ -1,12 +1,14 @@
 //! A foreign runtime has rules of its own: what of a policy can be kept for it, and what is refused.
 //!
-//! What may run without asking is decided there. Two things can be done here: to say no to every consent that it asks for
-//! (`read-only`), and to have nothing to do with a runtime that acts without asking. Invariant: no other mode is ever taken for such a
+//! What may run without asking is decided there. Three things can be done here: to say no to every consent that it asks for
+//! (`read-only`), to say yes again to the same action where the person said so for the session and the wire has no word for that, and
+//! to have nothing to do with a runtime that acts without asking. Invariant: no other mode is ever taken for such a
 //! runtime, so none is shown; and nothing that sets a model to work is said to one that had to ask, before it told that it does.
 
 use super::{Core, In, MAX_REQUESTS, Out};
-use domain::ask::{Answer, AskKind, Closing};
+use domain::ask::{Answer, AskKind, Closing, Consent, Preview, Scope};
 use domain::command::{Command, Refusal, RefusalKind};
+use domain::content::Json;
 use domain::event::{Body, SessionEvent, ToolEvent};
 use domain::ids::{AskId, SessionId};
 use domain::port::Abilities;
@@ -15,10 +17,31 @@ use domain::tool::{Decider, Decision};
 
 /// What the runtime's model hears.
 const DENIED: &str = "the person lets nothing be changed (read-only)";
+/// Who decided when the person had said yes for the session.
+const GRANTED: &str = "the same action, allowed for this session";
+/// Most actions of a session that are kept as allowed; past it the person is asked again.
+pub const MAX_GRANTED: usize = 256;
 const WHERE: &str = "set it where the runtime is started";
 /// Why a runtime is let go that had to ask.
 const ACTS_UNASKED: &str = "it acts without asking, so nothing was said to it. Start it so that it asks, or leave out --require-consent and \
      --policy";
+
+/// An action that the person said yes to for the session: as much of it as the runtime showed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Granted {
+    name: String,
+    args: Json,
+    preview: Option<Preview>,
+}
+
+impl Granted {
+    /// `None` when the runtime did not show what would happen: then nobody can tell whether another one is the same.
+    fn of(consent: &Consent) -> Option<Granted> {
+        let Consent { name, args, preview, .. } = consent;
+        let shown = *args != Json::empty() || preview.is_some();
+        shown.then(|| Granted { name: name.clone(), args: args.clone(), preview: preview.clone() })
+    }
+}
 
 impl Core {
     /// Holds a runtime with its own rules to a mode, as far as that can be done from here.
@@ -41,9 +64,9 @@ impl Core {
         let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
         for session in sessions {
             self.emit(&session, Body::Session(SessionEvent::PolicyChosen { policy }));
-            if let Some(closing) = self.own_answer() {
-                for ask in self.open_consents(&session) {
-                    self.close_ask(&session, ask, closing.clone(), None);
+            for ask in self.open_consents(&session) {
+                if let Some(closing) = self.own_answer(&session, ask) {
+                    self.close_ask(&session, ask, closing, None);
                 }
             }
         }
@@ -51,27 +74,42 @@ impl Core {
     }
 
     /// How a consent that a runtime with its own rules asks for is answered without the person, if it is.
-    pub(super) fn own_answer(&self) -> Option<Closing> {
-        let denies = self.setup.engine.has_own_rules() && self.setup.policy == Policy::ReadOnly;
-        denies.then(|| Closing::Answered {
-            answer: Answer::Deny { reason: Some(DENIED.to_owned()) },
-            by: Some(Policy::ReadOnly.name().to_owned()),
-        })
+    pub(super) fn own_answer(&self, session: &SessionId, ask: AskId) -> Option<Closing> {
+        let live = self.sessions.get(session).filter(|_| self.setup.engine.has_own_rules())?;
+        let AskKind::Consent(consent) = &live.state.ask(ask)?.kind else { return None };
+        if self.setup.policy == Policy::ReadOnly {
+            let answer = Answer::Deny { reason: Some(DENIED.to_owned()) };
+            return Some(Closing::Answered { answer, by: Some(Policy::ReadOnly.name().to_owned()) });
+        }
+        let granted = Granted::of(consent).is_some_and(|wanted| live.granted.contains(&wanted));
+        let answer = Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) };
+        granted.then(|| Closing::Answered { answer, by: Some(GRANTED.to_owned()) })
+    }
+
+    /// Keeps a yes for the session, where the runtime would not.
+    pub(super) fn keep_yes(&mut self, session: &SessionId, ask: AskId, answer: &Answer) {
+        let kept_there = self.abilities.session_scope || !self.setup.engine.has_own_rules();
+        let Some(live) = self.sessions.get_mut(session).filter(|_| !kept_there) else { return };
+        let kind = live.state.ask(ask).map(|ask| &ask.kind);
+        if let (Answer::Allow { scope: Scope::Session, .. }, Some(AskKind::Consent(consent))) = (answer, kind)
+            // What the runtime would never remember is asked every time.
+            && consent.rule.is_some()
+            && live.granted.len() < MAX_GRANTED
+            && let Some(granted) = Granted::of(consent)
+        {
+            live.granted.push(granted);
+        }
     }
 
     /// A decision about a tool of the runtime, with who made it: not the person, where the answer was ours.
-    pub(super) fn decided_here(&self, decision: Body, closing: &Closing) -> Body {
-        match decision {
-            Body::Tool(ToolEvent::Decided { tool, decision })
-                if self.own_answer().as_ref() == Some(closing) =>
-            {
-                Body::Tool(ToolEvent::Decided {
-                    tool,
-                    decision: Decision { by: Decider::Policy, ..decision },
-                })
-            }
-            decision => decision,
-        }
+    pub(super) fn decided_here(&self, decision: Body, ours: Option<&Closing>, closing: &Closing) -> Body {
+        let (Some(_), Body::Tool(ToolEvent::Decided { tool, decision })) =
+            (ours.filter(|ours| *ours == closing), &decision)
+        else {
+            return decision;
+        };
+        let by = if decision.allowed { Decider::Rule(GRANTED.to_owned()) } else { Decider::Policy };
+        Body::Tool(ToolEvent::Decided { tool: *tool, decision: Decision { by, ..decision.clone() } })
     }
 
     fn open_consents(&self, session: &SessionId) -> Vec<AskId> {

@@ -27,6 +27,8 @@ pub struct Sees {
     pub subject: bool,
     /// All words of the rule that `s` and `a` would make.
     pub rule: bool,
+    /// Whether a yes for the session is only for the same action: the runtime does not keep its rule that long.
+    pub same: bool,
     /// That there is more than can be seen.
     pub cut: bool,
     /// Whether words are to be short.
@@ -141,8 +143,13 @@ impl List {
         if sees.subject {
             self.say("y", "once");
         }
-        if sees.subject && sees.rule && consent.rule.is_some() {
+        let rule = sees.subject && sees.rule && consent.rule.is_some();
+        if rule && !sees.same {
             self.say("s", if sees.short { "session" } else { "this session" });
+        } else if sees.subject && sees.same && consent.rule.is_some() {
+            self.say("s", if sees.short { "same" } else { "the same again" });
+        }
+        if rule {
             self.say("a", "always");
         }
         self.say("n", if consent.takes_reason && !sees.short { "no, and stop" } else { "no" });

@@ -40,7 +40,7 @@ fn text(default: Option<&str>) -> AskKind {
 }
 
 /// Everything is in sight.
-const ALL: Sees = Sees { subject: true, rule: true, cut: false, short: false };
+const ALL: Sees = Sees { subject: true, rule: true, same: false, cut: false, short: false };
 
 fn press(kind: AskKind, keys: &[&str]) -> Reply {
     let ask = ask(kind);
@@ -110,7 +110,9 @@ fn no_key_answers_that_is_not_in_the_line_of_keys() {
     let confirm = |danger| AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger };
     let none = Sees { subject: false, rule: false, ..ALL };
     for kind in [consent(Some("ls")), consent(None), confirm(false), confirm(true)] {
-        for sees in [ALL, Sees { rule: false, ..ALL }, none, Sees { short: true, ..ALL }] {
+        let same = Sees { same: true, ..ALL };
+        let unseen = Sees { rule: false, ..same };
+        for sees in [ALL, Sees { rule: false, ..ALL }, none, Sees { short: true, ..ALL }, same, unseen] {
             let ask = ask(kind.clone());
             for key in all_keys() {
                 let mut panel = AskPanel::open(&ask, Millis(0), None);
@@ -141,6 +143,19 @@ fn enter_answers_only_where_what_it_answers_is_seen() {
     assert!(matches!(press(consent(None), &["r", "enter"]), Reply::Word(_)));
     assert!(matches!(press(choose(false), &["z", "z", "enter"]), Reply::Word(_)));
     assert!(matches!(press(text(None), &["alt-enter"]), Reply::Word(_)));
+}
+
+#[test]
+fn a_yes_for_the_session_says_how_far_it_reaches() {
+    let words = |rule: Option<&str>, sees: Sees| {
+        let ask = ask(consent(rule));
+        let panel = AskPanel::open(&ask, Millis(0), None);
+        let offers = offers::of_question(&panel, &ask, sees, false);
+        offers.into_iter().find(|offer| offer.key == "s").map(|offer| offer.words.replace('\u{a0}', " "))
+    };
+    assert_eq!(words(Some("ls"), ALL).as_deref(), Some("this session"));
+    assert_eq!(words(Some("ls"), Sees { same: true, ..ALL }).as_deref(), Some("the same again"));
+    assert_eq!(words(None, Sees { same: true, ..ALL }), None, "what is never remembered is asked every time");
 }
 
 #[test]

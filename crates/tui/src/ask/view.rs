@@ -53,13 +53,14 @@ pub struct Full {
 pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Appearance, on: Room) -> Drawn {
     let high = on.rows;
     let keyboard = keyboard(model);
-    let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
+    let same = !model.world.seen().abilities.session_scope;
+    let mut drawing = Drawing { look, title: ask.title.trim(), same, rows: Vec::new(), caret: None };
     let told = drawing.rows_of(ask);
     drawing.title(ask, model.screen.now);
     let draft = !model.screen.composer.is_empty();
     let list = |sees: Sees| offers::of_question(panel, ask, sees, draft);
     let keys = |sees: Sees| offers::row(&list(sees), look, on.scarce);
-    let all = Sees { subject: true, rule: true, cut: false, short: on.scarce };
+    let all = Sees { subject: true, rule: true, same, cut: false, short: on.scarce };
     let needed = |title: usize, sees: Sees| title + told.body.len().min(1) + keys(sees).len();
     if needed(drawing.rows.len(), Sees { rule: false, ..all }) > high {
         drawing.short_title(ask);
@@ -92,8 +93,8 @@ pub fn draw(model: &Model, panel: &AskPanel, ask: &Ask, look: Appearance, on: Ro
 }
 
 /// Everything about the question, for the full view.
-pub fn full(ask: &Ask, look: Appearance) -> Full {
-    let mut drawing = Drawing { look, title: ask.title.trim(), rows: Vec::new(), caret: None };
+pub fn full(ask: &Ask, look: Appearance, same: bool) -> Full {
+    let mut drawing = Drawing { look, title: ask.title.trim(), same, rows: Vec::new(), caret: None };
     let mut rule = 0..0;
     match &ask.kind {
         AskKind::Consent(consent) => {
@@ -158,6 +159,8 @@ struct Drawing<'a> {
     look: Appearance,
     /// What stands on top; a message that only repeats it is not shown.
     title: &'a str,
+    /// Whether a yes for the session is only for the same action.
+    same: bool,
     rows: Vec<Row>,
     caret: CaretAt,
 }
@@ -229,11 +232,11 @@ impl Drawing<'_> {
         }
     }
 
-    /// The rule that `s` and `a` would make, all of it.
+    /// The rule that `s` and `a` (or `a` alone) would make, all of it.
     fn rule(&self, ask: &Ask) -> Option<Vec<Row>> {
         let AskKind::Consent(consent) = &ask.kind else { return None };
         let words = [
-            self.look.piece("s and a allow: ", Role::Dim),
+            self.look.piece(if self.same { "a allows: " } else { "s and a allow: " }, Role::Dim),
             self.look.piece(clean_line(consent.rule.as_deref()?), Role::Text),
         ];
         Some(wrap(&words, self.look.columns, &Piece::default(), &self.look.piece("  ", Role::Text)))

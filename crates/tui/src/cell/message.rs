@@ -156,8 +156,12 @@ pub(super) fn summary(state: &State, entry: EntryId, look: Appearance) -> Vec<Ro
         Trigger::Overflow => "the context was full",
     };
     let sign = if look.open { "▾" } else { "▸" };
-    let tokens = super::count(compaction.tokens_before);
-    let head = format!("{sign} older messages now stand as a summary ({why}; {tokens} tokens before)");
+    let tokens = match compaction.tokens_before {
+        // Nobody told.
+        0 => String::new(),
+        before => format!("; {} tokens before", super::count(before)),
+    };
+    let head = format!("{sign} older messages now stand as a summary ({why}{tokens})");
     let mut rows = wrap_text(&head, look.columns, look.theme.style(Role::Dim));
     if look.open {
         rows.extend(markdown::rows(&compaction.summary, look));

@@ -54,9 +54,9 @@ fn page_of(content: &Content, model: &Model) -> Page {
         Content::Notices => plain(notices(model)),
         Content::Ask => {
             let Some((_, asked)) = shown_ask(model) else { return plain(Vec::new()) };
-            let Full { rows, rule } = ask::full(asked, look);
+            let Full { rows, rule } = ask::full(asked, look, same(model));
             // As many rows as all the keys take, so that nothing moves when some of them go.
-            let all = Sees { subject: true, rule: true, cut: false, short: true };
+            let all = Sees { subject: true, rule: true, same: same(model), cut: false, short: true };
             Page { rows, rule, foot: ask::row(&ask::of_page(asked, all), look, true).len() }
         }
     }
@@ -76,7 +76,7 @@ pub(crate) fn page_offers(model: &Model) -> Vec<Offer> {
     let (rows, fits) = page_size(&pager.content, model);
     let top = pager.clamp(rows, fits);
     let rule = page.rule.start >= top && page.rule.end <= top + fits && !page.rule.is_empty();
-    ask::of_page(asked, Sees { subject: fits > 0, rule, cut: false, short: true })
+    ask::of_page(asked, Sees { subject: fits > 0, rule, same: same(model), cut: false, short: true })
 }
 
 fn page(pager: &Pager, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
@@ -207,4 +207,9 @@ fn pick(picker: &Picker, model: &Model, area: Rect, buf: &mut Buffer, links: &mu
         x.min(area.right().saturating_sub(1)),
         (area.y + 1).min(area.bottom().saturating_sub(1)),
     ))
+}
+
+/// Whether a yes for the session is only for the same action.
+fn same(model: &Model) -> bool {
+    !model.world.seen().abilities.session_scope
 }

@@ -100,6 +100,18 @@ fn a_question_about_a_command_shows_the_command_and_its_risk() {
 }
 
 #[test]
+fn that_a_command_cannot_be_undone_is_never_said_for_the_runtime() {
+    let mut bench = ui_running();
+    bench.hear(&run_event(
+        r#"{"type":"tool_call","tool":"shell","args":{"command":"rm -rf /"},"tool_call_id":"c1"}"#,
+    ));
+    bench.hear(&run_event(r#"{"type":"permission.ready","tool":"shell","tool_call_id":"c1"}"#));
+    bench.hear(r#"{"id":"ui_2","method":"ui.confirm.request","params":{"run_id":"r1","title":"Run command?","message":"rm -rf /","danger_level":"danger"}}"#);
+    let AskKind::Consent(consent) = &bench.state.asks[0].kind else { panic!("{:?}", bench.state.asks) };
+    assert!(consent.assessment.reversible && consent.assessment.risk == Risk::High);
+}
+
+#[test]
 fn what_is_not_known_is_drift_and_does_no_harm() {
     let mut bench = ui_greeted();
     for line in [

@@ -115,7 +115,10 @@ impl CodeliaUi {
             return cx.settle(ticket, Err(refusal));
         };
         if let Answer::Allow { scope: Scope::Session, .. } = answer {
-            cx.loss(Item::ConsentScope, "a yes until the session closes counts once here");
+            cx.loss(
+                Item::ConsentScope,
+                "a yes until the session closes: the same action is answered by the hub",
+            );
         }
         if let (Answer::Allow { .. }, Some(tool), Some(run)) = (&answer, &tool, &mut self.run) {
             run.allowed(tool);
@@ -205,7 +208,8 @@ fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
         assessment: Assessment {
             risk: if danger { Risk::High } else { Risk::Medium },
             reasons: message.warning.map(str::to_owned).into_iter().collect(),
-            reversible: !danger,
+            // Whether it can be undone is not said on this wire.
+            reversible: true,
         },
         rule,
         takes_reason: params.allow_reason,

@@ -76,6 +76,22 @@ fn what_a_question_and_a_block_hold() {
 }
 
 #[test]
+fn that_it_cannot_be_undone_is_only_said_where_the_backend_does() {
+    for (told, reversible) in [(None, true), (Some(false), false), (Some(true), true)] {
+        let mut bench = ui_by_the_book();
+        ui_query(&mut bench);
+        let mut request = json!({"execution_id":"exec-1","query_id":"q-9","tool_name":"file_write",
+            "description":"Write a file","risk_level":"high"});
+        if let Some(told) = told {
+            request["risk_assessment"] = json!({"level":"high","reasons":[],"reversible":told});
+        }
+        bench.hear(&note("tool.request_approval", &request));
+        let AskKind::Consent(consent) = &bench.state.asks[0].kind else { panic!("{:?}", bench.state.asks) };
+        assert_eq!(consent.assessment.reversible, reversible, "{told:?}");
+    }
+}
+
+#[test]
 fn a_rejected_tool_is_denied_whether_or_not_the_backend_says_so() {
     for says in [true, false] {
         let mut bench = ui_by_the_book();

@@ -262,8 +262,9 @@ impl Hearing {
         let title = request.description.unwrap_or(tool.description);
         let level = request.risk_assessment.as_ref().map(|risk| risk.level.clone()).or(request.risk_level);
         let risk = lift_risk(cx, level.as_deref());
+        // That it cannot be undone is said only where the backend does.
         let (reasons, reversible) =
-            request.risk_assessment.map(|r| (r.reasons, r.reversible)).unwrap_or_default();
+            request.risk_assessment.map_or((Vec::new(), true), |told| (told.reasons, told.reversible));
         let rule = match request.rule {
             // The document lets every choice be remembered; ours says which can.
             None if by_the_book && !ours => {

@@ -4,6 +4,7 @@ use super::rules::{behind, says, wants};
 use super::*;
 use crate::core::MAX_REQUESTS;
 use domain::command::ExportFormat;
+use domain::fact::{FactAsk, Said};
 use domain::port::Abilities;
 
 fn told(consent: bool) -> Abilities {
@@ -150,4 +151,67 @@ fn a_session_is_written_out_here_where_the_runtime_cannot() {
     bench.step(In::Abilities(Abilities { export: true, ..told(true) }));
     bench.step(In::Command { ui: TERMINAL, ticket: Ticket(8), target: Target::Current, command: export() });
     assert!(asked(&bench));
+}
+
+/// A runtime that asks about a command, and the answer of the person.
+fn asks_about(bench: &mut Bench, session: &SessionId, tool: &str, args: &str) {
+    let Said::AskOpened { ask, title, kind, deadline } = wants(tool) else { panic!("a question") };
+    let FactAsk::Consent { tool, name, preview, assessment, takes_reason, .. } = kind else {
+        panic!("a consent")
+    };
+    let (args, rule) = (Json::verbatim(args), Some("the like".to_owned()));
+    let kind = FactAsk::Consent { tool, name, args, preview, assessment, rule, takes_reason };
+    says(bench, session, Said::AskOpened { ask, title, kind, deadline });
+}
+
+fn allow(bench: &mut Bench, scope: Scope) {
+    let ask = bench.state().asks.last().expect("a question").id;
+    let answer = Answer::Allow { scope, digest: None };
+    bench.command(TERMINAL, Command::Answer { ask, answer }).expect("taken");
+}
+
+#[test]
+fn a_yes_for_the_session_is_kept_here_for_the_same_action_and_no_other() {
+    const LS: &str = r#"{"command":"ls"}"#;
+    let (mut bench, session) = behind(Answers::ALL);
+    bench.step(In::Abilities(told(true)));
+    asks_about(&mut bench, &session, "a", LS);
+    allow(&mut bench, Scope::Once);
+    asks_about(&mut bench, &session, "b", LS);
+    assert_eq!(bench.state().asks.len(), 1, "once is once");
+    allow(&mut bench, Scope::Session);
+    asks_about(&mut bench, &session, "c", LS);
+    assert_eq!(bench.state().asks.len(), 0, "the same again");
+    let last = bench.closings().pop();
+    assert!(matches!(last, Some(Closing::Answered { answer: Answer::Allow { .. }, .. })), "{last:?}");
+    let decided =
+        bench.state().tools.values().last().and_then(|tool| tool.decision.clone()).expect("decided");
+    assert!(decided.allowed && matches!(decided.by, Decider::Rule(_)), "{decided:?}");
+    asks_about(&mut bench, &session, "d", r#"{"command":"rm -rf /"}"#);
+    assert_eq!(bench.state().asks.len(), 1, "another action is asked about");
+    // Under read-only it counts no more.
+    set(&mut bench, Policy::ReadOnly).expect("taken");
+    asks_about(&mut bench, &session, "e", LS);
+    let last = bench.closings().pop();
+    assert!(matches!(last, Some(Closing::Answered { answer: Answer::Deny { .. }, .. })), "{last:?}");
+}
+
+#[test]
+fn what_was_not_shown_is_never_taken_for_the_same() {
+    let (mut bench, session) = behind(Answers::ALL);
+    bench.step(In::Abilities(told(true)));
+    asks_about(&mut bench, &session, "a", "{}");
+    allow(&mut bench, Scope::Session);
+    asks_about(&mut bench, &session, "b", "{}");
+    assert_eq!(bench.state().asks.len(), 1);
+}
+
+#[test]
+fn a_runtime_that_keeps_a_yes_itself_is_left_to_it() {
+    let (mut bench, session) = behind(Answers::ALL);
+    bench.step(In::Abilities(Abilities { session_scope: true, ..told(true) }));
+    asks_about(&mut bench, &session, "a", r#"{"command":"ls"}"#);
+    allow(&mut bench, Scope::Session);
+    asks_about(&mut bench, &session, "b", r#"{"command":"ls"}"#);
+    assert_eq!(bench.state().asks.len(), 1, "if it asks again, it means it");
 }

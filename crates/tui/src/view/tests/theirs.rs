@@ -89,6 +89,30 @@ fn policies_of_a_runtime_with_its_own_rules() {
 }
 
 #[test]
+fn a_rule_that_the_runtime_does_not_keep_for_the_session_is_not_promised() {
+    let mut stage = AttachedUi::on(theirs(true), 100, 30);
+    stage.run("go");
+    stage.consent(40, Some("rm in this project"));
+    stage.ui.wait(crate::ask::SEEN_MS);
+    let screen = stage.ui.screen().replace('\u{a0}', " ");
+    assert!(screen.contains("a allows: rm") && screen.contains("s the same again"), "{screen}");
+    assert!(!screen.contains("s and a allow"), "{screen}");
+}
+
+#[test]
+fn tokens_that_nobody_told_are_not_shown_as_none() {
+    let mut stage = AttachedUi::on(theirs(true), 100, 30);
+    let (summary, usage) = (String::new(), Usage::default());
+    let trigger = domain::event::Trigger::Manual;
+    let compaction =
+        domain::event::Compaction { summary, first_kept: None, tokens_before: 0, trigger, usage };
+    let entry = domain::ids::EntryId(3);
+    stage.happen(Body::Context(ContextEvent::Compacted { entry, parent: None, compaction }));
+    let screen = stage.ui.screen();
+    assert!(screen.contains("stand as a summary") && !screen.contains("0 tokens"), "{screen}");
+}
+
+#[test]
 fn lists_offer_only_what_the_runtime_can_do() {
     let mut stage = AttachedUi::on(Abilities { sessions: true, open_session: true, ..theirs(true) }, 100, 30);
     stage.ui.keys("<ctrl-x>");
