@@ -75,7 +75,8 @@ impl Command {
                 | SessionCommand::Clear
                 | SessionCommand::SetLeaf { .. }
                 | SessionCommand::Stats
-                | SessionCommand::SetPolicy { .. },
+                | SessionCommand::SetPolicy { .. }
+                | SessionCommand::SetEffort { .. },
             )
             | Command::List(ListCommand::Servers | ListCommand::Tools) => 0,
         }
@@ -85,7 +86,7 @@ impl Command {
 impl UiContext {
     /// About how many bytes it holds.
     pub fn weight(&self) -> usize {
-        let UiContext { cwd, workspace_root, active_file, selection, notes } = self;
+        let UiContext { cwd, workspace_root, active_file, selection, notes, size: _ } = self;
         let selected = selection.as_ref().map_or(0, |(text, file)| text.len() + file.len());
         maybe(cwd) + maybe(workspace_root) + maybe(active_file) + selected + all(notes)
     }

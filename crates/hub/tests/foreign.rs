@@ -28,6 +28,7 @@ async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
         salt: 1,
         no_sandbox: None,
         require_consent: false,
+        effort: None,
     };
     let (ours, mut theirs) = tokio::io::duplex(pipe);
     let (read, write) = tokio::io::split(ours);

@@ -68,6 +68,7 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
             In::Command { command, .. } => command.weight(),
             _ => 0,
         },
+        Purpose::New { cwd, title, .. } => cwd.len() + maybe(title),
         Purpose::Delete { .. }
         | Purpose::List
         | Purpose::History { .. }
@@ -79,7 +80,7 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
         + match request {
             Request::List { project, search, .. } => maybe(project) + maybe(search),
             Request::Save { path, .. } => maybe(path),
-            Request::Load { path, .. } => path.len(),
+            Request::Load { path, .. } | Request::Folder { path } => path.len(),
             Request::Open { .. }
             | Request::Delete { .. }
             | Request::History { .. }

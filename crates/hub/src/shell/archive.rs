@@ -492,6 +492,7 @@ mod tests {
             policy: Policy::Ask,
             no_sandbox: None,
             require_consent: false,
+            effort: None,
             salt: 1,
         };
         let (mut core, ui, session) = (Core::new(setup), UiId(1), SessionId::from_number(1));
