@@ -26,6 +26,8 @@ pub struct Assessment {
     pub reasons: Vec<String>,
     /// Whether the action can be undone.
     pub reversible: bool,
+    /// Nobody told how dangerous it is: `risk` is then how careful we are, and not to be shown as a fact.
+    pub unrated: bool,
 }
 
 /// What the person sees before deciding.

@@ -122,9 +122,12 @@ pub struct Compaction {
     pub summary: String,
     /// The oldest entry that still goes to the model; `None` when nothing before is kept.
     pub first_kept: Option<EntryId>,
+    /// Tokens of the context until then; 0 where nobody told.
     pub tokens_before: u64,
     /// What set it off.
     pub trigger: Trigger,
+    /// The runtime did not tell what set it off: `trigger` is then a guess, and not to be shown.
+    pub unexplained: bool,
     /// What writing it cost, where no step counts that.
     pub usage: Usage,
 }

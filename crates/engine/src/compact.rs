@@ -80,6 +80,7 @@ pub(crate) async fn compact(
             first_kept,
             tokens_before,
             trigger,
+            unexplained: false,
             usage: domain::content::Usage::default(),
         },
         usage,

@@ -88,6 +88,7 @@ fn bodies(whole: bool) -> Vec<Body> {
         first_kept: None,
         tokens_before: 12,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: Usage::default(),
     };
     let other = MessageId(8);

@@ -405,7 +405,7 @@ async fn asking(bench: &mut Bench) -> (RunId, ToolRunId, AskId) {
         name: "strike".into(),
         args: Json::verbatim("{}"),
         preview: None,
-        assessment: Assessment { risk: Risk::High, reasons: Vec::new(), reversible: false },
+        assessment: Assessment { risk: Risk::High, reasons: Vec::new(), reversible: false, unrated: false },
         digest: ActionDigest("d".into()),
         rule: None,
         takes_reason: true,

@@ -28,6 +28,8 @@ struct AssessmentMirror {
     reasons: Vec<String>,
     #[serde(default)]
     reversible: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unrated: bool,
 }
 
 #[derive(Serialize, Deserialize)]

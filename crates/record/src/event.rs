@@ -108,6 +108,8 @@ struct CompactionMirror {
     tokens_before: u64,
     #[serde(with = "As::<Trigger>")]
     trigger: Trigger,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unexplained: bool,
     #[serde(with = "As::<Usage>", default, skip_serializing_if = "is_nothing")]
     usage: Usage,
 }

@@ -73,6 +73,7 @@ fn a_summary_says_what_the_state_says() {
             first_kept: None,
             tokens_before: 10,
             trigger: Trigger::Manual,
+            unexplained: false,
             usage: Usage { input: 7, output: 5, ..Usage::default() },
         };
         let body = Body::Context(ContextEvent::Compacted { entry: EntryId(9_999), parent: None, compaction });
@@ -211,6 +212,7 @@ fn a_summary_entry_survives_and_an_emptied_conversation_keeps_its_past() {
             first_kept: None,
             tokens_before: 9_000,
             trigger: Trigger::Manual,
+            unexplained: false,
             usage: Usage::default(),
         };
         bodies.push(Body::Context(ContextEvent::Compacted {

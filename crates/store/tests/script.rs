@@ -136,8 +136,12 @@ fn ended(tool: ToolRunId) -> Body {
 }
 
 fn consent(run: RunId) -> Ask {
-    let assessment =
-        Assessment { risk: Risk::High, reasons: vec!["runs a program".into()], reversible: false };
+    let assessment = Assessment {
+        risk: Risk::High,
+        reasons: vec!["runs a program".into()],
+        reversible: false,
+        unrated: false,
+    };
     let consent = Consent {
         tool: BASH,
         name: "bash".into(),

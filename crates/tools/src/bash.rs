@@ -166,6 +166,7 @@ impl Tool for Bash {
             risk: judgement.risk,
             reasons: judgement.reasons.clone(),
             reversible: judgement.reversible,
+            unrated: false,
         };
         let leaves = wanted.more(&mut plan, &at);
         let stays = leaves == Leaves::default();

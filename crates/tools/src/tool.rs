@@ -102,7 +102,8 @@ pub struct Plan {
 impl Plan {
     /// A plan that reads only and harms nothing; the digest covers tool, arguments and working directory.
     pub fn reading(tool: &str, args: &Value, place: &Workplace, title: impl Into<String>) -> Plan {
-        let mut assessment = Assessment { risk: Risk::Low, reasons: Vec::new(), reversible: true };
+        let mut assessment =
+            Assessment { risk: Risk::Low, reasons: Vec::new(), reversible: true, unrated: false };
         if let Some(c) = unseen(args) {
             assessment.risk = Risk::High;
             assessment.reasons.push(format!(

@@ -281,6 +281,7 @@ impl Fake {
                         .into(),
                 ],
                 reversible: risk < Risk::High,
+                unrated: false,
             },
             digest: ActionDigest("demo".into()),
             rule: Some(format!("{name} in this project")),

@@ -139,7 +139,12 @@ impl RuntimeBench {
             name: proposed.name.clone(),
             args: proposed.args.clone(),
             preview: None,
-            assessment: Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: true },
+            assessment: Assessment {
+                risk: Risk::Medium,
+                reasons: Vec::new(),
+                reversible: true,
+                unrated: false,
+            },
             digest: ActionDigest("d".to_owned()),
             rule: None,
             takes_reason: true,

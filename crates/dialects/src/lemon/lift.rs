@@ -200,13 +200,14 @@ fn consent_ask(id: &str, hint: ConsentHint, shown: String) -> FactAsk {
         "critical" => Risk::Critical,
         _ => Risk::High,
     };
+    let unrated = !["low", "medium", "high", "critical"].contains(&hint.risk.as_str());
     let tool = if hint.tool_call_id.is_empty() { Key::from(id) } else { Key::from(hint.tool_call_id) };
     FactAsk::Consent {
         tool: Some(tool),
         name: hint.tool_name,
         args: Json::empty(),
         preview: Some(domain::ask::Preview::Text(without_risk(shown, &hint.risk, &hint.reasons))),
-        assessment: Assessment { risk, reasons: hint.reasons, reversible: hint.reversible },
+        assessment: Assessment { risk, reasons: hint.reasons, reversible: hint.reversible, unrated },
         rule: hint.rule,
         takes_reason: false,
     }
@@ -214,9 +215,10 @@ fn consent_ask(id: &str, hint: ConsentHint, shown: String) -> FactAsk {
 
 /// What is shown of an action without the line about its risk: whoever knows the hint shows that by itself.
 fn without_risk(shown: String, risk: &str, reasons: &[String]) -> String {
-    match shown.strip_suffix(&risk_words(risk, reasons)) {
-        Some(rest) => rest.trim_end_matches('\n').to_owned(),
-        None => shown,
+    let words = risk_words(risk, reasons);
+    match shown.strip_suffix(&words) {
+        Some(rest) if !words.is_empty() => rest.trim_end_matches('\n').to_owned(),
+        _ => shown,
     }
 }
 

@@ -40,11 +40,14 @@ const MAX_ARG_TEXT: usize = 2_000;
 /// Name and arguments of a tool run that stands in a message.
 pub(super) type ToolName<'a> = (&'a str, &'a Json);
 
-/// How dangerous something is and why, under what is shown of it.
+/// How dangerous something is and why, under what is shown of it; nothing where nobody told (`risk` is empty).
 pub(super) fn risk_words(risk: &str, reasons: &[String]) -> String {
     let reasons = reasons.join("; ");
-    let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
-    format!("Risk {risk}{reasons}")
+    match (risk, reasons.as_str()) {
+        ("", _) => reasons,
+        (risk, "") => format!("Risk {risk}"),
+        (risk, reasons) => format!("Risk {risk}: {reasons}"),
+    }
 }
 
 /// The model as frames carry it; empty where it is not known.

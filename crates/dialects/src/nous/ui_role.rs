@@ -190,6 +190,7 @@ impl NousUi {
                     first_kept: seen.names.entry_of(&text("first_kept_entry_id")),
                     tokens_before: payload.get("tokens_before").and_then(Value::as_u64).unwrap_or_default(),
                     trigger: Trigger::Manual,
+                    unexplained: false,
                     usage: Usage::default(),
                 };
                 cx.fact(Fact::new(Said::Compacted(compaction.clone())));

@@ -87,7 +87,12 @@ fn start(bench: &mut RuntimeBench, ticket: Ticket) -> RunId {
 fn consent(bench: &mut RuntimeBench, tool: ToolRunId, risk: Risk) -> AskKind {
     AskKind::Consent(Box::new(Consent {
         preview: Some(Preview::Diff { path: "a.rs".into(), text: "--- a\n+++ b\n".into() }),
-        assessment: Assessment { risk, reasons: vec!["changes a file".into()], reversible: true },
+        assessment: Assessment {
+            risk,
+            reasons: vec!["changes a file".into()],
+            reversible: true,
+            unrated: false,
+        },
         rule: Some("write in this project".into()),
         ..bench.consent(tool)
     }))

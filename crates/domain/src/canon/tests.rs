@@ -103,7 +103,7 @@ fn tool_outcome() -> impl Strategy<Value = ToolOutcome> {
 }
 
 fn ask() -> impl Strategy<Value = FactAsk> {
-    let assessment = Assessment { risk: Risk::Medium, reasons: vec![], reversible: true };
+    let assessment = Assessment { risk: Risk::Medium, reasons: vec![], reversible: true, unrated: false };
     let consent = maybe(TOOLS).prop_map(move |tool| FactAsk::Consent {
         tool,
         name: "bash".into(),
@@ -302,7 +302,7 @@ fn a_tool_that_dies_with_its_runtime_has_an_unknown_outcome() {
 #[test]
 fn a_denied_tool_is_never_recorded_as_started() {
     let mut followed = Followed::new();
-    let assessment = Assessment { risk: Risk::High, reasons: vec![], reversible: false };
+    let assessment = Assessment { risk: Risk::High, reasons: vec![], reversible: false, unrated: false };
     let kind = FactAsk::Consent {
         tool: Some("t".into()),
         name: "bash".into(),

@@ -105,7 +105,7 @@ fn consent(id: u64, run: u64, tool: u64) -> Body {
         name: "shell".to_owned(),
         args: Json::verbatim("{}"),
         preview: None,
-        assessment: Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: true },
+        assessment: Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: true, unrated: false },
         digest: ActionDigest("d".into()),
         rule: None,
         takes_reason: true,
@@ -166,6 +166,7 @@ fn compacted(id: u64) -> Body {
         first_kept: None,
         tokens_before: 1,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: Usage::default(),
     };
     Body::Context(ContextEvent::Compacted { entry: EntryId(id), parent: None, compaction })

@@ -58,6 +58,7 @@ fn summary(id: u64, parent: u64, first_kept: u64) -> Body {
         first_kept: Some(EntryId(first_kept)),
         tokens_before: 0,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: Usage::default(),
     };
     Body::Context(ContextEvent::Compacted { entry: EntryId(id), parent: Some(EntryId(parent)), compaction })

@@ -177,7 +177,7 @@ impl Bench {
             name: "bash".into(),
             args: Json::empty(),
             preview: None,
-            assessment: Assessment { risk: Risk::High, reasons: vec![], reversible: false },
+            assessment: Assessment { risk: Risk::High, reasons: vec![], reversible: false, unrated: false },
             digest: ActionDigest("d".into()),
             rule: None,
             takes_reason: true,

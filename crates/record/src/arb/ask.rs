@@ -28,8 +28,8 @@ fn preview() -> BoxedStrategy<Preview> {
 
 fn assessment() -> BoxedStrategy<Assessment> {
     let risk = one_of(&[Risk::Low, Risk::Medium, Risk::High, Risk::Critical]);
-    (risk, up_to_three(text()), any::<bool>())
-        .prop_map(|(risk, reasons, reversible)| Assessment { risk, reasons, reversible })
+    (risk, up_to_three(text()), any::<[bool; 2]>())
+        .prop_map(|(risk, reasons, [reversible, unrated])| Assessment { risk, reasons, reversible, unrated })
         .boxed()
 }
 

@@ -52,12 +52,13 @@ fn retry_kind() -> BoxedStrategy<RetryKind> {
 /// Summaries that take the place of older entries.
 pub fn compaction() -> BoxedStrategy<Compaction> {
     let trigger = one_of(&[Trigger::Manual, Trigger::Threshold, Trigger::Overflow]);
-    (text(), maybe(number()), number(), trigger, usage())
-        .prop_map(|(summary, first, tokens_before, trigger, usage)| Compaction {
+    (text(), maybe(number()), number(), (trigger, any::<bool>()), usage())
+        .prop_map(|(summary, first, tokens_before, (trigger, unexplained), usage)| Compaction {
             summary,
             first_kept: first.map(EntryId),
             tokens_before,
             trigger,
+            unexplained,
             usage,
         })
         .boxed()

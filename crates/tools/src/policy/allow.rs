@@ -142,7 +142,12 @@ mod tests {
             name: name.to_owned(),
             args: domain::content::Json::verbatim(args),
             preview: None,
-            assessment: domain::ask::Assessment { risk, reasons: Vec::new(), reversible: true },
+            assessment: domain::ask::Assessment {
+                risk,
+                reasons: Vec::new(),
+                reversible: true,
+                unrated: false,
+            },
             digest: domain::ask::ActionDigest(String::new()),
             rule: None,
             takes_reason: true,

@@ -16,7 +16,12 @@ pub(crate) fn consent(rule: Option<&str>) -> AskKind {
         name: "bash".into(),
         args: Json::empty(),
         preview: None,
-        assessment: Assessment { risk: Risk::High, reasons: vec!["network".into()], reversible: false },
+        assessment: Assessment {
+            risk: Risk::High,
+            reasons: vec!["network".into()],
+            reversible: false,
+            unrated: false,
+        },
         digest: ActionDigest("d".into()),
         rule: rule.map(str::to_owned),
         takes_reason: true,

@@ -8,7 +8,7 @@ use crate::diff;
 use crate::model::Model;
 use crate::row::{Piece, Row, fit, width, wrap, wrap_text};
 use crate::theme::Role;
-use domain::ask::{Ask, AskKind, Consent, Preview, Risk};
+use domain::ask::{Ask, AskKind, Assessment, Consent, Preview, Risk};
 use domain::ids::Millis;
 use std::ops::Range;
 
@@ -118,9 +118,10 @@ pub fn full(ask: &Ask, look: Appearance, same: bool) -> Full {
     Full { rows: drawing.rows, rule }
 }
 
-/// Risk as a word and a role.
-fn risk_word(risk: Risk) -> (&'static str, Role) {
-    match risk {
+/// Risk as a word and a role; no word where nobody told how dangerous it is.
+fn risk_word(assessment: &Assessment) -> (&'static str, Role) {
+    match assessment.risk {
+        _ if assessment.unrated => ("", Role::Accent),
         Risk::Low => ("low risk", Role::Ok),
         Risk::Medium => ("medium risk", Role::Accent),
         Risk::High => ("HIGH RISK", Role::Warn),
@@ -130,9 +131,10 @@ fn risk_word(risk: Risk) -> (&'static str, Role) {
 
 /// The same, and whether it can be undone.
 fn risk_words(consent: &Consent) -> (String, Role) {
-    let (word, role) = risk_word(consent.assessment.risk);
+    let (word, role) = risk_word(&consent.assessment);
     let lasts = !consent.assessment.reversible && consent.assessment.risk > Risk::Low;
-    (format!("{word}{}", if lasts { " · cannot be undone" } else { "" }), role)
+    let words = [word, if lasts { "cannot be undone" } else { "" }];
+    (words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" · "), role)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -170,8 +172,10 @@ impl Drawing<'_> {
     fn short_title(&mut self, ask: &Ask) {
         let mut pieces = vec![self.look.piece("? ", Role::Warn)];
         if let AskKind::Consent(consent) = &ask.kind {
-            let (word, role) = risk_word(consent.assessment.risk);
-            pieces.push(self.look.piece(format!("{word}  "), role));
+            let (word, role) = risk_word(&consent.assessment);
+            if !word.is_empty() {
+                pieces.push(self.look.piece(format!("{word}  "), role));
+            }
         }
         let used: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
         let room = self.look.columns.saturating_sub(used);
@@ -184,7 +188,9 @@ impl Drawing<'_> {
         let mut tail = Vec::new();
         if let AskKind::Consent(consent) = &ask.kind {
             let (words, role) = risk_words(consent);
-            tail.push(self.look.piece(format!("  {words}"), role));
+            if !words.is_empty() {
+                tail.push(self.look.piece(format!("  {words}"), role));
+            }
         }
         if let Some(deadline) = ask.deadline {
             let left = deadline.since(now) / 1_000;
@@ -304,7 +310,7 @@ impl Drawing<'_> {
             }
         }
         let mut grounds = Vec::new();
-        let (_, role) = risk_word(consent.assessment.risk);
+        let (_, role) = risk_word(&consent.assessment);
         let (first, rest) = (self.look.piece("· ", role), self.look.piece("  ", role));
         for reason in &consent.assessment.reasons {
             grounds.extend(wrap(&[self.look.piece(clean_line(reason), Role::Dim)], columns, &first, &rest));

@@ -151,17 +151,17 @@ pub(super) fn summary(state: &State, entry: EntryId, look: Appearance) -> Vec<Ro
         return Vec::new();
     };
     let why = match compaction.trigger {
-        Trigger::Manual => "as you asked",
-        Trigger::Threshold => "the context was nearly full",
-        Trigger::Overflow => "the context was full",
+        _ if compaction.unexplained => None,
+        Trigger::Manual => Some("as you asked".to_owned()),
+        Trigger::Threshold => Some("the context was nearly full".to_owned()),
+        Trigger::Overflow => Some("the context was full".to_owned()),
     };
     let sign = if look.open { "▾" } else { "▸" };
-    let tokens = match compaction.tokens_before {
-        // Nobody told.
-        0 => String::new(),
-        before => format!("; {} tokens before", super::count(before)),
-    };
-    let head = format!("{sign} older messages now stand as a summary ({why}{tokens})");
+    let before = compaction.tokens_before;
+    let tokens = (before > 0).then(|| format!("{} tokens before", super::count(before)));
+    let known: Vec<String> = why.into_iter().chain(tokens).collect();
+    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) };
+    let head = format!("{sign} older messages now stand as a summary{known}");
     let mut rows = wrap_text(&head, look.columns, look.theme.style(Role::Dim));
     if look.open {
         rows.extend(markdown::rows(&compaction.summary, look));

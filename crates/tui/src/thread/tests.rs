@@ -124,6 +124,7 @@ impl Play {
                     first_kept: None,
                     tokens_before: 9,
                     trigger: Trigger::Manual,
+                    unexplained: false,
                     usage: Usage::default(),
                 };
                 let (entry, parent) = (EntryId::mint(&ids), self.state.leaf);

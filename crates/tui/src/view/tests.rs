@@ -71,6 +71,7 @@ fn consent(tool: ToolRunId, preview: Preview, risk: Risk) -> AskKind {
             risk,
             reasons: vec!["removes files".into(), "outside version control".into()],
             reversible: false,
+            unrated: false,
         },
         digest: ActionDigest("d".into()),
         rule: Some("rm in this project".into()),

@@ -188,7 +188,7 @@ fn consent_params(consent: &Consent, run_id: Option<String>) -> ConfirmParams {
         }
         None => ("Run tool?", format!("{} {}", tool_words::name(&consent.name), consent.args)),
     };
-    let danger = consent.assessment.risk >= Risk::High;
+    let danger = !consent.assessment.unrated && consent.assessment.risk >= Risk::High;
     if danger && !consent.assessment.reasons.is_empty() {
         message.push_str(&format!("\n\n{WARNING}{}", consent.assessment.reasons.join("; ")));
     }

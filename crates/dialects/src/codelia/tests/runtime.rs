@@ -506,6 +506,7 @@ fn a_compaction_that_was_told_as_a_run_is_not_told_again() {
         first_kept: None,
         tokens_before: 9,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: Usage::default(),
     };
     let line = r#"{"id":"2","method":"run.start","params":{"input":{"type":"text","text":""},"force_compaction":true}}"#;

@@ -96,7 +96,7 @@ fn a_question_about_a_command_shows_the_command_and_its_risk() {
     };
     assert_eq!(consent.rule.as_deref(), Some("shell: echo"));
     assert_eq!(consent.preview, Some(Preview::Command { line: "echo hi".into(), inner: vec![] }));
-    assert!(consent.takes_reason && consent.assessment.risk == Risk::Medium);
+    assert!(consent.takes_reason && consent.assessment.unrated, "the wire does not say how dangerous it is");
 }
 
 #[test]
@@ -109,6 +109,7 @@ fn that_a_command_cannot_be_undone_is_never_said_for_the_runtime() {
     bench.hear(r#"{"id":"ui_2","method":"ui.confirm.request","params":{"run_id":"r1","title":"Run command?","message":"rm -rf /","danger_level":"danger"}}"#);
     let AskKind::Consent(consent) = &bench.state.asks[0].kind else { panic!("{:?}", bench.state.asks) };
     assert!(consent.assessment.reversible && consent.assessment.risk == Risk::High);
+    assert!(!consent.assessment.unrated, "that it is dangerous was said");
 }
 
 #[test]

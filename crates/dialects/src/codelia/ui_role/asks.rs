@@ -210,6 +210,7 @@ fn lift_consent(params: &ConfirmParams, key: Key, tool: Tool) -> FactAsk {
             reasons: message.warning.map(str::to_owned).into_iter().collect(),
             // Whether it can be undone is not said on this wire.
             reversible: true,
+            unrated: !danger,
         },
         rule,
         takes_reason: params.allow_reason,

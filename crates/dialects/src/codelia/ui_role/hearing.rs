@@ -321,6 +321,7 @@ impl Hearing {
                     first_kept: None,
                     tokens_before: 0,
                     trigger,
+                    unexplained: !self.compaction,
                     usage: Usage::default(),
                 })
             } else {

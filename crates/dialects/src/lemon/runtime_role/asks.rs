@@ -8,7 +8,7 @@ use super::super::wire::Frame;
 use super::super::wire::ui::{Choice, ConsentHint, Method, Opts, Question, UiRequest, consent};
 use super::ANSWER_DEADLINE;
 use crate::session_name;
-use domain::ask::{Answer, Ask, AskKind, Consent, Preview, Risk, Scope};
+use domain::ask::{Answer, Ask, AskKind, Assessment, Consent, Preview, Risk, Scope};
 use domain::ids::{AskId, Millis, SessionId};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -182,7 +182,7 @@ fn lower_consent<'a>(consent: &'a Consent, title: Cow<'a, str>) -> (Method, Ques
     let hint = ConsentHint {
         tool_call_id: consent.tool.to_string(),
         tool_name: consent.name.clone(),
-        risk: risk(consent.assessment.risk).to_owned(),
+        risk: risk(&consent.assessment).unwrap_or_default().to_owned(),
         reasons: consent.assessment.reasons.clone(),
         reversible: consent.assessment.reversible,
         rule: consent.rule.clone(),
@@ -226,16 +226,19 @@ fn shown(consent: &Consent) -> String {
     if text.len() < what.len() {
         text.push_str("\n…");
     }
-    format!("{text}\n{}", risk_words(risk(consent.assessment.risk), &consent.assessment.reasons))
+    let words = risk_words(risk(&consent.assessment).unwrap_or_default(), &consent.assessment.reasons);
+    if words.is_empty() { text } else { format!("{text}\n{words}") }
 }
 
-fn risk(risk: Risk) -> &'static str {
-    match risk {
+/// How dangerous it is in a word, where somebody told.
+fn risk(assessment: &Assessment) -> Option<&'static str> {
+    let word = match assessment.risk {
         Risk::Low => "low",
         Risk::Medium => "medium",
         Risk::High => "high",
         Risk::Critical => "critical",
-    }
+    };
+    (!assessment.unrated).then_some(word)
 }
 
 /// An id that looks as the existing clients expect.

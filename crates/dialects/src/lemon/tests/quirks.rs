@@ -237,7 +237,8 @@ fn breaks_on_select() {
         stage.begin("go");
         let (_, message) = stage.step();
         let tool = stage.propose(message, "bash", "{}");
-        let assessment = Assessment { risk: Risk::High, reasons: Vec::new(), reversible: false };
+        let assessment =
+            Assessment { risk: Risk::High, reasons: Vec::new(), reversible: false, unrated: false };
         let rule = Some("bash: ls".to_owned());
         let consent = Consent { assessment, rule, takes_reason: false, ..stage.consent(tool) };
         stage.ask("Run?", AskKind::Consent(Box::new(consent)));

@@ -115,6 +115,7 @@ impl Hearing {
                     first_kept: None,
                     tokens_before: compaction.tokens_before,
                     trigger: Trigger::Threshold,
+                    unexplained: true,
                     usage: Usage::default(),
                 };
                 cx.fact(Fact::new(Said::Compacted(compaction)));

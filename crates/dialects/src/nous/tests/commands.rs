@@ -80,6 +80,7 @@ fn extensions_and_compactions_answer_in_their_shapes() {
         first_kept: Some(EntryId(5)),
         tokens_before: 2100,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: Usage::default(),
     };
     let answer = core.settle_last(Ok(Receipt::Compacted { entry: EntryId(9), compaction }));

@@ -30,7 +30,7 @@ pub(super) fn lower(
         risk_assessment: Some(RiskAssessment {
             level: level.clone(),
             reasons: consent.assessment.reasons.clone(),
-            reversible: consent.assessment.reversible,
+            reversible: Some(consent.assessment.reversible),
         }),
         timeout,
         tool_name: Some(consent.name.clone()),

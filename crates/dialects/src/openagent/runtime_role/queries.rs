@@ -13,7 +13,7 @@ use super::requests::{self, invalid};
 use super::telling::Telling;
 use super::{MAX_QUERIES, OpenagentRuntime, context, words};
 use crate::rpc;
-use domain::ask::{Answer, Ask, AskKind, Risk, Scope};
+use domain::ask::{Answer, Ask, AskKind, Assessment, Risk, Scope};
 use domain::command::{
     Command, LibraryCommand, PromptOptions, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
 };
@@ -410,7 +410,7 @@ impl OpenagentRuntime {
     fn ask_person(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, number: u64, ask: &Ask) {
         let Some(query) = self.queries.get_mut(&number) else { return };
         let AskKind::Consent(consent) = &ask.kind else { return };
-        let waved = !query.asks && consent.assessment.risk <= Risk::Medium && consent.assessment.reversible;
+        let waved = !query.asks && is_harmless(&consent.assessment);
         let remembered = consent.assessment.risk < Risk::Critical
             && self.remembered.contains(&(session.clone(), consent.digest.clone()));
         if waved || remembered {
@@ -487,4 +487,9 @@ fn accepted(id: &WireId, query_id: &str) -> String {
     let result =
         QueryResult { query_id: Some(query_id.to_owned()), status: "processing".to_owned(), error: None };
     jsonrpc::result(id, &result)
+}
+
+/// Whether an action is known to do little, and what it does to be undone.
+fn is_harmless(assessment: &Assessment) -> bool {
+    !assessment.unrated && assessment.risk <= Risk::Medium && assessment.reversible
 }

@@ -261,10 +261,12 @@ impl Hearing {
         let name = if tool.name.is_empty() { request.tool_name.unwrap_or_default() } else { tool.name };
         let title = request.description.unwrap_or(tool.description);
         let level = request.risk_assessment.as_ref().map(|risk| risk.level.clone()).or(request.risk_level);
-        let risk = lift_risk(cx, level.as_deref());
-        // That it cannot be undone is said only where the backend does.
+        let told = lift_risk(cx, level.as_deref());
+        // Better asked twice than run; that it cannot be undone is said only where the backend does.
+        let (risk, unrated) = (told.unwrap_or(Risk::High), told.is_none());
         let (reasons, reversible) =
-            request.risk_assessment.map_or((Vec::new(), true), |told| (told.reasons, told.reversible));
+            request.risk_assessment.map_or((Vec::new(), None), |told| (told.reasons, told.reversible));
+        let reversible = reversible.unwrap_or(true);
         let rule = match request.rule {
             // The document lets every choice be remembered; ours says which can.
             None if by_the_book && !ours => {
@@ -281,7 +283,7 @@ impl Hearing {
             name,
             args: request.arguments.map_or_else(Json::empty, |raw| Json::verbatim(raw.get())),
             preview: request.preview.and_then(lift_preview),
-            assessment: Assessment { risk, reasons, reversible },
+            assessment: Assessment { risk, reasons, reversible, unrated },
             rule,
             takes_reason,
         };
@@ -425,16 +427,17 @@ fn about(annotations: &[Annotation], executable: bool) -> String {
     text
 }
 
-/// Unknown levels count as high: better asked twice than run.
-fn lift_risk(cx: &mut UiCx<'_>, level: Option<&str>) -> Risk {
+/// How dangerous the backend says it is; `None` where it says nothing that is known.
+fn lift_risk(cx: &mut UiCx<'_>, level: Option<&str>) -> Option<Risk> {
     match level {
-        Some("low") => Risk::Low,
-        Some("medium") => Risk::Medium,
-        Some("high") => Risk::High,
-        Some("critical") => Risk::Critical,
+        Some("low") => Some(Risk::Low),
+        Some("medium") => Some(Risk::Medium),
+        Some("high") => Some(Risk::High),
+        Some("critical") => Some(Risk::Critical),
+        Some("") | None => None,
         other => {
             cx.drift(Drift::new("tool.request_approval", format!("risk level {other:?}"), ""));
-            Risk::High
+            None
         }
     }
 }

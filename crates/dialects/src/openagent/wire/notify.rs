@@ -245,8 +245,9 @@ pub struct RiskAssessment {
     #[serde(default, deserialize_with = "lenient::null_as_default")]
     pub reasons: Vec<String>,
     /// Whether it can be undone.
-    #[serde(default)]
-    pub reversible: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    pub reversible: Option<bool>,
 }
 
 /// What would happen: an object (document) or a text (existing programs).

@@ -28,7 +28,7 @@ fn asks_for(ask: &str, tool: &str) -> Said {
         name: "bash".into(),
         args: Json::empty(),
         preview: None,
-        assessment: Assessment { risk: Risk::Medium, reasons: vec![], reversible: true },
+        assessment: Assessment { risk: Risk::Medium, reasons: vec![], reversible: true, unrated: false },
         rule: None,
         takes_reason: true,
     };
@@ -161,6 +161,7 @@ fn a_summary_that_is_cut_is_followed_by_a_word_about_it() {
         first_kept: None,
         tokens_before: 0,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: crate::content::Usage::default(),
     }));
     let summary = followed.bodies().find_map(|body| match body {

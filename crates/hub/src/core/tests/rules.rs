@@ -97,7 +97,7 @@ pub(super) fn wants(tool: &str) -> Said {
         name: "bash".into(),
         args: Json::empty(),
         preview: None,
-        assessment: Assessment { risk: Risk::High, reasons: vec![], reversible: false },
+        assessment: Assessment { risk: Risk::High, reasons: vec![], reversible: false, unrated: false },
         rule: None,
         takes_reason: true,
     };
@@ -151,6 +151,7 @@ fn a_summary_that_comes_too_late_is_dropped() {
         first_kept: None,
         tokens_before: 0,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: Usage::default(),
     };
     let entry = EntryId(brief.ids.next());

@@ -40,7 +40,8 @@ impl Tool for Counter {
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
         let mut plan = Plan::reading(self.name, args, place, format!("{} {args}", self.name));
-        plan.assessment = Assessment { risk: self.risk, reasons: Vec::new(), reversible: false };
+        plan.assessment =
+            Assessment { risk: self.risk, reasons: Vec::new(), reversible: false, unrated: false };
         plan.digest = ActionDigest(format!("{} {args}", self.name));
         plan.read_only = false;
         plan.deed = Deed::Other;

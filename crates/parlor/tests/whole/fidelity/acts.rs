@@ -176,6 +176,7 @@ pub(crate) fn consent(tool: ToolRunId) -> Consent {
             risk: Risk::High,
             reasons: vec!["it runs a program".to_owned()],
             reversible: false,
+            unrated: false,
         },
         digest: domain::ask::ActionDigest("5f1d".to_owned()),
         rule: Some("make *".to_owned()),

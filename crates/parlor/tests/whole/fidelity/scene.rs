@@ -269,6 +269,7 @@ pub(crate) fn compaction() -> Compaction {
         first_kept: None,
         tokens_before: 4_321,
         trigger: Trigger::Manual,
+        unexplained: false,
         usage: domain::content::Usage { input: 70, output: 8, ..domain::content::Usage::default() },
     }
 }

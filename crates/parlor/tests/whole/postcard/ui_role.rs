@@ -89,7 +89,8 @@ impl PostcardUi {
             }
             FromRuntime::MayI { ask, call, tool, args } => {
                 // The vocabulary wants a risk and the wire tells none: the middle one, without grounds.
-                let assessment = Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: false };
+                let assessment =
+                    Assessment { risk: Risk::Medium, reasons: Vec::new(), reversible: false, unrated: false };
                 let kind = FactAsk::Consent {
                     tool: Some(Key::from(call)),
                     name: tool.clone(),

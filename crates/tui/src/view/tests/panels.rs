@@ -196,6 +196,7 @@ fn summaries_and_settings_that_are_wrong() {
             first_kept: None,
             tokens_before: 81_000,
             trigger: Trigger::Threshold,
+            unexplained: false,
             usage: Usage::default(),
         };
         stage.happen(Body::Context(ContextEvent::Compacted { entry: EntryId(3), parent: None, compaction }));

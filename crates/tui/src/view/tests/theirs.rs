@@ -104,12 +104,27 @@ fn tokens_that_nobody_told_are_not_shown_as_none() {
     let mut stage = AttachedUi::on(theirs(true), 100, 30);
     let (summary, usage) = (String::new(), Usage::default());
     let trigger = domain::event::Trigger::Manual;
+    let (tokens_before, unexplained) = (0, true);
     let compaction =
-        domain::event::Compaction { summary, first_kept: None, tokens_before: 0, trigger, usage };
+        domain::event::Compaction { summary, first_kept: None, tokens_before, trigger, unexplained, usage };
     let entry = domain::ids::EntryId(3);
     stage.happen(Body::Context(ContextEvent::Compacted { entry, parent: None, compaction }));
     let screen = stage.ui.screen();
     assert!(screen.contains("stand as a summary") && !screen.contains("0 tokens"), "{screen}");
+    assert!(!screen.contains("as you asked") && !screen.contains("full"), "nobody said why: {screen}");
+}
+
+#[test]
+fn a_danger_that_nobody_told_is_not_on_the_screen() {
+    let mut stage = AttachedUi::on(theirs(true), 100, 30);
+    stage.run("go");
+    let id = tool(&mut stage, 30, "bash", "{}");
+    let mut kind = consent(id, Preview::Command { line: "rm x".into(), inner: Vec::new() }, Risk::Medium);
+    let AskKind::Consent(asked) = &mut kind else { panic!("a consent") };
+    (asked.assessment.unrated, asked.assessment.reversible) = (true, true);
+    ask(&mut stage, 40, "Allow bash?", kind);
+    let screen = stage.ui.screen();
+    assert!(screen.contains("Allow bash?") && !screen.to_lowercase().contains("risk"), "{screen}");
 }
 
 #[test]
