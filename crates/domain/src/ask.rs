@@ -4,6 +4,7 @@
 
 use crate::content::Json;
 use crate::ids::{AskId, Millis, RunId, ToolRunId};
+use std::hash::{Hash, Hasher};
 
 /// How dangerous an action is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +20,7 @@ pub enum Risk {
 }
 
 /// Risk with its grounds.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
     pub risk: Risk,
     /// Why, in words for the person.
@@ -28,6 +29,17 @@ pub struct Assessment {
     pub reversible: bool,
     /// Nobody told how dangerous it is: `risk` is then how careful we are, and not to be shown as a fact.
     pub unrated: bool,
+}
+
+/// As the first release hashed it; what came later counts only where it was said.
+impl Hash for Assessment {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Assessment { risk, reasons, reversible, unrated } = self;
+        (risk, reasons, reversible).hash(hasher);
+        if *unrated {
+            unrated.hash(hasher);
+        }
+    }
 }
 
 /// What the person sees before deciding.

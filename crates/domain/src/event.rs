@@ -4,6 +4,7 @@ mod body;
 
 use crate::content::Usage;
 use crate::ids::{EntryId, Millis, Seq};
+use std::hash::{Hash, Hasher};
 
 pub use body::{
     AskEvent, Body, ContextEvent, MessageEvent, NoteEvent, QueueEvent, RunEvent, SessionEvent, ToolEvent,
@@ -117,7 +118,7 @@ pub enum Trigger {
 }
 
 /// A summary that stands for everything before `first_kept`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction {
     pub summary: String,
     /// The oldest entry that still goes to the model; `None` when nothing before is kept.
@@ -130,6 +131,17 @@ pub struct Compaction {
     pub unexplained: bool,
     /// What writing it cost, where no step counts that.
     pub usage: Usage,
+}
+
+/// As the first release hashed it; what came later counts only where it was said.
+impl Hash for Compaction {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Compaction { summary, first_kept, tokens_before, trigger, unexplained, usage } = self;
+        (summary, first_kept, tokens_before, trigger, usage).hash(hasher);
+        if *unexplained {
+            unexplained.hash(hasher);
+        }
+    }
 }
 
 /// A line of the agent's plan.

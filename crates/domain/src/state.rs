@@ -17,6 +17,7 @@ use crate::session::{Effort, ModelRef, Policy, Stats};
 use crate::signal::Level;
 use crate::tool::ToolRun;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 pub use fold::NotApplied;
 pub use hash::StateHash;
@@ -142,7 +143,7 @@ impl Run {
 }
 
 /// What a session is about and how it is set.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     /// Working directory.
     pub cwd: String,
@@ -159,6 +160,17 @@ pub struct Settings {
     pub policy: Policy,
     /// Which tools the model may use; `None` means all.
     pub tools: Option<Vec<String>>,
+}
+
+/// As the first release hashed it; what came later counts only where it was said.
+impl Hash for Settings {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Settings { cwd, project, parent, title, model, effort, policy, tools } = self;
+        (cwd, project, parent, title, model, policy, tools).hash(hasher);
+        if effort.is_some() {
+            effort.hash(hasher);
+        }
+    }
 }
 
 /// The last retry that was announced, until the model answers.

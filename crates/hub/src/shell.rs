@@ -438,10 +438,9 @@ impl Shell {
             self.tick();
         }
         for ui in self.seats.keys().copied().collect::<Vec<_>>() {
-            self.with_seat(ui, |seat, round| {
-                seat.fire(round, instant);
-                true
-            });
+            if !self.with_seat(ui, |seat, round| seat.fire(round, instant)) {
+                self.leave(ui);
+            }
         }
         self.fire_remote(instant);
         self.give_up(instant);

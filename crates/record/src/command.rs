@@ -267,7 +267,7 @@ grouped!(Command {
     Run(RunCommand): ["prompt", "cancel", "compact"],
     Queue(QueueCommand): ["enqueue", "edit_queued", "drop_queued", "set_queue_mode"],
     Library(LibraryCommand): ["new_session", "open_session", "branch_session", "delete_session", "list_sessions", "history", "export_session", "save_session", "load_session"],
-    Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_policy", "set_tools"],
+    Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_effort", "set_policy", "set_tools"],
     List(ListCommand): ["list_models", "list_servers", "list_skills", "list_tools"],
     "answer"(ReadAnswer): Command::Answer { ask, answer } => write_answer(ask, answer), read_answer,
     "update_context"(As<UiContext>): Command::UpdateContext(context) => write_context(context), read_context,

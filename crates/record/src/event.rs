@@ -455,7 +455,7 @@ mirrored!(
 );
 
 grouped!(Body {
-    Session(SessionEvent): ["session_opened", "renamed", "model_chosen", "policy_chosen", "tools_chosen", "leaf_moved"],
+    Session(SessionEvent): ["session_opened", "renamed", "model_chosen", "effort_chosen", "policy_chosen", "tools_chosen", "leaf_moved"],
     Run(RunEvent): ["run_started", "run_ended", "turn_started", "turn_ended", "step_started", "step_ended", "retrying"],
     Message(MessageEvent): ["message_started", "message_delta", "part_added", "message_ended"],
     Tool(ToolEvent): ["tool_proposed", "tool_decided", "tool_started", "tool_progress", "tool_ended"],

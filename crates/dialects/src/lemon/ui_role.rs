@@ -374,7 +374,7 @@ impl LemonUi {
             Frame::Stats(said) => self.settle_stats(cx, &said.stats),
             Frame::SaveResult(said) => self.settle_save(cx, said),
             Frame::SessionsList(said) => self.heard_saved(cx, said),
-            Frame::RunningSessions(said) => self.heard_running(cx, said),
+            Frame::RunningSessions(said) => self.heard_running(cx, seen, said),
             Frame::ModelsList(said) => self.settle_models(cx, said),
             Frame::SessionStarted(said) => self.session_started(cx, seen, said),
             Frame::ActiveSession(said) => self.active_session(cx, seen, said),

@@ -245,6 +245,10 @@ pub struct QueryOptions {
     /// Whether the person wants to be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub require_approval: Option<bool>,
+    /// Ours: whether every action is asked about, whatever the mode says. `require_approval` means just that to others, but our
+    /// first release said it with every query.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ask_first: bool,
 }
 
 /// `agent.query`; the existing client sends no context.

@@ -20,7 +20,7 @@ const DENIED: &str = "the person lets nothing be changed (read-only)";
 /// Who decided when the person had said yes for the session.
 const GRANTED: &str = "the same action, allowed for this session";
 /// Most actions of a session that are kept as allowed; past it the person is asked again.
-pub const MAX_GRANTED: usize = 256;
+pub(super) const MAX_GRANTED: usize = 256;
 const WHERE: &str = "set it where the runtime is started";
 /// Why a runtime is let go that had to ask.
 const ACTS_UNASKED: &str = "it acts without asking, so nothing was said to it. Start it so that it asks, or leave out --require-consent and \

@@ -378,12 +378,10 @@ impl Seat {
         seat.stays || lane != Lane::MAIN
     }
 
-    /// Wakes the role for the timers that are due.
-    pub(super) fn fire(&mut self, round: &mut Round<'_>, instant: Instant) {
-        let Kind::Role(seat) = &mut self.kind else { return };
-        for key in due(&mut seat.timers, instant) {
-            seat.call(round, |role, cx| role.timer(cx, key));
-        }
+    /// Wakes the role for the timers that are due; `false` when the UI is gone.
+    pub(super) fn fire(&mut self, round: &mut Round<'_>, instant: Instant) -> bool {
+        let Kind::Role(seat) = &mut self.kind else { return true };
+        due(&mut seat.timers, instant).into_iter().all(|key| seat.call(round, |role, cx| role.timer(cx, key)))
     }
 
     /// The UI is gone: its role hears of it, and its links end.

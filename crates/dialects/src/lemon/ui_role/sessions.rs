@@ -12,7 +12,7 @@ use crate::session_name;
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::ids::{Millis, SessionId};
 use domain::session::SessionSummary;
-use roles::{HANDSHAKE_TIMEOUT, UiCx};
+use roles::{HANDSHAKE_TIMEOUT, Seen, UiCx};
 use std::borrow::Cow;
 
 /// Most sessions that are remembered of a list.
@@ -155,12 +155,14 @@ impl LemonUi {
     }
 
     /// The sessions that run there came.
-    pub(super) fn heard_running(&mut self, cx: &mut UiCx<'_>, said: RunningSessions<'_>) {
+    pub(super) fn heard_running(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, said: RunningSessions<'_>) {
         let now = cx.now;
+        let unsaid = seen.state.entries.is_empty();
         self.known.running.clear();
         for Running { session_id, cwd, is_streaming, model } in said.sessions.into_iter().take(MAX_KNOWN) {
             let id = session_id.into_owned();
-            if id.is_empty() {
+            // The session in front is in no list before something was said in it: nobody would want to go back to it.
+            if id.is_empty() || unsaid && self.session.as_deref() == Some(id.as_str()) {
                 continue;
             }
             let summary =

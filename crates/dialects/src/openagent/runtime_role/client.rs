@@ -1,6 +1,7 @@
 //! Who is at the other end, as far as `initialize` told, and what follows for how we speak. A client may skip `initialize`.
 
-use super::super::wire::{InitializeParams, capability};
+use super::super::OUR_NAME;
+use super::super::wire::{InitializeParams, QueryOptions, capability};
 
 /// The existing client, and the versions of it that read what its document does not say.
 const TERMINAL: (&str, &str) = ("openagent-terminal", "0.1.");
@@ -12,6 +13,8 @@ pub(super) struct Client {
     named: bool,
     /// It is the existing client: it shows nothing of errors to queries, prints `content` as it stands and knows few notifications.
     pub(super) terminal: bool,
+    /// It is one of ours.
+    ours: bool,
     capabilities: Option<Vec<String>>,
 }
 
@@ -22,6 +25,7 @@ impl Client {
         Client {
             named: info.is_some(),
             terminal: info.is_some_and(|info| info.name == name && info.version.starts_with(version)),
+            ours: info.is_some_and(|info| info.name == OUR_NAME),
             capabilities: params.capabilities.clone(),
         }
     }
@@ -38,6 +42,12 @@ impl Client {
     /// It can be asked. The existing client can, and does not say so.
     pub(super) fn approves(&self) -> bool {
         self.terminal || self.has(capability::TOOL_APPROVAL)
+    }
+
+    /// The person wants to be asked about every action of this query.
+    pub(super) fn asks_first(&self, options: &QueryOptions) -> bool {
+        let wanted = if self.ours { options.ask_first } else { options.require_approval == Some(true) };
+        wanted && self.approves()
     }
 
     /// How this client wants its texts.

@@ -127,7 +127,7 @@ impl OpenagentRuntime {
         query.request = Some(id);
         query.own = true;
         query.asks = options.require_approval.unwrap_or(true);
-        let ask_first = options.require_approval == Some(true) && self.client.approves();
+        let ask_first = self.client.asks_first(&options);
         query.prompt = Some((Input::text(message), PromptOptions { ask_first, ..lift_options(&options) }));
         query.suggestion = suggestion;
         self.queries.insert(number, query);

@@ -218,21 +218,24 @@ fn a_choice_that_is_remembered_covers_nothing_similar() {
 
 #[test]
 fn who_requires_approval_is_asked_first_and_who_cannot_be_asked_is_not() {
-    for (capabilities, options, wanted) in [
-        (r#"["tool_approval"]"#, r#"{"require_approval":true}"#, true),
-        (r#"["tool_approval"]"#, r#"{"require_approval":false}"#, false),
-        (r#"["tool_approval"]"#, "{}", false),
-        (r#"["streaming"]"#, r#"{"require_approval":true}"#, false),
+    for (client, capabilities, options, wanted) in [
+        ("x", r#"["tool_approval"]"#, r#"{"require_approval":true}"#, true),
+        ("x", r#"["tool_approval"]"#, r#"{"require_approval":false}"#, false),
+        ("x", r#"["tool_approval"]"#, "{}", false),
+        ("x", r#"["streaming"]"#, r#"{"require_approval":true}"#, false),
+        // Our own UI leaves it to the mode, as its first release did.
+        ("parlor", r#"["tool_approval"]"#, r#"{"require_approval":true}"#, false),
+        ("parlor", r#"["tool_approval"]"#, r#"{"require_approval":true,"ask_first":true}"#, true),
     ] {
         let mut bench = greeted(&format!(
-            r#"{{"client_info":{{"name":"x","version":"1"}},"capabilities":{capabilities}}}"#
+            r#"{{"client_info":{{"name":"{client}","version":"1"}},"capabilities":{capabilities}}}"#
         ));
         bench.say(&format!(
             r#"{{"jsonrpc":"2.0","id":2,"method":"agent.query","params":{{"message":"go","options":{options}}}}}"#
         ));
         let (_, _, command) = bench.command();
         let Command::Run(RunCommand::Prompt { options: asked, .. }) = command else { panic!("{command:?}") };
-        assert_eq!(asked.ask_first, wanted, "{capabilities} {options}");
+        assert_eq!(asked.ask_first, wanted, "{client} {capabilities} {options}");
     }
 }
 

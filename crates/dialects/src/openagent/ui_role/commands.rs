@@ -124,8 +124,9 @@ impl OpenagentUi {
                 max_tokens: options.max_tokens,
                 temperature: options.temperature.map(|thousandths| f64::from(thousandths) / 1000.0),
                 tools_enabled: options.tools,
-                // Of another backend nothing is known but this switch. Ours has a mode of its own, and is told when the person wants more.
-                require_approval: (options.ask_first || !self.is_ours()).then_some(true),
+                require_approval: Some(true),
+                // Ours has a mode of its own, and is told when the person wants more.
+                ask_first: options.ask_first && self.is_ours(),
             }),
         };
         let sent = self.ask_backend(cx, &params, SentRequest::Query);
