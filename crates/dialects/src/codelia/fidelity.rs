@@ -28,7 +28,7 @@ const WORDS: &[Words] = &[
     words(Item::QueueModes, "none: the hub keeps them", ""),
     words(Item::Cancel, "run.cancel", ""),
     words(Item::Answer, "result of ui.*.request", ""),
-    words(Item::ContextUpdate, "ui.context.update, ui_context", ""),
+    words(Item::ContextUpdate, "ui.context.update, ui_context", "the size of the terminal is not told"),
     words(Item::SessionNew, "none", "a runtime makes its session when it is started"),
     words(Item::SessionOpen, "session_id of run.start: the next run goes there", ""),
     words(Item::SessionList, "session.list", "title, creation time and usage are not listed"),

@@ -128,15 +128,16 @@ fn asst_told_twice_to_stop_ends_its_runs_on_the_wire_and_in_the_record() {
 fn a_bridge_that_is_told_to_stop_ends_its_runs_on_both_wires() {
     for signal in [Signal::TERM, Signal::HUP] {
         let runtime = [PARLOR, "serve", "--dialect", "native", "--stdio", "--model", "scripted/model.txt"];
-        let bridge = ["bridge", "--from", "codelia", "--stdio", "--to", "native", "--"];
+        let bridge = ["bridge", "--from", "lemon", "--stdio", "--to", "native", "--"];
         let (world, mut bridge) = endless(&[&bridge[..], &runtime].concat());
         let mut heard = lines(bridge.0.stdout.take().unwrap());
         let mut input = bridge.0.stdin.take().unwrap();
-        input.write_all(format!("{HELLO}\n{CODELIA}\n").as_bytes()).unwrap();
-        assert!(heard.any(|line| line.contains("running")));
+        input.write_all(format!("{LEMON}\n").as_bytes()).unwrap();
+        // Before its first word nobody would know whether the runtime has begun.
+        assert!(heard.any(|line| line.contains("Counting")));
         kill_process(Pid::from_child(&bridge.0), signal).unwrap();
         let rest: Vec<String> = heard.collect();
-        let told = |line: &String| line.contains("run.status") && !line.contains("running");
+        let told = |line: &String| line.contains("agent_end");
         assert!(rest.iter().any(told), "nothing is told of the end: {rest:#?}");
         assert!(bridge.0.wait().unwrap().success());
         // The runtime behind it was told too, and has written how it ended.

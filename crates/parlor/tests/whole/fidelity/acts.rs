@@ -151,6 +151,15 @@ impl Doing {
         self.asks(scene, "Run a command?", AskKind::Consent(Box::new(consent(tool))), deadline).await
     }
 
+    /// A question about this command: the same one twice would be answered by what was said to the first.
+    pub(crate) async fn asks_about(&self, scene: &Scene, line: &str) {
+        let usual = consent(self.wants_consent(scene).await);
+        let args = Json::verbatim(format!(r#"{{"command":"{line}"}}"#));
+        let preview = Some(Preview::Command { line: line.to_owned(), inner: Vec::new() });
+        let asked = AskKind::Consent(Box::new(Consent { args, preview, ..usual }));
+        self.asks(scene, "Run a command?", asked, None).await;
+    }
+
     pub(crate) async fn withdraws(&self, scene: &Scene, ask: AskId) {
         let closed = AskEvent::Closed { ask, closing: Closing::Withdrawn };
         self.happens(scene, Body::Ask(closed)).await;

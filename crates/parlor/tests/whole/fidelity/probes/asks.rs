@@ -89,8 +89,8 @@ pub(super) async fn consent(scene: &mut Scene, with: bool) -> Found {
 pub(super) async fn consent_scope(scene: &mut Scene, with: bool) -> Found {
     let doing = working(scene).await;
     let mut refused = None;
-    for scope in [Scope::Session, Scope::Always] {
-        doing.asks_consent(scene, None).await;
+    for (scope, line) in [(Scope::Session, "make all"), (Scope::Always, "make check")] {
+        doing.asks_about(scene, line).await;
         scene.rest().await;
         let scope = if with { scope } else { Scope::Once };
         refused = refused.or(reply(scene, allow(scope)).await);
