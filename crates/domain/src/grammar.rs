@@ -46,14 +46,12 @@ enum Tool {
     Running,
 }
 
-/// A message that is open.
 #[derive(Debug, Clone, Copy)]
 struct OpenMessage {
     role: Role,
     run: Option<RunId>,
 }
 
-/// An ask that is open.
 #[derive(Debug, Clone)]
 struct OpenAsk {
     run: Option<RunId>,

@@ -81,7 +81,7 @@ impl Effort {
         }
     }
 
-    /// The effort of that name.
+    /// What a person or a wire calls by this word; `None` for words of others.
     pub fn named(name: &str) -> Option<Effort> {
         Effort::ALL.into_iter().find(|effort| effort.name() == name)
     }

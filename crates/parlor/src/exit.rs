@@ -5,7 +5,7 @@ mod screen;
 mod stream;
 
 pub(crate) use carrier::{Carrier, carrier};
-pub(crate) use stream::{Stream, columns, complain, put, say, show, tell, unwritten};
+pub(crate) use stream::{Stream, columns, complain, put, say, show, tell, terminal_size, unwritten};
 
 use std::process::ExitCode;
 

@@ -59,12 +59,6 @@ pub(crate) enum Person {
     Away,
 }
 
-/// Columns and rows of the terminal that is written to, if it is one.
-fn terminal_size() -> Option<(u16, u16)> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
-}
-
 /// A foreign runtime with a hub in front of it.
 pub(crate) struct Front {
     pub(crate) hub: Hub,
@@ -148,7 +142,7 @@ impl Front {
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: path_text::write(&places::working_directory(common)?),
-            size: terminal_size(),
+            size: exit::terminal_size(),
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),
             session: session.map(Into::into),
             is_away: person == Person::Away,

@@ -96,7 +96,6 @@ pub enum Answer {
         /// Its bytes.
         size: u64,
     },
-    /// The folder is there.
     Folder,
     /// What was in the file, as a new session.
     Loaded(Box<Import>),

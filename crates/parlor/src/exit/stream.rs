@@ -80,10 +80,15 @@ fn stderr() -> io::Stderr {
     io::stderr()
 }
 
+/// Columns and rows of the terminal on stdout, if it has said so.
+pub(crate) fn terminal_size() -> Option<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
+}
+
 /// Columns of the terminal on stdout, if it has said so.
 pub(crate) fn columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    terminal_size().map(|(columns, _)| columns.into())
 }
 
 /// A line on stdout.

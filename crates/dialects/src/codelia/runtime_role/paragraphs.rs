@@ -13,7 +13,6 @@ pub(super) struct Paragraphs {
     seen: usize,
     /// What opened the fenced block that `seen` is in.
     fence: Option<String>,
-    /// The paragraph that was given last.
     pub(super) last: Option<String>,
 }
 

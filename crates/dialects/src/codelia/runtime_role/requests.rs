@@ -35,6 +35,7 @@ const DEFAULT_EVENTS: i64 = 1500;
 const MAX_HISTORY: u64 = 200_000;
 
 /// What to do with a request.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 enum Wish {
     /// Hand it to the hub.
     Hub(Target, Command, HubCommand),

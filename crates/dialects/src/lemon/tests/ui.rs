@@ -304,7 +304,7 @@ fn a_session_that_runs_is_put_in_front_and_only_a_saved_one_opened_by_its_path()
     ] {
         let mut ui = ui_of_many(None);
         let ticket = ui.command(open(id));
-        assert_eq!(with_lists(&mut ui), [command.clone()]);
+        assert_eq!(with_lists(&mut ui), std::slice::from_ref(&command));
         if command["type"] == "set_active_session" {
             ui.hear(&json!({"type":"active_session","session_id":id}).to_string());
             let settled = ui.settlement(ticket);

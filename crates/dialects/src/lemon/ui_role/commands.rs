@@ -255,7 +255,7 @@ impl LemonUi {
         self.settle_wanted(cx, |wanted| *wanted == Wanted::Stats, Ok(Receipt::Stats(stats)));
     }
 
-    /// It is there.
+    /// Whoever asked whether the server is there has an answer.
     pub(super) fn settle_pong(&mut self, cx: &mut UiCx<'_>) {
         self.settle_wanted(
             cx,

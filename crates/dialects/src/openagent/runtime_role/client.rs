@@ -13,7 +13,6 @@ pub(super) struct Client {
     named: bool,
     /// It is the existing client: it shows nothing of errors to queries, prints `content` as it stands and knows few notifications.
     pub(super) terminal: bool,
-    /// It is one of ours.
     ours: bool,
     capabilities: Option<Vec<String>>,
 }
