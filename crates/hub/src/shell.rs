@@ -91,6 +91,7 @@ enum Inbox {
     Idle(oneshot::Sender<()>),
     Farewell(UiId, oneshot::Sender<()>),
     Present(oneshot::Sender<Vec<LiveSession>>),
+    TheirSession(oneshot::Sender<Option<Arc<str>>>),
     End(oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
@@ -365,6 +366,9 @@ impl Shell {
             Inbox::Farewell(ui, waiting) => self.farewells.push((ui, waiting)),
             Inbox::Present(asking) => {
                 let _ = asking.send(self.core.present());
+            }
+            Inbox::TheirSession(asking) => {
+                let _ = asking.send(self.remote.as_ref().and_then(Remote::their_session));
             }
             Inbox::End(_) | Inbox::Stop(_) => {}
         }

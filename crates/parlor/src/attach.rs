@@ -2,12 +2,11 @@
 
 use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
-use crate::interactive::{self, UiOptions};
+use crate::interactive::{self, UiOptions, Whereabouts};
 use crate::record::Tape;
-use crate::remote::{Front, Person, RuntimeAddress};
+use crate::remote::{Begin, Front, Person, RuntimeAddress};
 use crate::stop::Stops;
 use crate::{places, ps, run, stack, their_flags};
-use domain::ids::SessionId;
 use tui::commands::Restart;
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
@@ -50,8 +49,9 @@ async fn say(
 ) -> anyhow::Result<Exit> {
     // Before a runtime is greeted: a signal must not leave it behind.
     let stops = Stops::listen();
-    let (session, log) = (attach.session.as_deref(), stack::log_to_stderr());
-    let front = Front::open(common, attach.dialect, place, session, Person::Away, tape, log).await?;
+    let begin = Begin { session: attach.session.as_deref(), last: None };
+    let log = stack::log_to_stderr();
+    let front = Front::open(common, attach.dialect, place, begin, Person::Away, tape, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
     let exit = run::converse(&front.hub, None, prompt, &run, &attach.allow, stops).await;
     front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
@@ -71,11 +71,13 @@ async fn show(
         RuntimeAddress::Socket(_) => Restart::Connect,
         RuntimeAddress::Command(_) => Restart::Start,
     };
-    let open = async |session: Option<SessionId>| {
-        let known = session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
+    let open = async |was: Option<Whereabouts>| {
+        let was = was.unwrap_or_default();
+        let known = was.session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
         let session = known.as_deref().or(attach.session.as_deref());
+        let begin = Begin { session, last: was.theirs.as_deref() };
         let (place, log) = (place.clone(), stack::no_log());
-        let front = Front::open(common, attach.dialect, place, session, Person::There, tape, log).await?;
+        let front = Front::open(common, attach.dialect, place, begin, Person::There, tape, log).await?;
         // Behind a socket others find it by itself.
         Ok(match restart {
             Restart::Start => front.announced(&cwd, &format!("terminal on {}", attach.dialect)).await,

@@ -4,7 +4,7 @@ use crate::cli::{Bridge, Common};
 use crate::exit::{self, Exit};
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
-use crate::remote::{Front, Person, RuntimeAddress};
+use crate::remote::{Begin, Front, Person, RuntimeAddress};
 use crate::serve::{self, Host, Wire};
 use crate::stop::{self, Manner};
 use crate::{places, stack, their_flags};
@@ -34,7 +34,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
         &common,
         bridge.to,
         place,
-        None,
+        Begin::default(),
         Person::There,
         runtime_tape.as_ref(),
         stack::log_to_stderr(),

@@ -10,8 +10,8 @@ use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
 use crate::{places, stack};
 use again::ScreenEnds;
+pub(crate) use again::Whereabouts;
 use domain::command::{Command, LibraryCommand};
-use domain::ids::SessionId;
 use domain::port::News;
 use domain::session::ModelRef;
 use hub::core::Standing;
@@ -273,7 +273,7 @@ pub(crate) async fn on(
 /// person can do about it.
 pub(crate) async fn on_runtime(
     front: Front,
-    open: impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
+    open: impl AsyncFnMut(Option<Whereabouts>) -> anyhow::Result<Front>,
     restart: Restart,
     note: Note,
     cwd: PathBuf,

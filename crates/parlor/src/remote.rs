@@ -50,6 +50,15 @@ impl RuntimeAddress {
     }
 }
 
+/// The sessions of the runtime that are to be gone to at once, by its own ids.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Begin<'a> {
+    /// That the person named.
+    pub(crate) session: Option<&'a str>,
+    /// Where the person was before the link broke, if it is still there.
+    pub(crate) last: Option<&'a str>,
+}
+
 /// Whether somebody sits there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Person {
@@ -111,7 +120,7 @@ impl Front {
         common: &Common,
         dialect: Dialect,
         place: RuntimeAddress,
-        session: Option<&str>,
+        begin: Begin<'_>,
         person: Person,
         tape: Option<&Tape>,
         log: Log,
@@ -144,7 +153,8 @@ impl Front {
             cwd: path_text::write(&places::working_directory(common)?),
             size: exit::terminal_size(),
             shell: std::env::var("SHELL").ok().and_then(|path| path.rsplit('/').next().map(str::to_owned)),
-            session: session.map(Into::into),
+            session: begin.session.map(Into::into),
+            last_session: begin.last.map(Into::into),
             is_away: person == Person::Away,
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());

@@ -72,6 +72,8 @@ pub struct Hello {
     pub shell: Option<String>,
     /// Session to go to at once, by the peer's id.
     pub session: Option<Arc<str>>,
+    /// Session where the person was before the link broke, by the peer's id: to go back to, where the peer still has it.
+    pub last_session: Option<Arc<str>>,
     /// Whether nobody is there who could choose or write anything, so that only consent is answered.
     pub is_away: bool,
 }

@@ -32,11 +32,7 @@ const WORDS: &[Words] = &[
     words(Item::SessionClear, "", "a new session serves the same end"),
     words(Item::SessionSave, "", "the core keeps its sessions itself"),
     words(Item::History, "get_messages", "messages with their text and tools; told as runs that are over"),
-    words(
-        Item::Leaf,
-        "set_leaf, prompt.leaf_id",
-        "only for messages whose names get_messages told: what was just said has none",
-    ),
+    words(Item::Leaf, "set_leaf, prompt.leaf_id", ""),
     words(Item::Tree, "get_tree", "a UI of ours shows the active path; get_tree is answered for others"),
     words(Item::Compact, "compact_session", ""),
     words(Item::Stats, "", "counted by the hub from what it heard"),

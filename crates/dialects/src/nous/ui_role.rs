@@ -6,6 +6,7 @@
 
 mod commands;
 mod hearing;
+mod names;
 
 use super::wire::{ErrorBody, Messages, Response, State as WireState};
 use commands::Sent;
@@ -16,6 +17,7 @@ use domain::fact::{Fact, Said};
 use domain::ids::{EntryId, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::session::{RunSummary, SessionSummary};
+use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde::de::DeserializeOwned;
@@ -50,8 +52,9 @@ pub struct NousUi {
     sent: BTreeMap<u64, Sent>,
     last: u64,
     hearing: Hearing,
-    /// Prompts that wait until the core has answered: who asks before it listens may miss the answer.
-    ungreeted: Vec<(Ticket, String, Value)>,
+    /// Prompts that wait until the core has answered and is in the session that was named: who asks before it listens may miss the
+    /// answer, and who asks before that would ask elsewhere.
+    unsaid: Vec<(Ticket, String, Value)>,
     /// Events that came while the answer to a prompt was out: they may be of its run, and the receipt goes first.
     early: Vec<String>,
     early_bytes: usize,
@@ -168,6 +171,11 @@ impl NousUi {
                 let messages: Messages = read(cx, "messages", payload);
                 self.hearing.recovered(cx, &run, &messages.messages);
             }
+            Sent::Names { then } => {
+                let messages: Messages = read(cx, "messages", payload);
+                let name = names::of(seen.state, then.entry(), &messages.messages);
+                self.go_from(cx, then, name);
+            }
             Sent::AskedBy { run } => {
                 let messages: Messages = read(cx, "messages", payload);
                 self.hearing.asked_elsewhere(cx, &run, &messages.messages);
@@ -226,10 +234,21 @@ impl NousUi {
         if let Sent::StillRuns { run } | Sent::Kept { run } = &sent {
             self.hearing.recovered(cx, run, &[]);
         }
+        if sent == (Sent::Session { ticket: None }) {
+            // It may have gone on in another session; what waits is said there, and the person knows.
+            let text = format!(
+                "The core did not go to the session that was named: {refusal}. What you say goes to another one"
+            );
+            cx.signal(Signal::Notify { level: Level::Warning, text });
+            if self.session.is_some() {
+                self.send(cx, "get_messages", json!({}), Sent::Messages { at: None });
+            }
+        }
         sent.refuse(cx, refusal);
         if !self.prompting() {
             self.hear_early(cx);
         }
+        self.say_waiting(cx);
     }
 
     /// Whether the answer to a prompt is out.
@@ -267,7 +286,20 @@ impl NousUi {
         self.greeted = true;
         cx.cancel_timer(HANDSHAKE_TIMER);
         self.send(cx, "get_state", json!({}), Sent::State);
-        for (ticket, text, payload) in std::mem::take(&mut self.ungreeted) {
+        self.say_waiting(cx);
+    }
+
+    /// Whether a prompt would be heard, and in the session that is meant.
+    fn is_there(&self) -> bool {
+        let going = |sent: &Sent| matches!(sent, Sent::Session { ticket: None });
+        self.greeted && self.wanted_session.is_none() && !self.sent.values().any(going)
+    }
+
+    fn say_waiting(&mut self, cx: &mut UiCx<'_>) {
+        if !self.is_there() {
+            return;
+        }
+        for (ticket, text, payload) in std::mem::take(&mut self.unsaid) {
             self.hearing.prompting(text.clone());
             self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
         }
@@ -291,6 +323,7 @@ impl NousUi {
             }
             None => {}
         }
+        self.say_waiting(cx);
     }
 
     fn at_session(&mut self, cx: &mut UiCx<'_>, ticket: Option<Ticket>, id: &str, parent: &str) {
@@ -310,12 +343,13 @@ impl NousUi {
             at = Some((ticket, Receipt::Session { session, parent: SessionId::parse(parent) }));
         }
         self.send(cx, "get_messages", json!({}), Sent::Messages { at });
+        self.say_waiting(cx);
     }
 
     fn drop_all(&mut self, cx: &mut UiCx<'_>) {
         self.gone = true;
         self.hearing.give_back(cx);
-        for (ticket, ..) in std::mem::take(&mut self.ungreeted) {
+        for (ticket, ..) in std::mem::take(&mut self.unsaid) {
             cx.settle(ticket, Err(lost()));
         }
         for (_, sent) in std::mem::take(&mut self.sent) {
@@ -338,7 +372,7 @@ fn lost() -> Refusal {
 
 impl UiRole for NousUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
-        self.wanted_session = hello.session.as_deref().map(str::to_owned);
+        self.wanted_session = hello.last_session.as_deref().or(hello.session.as_deref()).map(str::to_owned);
         cx.timer(HANDSHAKE_TIMER, HANDSHAKE_TIMEOUT);
         self.send(cx, "ping", json!({}), Sent::Hello);
     }

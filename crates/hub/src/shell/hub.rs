@@ -254,6 +254,13 @@ impl Hub {
         present.await.map_err(|_| Stopped)
     }
 
+    /// What a foreign runtime calls the session where it is, or was when it went; `None` where it has told no name.
+    pub async fn their_session(&self) -> Option<Arc<str>> {
+        let (asking, session) = oneshot::channel();
+        self.inbox.send(Inbox::TheirSession(asking)).await.ok()?;
+        session.await.ok()?
+    }
+
     /// Ends every run in the record, tells the UIs, and closes their links once that is written. For a program that is told to stop.
     pub async fn end(&self) {
         let (done, ended) = oneshot::channel();

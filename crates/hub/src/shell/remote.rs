@@ -120,6 +120,11 @@ impl Remote {
         Some(Signal::Notify { level, text })
     }
 
+    /// What the runtime called the session where it was last.
+    pub(super) fn their_session(&self) -> Option<Arc<str>> {
+        self.named.as_ref().map(|(_, name)| name.clone())
+    }
+
     /// When its role wants to be woken next.
     pub(super) fn next_timer(&self) -> Option<Instant> {
         self.timers.values().min().copied()

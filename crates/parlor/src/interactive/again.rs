@@ -12,6 +12,7 @@ use domain::port::{LinkState, News};
 use hub::core::Standing;
 use link::LinkError;
 use roles::Answers;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -22,6 +23,14 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 const MAX_WAIT: Duration = Duration::from_secs(4);
 /// What a person can do about a program that is gone.
 const START_AGAIN: &str = "/restart starts it again (Ctrl-D quits)";
+
+/// Where the screen was on a runtime that is gone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Whereabouts {
+    pub(crate) session: Option<SessionId>,
+    /// What the runtime calls it, where it has told.
+    pub(crate) theirs: Option<Arc<str>>,
+}
 
 /// Why news and commands stopped passing.
 enum Stop {
@@ -45,12 +54,14 @@ pub(super) struct ScreenEnds {
 /// that was gone when the screen ended.
 pub(super) async fn keep_attached(
     mut front: Front,
-    mut open: impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
+    mut open: impl AsyncFnMut(Option<Whereabouts>) -> anyhow::Result<Front>,
     mut screen: ScreenEnds,
 ) -> anyhow::Result<Option<LastWords>> {
-    let mut session = None;
+    let mut was = Whereabouts::default();
     loop {
-        let stop = screen.pass(&front, &mut session).await?;
+        let stop = screen.pass(&front, &mut was.session).await?;
+        // Of a runtime that never answered nothing is known: what was known before stays.
+        was.theirs = front.hub.their_session().await.or(was.theirs);
         let is_ours = front.is_ours();
         let found = match stop {
             Stop::Left => {
@@ -59,26 +70,25 @@ pub(super) async fn keep_attached(
             }
             Stop::Lost(why) if is_ours => {
                 let last = front.last_words().await;
-                let Some(found) = screen.wait(lost(&why, last.as_ref()), &mut open, session.as_ref()).await
-                else {
+                let Some(found) = screen.wait(lost(&why, last.as_ref()), &mut open, &was).await else {
                     return Ok(last);
                 };
                 Some(found)
             }
             Stop::Lost(why) => {
                 front.close(true).await;
-                screen.look(why, &mut open, session.as_ref()).await
+                screen.look(why, &mut open, &was).await
             }
             Stop::Restart => {
                 screen.tell("it is let go, to begin anew".to_owned()).await;
                 front.close(true).await;
-                match open(session.clone()).await {
+                match open(Some(was.clone())).await {
                     Ok(front) => Some(front),
                     Err(why) if is_ours => {
                         let words = format!("{}. {START_AGAIN}", exit::in_words(&why));
-                        screen.wait(words, &mut open, session.as_ref()).await
+                        screen.wait(words, &mut open, &was).await
                     }
-                    Err(why) => screen.look(exit::in_words(&why), &mut open, session.as_ref()).await,
+                    Err(why) => screen.look(exit::in_words(&why), &mut open, &was).await,
                 }
             }
         };
@@ -135,13 +145,13 @@ impl ScreenEnds {
     async fn wait(
         &mut self,
         mut words: String,
-        open: &mut impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
-        session: Option<&SessionId>,
+        open: &mut impl AsyncFnMut(Option<Whereabouts>) -> anyhow::Result<Front>,
+        was: &Whereabouts,
     ) -> Option<Front> {
         loop {
             self.tell(words).await?;
             self.refuse_until(None).await?;
-            match open(session.cloned()).await {
+            match open(Some(was.clone())).await {
                 Ok(front) => return Some(front),
                 Err(why) => words = format!("{}. {START_AGAIN}", exit::in_words(&why)),
             }
@@ -152,15 +162,15 @@ impl ScreenEnds {
     async fn look(
         &mut self,
         mut why: String,
-        open: &mut impl AsyncFnMut(Option<SessionId>) -> anyhow::Result<Front>,
-        session: Option<&SessionId>,
+        open: &mut impl AsyncFnMut(Option<Whereabouts>) -> anyhow::Result<Front>,
+        was: &Whereabouts,
     ) -> Option<Front> {
         let mut wait = FIRST_WAIT;
         loop {
             self.tell(format!("{why}. It is looked for; what you type stays here (Ctrl-D quits)")).await?;
             self.refuse_until(Some(Instant::now() + wait)).await?;
             wait = (wait * 2).min(MAX_WAIT);
-            match open(session.cloned()).await {
+            match open(Some(was.clone())).await {
                 Ok(front) => return Some(front),
                 // Somebody else is there now, and that is worth more than why the first one left.
                 Err(error) if matches!(error.downcast_ref(), Some(LinkError::Distrusted { .. })) => {
@@ -215,12 +225,13 @@ mod tests {
         let command = Command::List(ListCommand::Tools);
         say.send(Outgoing { ticket: Ticket(7), target: Target::Current, command }).await.unwrap();
         let mut tries = 0;
-        let open = async |session: Option<SessionId>| -> anyhow::Result<Front> {
+        let session = Some(SessionId::from_number(3));
+        let was = Whereabouts { session, theirs: Some("their-own-name".into()) };
+        let open = async |wanted: Option<Whereabouts>| -> anyhow::Result<Front> {
             tries += 1;
-            assert_eq!(session, Some(SessionId::from_number(3)));
+            assert_eq!(wanted.as_ref(), Some(&was));
             anyhow::bail!("nobody listens")
         };
-        let session = SessionId::from_number(3);
         let leave = async {
             // The banner, the refusal, and a second try that tells the banner again; then the screen goes.
             let News::Link(LinkState::Lost(word)) = heard.recv().await.unwrap() else { panic!() };
@@ -231,7 +242,7 @@ mod tests {
             drop((heard, say, restart));
         };
         let mut open = open;
-        let (found, ()) = tokio::join!(ends.look("it crashed".to_owned(), &mut open, Some(&session)), leave);
+        let (found, ()) = tokio::join!(ends.look("it crashed".to_owned(), &mut open, &was), leave);
         assert!(found.is_none());
         assert!(tries >= 1);
     }
@@ -240,7 +251,7 @@ mod tests {
     async fn a_program_is_started_again_only_when_the_person_says_so() {
         let (mut ends, (mut heard, say, restart)) = screen();
         let mut tries = 0;
-        let mut open = async |_: Option<SessionId>| -> anyhow::Result<Front> {
+        let mut open = async |_: Option<Whereabouts>| -> anyhow::Result<Front> {
             tries += 1;
             anyhow::bail!("no such program")
         };
@@ -254,7 +265,8 @@ mod tests {
             assert!(word.starts_with("no such program. /restart starts it again"), "{word}");
             drop((heard, say, restart));
         };
-        let (found, ()) = tokio::join!(ends.wait("it ended".to_owned(), &mut open, None), person);
+        let nowhere = Whereabouts::default();
+        let (found, ()) = tokio::join!(ends.wait("it ended".to_owned(), &mut open, &nowhere), person);
         assert!(found.is_none());
         assert_eq!(tries, 1);
     }

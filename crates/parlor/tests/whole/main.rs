@@ -9,6 +9,8 @@ mod bench;
 #[cfg(test)]
 mod bridges;
 #[cfg(test)]
+mod core_restart;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod fidelity;

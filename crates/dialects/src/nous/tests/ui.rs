@@ -1,14 +1,18 @@
 //! The UI role against what a core says.
 
-use super::Client;
-use crate::bench::texts;
-use domain::command::{Command, QueueCommand, Receipt, RefusalKind, RunCommand, SessionCommand};
+use super::{Client, NousUi};
+use crate::bench::{UiBench, texts};
+use domain::command::{
+    Command, PromptOptions, QueueCommand, Receipt, RefusalKind, RunCommand, SessionCommand,
+};
 use domain::content::{Input, Part, Role};
 use domain::event::{Body, Cause, Leaving, NoteEvent, Outcome, QueueEvent};
 use domain::queue::QueueKind;
+use domain::signal::Signal;
+use domain::state::EntryKind;
 use domain::tool::{ToolOutcome, ToolPhase};
-use roles::{Lane, TimerKey};
-use serde_json::json;
+use roles::{Hello, Lane, TimerKey};
+use serde_json::{Value, json};
 
 #[test]
 fn a_leaf_is_named_as_the_core_names_it() {
@@ -273,4 +277,104 @@ fn a_tool_that_was_stopped_with_its_run_was_not_skipped() {
     bench.event("tool_execution_end", json!({ "run_id": "run-1", "tool_call_id": "t", "tool_name": "bash" }));
     let tool = bench.state.tools.values().next().unwrap();
     assert_eq!(tool.phase, ToolPhase::Ended(ToolOutcome::Cancelled));
+}
+
+fn entry(id: &str, role: &str, text: &str, run: &str) -> Value {
+    json!({ "type": "message", "id": id, "role": role, "text": text, "run_id": run })
+}
+
+/// A run of ours, heard as the existing core tells it.
+fn say(bench: &mut Client, run: &str, text: &str, answer: Option<&str>) {
+    bench.prompt(text);
+    bench.reply("accepted", json!({ "command": "prompt", "run_id": run }));
+    bench.event("agent_start", json!({ "run_id": run }));
+    bench.event("turn_start", json!({ "run_id": run, "turn_id": "1" }));
+    let (user, model) = (format!("user-{run}"), format!("assistant-{run}"));
+    bench.event("message_start", json!({ "run_id": run, "message_id": user, "role": "user" }));
+    bench.event("message_end", json!({ "run_id": run, "message_id": user }));
+    match answer {
+        Some(answer) => {
+            bench.event("message_update", json!({ "run_id": run, "message_id": model, "delta": answer }));
+            bench.event("message_end", json!({ "run_id": run, "message_id": model }));
+        }
+        None => bench.event("error", json!({ "run_id": run, "code": "provider_error", "message": "x" })),
+    }
+    bench.event("turn_end", json!({ "run_id": run, "turn_id": "1" }));
+    bench.event("agent_end", json!({ "run_id": run }));
+}
+
+/// The ids of messages in events are none that the core takes: it is asked for the names.
+#[test]
+fn one_goes_back_to_what_was_just_said() {
+    let mut bench = Client::greeted();
+    say(&mut bench, "run-1", "first", Some("one"));
+    say(&mut bench, "run-2", "fails", None);
+    say(&mut bench, "run-3", "second", Some("two"));
+    let kept = json!([
+        entry("msg-11", "user", "first", "run-1"),
+        entry("msg-12", "assistant", "one", "run-1"),
+        entry("msg-13", "user", "second", "run-3"),
+        entry("msg-14", "assistant", "two", "run-3"),
+    ]);
+    let of = |bench: &Client, text: &str| {
+        let found = bench.state.entries.values().find(|entry| match &entry.kind {
+            EntryKind::Message(message) => message.text() == text,
+            _ => false,
+        });
+        found.unwrap().id
+    };
+    for (text, name) in [("first", "msg-11"), ("one", "msg-12"), ("second", "msg-13"), ("two", "msg-14")] {
+        let leaf = of(&bench, text);
+        let ticket = bench.command(Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) }));
+        assert_eq!(bench.last()["type"], "get_messages");
+        bench.reply("messages", json!({ "session_id": "s", "messages": kept }));
+        assert_eq!(
+            (&bench.last()["type"], &bench.last()["payload"]["leaf_id"]),
+            (&json!("set_leaf"), &json!(name))
+        );
+        bench.reply("leaf", json!({ "session_id": "s", "leaf_id": name }));
+        assert_eq!(bench.settlement(ticket), Some(Ok(Receipt::Leaf(Some(leaf)))));
+    }
+    let from = of(&bench, "one");
+    let options = PromptOptions { from: Some(from), ..PromptOptions::default() };
+    bench.command(Command::Run(RunCommand::Prompt { input: Input::text("otherwise"), options }));
+    bench.reply("messages", json!({ "session_id": "s", "messages": kept }));
+    assert_eq!(bench.last()["payload"], json!({ "text": "otherwise", "wait": false, "leaf_id": "msg-12" }));
+    // What the core has not kept cannot be gone to.
+    let leaf = of(&bench, "fails");
+    let ticket = bench.command(Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) }));
+    bench.reply("messages", json!({ "session_id": "s", "messages": kept }));
+    assert!(
+        matches!(bench.settlement(ticket), Some(Err(refusal)) if refusal.kind == RefusalKind::EntryUnknown)
+    );
+}
+
+/// A core that was started again is in no session.
+#[test]
+fn after_the_core_was_away_one_is_where_one_was() {
+    let hello = Hello {
+        session: Some("sess-named-at-the-start".into()),
+        last_session: Some("sess-1794".into()),
+        ..Hello::default()
+    };
+    for known in [true, false] {
+        let mut bench = Client { bench: UiBench::open(NousUi::new(), &hello), said: Vec::new() };
+        bench.reply("pong", json!({ "message": "pong" }));
+        bench.prompt("go on");
+        assert_eq!(bench.last()["type"], "get_state", "a prompt would begin another session");
+        bench.reply("state", json!({ "run_state": "idle", "session_id": "" }));
+        assert_eq!(bench.last()["payload"], json!({ "session_id": "sess-1794" }));
+        if known {
+            bench.reply("session", json!({ "session_id": "sess-1794", "active": true }));
+            let sent: Vec<Value> = bench.said.iter().map(|sent| sent["type"].clone()).collect();
+            bench.last();
+            assert!(sent.contains(&json!("switch_session")));
+        } else {
+            bench.refuse("session_not_found", "no such file");
+            let told = |signal: &Signal| matches!(signal, Signal::Notify { text, .. } if text.contains("session_not_found"));
+            assert!(bench.signals.iter().any(told));
+        }
+        let last = bench.last();
+        assert_eq!((&last["type"], &last["payload"]["text"]), (&json!("prompt"), &json!("go on")), "{known}");
+    }
 }

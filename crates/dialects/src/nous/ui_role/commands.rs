@@ -1,6 +1,6 @@
 //! Commands of ours become commands of the wire; what it cannot do is refused.
 
-use super::{MAX_UNANSWERED, NousUi};
+use super::{MAX_UNANSWERED, NousUi, hearing};
 use crate::nous::wire::ErrorBody;
 use domain::command::{
     Command, LibraryCommand, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
@@ -28,6 +28,10 @@ pub(super) enum Sent {
     /// What another client said.
     AskedBy {
         run: String,
+    },
+    /// What the core calls a message, for whoever goes on from there.
+    Names {
+        then: GoingFrom,
     },
     /// What a session holds, and the receipt that waits for it where somebody went there.
     Messages {
@@ -69,6 +73,29 @@ pub(super) enum Sent {
     },
 }
 
+/// What is done from a message whose name has to be asked for first.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum GoingFrom {
+    Leaf { ticket: Ticket, leaf: EntryId },
+    Prompt { ticket: Ticket, text: String, from: EntryId },
+}
+
+impl GoingFrom {
+    /// The message.
+    pub(super) fn entry(&self) -> EntryId {
+        match self {
+            GoingFrom::Leaf { leaf, .. } => *leaf,
+            GoingFrom::Prompt { from, .. } => *from,
+        }
+    }
+
+    fn ticket(&self) -> Ticket {
+        match self {
+            GoingFrom::Leaf { ticket, .. } | GoingFrom::Prompt { ticket, .. } => *ticket,
+        }
+    }
+}
+
 impl Sent {
     /// Tells whoever waits that it was not done.
     pub(super) fn refuse(self, cx: &mut UiCx<'_>, refusal: Refusal) {
@@ -78,6 +105,7 @@ impl Sent {
             }
             Sent::Messages { at } => at.map(|(ticket, _)| ticket),
             Sent::Session { ticket } => ticket,
+            Sent::Names { then } => Some(then.ticket()),
             Sent::Prompt { ticket, .. }
             | Sent::Enqueue { ticket, .. }
             | Sent::Cancel { ticket }
@@ -127,18 +155,15 @@ impl NousUi {
         match command {
             Command::Run(RunCommand::Prompt { input, options }) => {
                 let Some(text) = said(cx, &input) else { return empty(cx, ticket) };
-                let mut payload = json!({ "text": text, "wait": false });
+                let payload = json!({ "text": text, "wait": false });
                 if let Some(from) = options.from {
-                    match seen.names.entry(from) {
-                        Some(name) => payload["leaf_id"] = Value::String(name.to_string()),
-                        None => return cx.settle(ticket, Err(no_entry())),
-                    }
+                    return self.go(cx, seen, GoingFrom::Prompt { ticket, text, from });
                 }
-                if self.greeted {
+                if self.is_there() {
                     self.hearing.prompting(text.clone());
                     self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
-                } else if self.ungreeted.len() < MAX_UNANSWERED {
-                    self.ungreeted.push((ticket, text, payload));
+                } else if self.unsaid.len() < MAX_UNANSWERED {
+                    self.unsaid.push((ticket, text, payload));
                 } else {
                     let refusal = Refusal::new(RefusalKind::TooMany, "too many prompts wait for the runtime");
                     cx.settle(ticket, Err(refusal.hint("wait until it has answered")));
@@ -186,13 +211,9 @@ impl NousUi {
             Command::Library(LibraryCommand::Branch { session, at }) => {
                 self.branch(cx, seen, ticket, session, at);
             }
-            Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) }) => match seen.names.entry(leaf) {
-                Some(name) => {
-                    let payload = json!({ "leaf_id": &**name });
-                    self.send(cx, "set_leaf", payload, Sent::Leaf { ticket, leaf });
-                }
-                None => cx.settle(ticket, Err(no_entry())),
-            },
+            Command::Session(SessionCommand::SetLeaf { leaf: Some(leaf) }) => {
+                self.go(cx, seen, GoingFrom::Leaf { ticket, leaf });
+            }
             Command::Run(RunCommand::Compact { instruction }) => {
                 let payload = match instruction {
                     Some(instruction) => json!({ "instruction": instruction }),
@@ -239,6 +260,29 @@ impl NousUi {
             )
             | Command::List(_) => {
                 cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
+            }
+        }
+    }
+
+    /// Goes on from a message. The names of what was just said are not in the events: they are asked for.
+    fn go(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, then: GoingFrom) {
+        match seen.names.entry(then.entry()).filter(|name| !hearing::is_passing(name)) {
+            Some(name) => self.go_from(cx, then, Some(name.to_string())),
+            None => self.send(cx, "get_messages", json!({}), Sent::Names { then }),
+        }
+    }
+
+    /// The same once the core's name of the message is known, or known to be none.
+    pub(super) fn go_from(&mut self, cx: &mut UiCx<'_>, then: GoingFrom, name: Option<String>) {
+        let Some(name) = name else { return cx.settle(then.ticket(), Err(no_entry())) };
+        match then {
+            GoingFrom::Leaf { ticket, leaf } => {
+                self.send(cx, "set_leaf", json!({ "leaf_id": name }), Sent::Leaf { ticket, leaf });
+            }
+            GoingFrom::Prompt { ticket, text, .. } => {
+                let payload = json!({ "text": text, "wait": false, "leaf_id": name });
+                self.hearing.prompting(text.clone());
+                self.send(cx, "prompt", payload, Sent::Prompt { ticket, text });
             }
         }
     }
@@ -293,8 +337,8 @@ fn empty(cx: &mut UiCx<'_>, ticket: Ticket) {
 }
 
 fn no_entry() -> Refusal {
-    Refusal::new(RefusalKind::EntryUnknown, "the runtime has not told its name for this message")
-        .hint("open the session again to learn the names")
+    Refusal::new(RefusalKind::EntryUnknown, "the core has not kept this message")
+        .hint("it keeps no turn that was stopped or failed: go to the one before it")
 }
 
 fn unsupported(message: &str) -> Refusal {

@@ -22,6 +22,19 @@ const MAX_TEXTS: usize = 256;
 /// Bound of the text that is kept for the results of all tools under way.
 const MAX_RESULTS: usize = 4 * 1024 * 1024;
 
+/// Marks the id of a message in events: the core's name for the message that it keeps is another one.
+const PASSING: &str = "passing:";
+
+/// The key of a message that is being said.
+fn passing(id: &str) -> Key {
+    Key::from(format!("{PASSING}{id}"))
+}
+
+/// Whether this is such a key, which the core takes for no name.
+pub(super) fn is_passing(key: &str) -> bool {
+    key.starts_with(PASSING)
+}
+
 /// What is being heard.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
@@ -225,7 +238,10 @@ impl Hearing {
             "message_update" => self.text(cx, payload),
             "message_end" => {
                 let finish = if self.cut { Finish::Length } else { Finish::Complete };
-                self.fact(cx, Said::MessageEnded { message: payload.message_id.map(Key::from), finish });
+                self.fact(
+                    cx,
+                    Said::MessageEnded { message: payload.message_id.as_deref().map(passing), finish },
+                );
             }
             "tool_execution_start" => self.tool_started(cx, payload),
             "tool_execution_update" => self.tool_updated(cx, payload),
@@ -289,7 +305,7 @@ impl Hearing {
     }
 
     fn message_started(&mut self, cx: &mut UiCx<'_>, payload: &Payload) {
-        let message = payload.message_id.as_deref().map(Key::from);
+        let message = payload.message_id.as_deref().map(passing);
         if payload.role.as_deref() != Some("user") {
             self.say_prompt(cx);
             return self.fact(cx, Said::MessageStarted { message, role: Role::Assistant });
@@ -356,7 +372,7 @@ impl Hearing {
             .take()
             .is_some_and(|echo| text == echo.text || (echo.failed && text.starts_with(TOOL_ERROR)));
         if !echoed {
-            let message = payload.message_id.map(Key::from);
+            let message = payload.message_id.as_deref().map(passing);
             self.fact(cx, Said::Text { message, kind: TextKind::Text, text });
         }
     }
