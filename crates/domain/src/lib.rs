@@ -17,6 +17,7 @@ pub mod ids;
 pub mod live;
 pub mod path_text;
 pub mod port;
+pub mod prompt_text;
 pub mod queue;
 pub mod secret;
 pub mod session;

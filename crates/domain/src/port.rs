@@ -231,6 +231,8 @@ pub struct Abilities {
     pub session_scope: bool,
     /// It lets one say how hard the model thinks.
     pub effort: bool,
+    /// Its wire has a word that only asks whether it is there, `ping`. Ours needs none: its end is told.
+    pub ping: bool,
 }
 
 impl Abilities {
@@ -240,7 +242,7 @@ impl Abilities {
         Abilities { policy: false, ..Abilities::all("") }
     }
 
-    /// What our own runtime can do: everything.
+    /// What our own runtime can do: everything that is asked of one.
     pub fn all(name: impl Into<String>) -> Abilities {
         Abilities {
             name: name.into(),
@@ -269,6 +271,7 @@ impl Abilities {
             extensions: true,
             session_scope: true,
             effort: true,
+            ping: false,
         }
     }
 }

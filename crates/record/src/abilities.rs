@@ -79,6 +79,9 @@ struct AbilitiesMirror {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     effort: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    ping: Option<bool>,
 }
 
 impl AbilitiesMirror {
@@ -110,6 +113,7 @@ impl AbilitiesMirror {
             extensions: None,
             session_scope: None,
             effort: None,
+            ping: None,
         };
         let implied = older.clone().told();
         let said = |now: bool, before: bool| (now != before).then_some(now);
@@ -130,6 +134,7 @@ impl AbilitiesMirror {
             extensions: said(abilities.extensions, implied.extensions),
             session_scope: said(abilities.session_scope, implied.session_scope),
             effort: said(abilities.effort, implied.effort),
+            ping: said(abilities.ping, implied.ping),
             ..older
         }
     }
@@ -165,6 +170,7 @@ impl AbilitiesMirror {
             session_scope: self.session_scope.unwrap_or(self.consent),
             // Who does not know the word cannot do it.
             effort: self.effort.unwrap_or(false),
+            ping: self.ping.unwrap_or(false),
         }
     }
 }

@@ -50,6 +50,10 @@ pub enum SlashAction {
     Copy,
     /// Writes the session to a file.
     Export,
+    /// Lets the runtime write the session to a file of its own.
+    Save,
+    /// Asks the runtime whether it is there.
+    Ping,
     /// Looks for words in the conversation.
     Search,
     /// Shows earlier prompts.
@@ -128,7 +132,8 @@ pub const COMMANDS: &[Slash] = &[
     slash("tree", "", "see every message and branch", SlashAction::Tree),
     of_some(|a| a.branch, slash("branch", "", "make a session of its own from here", SlashAction::Branch)),
     of_some(|a| a.rename_session, slash("rename", "TITLE", "give this session a title", SlashAction::Rename)),
-    of_some(|a| a.clear, slash("clear", "", "begin anew; nothing is destroyed", SlashAction::Clear)),
+    of_some(|a| a.clear, slash("clear", "", "begin anew, with nothing said yet", SlashAction::Clear)),
+    of_some(|a| a.clear, slash("reset", "", "the same as /clear", SlashAction::Clear)),
     of_some(
         |a| a.compact,
         slash("compact", "[what to keep]", "summarise older messages", SlashAction::Compact),
@@ -159,9 +164,13 @@ pub const COMMANDS: &[Slash] = &[
     slash("context", "", "how full the context is, and what it cost", SlashAction::Status),
     slash("notices", "", "what was said in passing", SlashAction::Notices),
     slash("queue", "", "see, edit or drop what waits", SlashAction::Queue),
-    slash("mode", "steer|follow-up one|all", "how many waiting texts a turn takes", SlashAction::Mode),
+    slash("mode", "[steer|follow-up one|all]", "how many waiting texts a turn takes", SlashAction::Mode),
     slash("copy", "[code]", "copy the last answer, or its last code", SlashAction::Copy),
     slash("export", "[md|html|jsonl] [file]", "write the session to a file", SlashAction::Export),
+    of_some(
+        |a| a.save,
+        slash("save", "[file]", "let the runtime save the session, in a place of its own", SlashAction::Save),
+    ),
     slash("search", "[words]", "find words in the conversation", SlashAction::Search),
     slash("history", "", "earlier prompts", SlashAction::History),
     slash("fold", "", "open or fold all tools and thoughts", SlashAction::Fold),
@@ -176,6 +185,8 @@ pub const COMMANDS: &[Slash] = &[
     slash("mouse", "", "switch the mouse on or off", SlashAction::Mouse),
     slash("edit", "", "write in your own editor", SlashAction::Edit),
     slash("stop", "", "stop the run", SlashAction::Stop),
+    slash("abort", "", "the same as /stop", SlashAction::Stop),
+    of_some(|a| a.ping, slash("ping", "", "ask the runtime whether it is there", SlashAction::Ping)),
     slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart),
     slash("quit", "", "leave", SlashAction::Quit),
 ];

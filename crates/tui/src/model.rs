@@ -19,6 +19,7 @@ use domain::command::{Command, Target};
 use domain::content::{Input, Part};
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::Ticket;
+use domain::prompt_text::OwnEnd;
 use domain::signal::Level;
 use ratatui::layout::Position;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -69,6 +70,8 @@ pub enum Want {
     List(ListKind),
     /// A text to write to a file.
     Export(String),
+    /// That the runtime has saved the session, and where.
+    Saved,
     /// A word when it worked.
     Word(&'static str),
     /// What it answers, to be read.
@@ -198,8 +201,8 @@ pub struct Ran {
     pub since: Millis,
     /// Whether it was asked to end.
     pub stopping: bool,
-    /// How it ended, in words; `None` while it runs.
-    pub end: Option<String>,
+    /// How it ended; `None` while it runs.
+    pub end: Option<OwnEnd>,
 }
 
 impl Ran {

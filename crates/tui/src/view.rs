@@ -11,6 +11,7 @@ mod policy;
 mod tests;
 mod welcome;
 
+pub(crate) use facts::queue_modes;
 pub(crate) use inline::{Inline, InlineFrame};
 pub(crate) use over::{list_area, page_offers, page_size};
 pub(crate) use policy::{DENIES_ALL, policy_shown};

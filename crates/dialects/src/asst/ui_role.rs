@@ -9,7 +9,7 @@ mod hearing;
 use super::wire::{Attachment, Conversation, Head, Metadata, Picture, Request, Response};
 use super::{ATTACHMENT, conversation};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
-use domain::content::{Input, Part};
+use domain::content::{Input, Json, Part};
 use domain::event::{Cause, Failure, Outcome};
 use domain::fact::{Fact, Key, Said};
 use domain::ids::SessionId;
@@ -30,6 +30,8 @@ const WORRY_AFTER: Duration = Duration::from_secs(60);
 const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
 /// How long an answer to anything but a message may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// Whether anybody is there: the document's word for it is `get_status`.
+const PING: &str = "ping";
 /// Most requests that may be unanswered.
 const MAX_UNANSWERED: usize = 256;
 /// Most conversations whose names are remembered.
@@ -59,6 +61,7 @@ enum Sent {
     Clear,
     New,
     Load(String),
+    Status,
 }
 
 impl AsstUi {
@@ -151,6 +154,7 @@ impl AsstUi {
                 Request::ClearHistory { id, metadata: self.conversation.as_deref().map(Metadata::of) }
             }
             Sent::New => Request::NewConversation { id, metadata: None },
+            Sent::Status => Request::GetStatus { id },
             Sent::Load(name) => {
                 Request::LoadConversation { id, conversation_id: name.clone(), metadata: None }
             }
@@ -210,7 +214,9 @@ impl AsstUi {
     }
 
     fn answered(&mut self, cx: &mut UiCx<'_>, number: u64, response: Response, line: &str) {
+        let asked_status = matches!(self.sent.get(&number), Some((_, Sent::Status)));
         let answer = match response {
+            Response::Status { .. } if asked_status => return self.has_status(cx, number, line),
             Response::Done { data, .. } => Ok(data.and_then(Conversation::name)),
             Response::Error { error, .. } if error.is_empty() => Err("the runtime refused".to_owned()),
             Response::Error { error, .. } => Err(error),
@@ -246,7 +252,19 @@ impl AsstUi {
                 }
             },
             Sent::Load(name) => self.at(cx, ticket, named.unwrap_or(name)),
+            // Not the answer of the document, but one.
+            Sent::Status => cx.settle(ticket, Ok(Receipt::Done)),
         }
+    }
+
+    /// The runtime said how it is: what it said is what the person reads.
+    fn has_status(&mut self, cx: &mut UiCx<'_>, number: u64, line: &str) {
+        let Some((ticket, _)) = self.sent.remove(&number) else { return };
+        cx.cancel_timer(TimerKey(FIRST_REQUEST_TIMER + number));
+        let said: Value = serde_json::from_str(line).unwrap_or_default();
+        let said = said.get("data").filter(|data| data.is_object());
+        let said = said.map_or_else(Json::empty, |data| Json::verbatim(data.to_string()));
+        cx.settle(ticket, Ok(Receipt::Extension(said)));
     }
 
     fn at(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, name: String) {
@@ -327,6 +345,7 @@ impl UiRole for AsstUi {
                 let name = known.unwrap_or_else(|| session.to_string());
                 self.send(cx, ticket, Sent::Load(name));
             }
+            Command::Extension { name, .. } if name == PING => self.send(cx, ticket, Sent::Status),
             Command::UpdateContext(context) => {
                 if !context.is_size_only() {
                     cx.loss(Item::ContextUpdate, "where the person works");
@@ -407,6 +426,7 @@ impl UiRole for AsstUi {
             new_session: true,
             open_session: true,
             clear: true,
+            ping: true,
             ..Abilities::default()
         })
     }

@@ -492,6 +492,7 @@ impl UiRole for LemonUi {
             open_session: self.sessions,
             clear: true,
             save: true,
+            ping: true,
             session_scope: self.asks,
             ..Abilities::default()
         })

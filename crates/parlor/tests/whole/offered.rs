@@ -27,8 +27,21 @@ model text "Second."
 "#;
 
 /// Commands that every runtime which can do them is told of.
-const TOLD: &[&str] =
-    &["new", "branch", "rename", "clear", "compact", "skills", "mcp", "extension", "export", "mode"];
+const TOLD: &[&str] = &[
+    "new",
+    "branch",
+    "rename",
+    "clear",
+    "reset",
+    "compact",
+    "skills",
+    "mcp",
+    "extension",
+    "export",
+    "save",
+    "ping",
+    "mode",
+];
 
 /// What stands behind commands that do nothing without it.
 const ARGUMENTS: &[(&str, &[&str])] = &[
@@ -45,7 +58,8 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
 ];
 
 /// Lines after which the conversation is not what it was.
-const MOVES: &[&str] = &["/new", "/sessions", "/branch", "/clear", "/compact", "/tree", "<ctrl-x>", "<alt-"];
+const MOVES: &[&str] =
+    &["/new", "/sessions", "/branch", "/clear", "/reset", "/compact", "/tree", "<ctrl-x>", "<alt-"];
 
 /// Our UI in front of a runtime of this wire.
 struct Stage {
@@ -236,5 +250,34 @@ async fn both_wires_that_only_name_sessions_begin_them_and_go_back() {
         stage.types("<ctrl-x>").await;
         assert!(stage.screen.screen().contains(second.as_str()), "{dialect}");
         assert_eq!(stage.impossible(), Vec::<String>::new(), "{dialect}");
+    }
+}
+
+/// The words that people type who come from another program's own UI.
+#[tokio::test(start_paused = true)]
+async fn what_people_know_from_other_uis_is_understood() {
+    for dialect in dialects::ALL.iter().copied() {
+        let place = bench::workplace();
+        let mut stage = Stage::new(dialect, place.path()).await;
+        let can = stage.abilities();
+        for (name, possible, shows) in [
+            ("abort", true, "nothing runs"),
+            ("ping", can.ping, ""),
+            ("save", can.save, "save"),
+            ("reset", can.clear, ""),
+        ] {
+            // What is offered opens a list of commands, which Esc closes.
+            let line = if possible { format!("/{name}<esc><enter>") } else { format!("/{name} x<enter>") };
+            let sent = stage.types(&line).await;
+            assert_eq!(sent > 0, possible && name != "abort", "{dialect}: {line}");
+            let screen = stage.screen.screen();
+            let cannot = format!("cannot do /{name}");
+            let shows = if possible { shows } else { &cannot };
+            assert!(screen.contains(shows), "{dialect}: {line}: {screen}");
+            assert_eq!(stage.impossible(), Vec::<String>::new(), "{dialect}: {line}");
+        }
+        if dialect.name() == "lemon" {
+            assert!(can.ping && can.save && can.clear, "what its own clients can");
+        }
     }
 }

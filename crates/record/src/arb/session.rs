@@ -121,7 +121,7 @@ pub fn ui_context() -> BoxedStrategy<UiContext> {
 /// What a runtime can do.
 pub fn abilities() -> BoxedStrategy<Abilities> {
     let old = any::<[bool; 9]>();
-    let new = any::<[bool; 16]>();
+    let new = any::<[bool; 17]>();
     (text(), old, new)
         .prop_map(|(name, old, new)| {
             let [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent] = old;
@@ -135,8 +135,18 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 compact,
                 rest @ ..,
             ] = new;
-            let [export, save, set_model, policy, list_tools, set_tools, extensions, session_scope, effort] =
-                rest;
+            let [
+                export,
+                save,
+                set_model,
+                policy,
+                list_tools,
+                set_tools,
+                extensions,
+                session_scope,
+                effort,
+                ping,
+            ] = rest;
             Abilities {
                 name,
                 steer,
@@ -164,6 +174,7 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 extensions,
                 session_scope,
                 effort,
+                ping,
             }
         })
         .boxed()

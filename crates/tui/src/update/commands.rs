@@ -31,6 +31,8 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
     if !command.is_offered(&model.world.seen().abilities, model.screen.restart) {
         let instead = match command.does {
             SlashAction::Policy | SlashAction::Model => ": set it where the runtime is started",
+            SlashAction::Servers => ": MCP status unavailable",
+            SlashAction::Skills => ": skills list unavailable",
             SlashAction::Clear if model.world.seen().abilities.new_session => ": /new begins a new session",
             _ => "",
         };
@@ -115,6 +117,14 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Mode => mode(model, argument, fx),
         SlashAction::Copy => copy(model, argument, fx),
         SlashAction::Export => export(model, argument, fx),
+        SlashAction::Save => {
+            let command = Command::Library(LibraryCommand::Save { path: given, history: true });
+            model.send(Want::Saved, command, fx);
+        }
+        SlashAction::Ping => {
+            let command = Command::Extension { name: "ping".to_owned(), payload: Json::empty() };
+            model.send(Want::Told, command, fx);
+        }
         SlashAction::Search => reading::search(model, argument),
         SlashAction::Fold => reading::fold_all(model),
         SlashAction::Print => fx.push(Fx::Print),
@@ -232,7 +242,11 @@ fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
     let kind = match words.next() {
         Some("steer") => QueueKind::Steer,
         Some("follow-up" | "followup") => QueueKind::FollowUp,
-        _ => return model.toast(Level::Info, "write it like: /mode steer all, or /mode follow-up one"),
+        None => {
+            let now = crate::view::queue_modes(&model.world.state().queues);
+            return model.toast(Level::Info, format!("{now}; another one: /mode steer all"));
+        }
+        Some(_) => return model.toast(Level::Info, "write it like: /mode steer all, or /mode follow-up one"),
     };
     let mode = match words.next() {
         Some("all") => Mode::All,

@@ -214,8 +214,21 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
             let mut items: Vec<Item> = list
                 .skills
                 .into_iter()
-                .map(|skill| text_item(&format!("${} ", skill.name), &skill.description))
+                .map(|skill| {
+                    // The words can be filtered by.
+                    let scope = if skill.from_project { "repo" } else { "user" };
+                    text_item(&format!("${} ", skill.name), &format!("{scope} · {}", skill.description))
+                })
                 .collect();
+            if list.truncated {
+                items.push(Item {
+                    label: "…".to_owned(),
+                    detail: "there are more than the runtime tells".to_owned(),
+                    more: String::new(),
+                    choice: Choice::Nothing,
+                    sign: "  ",
+                });
+            }
             items.extend(list.errors.into_iter().map(|(path, why)| Item {
                 label: clean_line(&path),
                 detail: format!("could not be read: {}", clean_line(&why)),

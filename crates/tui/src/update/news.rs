@@ -92,7 +92,13 @@ fn unheard(model: &mut Model) {
             Want::Waits(_, input) => prompt::give_back(model, &input.text),
             Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
             Want::List(_) => model.screen.overlay = None,
-            Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Told | Want::Gone(_) | Want::Skills => {}
+            Want::Nothing
+            | Want::Export(_)
+            | Want::Saved
+            | Want::Word(_)
+            | Want::Told
+            | Want::Gone(_)
+            | Want::Skills => {}
         }
     }
     prompt::give_back_afterwards(model);
@@ -202,8 +208,14 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
         (Ok(_), Want::Gone(choice)) => lists::gone(model, &choice),
         (Ok(Receipt::Extension(json)), Want::Told) => model.toast(Level::Success, clean_line(json.as_str())),
+        (Ok(_), Want::Told) => model.toast(Level::Success, "done"),
         (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
         (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
+        (Ok(Receipt::Saved { path, .. }), Want::Saved) => {
+            model.toast(Level::Success, format!("saved: {}", clean_line(&path)));
+        }
+        // Not every runtime says where, nor that it did.
+        (Ok(_), Want::Saved) => model.toast(Level::Info, "the runtime was told to save"),
         (Ok(Receipt::Skills(list)), Want::Skills) => {
             let known = |skill: SkillEntry| (clean_line(&skill.name), clean_line(&skill.description));
             model.screen.skills = list.skills.into_iter().map(known).collect();
@@ -221,7 +233,8 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
                 // The list would hide what is said about it.
                 Want::List(_) | Want::Gone(_) => model.screen.overlay = None,
-                Want::Nothing | Want::Export(_) | Want::Word(_) | Want::Told | Want::Skills => {}
+                Want::Nothing | Want::Export(_) | Want::Saved | Want::Word(_) | Want::Told | Want::Skills => {
+                }
             }
             model.toast(Level::Error, refusal.to_string());
         }

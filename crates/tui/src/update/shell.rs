@@ -2,6 +2,7 @@
 
 use crate::model::{Model, Ran};
 use crate::msg::Fx;
+use domain::prompt_text::{self, OwnEnd};
 use domain::signal::Level;
 
 /// Bytes of a command's output that go along with a prompt.
@@ -31,11 +32,7 @@ pub(super) fn said(model: &mut Model, output: &str) {
 
 /// The command is over.
 pub(super) fn ended(model: &mut Model, line: String, output: &str, code: Option<i32>) {
-    let end = match code {
-        Some(0) => "it worked".to_owned(),
-        Some(code) => format!("exit code {code}"),
-        None => "stopped".to_owned(),
-    };
+    let end = code.map_or(OwnEnd::Stopped, OwnEnd::Code);
     let (since, output) = (model.screen.now, kept(output));
     model.screen.ran = Some(Ran { line, output, since, stopping: false, end: Some(end) });
 }
@@ -60,7 +57,7 @@ pub(super) fn escape(model: &mut Model, fx: &mut Vec<Fx>) -> bool {
 pub(super) fn along(model: &mut Model, text: String) -> String {
     match model.screen.ran.take() {
         Some(Ran { line, output, end: Some(end), .. }) => {
-            format!("I ran `{line}` ({end}):\n```\n{output}\n```\n\n{text}")
+            prompt_text::with_own_command(&line, end, &output, &text)
         }
         running => {
             model.screen.ran = running;

@@ -7,6 +7,16 @@ use crate::clean::clean_line;
 use crate::model::Model;
 use crate::row::{Row, wrap};
 use crate::theme::Role;
+use domain::queue::{Mode, Queues};
+
+/// How many waiting texts a turn takes of each queue, in words.
+pub(crate) fn queue_modes(queues: &Queues) -> String {
+    let word = |mode: Mode| match mode {
+        Mode::OneAtATime => "one at a time",
+        Mode::All => "all at once",
+    };
+    format!("steers {}, follow-ups {}", word(queues.steer_mode), word(queues.follow_up_mode))
+}
 
 /// The lines of the page about the session.
 pub(super) fn rows(model: &Model) -> Vec<Row> {
@@ -49,6 +59,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         None if seen.abilities.list_tools => facts.push(("tools", "all".to_owned())),
         None => {}
     }
+    facts.push(("queues", queue_modes(&state.queues)));
     let can = &seen.abilities;
     let able = [
         ("steer", can.steer),
@@ -70,6 +81,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         ("mcp", can.servers),
         ("skills", can.skills),
         ("extensions", can.extensions),
+        ("save to a file of its own", can.save),
         ("ask for consent", can.consent),
         ("keep a policy of ours", can.policy),
         ("think harder or less hard", can.effort),

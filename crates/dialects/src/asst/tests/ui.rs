@@ -2,9 +2,10 @@
 
 use super::{hear, ui};
 use crate::asst::ATTACHMENT;
-use domain::command::{Command, PromptOptions, RunCommand};
+use domain::command::{Command, PromptOptions, Receipt, RunCommand};
 use domain::content::{Input, Json, Part};
 use domain::event::Outcome;
+use roles::TimerKey;
 use serde_json::{Value, json};
 
 #[test]
@@ -52,4 +53,24 @@ fn nonsense_is_drift_and_nothing_more() {
         bench.hear(line);
     }
     assert!(bench.state.open_run().is_some() && bench.link.closed.is_none());
+}
+
+#[test]
+fn who_asks_whether_it_is_there_is_told_how_it_is() {
+    let mut bench = ui();
+    let ping = || Command::Extension { name: "ping".into(), payload: Json::empty() };
+    let ticket = bench.command(ping());
+    let sent = bench.sent().pop().unwrap();
+    assert_eq!(sent, json!({ "id": sent["id"], "kind": "get_status" }));
+    let data = json!({ "state": "idle", "conversationLength": 10, "uptime": 3_600_000 });
+    hear(&mut bench, &json!({ "type": "status", "id": sent["id"], "data": data, "timestamp": 1 }));
+    let Some(Ok(Receipt::Extension(said))) = bench.settlement(ticket) else { panic!() };
+    assert_eq!(serde_json::from_str::<Value>(said.as_str()).unwrap(), data);
+    // The existing runtime is silent about it.
+    let ticket = bench.command(ping());
+    let number: u64 = bench.sent().pop().unwrap()["id"].as_str().unwrap()["msg-".len()..].parse().unwrap();
+    bench.fire(TimerKey(1000 + number));
+    assert!(
+        matches!(bench.settlement(ticket), Some(Err(refusal)) if refusal.message.contains("did not answer"))
+    );
 }
