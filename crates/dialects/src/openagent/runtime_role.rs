@@ -50,6 +50,8 @@ pub struct OpenagentRuntime {
     pending: Tickets<HubCommand>,
     /// Where the client works.
     home: Option<SessionId>,
+    /// The sessions of the last list, so that a beginning of a name is enough.
+    listed: Vec<SessionId>,
     /// Branches that were asked for: what is attached next may be one of them, and is no home.
     branching: usize,
     context: Context,

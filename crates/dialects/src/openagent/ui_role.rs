@@ -13,6 +13,7 @@ use super::wire::{
     capability, notify,
 };
 use crate::rpc::{self, Call};
+use crate::session_name;
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Input;
 use domain::fact::{Fact, Key, Said};
@@ -60,6 +61,8 @@ pub struct OpenagentUi {
     query: Option<Hearing>,
     over: VecDeque<String>,
     known: BTreeMap<SessionId, SessionSummary>,
+    /// What the backend calls sessions, where that is another word than ours.
+    names: BTreeMap<SessionId, String>,
     /// The model that answered last.
     model: Option<String>,
     /// Sessions whose messages were told already.
@@ -92,6 +95,21 @@ impl OpenagentUi {
     /// Our own runtime is.
     fn is_ours(&self) -> bool {
         self.server.as_ref().is_some_and(|server| server.server_info.name == super::OUR_NAME)
+    }
+
+    /// The session that the backend names like this; one of ours names them by another word than their ids.
+    fn session_named(&mut self, name: &str) -> Option<SessionId> {
+        let read = if self.is_ours() { session_name::read(name) } else { SessionId::parse(name) };
+        let session = read?;
+        if session.as_str() != name && self.names.len() < MAX_KNOWN {
+            self.names.insert(session.clone(), name.to_owned());
+        }
+        Some(session)
+    }
+
+    /// What the backend calls a session.
+    fn name_of(&self, session: &SessionId) -> String {
+        self.names.get(session).cloned().unwrap_or_else(|| session.to_string())
     }
 
     fn line_limit(&self) -> usize {

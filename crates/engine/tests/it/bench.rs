@@ -122,6 +122,8 @@ pub(crate) struct Bench {
     cancelling: bool,
     /// Why nothing can be written down, if nothing can.
     unwritten: Option<String>,
+    /// How the next prompts want it.
+    pub(crate) options: PromptOptions,
     /// What the next asks are closed with, without being told to.
     pub(crate) closings: Vec<Closing>,
     /// What was typed into questions for secrets, masked as the hub does.
@@ -185,6 +187,7 @@ impl Bench {
             agent,
             cancelling: false,
             unwritten: None,
+            options: PromptOptions::default(),
             closings: Vec::new(),
             settled: Vec::new(),
             secrets: Secrets::default(),
@@ -286,7 +289,7 @@ impl Bench {
             tools: self.tools_of(&context),
             context,
             input,
-            options: PromptOptions::default(),
+            options: self.options.clone(),
             cwd: self.state.settings.cwd.clone(),
             project: self.state.settings.project.clone(),
             model: None,

@@ -341,3 +341,22 @@ async fn a_start_that_could_not_be_written_in_the_last_moment_does_not_happen() 
     let told = bench.told().last().unwrap().clone();
     assert!(told.contains("Not run") && told.contains(FULL), "{told}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_wants_to_be_asked_first_is_asked_for_what_would_run_unasked() {
+    let script = r#"
+        model tool todo {"items":[{"text":"look","state":"open"}]} | tool read {"path":"f"}
+        ---
+        model text "ok"
+        "#;
+    for (ask_first, asked) in [(true, 1), (false, 0)] {
+        let mut bench = Bench::new(script);
+        bench.put("f", "text\n");
+        bench.options.ask_first = ask_first;
+        bench.closings = vec![deny(Some("not now"))];
+        assert_eq!(bench.run("read f").await, TurnEnd::Done);
+        assert_eq!(bench.count(opened), asked, "{ask_first}");
+        let read = bench.outcomes().into_iter().find(|(name, ..)| name == "read").unwrap();
+        assert_eq!(read.1 == ToolOutcome::Denied, asked == 1, "{read:?}");
+    }
+}

@@ -8,6 +8,7 @@ use super::super::wire::{
 };
 use super::requests::{cancel_line, refusal_error};
 use super::{MAX_REMEMBERED, OpenagentRuntime};
+use crate::session_name;
 use domain::ask::ActionDigest;
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Part, Role};
@@ -136,6 +137,7 @@ impl OpenagentRuntime {
             HubCommand::List { id } => {
                 let line = with.map(|receipt| match receipt {
                     Receipt::Sessions(sessions) => {
+                        self.listed = sessions.iter().map(|session| session.id.clone()).collect();
                         let sessions = sessions.iter().map(lower_session).collect();
                         let status = "success".to_owned();
                         jsonrpc::result(&id, &ListResult { status, sessions, error: None })
@@ -160,7 +162,7 @@ impl OpenagentRuntime {
             }
             HubCommand::Delete { id, session } => {
                 let line = with.map(|_| {
-                    let (status, deleted) = ("success".to_owned(), Some(session.to_string()));
+                    let (status, deleted) = ("success".to_owned(), Some(session_name::write(&session)));
                     jsonrpc::result(&id, &DeleteResult { status, deleted, error: None })
                 });
                 (id, line)
@@ -206,7 +208,7 @@ fn odd(id: &WireId) -> String {
 fn lower_session(session: &SessionSummary) -> SessionItem {
     let title = plain::clean(&session.title);
     SessionItem {
-        session_id: session.id.to_string(),
+        session_id: session_name::write(&session.id),
         title: if title.trim().is_empty() { "new session".to_owned() } else { title },
         created_at: time::write(session.created_at.0),
         updated_at: time::write(session.updated_at.0),
@@ -244,13 +246,13 @@ fn lower_loaded(session: &SessionSummary, state: Option<&State>) -> LoadResult {
     LoadResult {
         loaded: true,
         session: LoadedSession {
-            id: session.id.to_string(),
+            id: session_name::write(&session.id),
             created: session.created_at.0 / 1000,
             blocks_count: blocks,
             messages_count: count,
         },
         status: Some("success".to_owned()),
-        session_id: Some(session.id.to_string()),
+        session_id: Some(session_name::write(&session.id)),
         message_count: Some(count),
         messages: Some(messages),
         error: None,

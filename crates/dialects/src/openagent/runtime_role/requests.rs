@@ -10,6 +10,7 @@ use super::client::Client;
 use super::receipts::HubCommand;
 use super::{GREET, MAX_PENDING, OpenagentRuntime, approval, context, words};
 use crate::rpc::Call as _;
+use crate::session_name;
 use domain::ask::Closing;
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListScope, Refusal, RefusalKind, SessionCommand, Target,
@@ -263,7 +264,9 @@ impl OpenagentRuntime {
     ) -> Result<(), RpcError> {
         let params: LoadParams = read(params)?;
         let command = match (params.session_id, params.path) {
-            (Some(session), _) => Command::Library(LibraryCommand::Open { session: session_id(&session)? }),
+            (Some(session), _) => {
+                Command::Library(LibraryCommand::Open { session: self.session_id(&session)? })
+            }
             (None, Some(path)) if !path.is_empty() => Command::Library(LibraryCommand::Load { path }),
             (None, _) => return Err(invalid("session_id or path is required")),
         };
@@ -302,7 +305,7 @@ impl OpenagentRuntime {
                 )));
             }
         };
-        let session = params.session_id.as_deref().map(session_id).transpose()?;
+        let session = params.session_id.as_deref().map(|name| self.session_id(name)).transpose()?;
         if session.is_none() && self.home.is_none() {
             let status = "success".to_owned();
             cx.send(jsonrpc::result(id, &ExportResult { status, format: name, ..ExportResult::default() }));
@@ -327,19 +330,21 @@ impl OpenagentRuntime {
     ) -> Result<(), RpcError> {
         let params: DeleteParams = read(params)?;
         let name = params.session_id.ok_or_else(|| invalid("session_id is required"))?;
-        let session = session_id(&name)?;
+        let session = self.session_id(&name)?;
         let pending = HubCommand::Delete { id: id.clone(), session: session.clone() };
         self.ask_hub(cx, self.at_home(), Command::Library(LibraryCommand::Delete { session }), pending);
         Ok(())
     }
-}
 
-/// A name that cannot be one of a session is unknown.
-fn session_id(text: &str) -> Result<SessionId, RpcError> {
-    SessionId::parse(text).ok_or_else(|| {
-        let short: String = text.chars().take(64).collect();
-        invalid(format!("there is no session {short:?}; list the sessions to see which there are"))
-    })
+    /// The session that the client names: by its name or its id, or by a beginning that no other of the last list has. A name that
+    /// cannot be one is unknown.
+    fn session_id(&self, name: &str) -> Result<SessionId, RpcError> {
+        let found = session_name::find(name, self.listed.iter().chain(&self.home));
+        found.or_else(|| session_name::read(name)).ok_or_else(|| {
+            let short: String = name.chars().take(64).collect();
+            invalid(format!("there is no session {short:?}; list the sessions to see which there are"))
+        })
+    }
 }
 
 /// Reads parameters; absent and null are the empty object.

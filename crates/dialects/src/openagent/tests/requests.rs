@@ -2,7 +2,7 @@
 
 use super::{HOME, by_the_book, methods, query};
 use crate::bench::{session, summary};
-use domain::command::{Receipt, Refusal, RefusalKind};
+use domain::command::{Command, ExportFormat, LibraryCommand, Receipt, Refusal, RefusalKind};
 use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::Millis;
@@ -122,4 +122,42 @@ fn a_hundred_requests_a_second() {
     let codes: Vec<_> = bench.sent().iter().map(|line| line["error"]["code"].as_i64().unwrap()).collect();
     assert_eq!(codes.iter().filter(|code| **code == -32601).count(), 100);
     assert_eq!(codes.iter().filter(|code| **code == -32000).count(), 50);
+}
+
+/// The existing client shows eight characters of a name, and takes what the person types from there.
+#[test]
+fn sessions_are_named_by_what_varies_and_found_by_its_beginning() {
+    let mut bench = by_the_book();
+    let ids = ["sess-18e0f401a2b3", "sess-18e0f401a2c4"];
+    let listed = ids.map(|id| summary(&session(id))).to_vec();
+    let list = r#"{"jsonrpc":"2.0","id":3,"method":"session.list","params":{}}"#;
+    bench.asked(list, Ok(Receipt::Sessions(listed)));
+    let result = bench.sent()[0]["result"].clone();
+    let names: Vec<&str> = result["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["session_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["3b2a104f0e81", "4c2a104f0e81"]);
+    for name in [names[0], &names[0][..8], "3", ids[0]] {
+        for (method, is) in [
+            ("session.load", Command::Library(LibraryCommand::Open { session: session(ids[0]) })),
+            ("session.delete", Command::Library(LibraryCommand::Delete { session: session(ids[0]) })),
+            (
+                "session.export",
+                Command::Library(LibraryCommand::Export {
+                    session: Some(session(ids[0])),
+                    format: ExportFormat::Markdown,
+                }),
+            ),
+        ] {
+            bench.say(
+                &json!({"jsonrpc":"2.0","id":4,"method":method,"params":{"session_id":name}}).to_string(),
+            );
+            assert_eq!(bench.command().2, is, "{name}");
+        }
+    }
+    bench.say(r#"{"jsonrpc":"2.0","id":5,"method":"session.load","params":{"session_id":"5"}}"#);
+    assert_eq!(bench.sent().pop().unwrap()["error"]["code"], -32602, "no session begins so");
 }

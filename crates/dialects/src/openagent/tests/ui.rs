@@ -1,6 +1,6 @@
 //! The client's side: handshake, every notification of the document, commands, and backends that misbehave.
 
-use super::{ui, ui_by_the_book, ui_query};
+use super::{ui, ui_by_the_book, ui_of_ours, ui_query};
 use crate::bench::{UiBench, session, texts};
 use domain::ask::{Answer, AskKind, Preview, Risk, Scope};
 use domain::command::{
@@ -9,6 +9,7 @@ use domain::command::{
 };
 use domain::content::{Part, Role};
 use domain::event::Outcome;
+use domain::prompt_text::{self, OwnEnd};
 use domain::signal::UiContext;
 use domain::state::EntryKind;
 use domain::tool::{ToolOutcome, ToolPhase};
@@ -336,5 +337,57 @@ fn a_yes_for_what_is_similar_says_so() {
         bench.hear(&note("tool.request_approval", &json!({"execution_id":"e1","query_id":"q-9","tool":{"name":"x"},"risk_assessment":{"level":"low"}})));
         bench.answer(Answer::Allow { scope, digest: None });
         assert_eq!(bench.sent()[0]["params"]["options"], options);
+    }
+}
+
+#[test]
+fn a_query_tells_the_commands_and_files_that_the_person_told_and_no_other() {
+    let mut bench = ui_by_the_book();
+    let context = |bench: &mut UiBench, text: &str| {
+        bench.prompt(text);
+        let sent = bench.sent().pop().unwrap();
+        let id = format!("q-{}", sent["id"]);
+        bench.hear(
+            &json!({"jsonrpc":"2.0","id":sent["id"],"result":{"query_id":id,"status":"processing"}})
+                .to_string(),
+        );
+        bench.hear(&note("stream.complete", &json!({"query_id":id,"status":"success"})));
+        sent["params"]["context"].clone()
+    };
+    let plain = context(&mut bench, "hello");
+    assert!(plain.get("recent_commands").is_none() && plain.get("open_files").is_none(), "{plain}");
+    let ran =
+        prompt_text::with_own_command("cargo test", OwnEnd::Code(101), "panicked", "why? see @src/a.rs");
+    let told = context(&mut bench, &ran);
+    assert_eq!(told["recent_commands"], json!([{"command":"cargo test","exit_code":101}]));
+    assert_eq!(told["open_files"], json!(["src/a.rs"]));
+    let stopped = prompt_text::with_own_command("sleep 9", OwnEnd::Stopped, "", "and now?");
+    let told = context(&mut bench, &stopped);
+    assert_eq!(
+        told["recent_commands"],
+        json!([{"command":"cargo test","exit_code":101},{"command":"sleep 9"}])
+    );
+    assert!(told.get("open_files").is_none(), "what was mentioned before is not open now");
+}
+
+/// Our runtime names sessions so that the first characters vary; the ids of other backends are theirs.
+#[test]
+fn names_that_a_backend_of_ours_makes_are_read_back() {
+    for (ours, named, session) in
+        [(true, "3b2a104f0e81", "sess-18e0f401a2b3"), (false, "3b2a104f0e81", "3b2a104f0e81")]
+    {
+        let mut bench = if ours { ui_of_ours() } else { ui_by_the_book() };
+        let list =
+            Command::Library(LibraryCommand::List { scope: ListScope::All, limit: None, search: None });
+        let ticket = bench.command(list);
+        let id = bench.sent().pop().unwrap()["id"].clone();
+        let item = json!({"session_id":named,"title":"t","created_at":"2026-11-15T00:13:07Z","updated_at":"2026-11-15T00:13:08Z","message_count":4,"total_tokens":43});
+        bench.hear(
+            &json!({"jsonrpc":"2.0","id":id,"result":{"status":"success","sessions":[item]}}).to_string(),
+        );
+        let Some(Ok(Receipt::Sessions(listed))) = bench.settlement(ticket) else { panic!() };
+        assert_eq!(listed[0].id.as_str(), session);
+        bench.command(Command::Library(LibraryCommand::Open { session: listed[0].id.clone() }));
+        assert_eq!(bench.sent().pop().unwrap()["params"], json!({ "session_id": named }));
     }
 }

@@ -3,7 +3,7 @@
 use super::super::note::{self, Note};
 use super::super::wire::{
     ApproveOptions, ApproveParams, CancelParams, Context, DeleteParams, ExportParams, ListParams, LoadParams,
-    QueryOptions, QueryParams, SaveParams, TerminalSize,
+    QueryOptions, QueryParams, RecentCommand, SaveParams, TerminalSize,
 };
 use super::responses::SentRequest;
 use super::{Asking, OpenagentUi};
@@ -16,9 +16,15 @@ use domain::command::{
 use domain::content::{Input, Part};
 use domain::ids::{AskId, RunId};
 use domain::port::Ticket;
+use domain::prompt_text::{self, OwnEnd};
 use domain::session::{ModelEntry, ModelRef, RunSummary};
 use domain::signal::UiContext;
 use roles::{Item, Seen, UiCx};
+
+/// Most commands of the person's own that are told: the newest.
+const MAX_COMMANDS: usize = 20;
+/// Most files that are told as open.
+const MAX_FILES: usize = 50;
 
 impl OpenagentUi {
     /// Takes a command; `Err` when it cannot be done, else it is or will be settled.
@@ -44,6 +50,7 @@ impl OpenagentUi {
                 self.context = Context {
                     cwd: newer.cwd.or_else(|| self.context.cwd.take()),
                     shell: newer.shell.or_else(|| self.context.shell.take()),
+                    recent_commands: newer.recent_commands.or_else(|| self.context.recent_commands.take()),
                     // The document has it in updates alone.
                     terminal_size: None,
                     ..newer
@@ -53,7 +60,7 @@ impl OpenagentUi {
             }
             Command::Library(LibraryCommand::Open { session }) => {
                 self.idle("go to another session")?;
-                let params = LoadParams { path: None, session_id: Some(session.to_string()) };
+                let params = LoadParams { path: None, session_id: Some(self.name_of(&session)) };
                 self.ask_backend(cx, &params, SentRequest::Load { ticket: Some(ticket) })
             }
             Command::Library(LibraryCommand::Load { path }) => {
@@ -74,12 +81,12 @@ impl OpenagentUi {
                     ExportFormat::Html => "html",
                     ExportFormat::Jsonl => "jsonl",
                 };
-                let session_id = session.map(|session| session.to_string());
+                let session_id = session.map(|session| self.name_of(&session));
                 let params = ExportParams { format: Some(name.to_owned()), session_id };
                 self.ask_backend(cx, &params, SentRequest::Export { ticket, format })
             }
             Command::Library(LibraryCommand::Delete { session }) => {
-                let params = DeleteParams { session_id: Some(session.to_string()) };
+                let params = DeleteParams { session_id: Some(self.name_of(&session)) };
                 self.ask_backend(cx, &params, SentRequest::Delete { ticket })
             }
             Command::List(ListCommand::Models { .. }) => {
@@ -116,9 +123,10 @@ impl OpenagentUi {
         options: &PromptOptions,
     ) -> Result<(), Refusal> {
         self.idle("ask another one")?;
+        let context = self.context_of(&input);
         let params = QueryParams {
             message: message(cx, &input),
-            context: Some(self.context.clone()).filter(|context| *context != Context::default()),
+            context: Some(context).filter(|context| *context != Context::default()),
             options: Some(QueryOptions {
                 stream: Some(true),
                 max_tokens: options.max_tokens,
@@ -136,6 +144,32 @@ impl OpenagentUi {
         }
         self.asking = Some(Asking { ticket: Some(ticket), input, stop: false });
         Ok(())
+    }
+
+    /// Where the person works, with what this prompt tells of it: a command of their own, files that they mention. What is not known
+    /// is left out.
+    fn context_of(&mut self, input: &Input) -> Context {
+        if let Some((line, end)) = prompt_text::own_command(&input.text) {
+            let exit_code = match end {
+                OwnEnd::Code(code) => Some(code.into()),
+                OwnEnd::Stopped => None,
+            };
+            let commands = self.context.recent_commands.get_or_insert_default();
+            commands.push(RecentCommand { command: line.to_owned(), exit_code, timestamp: None });
+            commands.drain(..commands.len().saturating_sub(MAX_COMMANDS));
+        }
+        let attached = input.attachments.iter().filter_map(|part| match part {
+            Part::Code { path, .. } => path.clone(),
+            _ => None,
+        });
+        let mut context = self.context.clone();
+        for file in prompt_text::mentioned_files(&input.text).into_iter().chain(attached) {
+            let files = context.open_files.get_or_insert_default();
+            if files.len() < MAX_FILES && !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        context
     }
 
     fn cancel(

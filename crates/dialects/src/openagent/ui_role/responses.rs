@@ -186,7 +186,7 @@ impl OpenagentUi {
         let loaded = result.and_then(|result| {
             check(result.error.clone())?;
             let id = result.session_id.clone().unwrap_or_else(|| result.session.id.clone());
-            let Some(session) = SessionId::parse(&id) else {
+            let Some(session) = self.session_named(&id) else {
                 let words = format!("the backend named a session {id:?}, which cannot be one");
                 return Err(Refusal::new(RefusalKind::Remote { code: "session".to_owned() }, words));
             };
@@ -219,7 +219,8 @@ impl OpenagentUi {
     fn sessions(&mut self, cx: &mut UiCx<'_>, list: ListResult, search: Option<&str>) -> Vec<SessionSummary> {
         let mut summaries = Vec::with_capacity(list.sessions.len());
         for item in list.sessions {
-            let Some(summary) = lift_session(&item) else {
+            let session = self.session_named(&item.session_id);
+            let Some(summary) = session.map(|session| lift_session(session, &item)) else {
                 cx.drift(Drift::new(
                     ListParams::METHOD,
                     "a session whose name cannot be one",
@@ -266,11 +267,10 @@ fn tell_messages(cx: &mut UiCx<'_>, session: &SessionId, messages: Vec<SessionMe
     }
 }
 
-fn lift_session(item: &SessionItem) -> Option<SessionSummary> {
-    let id = SessionId::parse(&item.session_id)?;
+fn lift_session(id: SessionId, item: &SessionItem) -> SessionSummary {
     let at = |text: &str| Millis(time::read(text).unwrap_or(0));
     let (created, updated) = (at(&item.created_at), at(&item.updated_at));
-    Some(summary(id, item.title.clone(), created, updated, item.message_count, item.total_tokens))
+    summary(id, item.title.clone(), created, updated, item.message_count, item.total_tokens)
 }
 
 fn summary(
