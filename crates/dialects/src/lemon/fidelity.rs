@@ -10,7 +10,7 @@ const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
 
 /// What this wire's table is made of.
 pub const SOURCES: Sources =
-    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: ACROSS };
+    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
 
 /// What there is to say about each item.
 const WORDS: &[Words] = &[
@@ -132,7 +132,3 @@ const WORDS: &[Words] = &[
     words(Item::Suggestion, "-", "the wire has no word for it"),
     words(Item::Resume, "start_session (existing programs): a run under way is told from its beginning", ""),
 ];
-
-/// What is exact on this wire and on another, and yet not over a bridge between them: why.
-const ACROSS: &[(Item, &str)] =
-    &[(Item::Resume, "a bridge tells what was said so far once from its own record and once as the run")];

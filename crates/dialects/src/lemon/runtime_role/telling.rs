@@ -6,7 +6,7 @@
 use super::super::lower;
 use super::super::wire::Frame;
 use super::super::wire::event::{Compaction, Event, EventLine};
-use super::super::wire::message::Message;
+use super::super::wire::message::{AssistantMessage, Message};
 use super::stream::{Draft, Output};
 use crate::narrator::{Came, Narration, Narrator};
 use crate::session_name;
@@ -35,6 +35,8 @@ pub(super) struct Telling {
     model: Option<ModelRef>,
     /// Whether the wire's turn is open.
     turn_open: bool,
+    /// The turn ended without a word of the model: why is told with the end of the run.
+    turn_over: bool,
     drafts: BTreeMap<MessageId, Draft>,
     /// Messages that the wire was told the end of because a tool of theirs began; what still comes of them is another message there.
     cut: BTreeSet<MessageId>,
@@ -58,6 +60,7 @@ impl Telling {
             last_run: None,
             model: None,
             turn_open: false,
+            turn_over: false,
             drafts: BTreeMap::new(),
             cut: BTreeSet::new(),
             running: BTreeMap::new(),
@@ -146,7 +149,7 @@ impl Telling {
             Narration::RunStarted => self.say(cx, Event::AgentStart([])),
             Narration::RunEnded { outcome, .. } => self.run_ended(cx, state, outcome),
             Narration::TurnStarted => self.open_turn(cx),
-            Narration::TurnEnded => self.close_turn(cx, None, Vec::new()),
+            Narration::TurnEnded => self.turn_over = self.turn_open,
             Narration::StepStarted { model, .. } => {
                 self.model = model.cloned().or_else(|| state.settings.model.clone());
                 self.open_turn(cx);
@@ -267,26 +270,31 @@ impl Telling {
     }
 
     fn open_turn(&mut self, cx: &mut RuntimeCx<'_>) {
+        if self.turn_over {
+            self.close_silent_turn(cx, &Outcome::Cancelled);
+        }
         if !std::mem::replace(&mut self.turn_open, true) {
             self.say(cx, Event::TurnStart([]));
         }
     }
 
-    fn close_turn(
-        &mut self,
-        cx: &mut RuntimeCx<'_>,
-        message: Option<Message<'_>>,
-        results: Vec<Message<'_>>,
-    ) {
+    fn close_turn(&mut self, cx: &mut RuntimeCx<'_>, message: Message<'_>, results: Vec<Message<'_>>) {
+        self.turn_over = false;
         if !std::mem::replace(&mut self.turn_open, false) {
             return;
         }
-        let message = message.unwrap_or_else(|| {
-            let finish = Some(&Finish::Interrupted);
-            Message::Assistant(lower::assistant_message(Vec::new(), None, finish, None, cx.now))
-        });
         let results = newest(results, lower::MAX_LINE.saturating_sub(written(&message)));
         self.say(cx, Event::TurnEnd(Box::new(message), results));
+    }
+
+    /// A turn in which the model said nothing has a message all the same: it says how that came.
+    fn close_silent_turn(&mut self, cx: &mut RuntimeCx<'_>, outcome: &Outcome) {
+        let why = failed(outcome);
+        let finish = if why.is_some() { Finish::Failed } else { Finish::Interrupted };
+        let model = self.model.clone();
+        let message = lower::assistant_message(Vec::new(), model.as_ref(), Some(&finish), None, cx.now);
+        let message = AssistantMessage { error_message: why.map(Into::into), ..message };
+        self.close_turn(cx, Message::Assistant(message), Vec::new());
     }
 
     fn step_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, step: StepId, usage: Usage) {
@@ -302,8 +310,10 @@ impl Telling {
         let results =
             results.filter_map(|id| state.tool(id)).filter_map(lower::tool_message).map(Message::Tool);
         let results = results.collect();
-        let message = message.and_then(|message| whole_message(state, message.id));
-        self.close_turn(cx, message, results);
+        match message.and_then(|message| whole_message(state, message.id)) {
+            Some(message) => self.close_turn(cx, message, results),
+            None => self.turn_over = self.turn_open,
+        }
     }
 
     fn run(&self) -> Option<RunId> {
@@ -390,25 +400,15 @@ impl Telling {
 
     fn run_ended(&mut self, cx: &mut RuntimeCx<'_>, state: &State, outcome: &Outcome) {
         let Some(run) = self.narrator.take().map(|narrator| narrator.run()) else { return };
-        self.close_turn(cx, None, Vec::new());
+        self.close_silent_turn(cx, outcome);
         let stop_word = self.stop_word.take();
-        match outcome {
-            Outcome::Done => {}
-            Outcome::Failed(failure) => {
-                let reason = match &failure.hint {
-                    Some(hint) => format!("{} ({hint})", failure.message),
-                    None => failure.message.clone(),
-                };
-                self.say(cx, Event::Error(reason.into(), ()));
-            }
-            Outcome::Cancelled => {
+        match (failed(outcome), outcome) {
+            (Some(why), _) => self.say(cx, Event::Error(why.into(), ())),
+            (None, Outcome::Cancelled) => {
                 let word = stop_word.unwrap_or("assistant_aborted");
                 self.say(cx, Event::Canceled((word.into(),)));
             }
-            Outcome::Interrupted | Outcome::Lost => {
-                let word = "the runtime was interrupted in the middle of the run";
-                self.say(cx, Event::Error(word.into(), ()));
-            }
+            (None, _) => {}
         }
         // Always, also after an abort and after an error: without it no client takes another prompt.
         self.say(cx, Event::AgentEnd((newest(run_messages(state, run), lower::MAX_LINE),)));
@@ -417,6 +417,20 @@ impl Telling {
         self.drafts.clear();
         self.cut.clear();
         self.running.clear();
+    }
+}
+
+/// Why a run failed, in words; `None` for one that did not.
+fn failed(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Failed(failure) => Some(match &failure.hint {
+            Some(hint) => format!("{} ({hint})", failure.message),
+            None => failure.message.clone(),
+        }),
+        Outcome::Interrupted | Outcome::Lost => {
+            Some("the runtime was interrupted in the middle of the run".to_owned())
+        }
+        Outcome::Done | Outcome::Cancelled => None,
     }
 }
 

@@ -166,6 +166,9 @@ fn a_run_that_fails_before_the_model_spoke_is_balanced_too() {
         ["agent_start", "turn_start", "message_start", "message_end", "turn_end", "error", "agent_end"]
     );
     assert_eq!(sent[5]["event"]["data"], json!(["there is no model", null]));
+    let message = &sent[4]["event"]["data"][0];
+    assert_eq!(message["stop_reason"], "error");
+    assert_eq!(message["error_message"], "there is no model");
 }
 
 #[test]
