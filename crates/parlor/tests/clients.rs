@@ -164,6 +164,36 @@ fn a_lemon_client_that_calls_us_in_the_place_of_mix_finds_its_runtime() {
     client.hear("agent_end");
 }
 
+/// What asst's shell calls takes no argument of the person, so a policy is given before it, or in the settings.
+#[test]
+fn a_shell_that_cannot_be_asked_says_how_to_allow_and_its_person_can() {
+    const SHELL: [&str; 2] = ["tsx", "src/index.ts"];
+    for (flags, settings, allowed) in [
+        (&[][..], None, false),
+        (&["--policy", "auto-edit"][..], None, true),
+        (&[][..], Some("policy = \"auto-edit\"\n"), true),
+    ] {
+        let world = tempfile::tempdir().unwrap();
+        if let Some(settings) = settings {
+            std::fs::create_dir(world.path().join("config")).unwrap();
+            std::fs::write(world.path().join("config/config.toml"), settings).unwrap();
+        }
+        let args = [&["serve", "--dialect", "asst", "--stdio", "--ephemeral"][..], flags, &SHELL].concat();
+        let mut client = Client::start(parlor(world.path(), &args));
+        client.hear("ready");
+        client.say(&json!({ "id": "m1", "kind": "user_message", "message": "write note.txt: hi" }));
+        let result = client.hear("tool_result");
+        client.hear("done");
+        assert_eq!(world.path().join("note.txt").exists(), allowed, "{flags:?} {settings:?}: {result}");
+        if !allowed {
+            let why = result["data"]["error"].as_str().unwrap();
+            assert!(why.contains("--policy auto-edit") && why.contains("`policy` in the settings"), "{why}");
+        }
+        drop(client.input);
+        client.child.wait().unwrap();
+    }
+}
+
 /// An agent's command that connects to the agent's own socket could answer the questions that are asked about it.
 #[test]
 fn a_command_of_an_agent_is_not_let_in_as_a_ui() {
