@@ -39,6 +39,10 @@ impl Side {
     }
 }
 
+/// What every schema says of itself: whoever checks another program's lines with it must know what it is for.
+pub const WRITES: &str = "It describes the lines that Parlor writes, member by member. It reads more than that: members that it does not \
+    know are passed over, and many that it always writes may be missing.";
+
 /// A schema in the making.
 pub struct Document {
     generator: SchemaGenerator,
@@ -54,7 +58,7 @@ impl Document {
         let head = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": title,
-            "description": description,
+            "description": format!("{description} {WRITES}"),
         });
         Document {
             generator: SchemaSettings::draft2020_12().for_serialize().into_generator(),

@@ -39,6 +39,16 @@ fn the_program_prints_the_committed_schema() {
     }
 }
 
+/// A document's own example may lack what we always write: whoever checks it with a schema has to know.
+#[test]
+fn every_schema_says_that_it_is_about_what_we_write() {
+    for dialect in dialects::ALL {
+        let schema: Value = serde_json::from_str((dialect.description().schema)().as_ref()).unwrap();
+        let about = schema["description"].as_str().unwrap_or_default();
+        assert!(about.contains("describes the lines that Parlor writes"), "{dialect}: {about}");
+    }
+}
+
 #[test]
 fn every_schema_requires_what_its_list_says() {
     for (dialect, document) in dialects::DERIVED {

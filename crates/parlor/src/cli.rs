@@ -195,7 +195,7 @@ pub(crate) enum Sub {
     Mcp(crate::mcp::Mcp),
     /// The skills that a prompt can pull in with `$name`.
     Skills,
-    /// Every message of a wire as a JSON Schema, or as the requirement tables that its document speaks of.
+    /// Every message of a wire, as Parlor writes it, as a JSON Schema, or as the requirement tables that its document speaks of.
     Schema {
         /// The wire whose messages are wanted.
         #[arg(long, value_parser = dialect())]
