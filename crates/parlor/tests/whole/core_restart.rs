@@ -36,11 +36,6 @@ async fn where_one_was_is_known_after_the_core_is_gone() {
         write.write_all(format!("{answer}\n").as_bytes()).await.expect("the hub listens");
     }
     drop((lines, write, theirs));
-    loop {
-        match ui.news.recv().await.expect("the hub runs") {
-            News::Link(LinkState::Lost(_)) => break,
-            _ => {}
-        }
-    }
+    while !matches!(ui.news.recv().await.expect("the hub runs"), News::Link(LinkState::Lost(_))) {}
     assert_eq!(hub.their_session().await.as_deref(), Some("sess-1794"));
 }
