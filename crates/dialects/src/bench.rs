@@ -142,6 +142,7 @@ pub(crate) fn summary(id: &SessionId) -> SessionSummary {
         last_run: None,
         running: false,
         usage: Usage { input: 10, output: 5, ..Usage::default() },
+        origin: None,
     }
 }
 

@@ -1,11 +1,14 @@
 //! What is known about sessions, models, servers and skills: the nouns that commands name and receipts carry.
 
+pub mod origin;
 pub mod summary;
 
 use crate::content::Usage;
 use crate::event::Outcome;
 use crate::ids::{Millis, RunId, SessionId};
 use std::fmt;
+
+pub use origin::{Origin, RuntimePlace};
 
 /// A model, by provider and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,6 +113,8 @@ pub struct SessionSummary {
     pub running: bool,
     /// Tokens and money so far.
     pub usage: Usage,
+    /// Whose session it is, when it is not ours.
+    pub origin: Option<Box<Origin>>,
 }
 
 /// Numbers of one session.

@@ -13,7 +13,7 @@ use crate::content::{Part, Role, Usage};
 use crate::event::{Cause, Compaction, Event, Finish, Outcome, PlanItem, RetryKind};
 use crate::ids::{AskId, EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, TurnId};
 use crate::queue::Queues;
-use crate::session::{Effort, ModelRef, Policy, Stats};
+use crate::session::{Effort, ModelRef, Origin, Policy, Stats};
 use crate::signal::Level;
 use crate::tool::ToolRun;
 use std::collections::BTreeMap;
@@ -151,6 +151,8 @@ pub struct Settings {
     pub project: String,
     /// The session it branched from, and where.
     pub parent: Option<(String, Option<EntryId>)>,
+    /// Whose session it is, when it is not ours.
+    pub origin: Option<Origin>,
     pub title: Option<String>,
     /// The model of the next steps.
     pub model: Option<ModelRef>,
@@ -165,10 +167,13 @@ pub struct Settings {
 /// As the first release hashed it; what came later counts only where it was said.
 impl Hash for Settings {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Settings { cwd, project, parent, title, model, effort, policy, tools } = self;
+        let Settings { cwd, project, parent, origin, title, model, effort, policy, tools } = self;
         (cwd, project, parent, title, model, policy, tools).hash(hasher);
         if effort.is_some() {
             effort.hash(hasher);
+        }
+        if origin.is_some() {
+            origin.hash(hasher);
         }
     }
 }

@@ -130,6 +130,7 @@ impl Body {
             Body::Run(RunEvent::Retrying { reason, .. }) => reason.len(),
             Body::Note(NoteEvent::Noticed { code, text, .. }) => code.len() + text.len(),
             Body::Session(SessionEvent::Opened { cwd, project, .. }) => cwd.len() + project.len(),
+            Body::Session(SessionEvent::CameFrom { origin }) => origin.weight(),
             Body::Session(SessionEvent::Renamed { title }) => title.len(),
             Body::Session(SessionEvent::ModelChosen { model }) => model.provider.len() + model.name.len(),
             Body::Session(SessionEvent::ToolsChosen { tools }) => tools.as_deref().map_or(0, all),

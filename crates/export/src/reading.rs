@@ -154,10 +154,11 @@ fn withdrawn(ask: &domain::ask::Ask) -> Body {
     Body::Ask(AskEvent::Closed { ask: ask.id, closing: domain::ask::Closing::Withdrawn })
 }
 
-/// A file may tell what happened; it may not say what is allowed or where tools work.
+/// A file may tell what happened; it may not say what is allowed, where tools work or which program holds the session.
 fn granted(body: Body, place: &Destination) -> Option<Body> {
     match body {
-        Body::Session(SessionEvent::PolicyChosen { .. }) => None,
+        // A program that a file names must not be started for it.
+        Body::Session(SessionEvent::PolicyChosen { .. } | SessionEvent::CameFrom { .. }) => None,
         Body::Session(SessionEvent::Opened { parent, .. }) => {
             let Destination { cwd, project } = place.clone();
             Some(Body::Session(SessionEvent::Opened { cwd, project, parent }))

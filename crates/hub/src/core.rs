@@ -13,6 +13,7 @@ mod book;
 mod engine;
 mod follow;
 mod journey;
+mod keeping;
 mod library;
 mod messages;
 mod pending;
@@ -31,7 +32,7 @@ use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
-use domain::session::{Effort, Policy};
+use domain::session::{Effort, Origin, Policy};
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::ToolRun;
@@ -160,6 +161,9 @@ pub struct Core {
     /// Where a foreign runtime's conversation stands.
     ground: Option<SessionId>,
     names: journey::Names,
+    /// Whose sessions these are, where those of a foreign runtime are kept.
+    origin: Option<Origin>,
+    finding: Option<keeping::Finding>,
     accepted: bool,
     now: Millis,
     out: Vec<Out>,
@@ -184,6 +188,8 @@ impl Core {
             next_session: 0,
             ground: None,
             names: journey::Names::default(),
+            origin: None,
+            finding: None,
             accepted: true,
             now: Millis(0),
             out: Vec::new(),
@@ -227,8 +233,13 @@ impl Core {
             In::Mirror { session, state, board } => self.mirror(session, *state, board),
             In::MirrorEvent { session, event } => self.mirror_event(&session, event),
             In::Abilities(abilities) => self.take_abilities(abilities),
-            In::Named { session, theirs } => self.named(session, theirs),
-            In::Answered { id, with } => self.answered(id, with),
+            In::Named { session, name } => self.named(&session, &name),
+            In::Told { session, facts } => self.told(&session, facts),
+            In::Answered { id, with } => {
+                if let Some(with) = self.found(id, with) {
+                    self.answered(id, with);
+                }
+            }
             In::Deleted { session } => self.deleted(&session),
             In::Ending => self.end_all(),
             In::Tick { except } => self.tick(&except),
@@ -407,8 +418,8 @@ impl Core {
         match report {
             Report::Happened { session, run, body } => self.happened(&session, run, body),
             Report::TurnDone { session, run, turn, end } => self.turn_done(&session, run, turn, end),
-            Report::Said { session, fact } => self.said(&session, fact),
-            Report::Signal { session, signal } => self.signal(&session, signal),
+            Report::Said { session, fact } => self.said(&self.here(&session), fact),
+            Report::Signal { session, signal } => self.signal(&self.here(&session), signal),
             Report::Settled { ticket, with } => self.consult_settled(ticket, with),
         }
     }

@@ -20,12 +20,13 @@ mod remote;
 mod round;
 mod seat;
 
-use crate::core::{Core, In, LiveSession, Setup, Standing};
+use crate::core::{Core, In, LiveSession, Standing};
 use archive::{Archive, Finished};
 use clock::Clock;
 use domain::command::{Command, Target};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
+use domain::session::Origin;
 use held::{Arrival, Held};
 use keeper::Keeper;
 use link::{Incoming, LinkIo, Outgoing};
@@ -35,6 +36,7 @@ use seat::{Round, Seat, Tell};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use store::Opened;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 use wire::lines::Frame;
@@ -59,6 +61,14 @@ pub type Reported = (Report, Option<oneshot::Sender<Kept>>);
 
 /// A line for the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// That the sessions of a foreign runtime are kept, and as whose.
+pub struct ForeignKeeping {
+    /// The runtime, without the name of a session.
+    pub origin: Origin,
+    /// The kept session to go on with, which the store has open for writing.
+    pub kept: Option<(SessionId, Opened)>,
+}
 
 /// Who does the runs, as the shell reaches it.
 pub enum EngineSeat {
@@ -119,6 +129,8 @@ struct Shell {
     seats: BTreeMap<UiId, Seat>,
     /// What UIs say before they are told where they begin, with the room that it takes.
     unheard: BTreeMap<UiId, VecDeque<(Incoming, Room)>>,
+    /// The same of a runtime, until it is known what is kept of its session.
+    unheard_runtime: VecDeque<(Incoming, Room)>,
     next_ui: u64,
     clock: Clock,
     wake: Option<Instant>,
@@ -159,7 +171,7 @@ enum Woken {
 
 impl Shell {
     fn new(
-        setup: Setup,
+        core: Core,
         (keeper, archive): (Keeper, Archive),
         engine: EngineSeat,
         log: Log,
@@ -170,7 +182,7 @@ impl Shell {
             EngineSeat::Remote(seat) => (None, Some(Remote::new(*seat, hub.clone()))),
         };
         Shell {
-            core: Core::new(setup),
+            core,
             keeper,
             archive,
             engine,
@@ -178,6 +190,7 @@ impl Shell {
             remote,
             seats: BTreeMap::new(),
             unheard: BTreeMap::new(),
+            unheard_runtime: VecDeque::new(),
             next_ui: 0,
             clock: Clock::start(),
             wake: None,
@@ -196,8 +209,8 @@ impl Shell {
         }
     }
 
-    async fn run(mut self, mut messages: mpsc::Receiver<Inbox>) {
-        self.open_remote();
+    async fn run(mut self, mut messages: mpsc::Receiver<Inbox>, kept: Option<(SessionId, Opened)>) {
+        self.open_remote(kept);
         self.settle_round();
         loop {
             let woken = self.woken(Some(&mut messages), None).await;
@@ -353,7 +366,13 @@ impl Shell {
                 self.work.push_back(In::Command { ui, ticket, target, command });
             }
             Inbox::LocalLeft(ui) => self.leave(ui),
-            Inbox::FromRemote(incoming, _room) => self.heard_from_runtime(incoming),
+            Inbox::FromRemote(incoming, room) => {
+                if self.core.is_finding() || !self.unheard_runtime.is_empty() {
+                    self.unheard_runtime.push_back((incoming, room));
+                } else {
+                    self.heard_from_runtime(incoming);
+                }
+            }
             Inbox::Reported((report, ack), room) => {
                 self.take(Arrival::report(In::Report(report), ack, room));
             }

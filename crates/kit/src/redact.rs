@@ -199,6 +199,27 @@ impl Redactor {
     }
 }
 
+/// The words of a command with what looks like a secret taken out: after a telling option (`--api-key KEY`), behind its `=`, in the
+/// assignment of a telling variable, and keys of well-known services.
+pub fn words(words: &[String]) -> Vec<String> {
+    let redactor = Redactor::new();
+    let mut is_value = false;
+    let clean = words.iter().map(|word| {
+        if std::mem::take(&mut is_value) && !word.starts_with('-') {
+            return REDACTED.to_owned();
+        }
+        match (word.starts_with('-'), word.split_once('=')) {
+            (true, Some((option, value))) if is_telling(option, value) && !value.is_empty() => {
+                return format!("{option}={REDACTED}");
+            }
+            (option, None) => is_value = option && is_telling(word, word),
+            _ => {}
+        }
+        redactor.text(word).unwrap_or_else(|| word.clone())
+    });
+    clean.collect()
+}
+
 /// Whether the value under a key is a secret.
 fn is_telling(key: &str, value: &str) -> bool {
     let key: String =

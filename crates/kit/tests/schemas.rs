@@ -69,7 +69,7 @@ fn every_schema_requires_what_its_list_says() {
 
 /// Most lines of each side that are made until every kind was met. The largest group has some thirty variants, each with alternatives
 /// inside.
-const LINES: usize = 6000;
+const LINES: usize = 12_000;
 
 fn cursor() -> BoxedStrategy<Cursor> {
     let hash = "[0-9a-f]{16}".prop_map(String::from);

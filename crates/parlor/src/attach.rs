@@ -4,10 +4,21 @@ use crate::cli::{Attach, Common, Run};
 use crate::exit::{self, Exit};
 use crate::interactive::{self, UiOptions, Whereabouts};
 use crate::record::Tape;
-use crate::remote::{Begin, Front, Person, RuntimeAddress};
+use crate::remote::{Begin, Front, KeepAs, Person, RuntimeAddress};
 use crate::stop::Stops;
-use crate::{places, ps, run, stack, their_flags};
+use crate::{origin, places, ps, run, stack, their_flags};
+use domain::ids::SessionId;
+use std::path::PathBuf;
 use tui::commands::Restart;
+
+/// A kept session that is gone on with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    /// `None` for a session that is not kept yet, as far as we know.
+    pub(crate) session: Option<SessionId>,
+    /// Where its program was started; `None` is where we are.
+    pub(crate) folder: Option<PathBuf>,
+}
 
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
@@ -28,10 +39,24 @@ pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Re
             ));
         }
     };
+    go(&common, &attach, place, Kept::default()).await
+}
+
+/// The same on a runtime whose place is known.
+pub(crate) async fn go(
+    common: &Common,
+    attach: &Attach,
+    place: RuntimeAddress,
+    kept: Kept,
+) -> anyhow::Result<Exit> {
+    let keep = match common.ephemeral || attach.dialect.is_lossless() {
+        true => None,
+        false => Some(keep_as(attach, &place, kept)?),
+    };
     let tape = attach.record.as_deref().map(Tape::new);
     let exit = match attach.prompt.clone() {
-        Some(prompt) => say(&common, &attach, place, tape.as_ref(), prompt).await,
-        None => show(&common, &attach, place, tape.as_ref()).await,
+        Some(prompt) => say(common, attach, place, keep, tape.as_ref(), prompt).await,
+        None => show(common, attach, place, keep, tape.as_ref()).await,
     };
     if let Some(tape) = tape {
         tape.finish();
@@ -39,11 +64,25 @@ pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Re
     exit
 }
 
+/// As whose its sessions are kept. A command that was typed now may be started again later.
+fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Result<KeepAs> {
+    let folder = match kept.folder {
+        Some(folder) => folder,
+        None => places::here()?,
+    };
+    let origin = origin::origin(attach.dialect, place, &folder);
+    if kept.session.is_none() {
+        origin::remember(&origin);
+    }
+    Ok(KeepAs { origin, folder, session: kept.session })
+}
+
 /// One prompt without a screen.
 async fn say(
     common: &Common,
     attach: &Attach,
     place: RuntimeAddress,
+    keep: Option<KeepAs>,
     tape: Option<&Tape>,
     prompt: String,
 ) -> anyhow::Result<Exit> {
@@ -51,7 +90,7 @@ async fn say(
     let stops = Stops::listen();
     let begin = Begin { session: attach.session.as_deref(), last: None };
     let log = stack::log_to_stderr();
-    let front = Front::open(common, attach.dialect, place, begin, Person::Away, tape, log).await?;
+    let front = Front::open(common, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
     let exit = run::converse(&front.hub, None, prompt, &run, &attach.allow, stops).await;
     front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
@@ -63,21 +102,26 @@ async fn show(
     common: &Common,
     attach: &Attach,
     place: RuntimeAddress,
+    keep: Option<KeepAs>,
     tape: Option<&Tape>,
 ) -> anyhow::Result<Exit> {
-    let note = interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect));
+    let note = match keep.as_ref().filter(|keep| keep.session.is_some()) {
+        Some(keep) => interactive::note_on_another(format!("again on {}", origin::words(&keep.origin))),
+        None => interactive::note_on_another(format!("on a runtime that speaks {}", attach.dialect)),
+    };
     let (cwd, look) = (places::working_directory(common)?, UiOptions::of(common)?);
     let restart = match place {
         RuntimeAddress::Socket(_) => Restart::Connect,
         RuntimeAddress::Command(_) => Restart::Start,
     };
+    let is_kept = keep.is_some();
     let open = async |was: Option<Whereabouts>| {
         let was = was.unwrap_or_default();
         let known = was.session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
         let session = known.as_deref().or(attach.session.as_deref());
         let begin = Begin { session, last: was.theirs.as_deref() };
-        let (place, log) = (place.clone(), stack::no_log());
-        let front = Front::open(common, attach.dialect, place, begin, Person::There, tape, log).await?;
+        let (place, keep, log) = (place.clone(), keep.clone(), stack::no_log());
+        let front = Front::open(common, attach.dialect, place, begin, Person::There, tape, keep, log).await?;
         // Behind a socket others find it by itself.
         Ok(match restart {
             Restart::Start => front.announced(&cwd, &format!("terminal on {}", attach.dialect)).await,
@@ -85,5 +129,5 @@ async fn show(
         })
     };
     let front = open(None).await?;
-    interactive::on_runtime(front, open, restart, note, cwd.clone(), look).await
+    interactive::on_runtime(front, open, restart, note, cwd.clone(), look, is_kept).await
 }

@@ -37,6 +37,7 @@ pub(crate) async fn bridge(mut common: Common, bridge: Bridge) -> anyhow::Result
         Begin::default(),
         Person::There,
         runtime_tape.as_ref(),
+        None,
         stack::log_to_stderr(),
     )
     .await?;

@@ -58,10 +58,11 @@ pub(crate) struct Common {
     /// Let the model fetch pages of the web; each host is asked for. Off unless your settings say `fetch.enabled = true`.
     #[arg(long, global = true, env = "PARLOR_FETCH", value_parser = on_or_off())]
     pub(crate) fetch: bool,
-    /// Go on with the newest conversation of this project.
+    /// Go on with the newest conversation of this project; one with another program's runtime starts or reaches that again.
     #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
     pub(crate) continue_last: bool,
-    /// Go on with this conversation; its id may be shortened. Without an id, pick one from a list.
+    /// Go on with this conversation; its id may be shortened. Without an id, pick one from a list. One with another program's runtime
+    /// starts that program again in its folder, or connects to its socket; what is started is shown first.
     #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1, value_parser = resumed)]
     pub(crate) resume: Option<Option<String>>,
     /// Keep to the terminal's own scrollback instead of taking the whole screen.
@@ -297,6 +298,9 @@ pub(crate) struct Serve {
 }
 
 /// Be a UI on another program's runtime.
+///
+/// The conversation is kept, with the command or socket (not with the environment, nor with words that look like keys): `parlor sessions`
+/// lists it, `parlor --resume ID` goes on with it. `--ephemeral` keeps nothing.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock"

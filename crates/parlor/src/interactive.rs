@@ -278,13 +278,15 @@ pub(crate) async fn on_runtime(
     note: Note,
     cwd: PathBuf,
     look: UiOptions,
+    is_kept: bool,
 ) -> anyhow::Result<Exit> {
     let (news, incoming) = mpsc::channel(NEWS);
     let (outgoing, commands) = mpsc::channel(OUTGOING);
     // One wish is enough.
     let (again, restarts) = mpsc::channel(1);
     let keeping = again::keep_attached(front, open, ScreenEnds { news, commands, restarts });
-    let options = Options { restart: Some((restart, again)), ..look.options(note, cwd) };
+    let farewell = is_kept.then_some(farewell as tui::Farewell);
+    let options = Options { restart: Some((restart, again)), farewell, ..look.options(note, cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // The screen ends first: it drops its ends of the channels, and the other side goes with them.
     let (kept, left) = tokio::join!(keeping, screen);

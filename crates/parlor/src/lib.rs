@@ -14,12 +14,14 @@ mod journal;
 mod mcp;
 mod model_list;
 mod model_source;
+mod origin;
 mod picture;
 mod places;
 mod ps;
 mod record;
 mod remote;
 mod replay;
+mod resumed;
 mod run;
 mod serve;
 mod sessions;
@@ -121,8 +123,11 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// `parlor` alone: the terminal UI, or what a pipe says.
-async fn start(common: cli::Common) -> anyhow::Result<Exit> {
+async fn start(mut common: cli::Common) -> anyhow::Result<Exit> {
     if std::io::stdin().is_terminal() && Stream::Out.is_terminal() {
+        if let Some(kept) = resumed::find(&mut common)? {
+            return resumed::go_on(common, kept, None).await;
+        }
         return interactive::own(common).await;
     }
     if !std::io::stdin().is_terminal() {

@@ -108,11 +108,16 @@ fn ground_at(common: &Common, config: &Config, named: Option<PathBuf>) -> anyhow
     Ok(Ground { cwd, workspace })
 }
 
+/// The folder that we were started in.
+pub(crate) fn here() -> anyhow::Result<PathBuf> {
+    real(&std::env::current_dir().context("the working directory is gone")?)
+}
+
 /// The folder that was named or that we were started in, for those who need nothing else.
 pub(crate) fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
     match common.cwd.as_ref().or(common.workspace.as_ref()) {
         Some(dir) => real(dir),
-        None => real(&std::env::current_dir().context("the working directory is gone")?),
+        None => here(),
     }
 }
 

@@ -6,7 +6,9 @@ use crate::ps::announcement::Announcement;
 use crate::record::Tape;
 use crate::{entrance, places, stack};
 use dialects::Dialect;
+use domain::ids::SessionId;
 use domain::path_text;
+use domain::session::Origin;
 use hub::{Hub, Log, RemoteSeat};
 use kit::notation::Side;
 use link::child::{Child, Exit, Launch, Restarted, start_again_on};
@@ -57,6 +59,16 @@ pub(crate) struct Begin<'a> {
     pub(crate) session: Option<&'a str>,
     /// Where the person was before the link broke, if it is still there.
     pub(crate) last: Option<&'a str>,
+}
+
+/// As whose the sessions of a runtime are kept.
+#[derive(Debug, Clone)]
+pub(crate) struct KeepAs {
+    pub(crate) origin: Origin,
+    /// Where a command is started.
+    pub(crate) folder: PathBuf,
+    /// The kept session to go on with.
+    pub(crate) session: Option<SessionId>,
 }
 
 /// Whether somebody sits there.
@@ -110,12 +122,13 @@ enum Program {
 }
 
 /// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
-fn watched(command: Vec<OsString>) -> Launch {
-    Launch { guard: stack::watching(), ..Launch::new(command) }
+fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> Launch {
+    Launch { guard: stack::watching(), cwd: folder, ..Launch::new(command) }
 }
 
 impl Front {
-    /// Reaches the runtime and puts a hub in front of it.
+    /// Reaches the runtime and puts a hub in front of it. Its sessions are kept if it is said as whose.
+    #[expect(clippy::too_many_arguments, reason = "what a link to a runtime is made of")]
     pub(crate) async fn open(
         common: &Common,
         dialect: Dialect,
@@ -123,8 +136,12 @@ impl Front {
         begin: Begin<'_>,
         person: Person,
         tape: Option<&Tape>,
+        keep: Option<KeepAs>,
         log: Log,
     ) -> anyhow::Result<Front> {
+        let folder = keep.as_ref().map(|keep| keep.folder.clone());
+        // Before anything is started: a session that another Parlor writes cannot be gone on with.
+        let keeping = keep.map(|keep| stack::foreign_keeping(common, keep, &log)).transpose()?;
         let (link, program) = match place {
             RuntimeAddress::Socket(path) => (connect(dialect, &path).await?, None),
             // What happens there is told on a second socket, which a program's pipes have not.
@@ -134,12 +151,12 @@ impl Front {
             ),
             RuntimeAddress::Command(command) => match dialect.description().restart_code {
                 Some(code) => {
-                    let launch = move || watched(command.clone());
+                    let launch = move || watched(command.clone(), folder.clone());
                     let (link, program) = start_again_on(code, launch, Lane::MAIN, Limits::default())?;
                     (link, Some(Program::Restarted(program)))
                 }
                 None => {
-                    let (link, child) = watched(command).start(Lane::MAIN, Limits::default())?;
+                    let (link, child) = watched(command, folder).start(Lane::MAIN, Limits::default())?;
                     (link, Some(Program::Once(child)))
                 }
             },
@@ -158,7 +175,7 @@ impl Front {
             is_away: person == Person::Away,
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
-        let hub = stack::remote(common, RemoteSeat { role, link, hello, lossless }, log)?;
+        let hub = stack::remote(common, RemoteSeat { role, link, hello, lossless }, keeping, log)?;
         Ok(Front { hub, program, announcement: None })
     }
 

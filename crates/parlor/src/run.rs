@@ -2,14 +2,14 @@
 
 use crate::cli::{Common, Run};
 use crate::exit::{self, Exit};
-use crate::stack;
 use crate::stop::Stops;
+use crate::{resumed, stack};
 use anyhow::Context;
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind};
 use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
-use domain::ids::{AskId, Millis, SessionId};
+use domain::ids::{AskId, Millis, RunId, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
@@ -39,6 +39,9 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
     };
     if prompt.trim().is_empty() {
         return Err(exit::usage("there is nothing to say\n\nhint: parlor run \"list files\""));
+    }
+    if let Some(kept) = resumed::find(&mut common)? {
+        return resumed::go_on(common, kept, Some((prompt, run))).await;
     }
     let own = stack::own(&common, stack::log_to_stderr()).await?;
     if let Some(words) = &own.no_workspace {
@@ -109,12 +112,23 @@ pub(crate) async fn converse(
     }
 }
 
+/// Whose end is the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    /// Nobody has taken the prompt yet: what ends now is the past.
+    Nothing,
+    Run(RunId),
+    /// The prompt was taken without a word about its run.
+    Any,
+}
+
 struct Headless<'a> {
     run: &'a Run,
     granted: &'a [Allowance],
     port: LocalPort,
     state: State,
     session: Option<SessionId>,
+    awaited: Awaited,
     /// The whole answer, for the last line of `--json`.
     text: String,
     /// Whether something was said that no line break ended.
@@ -138,6 +152,7 @@ impl<'a> Headless<'a> {
             port,
             state: State::new(),
             session: None,
+            awaited: Awaited::Nothing,
             text: String::new(),
             in_line: false,
             denied: false,
@@ -163,11 +178,19 @@ impl<'a> Headless<'a> {
                 self.state.follow(&event)?;
                 self.event(&event).await
             }
-            News::Settled { ticket: PROMPT, with: Ok(Receipt::Started { run, .. }) } => {
+            News::Settled {
+                ticket: PROMPT,
+                with: Ok(Receipt::Started { run, .. } | Receipt::Queued { run, .. }),
+            } => {
+                self.awaited = Awaited::Run(run);
                 // A quick runtime may be done before we saw its session for the first time.
                 let over =
                     self.state.runs.iter().find(|seen| seen.id == run).and_then(|seen| seen.ended.clone());
                 Ok(over.map(|(_, outcome)| self.exit(&outcome)))
+            }
+            News::Settled { ticket: PROMPT, with: Ok(_) } => {
+                self.awaited = Awaited::Any;
+                Ok(None)
             }
             News::Settled { ticket: PROMPT, with: Err(refusal) } => {
                 exit::complain(&format!("error: {refusal}"));
@@ -241,7 +264,14 @@ impl<'a> Headless<'a> {
                 };
                 self.needs_input |= self.unanswered.remove(ask) && given_up;
             }
-            Body::Run(RunEvent::Ended { outcome, .. }) => return Ok(Some(self.exit(outcome))),
+            Body::Run(RunEvent::Ended { run, outcome }) => {
+                let is_ours = match self.awaited {
+                    Awaited::Nothing => false,
+                    Awaited::Run(ours) => ours == *run,
+                    Awaited::Any => true,
+                };
+                return Ok(is_ours.then(|| self.exit(outcome)));
+            }
             _ => {}
         }
         Ok(None)

@@ -11,7 +11,8 @@ mod paint;
 mod tell;
 
 pub(crate) use args::Sessions;
-pub(crate) use find::{choose, find, newest};
+pub(crate) use find::wanted;
+use find::{find, newest};
 
 use crate::cli::Common;
 use crate::exit::{self, Exit, Stream};

@@ -2,13 +2,14 @@
 
 use crate::cli::{Common, PolicyMode};
 use crate::model_source::Source;
+use crate::remote::KeepAs;
 use crate::{exit, journal, places, ps, sessions, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
 use engine::{Agent, Ground, ModelSource, ORDERS, REPORTS};
 use hub::core::{Engine, Setup};
-use hub::{EngineSeat, Files, Hub, Log, RemoteSeat};
+use hub::{EngineSeat, Files, ForeignKeeping, Hub, Log, RemoteSeat};
 use link::child::TERM_GRACE;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -230,14 +231,39 @@ pub(crate) fn watching() -> Vec<OsString> {
     guard(&engine::Config::default()).map(|guard| guard.watching(TERM_GRACE)).unwrap_or_default()
 }
 
+/// The store for the sessions of a foreign runtime, and the one of them to go on with, opened for writing.
+pub(crate) fn foreign_keeping(
+    common: &Common,
+    keep: KeepAs,
+    log: &Log,
+) -> anyhow::Result<(Box<dyn Store>, ForeignKeeping)> {
+    let (mut store, _) = store(common, log)?;
+    let kept = match keep.session {
+        Some(session) => {
+            let opened = store.open(&session).map_err(|why| sessions::told(&why))?;
+            Some((session, opened))
+        }
+        None => None,
+    };
+    Ok((store, ForeignKeeping { origin: keep.origin, kept }))
+}
+
 /// Puts a hub in front of a foreign runtime.
-pub(crate) fn remote(common: &Common, seat: RemoteSeat, log: Log) -> anyhow::Result<Hub> {
+pub(crate) fn remote(
+    common: &Common,
+    seat: RemoteSeat,
+    keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
+    log: Log,
+) -> anyhow::Result<Hub> {
     let ground = places::ground(common, &mut settings::read().config)?;
     // What else than read-only was asked for was refused: a foreign runtime has its own rules.
     let policy = if seat.lossless { None } else { common.policy.map(Policy::from) };
     let defaults = Defaults { policy: policy.unwrap_or_default(), effort: None };
     let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, defaults);
     let setup = Setup { require_consent: common.require_consent, ..setup };
+    if let Some((store, keeping)) = keeping {
+        return Ok(Hub::start_keeping(setup, store, seat, keeping, log));
+    }
     Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log))
 }
 
@@ -281,14 +307,8 @@ fn store(common: &Common, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<S
 }
 
 fn start_with(common: &Common, store: &dyn Store, ground: &Ground) -> anyhow::Result<Option<Command>> {
-    let project = places::project(ground);
-    let session = match &common.resume {
-        Some(Some(id)) => sessions::find(store, id)?,
-        Some(None) => sessions::choose(store, &project)?,
-        None if common.continue_last => sessions::newest(store, &project)?,
-        None => return Ok(None),
-    };
-    Ok(Some(Command::Library(LibraryCommand::Open { session })))
+    let session = sessions::wanted(common, store, &places::project(ground))?;
+    Ok(session.map(|session| Command::Library(LibraryCommand::Open { session })))
 }
 
 /// How hard the model thinks in new sessions. A model that does not think is no place for it: what the command line asks for is refused,

@@ -21,6 +21,8 @@ pub(crate) struct OurFlag {
 }
 
 const START: &str = "set it where the runtime is started";
+const GO_ON: &str =
+    "name one of them: attach --session ID; what is kept of one goes on with parlor --resume ID alone";
 
 pub(crate) const OURS: &[OurFlag] = &[
     OurFlag {
@@ -46,21 +48,33 @@ pub(crate) const OURS: &[OurFlag] = &[
         member: "continue_last",
         flag: "--continue",
         why: "the runtime has its own conversations",
-        instead: "name one of them: attach --session ID",
+        instead: GO_ON,
     },
     OurFlag {
         member: "resume",
         flag: "--resume",
         why: "the runtime has its own conversations",
-        instead: "name one of them: attach --session ID",
+        instead: GO_ON,
     },
 ];
 
 /// Refuses what was typed and cannot be honoured on a runtime that speaks this wire.
 pub(crate) fn refuse(common: &Common, dialect: Dialect) -> anyhow::Result<()> {
-    if let Some(OurFlag { flag, why, instead, .. }) =
-        OURS.iter().find(|flag| common.typed.contains(&flag.member))
-    {
+    refuse_of(OURS.iter(), common, dialect)
+}
+
+/// The same where a kept conversation with that runtime is gone on with: that is what was asked for.
+pub(crate) fn refuse_resumed(common: &Common, dialect: Dialect) -> anyhow::Result<()> {
+    let resumes = |flag: &&OurFlag| matches!(flag.member, "resume" | "continue_last");
+    refuse_of(OURS.iter().filter(|flag| !resumes(flag)), common, dialect)
+}
+
+fn refuse_of<'a>(
+    mut ours: impl Iterator<Item = &'a OurFlag>,
+    common: &Common,
+    dialect: Dialect,
+) -> anyhow::Result<()> {
+    if let Some(OurFlag { flag, why, instead, .. }) = ours.find(|flag| common.typed.contains(&flag.member)) {
         return Err(exit::usage(format!("{flag} cannot be honoured here: {why}\n\nhint: {instead}")));
     }
     let asks = asks(dialect);

@@ -11,7 +11,7 @@ use domain::event::{
 };
 use domain::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, StepId, ToolRunId, TurnId};
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Effort, ModelRef, Policy};
+use domain::session::{Effort, ModelRef, Origin, Policy};
 use domain::signal::Level;
 use domain::tool::{Decision, Progress, ToolOutcome, ToolResult};
 use serde::de::VariantAccess;
@@ -172,6 +172,11 @@ enum SessionEventMirror {
     ModelChosen {
         #[serde(with = "As::<ModelRef>")]
         model: ModelRef,
+    },
+    #[serde(rename = "came_from")]
+    CameFrom {
+        #[serde(with = "As::<Origin>")]
+        origin: Origin,
     },
     #[serde(rename = "effort_chosen")]
     EffortChosen {
@@ -455,7 +460,7 @@ mirrored!(
 );
 
 grouped!(Body {
-    Session(SessionEvent): ["session_opened", "renamed", "model_chosen", "effort_chosen", "policy_chosen", "tools_chosen", "leaf_moved"],
+    Session(SessionEvent): ["session_opened", "came_from", "renamed", "model_chosen", "effort_chosen", "policy_chosen", "tools_chosen", "leaf_moved"],
     Run(RunEvent): ["run_started", "run_ended", "turn_started", "turn_ended", "step_started", "step_ended", "retrying"],
     Message(MessageEvent): ["message_started", "message_delta", "part_added", "message_ended"],
     Tool(ToolEvent): ["tool_proposed", "tool_decided", "tool_started", "tool_progress", "tool_ended"],

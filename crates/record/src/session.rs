@@ -5,8 +5,8 @@ use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
 use domain::session::{
-    Effort, ModelEntry, ModelRef, Policy, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry,
-    SkillList, Stats, ToolEntry,
+    Effort, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry, ServerState,
+    SessionSummary, SkillEntry, SkillList, Stats, ToolEntry,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,34 @@ struct SessionSummaryMirror {
     running: bool,
     #[serde(with = "As::<Usage>", default)]
     usage: Usage,
+    #[serde(with = "As::<Option<Box<Origin>>>", default, skip_serializing_if = "Option::is_none")]
+    origin: Option<Box<Origin>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "Origin")]
+struct OriginMirror {
+    dialect: String,
+    #[serde(with = "As::<RuntimePlace>")]
+    place: RuntimePlace,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "RuntimePlace", rename_all = "snake_case")]
+enum RuntimePlaceMirror {
+    Socket {
+        path: String,
+    },
+    Command {
+        words: Vec<String>,
+        folder: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        incomplete: bool,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -167,6 +195,8 @@ mirrored!(
     Policy => PolicyMirror,
     Effort => EffortMirror,
     SessionSummary => SessionSummaryMirror,
+    Origin => OriginMirror,
+    RuntimePlace => RuntimePlaceMirror,
     Stats => StatsMirror,
     ModelEntry => ModelEntryMirror,
     ServerState => ServerStateMirror,

@@ -20,4 +20,4 @@ pub use item::Item;
 pub use line::{Lane, Line};
 pub use runtime_role::{Answers, GREET_WITHIN, Greeting, RuntimeRole, View};
 pub use tickets::Tickets;
-pub use ui_role::{HANDSHAKE_TIMEOUT, Hello, START_TIMEOUT, Seen, UiRole};
+pub use ui_role::{HANDSHAKE_TIMEOUT, Hello, Past, START_TIMEOUT, Seen, UiRole};

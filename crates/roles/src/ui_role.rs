@@ -58,6 +58,24 @@ pub trait UiRole: Send {
     fn is_arriving(&self) -> bool {
         false
     }
+    /// Which of the facts that come now are the past of a session, be it that one or the one of the handshake. They were true before
+    /// this link was there: a side that has kept them passes over them.
+    fn past(&self) -> Past {
+        if self.is_arriving() { Past::Comes } else { Past::None }
+    }
+}
+
+/// Whether a runtime tells the past of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Past {
+    /// What comes is news.
+    None,
+    /// Everything that comes is the past, until it is over.
+    Comes,
+    /// What comes is news of a session that the peer will name in a moment.
+    Unplaced,
+    /// It was asked for and comes with the one answer that ends this; everything before that is news.
+    Awaited,
 }
 
 /// Who we are, for greetings.

@@ -7,7 +7,7 @@ use crate::StoreError;
 use domain::command::History;
 use domain::event::Event;
 use domain::ids::{EntryId, Millis, Seq, SessionId};
-use domain::session::SessionSummary;
+use domain::session::{Origin, SessionSummary};
 use domain::state::State;
 use std::time::Duration;
 
@@ -153,6 +153,16 @@ pub trait Store: Send {
     /// # Errors
     /// When the disk fails.
     fn list(&self, listing: &Listing) -> Result<Vec<SessionSummary>, StoreError>;
+
+    /// The newest kept session of this origin.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    fn find_origin(&self, origin: &Origin) -> Result<Option<SessionId>, StoreError> {
+        let sessions = self.list(&Listing::default())?;
+        let of_it = |session: &SessionSummary| session.origin.as_deref() == Some(origin);
+        Ok(sessions.into_iter().find(of_it).map(|session| session.id))
+    }
 
     /// One session in short.
     ///

@@ -73,6 +73,10 @@ impl Projection {
                 summary.project.clone_from(project);
                 None
             }
+            Body::Session(SessionEvent::CameFrom { origin }) => {
+                summary.origin = Some(Box::new(origin.clone()));
+                None
+            }
             Body::Session(SessionEvent::Renamed { title }) => {
                 summary.title.clone_from(title);
                 self.titled = true;

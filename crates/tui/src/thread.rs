@@ -111,6 +111,7 @@ impl Thread {
             }
             Body::Session(
                 SessionEvent::Opened { .. }
+                | SessionEvent::CameFrom { .. }
                 | SessionEvent::Renamed { .. }
                 | SessionEvent::ModelChosen { .. }
                 | SessionEvent::EffortChosen { .. }

@@ -27,7 +27,7 @@ use domain::port::{Abilities, Ticket};
 use domain::session::{Effort, ModelRef, SessionSummary};
 use hearing::Hearing;
 use responses::{GatheredModels, SentRequest};
-use roles::{Drift, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
+use roles::{Drift, Hello, Lane, Line, Past, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
@@ -459,6 +459,10 @@ impl UiRole for CodeliaUi {
 
     fn is_arriving(&self) -> bool {
         self.opening.is_some()
+    }
+
+    fn past(&self) -> Past {
+        if self.replaying || self.is_arriving() { Past::Comes } else { Past::None }
     }
 }
 

@@ -23,7 +23,7 @@ use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use lift::AnswerForm;
-use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
 use sessions::{KnownSessions, is_same, known_as};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -499,10 +499,17 @@ impl UiRole for LemonUi {
     }
 
     fn session_name(&self) -> Option<Arc<str>> {
-        self.session.as_deref().map(|name| known_as(name).as_str().into())
+        // The one that a server begins with is left for the one that the person named.
+        let stands = matches!(self.handshake, Handshake::Telling | Handshake::Up);
+        self.session.as_deref().filter(|_| stands).map(|name| known_as(name).as_str().into())
     }
 
     fn is_arriving(&self) -> bool {
         self.arriving.is_some()
+    }
+
+    fn past(&self) -> Past {
+        let comes = self.handshake == Handshake::Telling || self.is_arriving();
+        if comes { Past::Comes } else { Past::None }
     }
 }

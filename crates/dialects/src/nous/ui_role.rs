@@ -19,7 +19,7 @@ use domain::port::{Abilities, Ticket};
 use domain::session::{RunSummary, SessionSummary};
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
-use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ impl NousUi {
                 let messages: Messages = read(cx, "messages", payload);
                 // Told once a run is under way, the past would end it; its own words may be among them.
                 let quiet = !self.prompting() && !self.hearing.follows() && seen.state.open_run().is_none();
-                if quiet && seen.state.entries.is_empty() {
+                if quiet && !self.hearing.has_begun() {
                     hearing::history(cx, &messages.messages);
                 }
             }
@@ -439,10 +439,21 @@ impl UiRole for NousUi {
     }
 
     fn session_name(&self) -> Option<Arc<str>> {
-        self.session.as_deref().map(Into::into)
+        self.session.as_deref().filter(|_| self.is_there()).map(Into::into)
     }
 
     fn is_arriving(&self) -> bool {
         self.sent.values().any(|sent| matches!(sent, Sent::Messages { at: Some(_) }))
+    }
+
+    fn past(&self) -> Past {
+        let waits_for = |is: fn(&Sent) -> bool| self.sent.values().any(is);
+        if !self.is_there() || waits_for(|sent| matches!(sent, Sent::Hello | Sent::State)) {
+            Past::Unplaced
+        } else if waits_for(|sent| matches!(sent, Sent::Messages { .. })) {
+            Past::Awaited
+        } else {
+            Past::None
+        }
     }
 }

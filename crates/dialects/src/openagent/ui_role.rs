@@ -23,7 +23,7 @@ use domain::session::SessionSummary;
 use domain::signal::Signal;
 use hearing::Hearing;
 use responses::SentRequest;
-use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -69,6 +69,8 @@ pub struct OpenagentUi {
     told: BTreeSet<SessionId>,
     /// The session that was loaded last.
     session: Option<SessionId>,
+    /// A session is being loaded.
+    loading: bool,
 }
 
 /// A query without a name.
@@ -136,6 +138,7 @@ impl OpenagentUi {
                 Refusal::new(RefusalKind::Invalid, why).hint("say it in fewer words, or name a file instead")
             );
         }
+        self.loading |= matches!(pending, SentRequest::Load { .. });
         self.pending
             .insert(id, pending)
             .map_err(|why| Refusal::new(RefusalKind::TooMany, why.to_string()))?;
@@ -427,7 +430,7 @@ impl UiRole for OpenagentUi {
     }
 
     fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
-        self.gone = true;
+        (self.gone, self.loading) = (true, false);
         let held = std::mem::take(&mut self.held).into_iter().map(|(ticket, _)| ticket);
         let asking = self.asking.take().and_then(|asking| asking.ticket);
         let pending = self.pending.drain().into_iter().filter_map(|(_, pending)| pending.ticket());
@@ -455,6 +458,10 @@ impl UiRole for OpenagentUi {
 
     fn session_name(&self) -> Option<Arc<str>> {
         self.session.as_ref().map(|session| session.as_str().into())
+    }
+
+    fn past(&self) -> Past {
+        if self.loading { Past::Awaited } else { Past::None }
     }
 }
 

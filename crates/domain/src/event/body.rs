@@ -8,7 +8,7 @@ use crate::ask::{Ask, Closing};
 use crate::content::{Input, Json, Part, Role, TextKind, Usage};
 use crate::ids::{AskId, EntryId, MessageId, QueuedId, RunId, StepId, ToolRunId, TurnId};
 use crate::queue::{Mode, QueueKind};
-use crate::session::{Effort, ModelRef, Policy};
+use crate::session::{Effort, ModelRef, Origin, Policy};
 use crate::signal::Level;
 use crate::tool::{Decision, Progress, ToolOutcome, ToolResult};
 
@@ -46,6 +46,8 @@ pub enum SessionEvent {
         /// The session it branched from, and where.
         parent: Option<(String, Option<EntryId>)>,
     },
+    /// It is held by another program's runtime, and this is where that is.
+    CameFrom { origin: Origin },
     /// The session has a (new) title.
     Renamed { title: String },
     /// The model of the next steps.

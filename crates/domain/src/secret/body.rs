@@ -60,6 +60,7 @@ impl Secrets {
             | Body::Ask(AskEvent::Closed { .. })
             | Body::Session(
                 SessionEvent::Opened { .. }
+                | SessionEvent::CameFrom { .. }
                 | SessionEvent::ModelChosen { .. }
                 | SessionEvent::EffortChosen { .. }
                 | SessionEvent::PolicyChosen { .. }

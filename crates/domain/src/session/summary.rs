@@ -42,6 +42,7 @@ impl SessionSummary {
             last_run: None,
             running: false,
             usage: Usage::default(),
+            origin: None,
         }
     }
 
@@ -59,6 +60,7 @@ impl SessionSummary {
             last_run: state.runs.last().map(|run| run.id),
             running: state.open_run().is_some(),
             usage: state.usage,
+            origin: state.settings.origin.clone().map(Box::new),
         }
     }
 }

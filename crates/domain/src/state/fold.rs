@@ -81,6 +81,7 @@ impl State {
                 self.settings.project.clone_from(project);
                 self.settings.parent.clone_from(parent);
             }
+            SessionEvent::CameFrom { origin } => self.settings.origin = Some(origin.clone()),
             SessionEvent::Renamed { title } => self.settings.title = Some(title.clone()),
             SessionEvent::ModelChosen { model } => self.settings.model = Some(model.clone()),
             SessionEvent::EffortChosen { effort } => self.settings.effort = *effort,

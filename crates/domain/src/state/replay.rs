@@ -62,6 +62,9 @@ impl State {
         let (cwd, project, parent) =
             (settings.cwd.clone(), settings.project.clone(), settings.parent.clone());
         told.push((at, Body::Session(SessionEvent::Opened { cwd, project, parent })));
+        if let Some(origin) = settings.origin.clone() {
+            told.push((at, Body::Session(SessionEvent::CameFrom { origin })));
+        }
         if let Some(title) = settings.title.clone() {
             told.push((at, Body::Session(SessionEvent::Renamed { title })));
         }

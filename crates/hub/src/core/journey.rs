@@ -30,6 +30,17 @@ impl Names {
         self.ours.get(theirs).cloned()
     }
 
+    /// A session stands under another id.
+    pub(super) fn moved(&mut self, from: &SessionId, to: &SessionId) {
+        for ours in self.ours.values_mut().filter(|ours| *ours == from) {
+            *ours = to.clone();
+        }
+        if let Some(theirs) = self.theirs.remove(from) {
+            self.theirs.insert(to.clone(), theirs);
+        }
+        self.learn(to, from);
+    }
+
     fn learn(&mut self, ours: &SessionId, name: &SessionId) {
         if self.ours.len() >= MAX_NAMES {
             self.ours.pop_first();
@@ -40,15 +51,21 @@ impl Names {
 
 impl Core {
     /// The runtime said what it calls the session that we know under an id of our own.
-    pub(super) fn named(&mut self, session: SessionId, theirs: SessionId) {
-        if session == theirs || self.sessions.contains_key(&theirs) {
-            return;
+    pub(super) fn named(&mut self, session: &SessionId, name: &str) {
+        let (session, theirs) = (self.here(session), SessionId::of_peer(name));
+        if session != theirs && !self.sessions.contains_key(&theirs) {
+            self.call(&session, theirs);
         }
-        self.names.learn(&session, &theirs);
+        self.named_kept(&session, name);
+    }
+
+    /// The runtime's name of a session that has an id of ours.
+    fn call(&mut self, session: &SessionId, theirs: SessionId) {
+        self.names.learn(session, &theirs);
         if self.names.theirs.len() >= MAX_NAMES {
             self.names.theirs.pop_first();
         }
-        self.names.theirs.insert(session, theirs);
+        self.names.theirs.insert(session.clone(), theirs);
     }
 
     /// Our id for a session of the runtime.
@@ -177,11 +194,28 @@ impl Core {
             // Some runtimes open a session under another name than it was listed with.
             self.names.learn(&id, asked);
         }
-        if !self.sessions.contains_key(&id) {
-            let opened = self.create(Some(summary.cwd.clone()), None, Some(id.clone()));
-            debug_assert!(opened.is_ok());
-        }
+        let id = match self.sessions.contains_key(&id) {
+            true => id,
+            false => self.come_to(id, &summary.cwd),
+        };
         self.ground = Some(id.clone());
         id
+    }
+
+    /// Makes a session that is new to us; its id here. One that is kept has an id of ours: the store may hold another of that name.
+    fn come_to(&mut self, theirs: SessionId, cwd: &str) -> SessionId {
+        if self.origin.is_none() {
+            let opened = self.create(Some(cwd.to_owned()), None, Some(theirs.clone()));
+            debug_assert!(opened.is_ok());
+            return theirs;
+        }
+        let elsewhere = Some(cwd.to_owned()).filter(|cwd| !cwd.is_empty() && *cwd != self.setup.cwd);
+        match self.create(elsewhere, None, None) {
+            Ok(id) => {
+                self.call(&id, theirs);
+                id
+            }
+            Err(_) => theirs,
+        }
     }
 }

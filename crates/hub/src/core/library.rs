@@ -14,7 +14,7 @@ use domain::event::{Body, Event, RunEvent, SessionEvent};
 use domain::grammar::Grammar;
 use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
-use domain::session::{Policy, SessionSummary};
+use domain::session::{Origin, Policy, SessionSummary};
 use domain::state::State;
 use std::sync::Arc;
 use store::Opened;
@@ -28,6 +28,8 @@ pub struct RequestId(pub u64);
 pub enum Request {
     /// Open a session for writing.
     Open { session: SessionId },
+    /// The kept session of this origin, opened for writing.
+    Find { origin: Box<Origin> },
     /// Take a session away for good.
     Delete {
         session: SessionId,
@@ -83,6 +85,12 @@ pub enum Request {
 pub enum Answer {
     /// The session; `None` if there is none.
     Opened(Option<Box<Opened>>),
+    /// What is kept of an origin.
+    Found {
+        kept: Option<Box<(SessionId, Opened)>>,
+        /// The id that a session of this origin is kept under, where nothing has it.
+        free: Option<SessionId>,
+    },
     /// Whether there was such a session; it is gone.
     Deleted(bool),
     Listed(Vec<SessionSummary>),
@@ -118,7 +126,8 @@ pub fn imported(state: &State, now: Millis) -> Import {
     };
     for (at, body) in state.replay() {
         let at = match &body {
-            Body::Rebased(_) => continue,
+            // What comes of it is our own: no other program holds it.
+            Body::Rebased(_) | Body::Session(SessionEvent::CameFrom { .. }) => continue,
             Body::Session(SessionEvent::LeafMoved { .. }) => now.max(import.state.updated_at),
             _ => at,
         };
@@ -187,10 +196,11 @@ pub(crate) struct Concerns {
 impl Core {
     /// Whether the session is just being opened or taken away: what concerns it has to wait.
     pub fn is_away(&self, session: &SessionId) -> bool {
-        self.pending.values().any(|pending| match &pending.purpose {
-            Purpose::Open { session: away, .. } | Purpose::Delete { session: away } => away == session,
-            _ => false,
-        })
+        self.finding.as_ref().is_some_and(|finding| finding.is_of(session))
+            || self.pending.values().any(|pending| match &pending.purpose {
+                Purpose::Open { session: away, .. } | Purpose::Delete { session: away } => away == session,
+                _ => false,
+            })
     }
 
     /// Whether the UI is on its way to another session: what it says next is meant there.
@@ -242,8 +252,12 @@ impl Core {
                         asked.or_else(|| self.going_on.get(ticket).map(|next| &next.session))
                     }
                 };
-                Concerns { ui: None, sessions: session.cloned().into_iter().collect() }
+                Concerns {
+                    ui: None,
+                    sessions: session.map(|session| self.here(session)).into_iter().collect(),
+                }
             }
+            In::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
             In::Arrived { .. }
             | In::Answers { .. }
             | In::Mirror { .. }
@@ -432,6 +446,16 @@ impl Core {
         if !self.uis.contains_key(&ui) {
             self.out.push(Out::Release { session });
             return Ok(());
+        }
+        if let Some(origin) = opened.state.settings.origin.as_ref().filter(|_| self.setup.engine.is_ours()) {
+            let what = format!(
+                "this conversation is with another program ({}: {})",
+                origin.dialect,
+                origin.place.typed()
+            );
+            self.out.push(Out::Release { session: session.clone() });
+            let refusal = Refusal::new(RefusalKind::Unsupported, what);
+            return Err(refusal.hint(format!("go on with it there: parlor --resume {session}")));
         }
         self.take_in(&session, opened)?;
         if let In::Command { ui, ticket, target, command } = again {

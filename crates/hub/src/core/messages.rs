@@ -3,6 +3,7 @@
 use super::{Answer, Request, RequestId, Standing};
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::Event;
+use domain::fact::Fact;
 use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::signal::{Board, Signal};
@@ -51,7 +52,9 @@ pub enum In {
     /// What the runtime behind us can do.
     Abilities(Abilities),
     /// What a foreign runtime calls the session where it works.
-    Named { session: SessionId, theirs: SessionId },
+    Named { session: SessionId, name: Arc<str> },
+    /// What a foreign runtime tells of the past of a session.
+    Told { session: SessionId, facts: Vec<Fact> },
     /// What was asked for ([`Out::Fetch`]) is there, or why it is not.
     Answered {
         id: RequestId,
@@ -121,6 +124,15 @@ pub enum Out {
     /// The store may let go of a session that was opened for somebody who has left.
     Release {
         session: SessionId,
+    },
+    /// A session came to nothing: what the store does not hold of it is let go.
+    Unwritten {
+        session: SessionId,
+    },
+    /// A session is kept by somebody else, or cannot be kept: it is left out.
+    LeaveOut {
+        session: SessionId,
+        why: String,
     },
     /// Tell the engine.
     Order(Order),

@@ -82,6 +82,7 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
             Request::Save { path, .. } => maybe(path),
             Request::Load { path, .. } | Request::Folder { path } => path.len(),
             Request::Open { .. }
+            | Request::Find { .. }
             | Request::Delete { .. }
             | Request::History { .. }
             | Request::Export { .. } => 0,

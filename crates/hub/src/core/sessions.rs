@@ -90,22 +90,30 @@ impl Core {
             Some(id) => id,
             None => self.mint_session(),
         };
-        self.sessions.insert(id.clone(), Live::new(State::new(), self.setup.engine));
         let (cwd, project) = match cwd {
             Some(cwd) => (cwd.clone(), cwd),
             None => (self.setup.cwd.clone(), self.setup.project.clone()),
         };
-        self.emit(&id, Body::Session(SessionEvent::Opened { cwd, project, parent: None }));
-        if self.setup.effort.is_some() {
-            self.emit(&id, Body::Session(SessionEvent::EffortChosen { effort: self.setup.effort }));
-        }
-        if self.setup.policy != Policy::default() {
-            self.emit(&id, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
-        }
+        self.open_new(&id, cwd, project);
         if let Some(title) = title {
             self.emit(&id, Body::Session(SessionEvent::Renamed { title }));
         }
         Ok(id)
+    }
+
+    /// A session begins, set as new ones are.
+    pub(super) fn open_new(&mut self, id: &SessionId, cwd: String, project: String) {
+        self.sessions.insert(id.clone(), Live::new(State::new(), self.setup.engine));
+        self.emit(id, Body::Session(SessionEvent::Opened { cwd, project, parent: None }));
+        if let Some(origin) = self.origin.clone() {
+            self.emit(id, Body::Session(SessionEvent::CameFrom { origin }));
+        }
+        if self.setup.effort.is_some() {
+            self.emit(id, Body::Session(SessionEvent::EffortChosen { effort: self.setup.effort }));
+        }
+        if self.setup.policy != Policy::default() {
+            self.emit(id, Body::Session(SessionEvent::PolicyChosen { policy: self.setup.policy }));
+        }
     }
 
     /// Makes a session of what was put together elsewhere.

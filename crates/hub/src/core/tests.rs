@@ -2,6 +2,7 @@
 
 mod bounds;
 mod journey;
+mod kept;
 mod rules;
 mod secrets;
 mod their_rules;
@@ -45,6 +46,7 @@ fn answer(request: Request) -> Result<Fetched, Refusal> {
             Fetched::Opened(Some(Box::new(Opened { state, damage: None })))
         }
         Request::Open { .. } => Fetched::Opened(None),
+        Request::Find { origin } => Fetched::Found { kept: None, free: origin.kept_as() },
         Request::Delete { live, .. } => Fetched::Deleted(live),
         Request::List { .. } => Fetched::Listed(Vec::new()),
         Request::History { .. } => Fetched::History(History::default()),

@@ -17,13 +17,14 @@ use domain::command::{ExportFormat, Refusal, RefusalKind};
 use domain::event::Event;
 use domain::ids::SessionId;
 use domain::path_text;
+use domain::session::Origin;
 use domain::state::State;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Appended, Durability, Listing, Store, StoreError};
+use store::{Appended, Durability, Listing, Opened, Store, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -308,7 +309,7 @@ impl Archive {
             return News::Answered { id, about, with };
         }
         match (with, about) {
-            (Ok(Answer::Opened(Some(_))), Some(session)) => {
+            (Ok(Answer::Opened(Some(_)) | Answer::Found { kept: Some(_), .. }), Some(session)) => {
                 self.close(session);
                 News::Nothing
             }
@@ -336,6 +337,9 @@ impl Archive {
         self.store = None;
     }
 }
+
+/// A kept session, or an id that is free for one.
+type Found = (Option<Box<(SessionId, Opened)>>, Option<SessionId>);
 
 fn perform(store: &mut dyn Store, job: Job) -> Done {
     match job {
@@ -371,6 +375,13 @@ fn fetch(store: &mut dyn Store, id: RequestId, request: Request, unkept: Vec<Eve
             };
             (Some(session), with)
         }
+        Request::Find { origin } => match find(store, &origin) {
+            Ok((kept, free)) => {
+                let about = kept.as_ref().map(|kept| kept.0.clone());
+                (about, Ok(Answer::Found { kept, free }))
+            }
+            Err(why) => (None, Err(why.to_refusal())),
+        },
         Request::Delete { session, live } => {
             let with = delete(store, &session, live).map(Answer::Deleted).map_err(|why| why.to_refusal());
             (Some(session), with)
@@ -400,6 +411,16 @@ fn fetch(store: &mut dyn Store, id: RequestId, request: Request, unkept: Vec<Eve
         }
     };
     Done::Fetched { id, about, with }
+}
+
+/// What is kept of a foreign session, opened for writing; else the id that it is to be kept under, unless that is taken.
+fn find(store: &mut dyn Store, origin: &Origin) -> Result<Found, StoreError> {
+    if let Some(id) = store.find_origin(origin)? {
+        let opened = store.open(&id)?;
+        return Ok((Some(Box::new((id, opened))), None));
+    }
+    let free = origin.kept_as().filter(|id| matches!(store.summary(id), Err(StoreError::Unknown(_))));
+    Ok((None, free))
 }
 
 /// Whether there was such a session: one that is open here may never have been written.
@@ -447,6 +468,7 @@ mod tests {
     use super::*;
     use crate::core::{Engine, In, Out, Setup, Standing};
     use crate::shell::files::Files;
+    use crate::shell::keeper::Keeping;
     use domain::command::{Command, LibraryCommand, Target};
     use domain::ids::{EntryId, Millis, UiId};
     use domain::port::Ticket;
@@ -496,7 +518,7 @@ mod tests {
             salt: 1,
         };
         let (mut core, ui, session) = (Core::new(setup), UiId(1), SessionId::from_number(1));
-        let mut keeper = Keeper::new(true, None, Arc::new(|_| {}));
+        let mut keeper = Keeper::new(Keeping::First, None, Arc::new(|_| {}));
         let (answers, standing) = (roles::Answers::ALL, Standing::Controller);
         core.step(Millis(1), In::Arrived { ui, name: "test".into(), answers, standing });
         let (cwd, title, id) = (None, Some("said".into()), Some(session.clone()));

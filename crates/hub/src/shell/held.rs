@@ -120,6 +120,7 @@ fn weight(input: &In) -> usize {
         | In::MirrorEvent { .. }
         | In::Abilities(_)
         | In::Named { .. }
+        | In::Told { .. }
         | In::Answered { .. }
         | In::Deleted { .. }
         | In::Ending

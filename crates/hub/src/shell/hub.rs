@@ -5,16 +5,19 @@
 
 use super::archive::Archive;
 use super::files::{Cabinet, Files};
-use super::keeper::Keeper;
-use super::{EngineSeat, INBOX, Inbox, LAST_WORDS, LocalGuest, Log, Reported, Room, START, Shell};
-use crate::core::{LiveSession, Setup, Standing};
+use super::keeper::{Keeper, Keeping};
+use super::{
+    EngineSeat, ForeignKeeping, INBOX, Inbox, LAST_WORDS, LocalGuest, Log, RemoteSeat, Reported, Room, START,
+    Shell,
+};
+use crate::core::{Core, LiveSession, Setup, Standing};
 use domain::command::{Command, Refusal, Target};
-use domain::ids::UiId;
+use domain::ids::{SessionId, UiId};
 use domain::port::{News, Ticket};
 use link::{Incoming, LinkIo};
 use roles::{Answers, Greeting, Lane, RuntimeRole};
 use std::sync::Arc;
-use store::Store;
+use store::{Opened, Store};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 /// Bytes of lines from all peers that may wait for the hub, in [`ROOM_UNIT`]s; past it whoever sends has to wait.
@@ -120,15 +123,43 @@ impl Hub {
         files: Files,
         log: Log,
     ) -> Hub {
+        let keeping = if setup.engine.is_kept() { Keeping::First } else { Keeping::Nothing };
+        Hub::launch(Core::new(setup.clone()), setup, (store, keeping), engine, files, None, log)
+    }
+
+    /// A hub in front of a foreign runtime whose sessions are kept.
+    pub fn start_keeping(
+        setup: Setup,
+        store: Box<dyn Store>,
+        seat: RemoteSeat,
+        keeping: ForeignKeeping,
+        log: Log,
+    ) -> Hub {
+        let ForeignKeeping { origin, kept } = keeping;
+        let mut core = Core::new(setup.clone());
+        core.keep(origin);
+        let engine = EngineSeat::Remote(Box::new(seat));
+        Hub::launch(core, setup, (store, Keeping::Beside), engine, Files::default(), kept, log)
+    }
+
+    fn launch(
+        core: Core,
+        setup: Setup,
+        (store, keeping): (Box<dyn Store>, Keeping),
+        engine: EngineSeat,
+        files: Files,
+        kept: Option<(SessionId, Opened)>,
+        log: Log,
+    ) -> Hub {
         let (inbox, messages) = mpsc::channel(INBOX);
         let (lines, reports) = (Semaphore::new(LINE_ROOM), Semaphore::new(REPORT_ROOM));
         let hub = Hub { inbox, lines: Arc::new(lines), reports: Arc::new(reports) };
-        let place = export::Destination { cwd: setup.cwd.clone(), project: setup.project.clone() };
+        let place = export::Destination { cwd: setup.cwd, project: setup.project };
         let forgets = store.forgets().map(str::to_owned);
-        let keeper = Keeper::new(setup.engine.is_kept(), forgets, log.clone());
+        let keeper = Keeper::new(keeping, forgets, log.clone());
         let archive = Archive::new(store, Cabinet::new(files, place));
-        let shell = Shell::new(setup, (keeper, archive), engine, log, hub.clone());
-        tokio::spawn(shell.run(messages));
+        let shell = Shell::new(core, (keeper, archive), engine, log, hub.clone());
+        tokio::spawn(shell.run(messages, kept));
         hub
     }
 

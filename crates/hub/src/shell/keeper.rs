@@ -51,9 +51,19 @@ const EVENT_BYTES: usize = 64;
 /// The field of the status line that says why the conversation is not saved, while it is not. A UI without a person goes by it.
 pub const UNSAVED: &str = "unsaved";
 
+/// What is kept, and who waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeping {
+    Nothing,
+    /// Before it is told: whoever does the runs waits for it.
+    First,
+    /// While it is told: a foreign runtime does what it does, whether we have written it down or not.
+    Beside,
+}
+
 /// What of each session the store does not hold yet, and how it fares with it.
 pub(super) struct Keeper {
-    keeps: bool,
+    keeping: Keeping,
     /// Why the store keeps nothing, if so.
     forgets: Option<String>,
     accounts: BTreeMap<SessionId, Account>,
@@ -114,14 +124,14 @@ pub(super) struct Batch {
 }
 
 impl Keeper {
-    pub(super) fn new(keeps: bool, forgets: Option<String>, log: Log) -> Keeper {
+    pub(super) fn new(keeping: Keeping, forgets: Option<String>, log: Log) -> Keeper {
         let (accounts, ready, troubles) = (BTreeMap::new(), VecDeque::new(), Vec::new());
-        Keeper { keeps, forgets, accounts, bytes: 0, ready, troubles, log }
+        Keeper { keeping, forgets, accounts, bytes: 0, ready, troubles, log }
     }
 
     /// Something happened that is to be kept.
     pub(super) fn add(&mut self, session: SessionId, event: Arc<Event>) {
-        if !self.keeps {
+        if self.keeping == Keeping::Nothing {
             return;
         }
         let account = self.accounts.entry(session.clone()).or_default();
@@ -133,7 +143,7 @@ impl Keeper {
         if account.gap.is_some() {
             return;
         }
-        if account.is_overfull() {
+        if account.is_overfull(self.keeping) {
             let why =
                 format!("too much waited for the disk; from event {} on it is never written", event.seq.0);
             (self.log)(&format!("store: {session}: {why}"));
@@ -147,7 +157,7 @@ impl Keeper {
         self.bytes += bytes;
         account.events.push(Arc::unwrap_or_clone(event));
         let waits = account.durable || account.is_much() && account.failing.is_none();
-        if account.is_worth() && waits && !account.overdue {
+        if account.is_worth() && waits && !account.overdue && self.keeping == Keeping::First {
             account.due = account.events.last().map(|event| event.seq);
         }
     }
@@ -156,7 +166,8 @@ impl Keeper {
     pub(super) fn asks(&mut self) -> Vec<SessionId> {
         for (session, account) in &mut self.accounts {
             account.busy = account.due.is_some();
-            if account.due.is_some() && account.since.is_none() {
+            let goes = account.due.is_some() || self.keeping == Keeping::Beside && account.goes_to_store();
+            if goes && account.since.is_none() {
                 account.since = Some(Instant::now());
                 self.ready.push_back(session.clone());
             }
@@ -226,6 +237,13 @@ impl Keeper {
                     return std::mem::take(&mut account.snapshot_due);
                 }
                 // What came meanwhile would be in the state, and not yet in the log.
+                false
+            }
+            Err(why @ (StoreError::Exists(_) | StoreError::Busy { .. }))
+                if self.keeping == Keeping::Beside =>
+            {
+                self.bytes = self.bytes.saturating_sub(batch.bytes);
+                self.leave_out(session, &why.to_string());
                 false
             }
             Err(why) => {
@@ -375,6 +393,19 @@ impl Keeper {
         }
     }
 
+    /// Lets go of a session that somebody else keeps; nothing of it is written here.
+    pub(super) fn leave_out(&mut self, session: &SessionId, why: &str) {
+        let account = self.accounts.entry(session.clone()).or_default();
+        let from = account.events.first().map_or(Seq(1), |event| event.seq);
+        account.events.clear();
+        self.bytes = self.bytes.saturating_sub(std::mem::take(&mut account.bytes));
+        (account.durable, account.failing) = (false, None);
+        if account.gap.replace(Gap { from, why: why.to_owned() }).is_none() {
+            (self.log)(&format!("store: {session}: not kept here: {why}"));
+            self.troubles.push(Trouble { session: session.clone(), what: What::Elsewhere(why.to_owned()) });
+        }
+    }
+
     /// A session is no longer in the store, or no longer open there.
     pub(super) fn forget(&mut self, session: &SessionId) {
         if let Some(account) = self.accounts.remove(session) {
@@ -388,11 +419,19 @@ impl Account {
         self.events.len() >= MAX_STREAMED_EVENTS || self.bytes >= MAX_STREAMED_BYTES
     }
 
+    /// Whether something of it must be on disk soon, though nobody waits for it.
+    fn goes_to_store(&self) -> bool {
+        let wanted = self.durable || self.is_much();
+        self.is_worth() && wanted && self.failing.is_none() && !self.overdue && self.gap.is_none()
+    }
+
     /// Whether no more of it may wait for a store that fails.
-    fn is_overfull(&self) -> bool {
+    fn is_overfull(&self, keeping: Keeping) -> bool {
         let (events, bytes) =
             (self.events.len() + self.events_with_store, self.bytes + self.bytes_with_store);
-        self.failing.is_some() && (events >= MAX_UNSAVED || bytes >= MAX_UNSAVED_BYTES)
+        // Who waits for a store that works cannot bring more than it takes.
+        let is_unbounded = self.failing.is_some() || keeping == Keeping::Beside;
+        is_unbounded && (events >= MAX_UNSAVED || bytes >= MAX_UNSAVED_BYTES)
     }
 
     /// The store works and holds all that it was given; whether that is news, and good.
@@ -434,6 +473,8 @@ enum What {
     Cut { from: Seq, failing: Option<String> },
     /// There is no store on disk: nothing will be there the next time.
     Forgets(String),
+    /// Somebody else keeps it.
+    Elsewhere(String),
 }
 
 impl What {
@@ -461,6 +502,10 @@ impl What {
                     from.0
                 );
                 (Level::Warning, text, Some(failing))
+            }
+            What::Elsewhere(why) => {
+                let text = format!("This conversation is not kept from here: {why}.");
+                (Level::Warning, text, None)
             }
             What::Forgets(why) => {
                 (Level::Warning, format!("Nothing of this conversation will be kept: {why}"), None)

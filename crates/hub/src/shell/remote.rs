@@ -13,8 +13,9 @@ use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
-use roles::{Cx, Hello, LinkEffect, Reason, Seen, UiCx, UiEffect, UiRole};
+use roles::{Cx, Hello, LinkEffect, Past, Reason, Seen, UiCx, UiEffect, UiRole};
 use std::sync::Arc;
+use store::Opened;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use wire::rate::Rate;
@@ -25,6 +26,23 @@ const NOTICES_PER_SECOND: u32 = 10;
 const MAX_PAST: usize = 400_000;
 /// Tickets of answers, which nobody waits for.
 const ANSWER: Ticket = Ticket(u64::MAX - 1);
+
+/// Whether a role tells the past of a session: before it was called, and after.
+#[derive(Clone, Copy)]
+struct Telling {
+    before: Past,
+    now: Past,
+}
+
+impl Telling {
+    /// Whether the facts of the call between are the past.
+    fn is_past(self) -> bool {
+        match (self.before, self.now) {
+            (Past::Comes, _) | (_, Past::Comes) | (Past::Awaited, Past::None | Past::Unplaced) => true,
+            (Past::None | Past::Unplaced, _) | (Past::Awaited, Past::Awaited) => false,
+        }
+    }
+}
 
 /// A foreign runtime: its role, its link, and where its conversation stands.
 pub(super) struct Remote {
@@ -46,6 +64,8 @@ pub(super) struct Remote {
     moving: JoinSet<()>,
     /// What was told of a session that is being opened.
     past: Vec<UiEffect>,
+    /// What happened before it was known in which session.
+    early: Vec<UiEffect>,
     /// The session where it is, and what the runtime calls it.
     named: Option<(SessionId, Arc<str>)>,
 }
@@ -85,6 +105,7 @@ impl Remote {
             unsaid: 0,
             moving,
             past: Vec::new(),
+            early: Vec::new(),
             named: None,
         }
     }
@@ -133,9 +154,14 @@ impl Remote {
 
 impl Shell {
     /// Lets the role of a foreign runtime say hello.
-    pub(super) fn open_remote(&mut self) {
+    pub(super) fn open_remote(&mut self, kept: Option<(SessionId, Opened)>) {
         let Some(lossless) = self.remote.as_ref().map(|remote| remote.lossless) else { return };
         if !lossless {
+            if let Some((session, opened)) = kept {
+                self.keeper.opened(session.clone());
+                let outs = self.core.ground_in(self.clock.now(), session, opened);
+                self.sort(outs);
+            }
             let (session, outs) = self.core.ground(self.clock.now());
             self.sort(outs);
             if let Some(remote) = &mut self.remote {
@@ -254,25 +280,81 @@ impl Shell {
         let Some(remote) = &mut self.remote else { return };
         let mut effects = Vec::new();
         let Remote { role, session, empty, no_names, hello, .. } = remote;
-        let (session, core) = (session.as_ref(), &self.core);
+        let core = &self.core;
+        let session = session.as_ref().map(|session| core.here(session));
+        let session = session.as_ref();
         let state = session.and_then(|session| core.state(session)).unwrap_or(empty);
         let names = session.and_then(|session| core.names(session)).unwrap_or(no_names);
         let mut cx = Cx { now: self.clock.now(), effects: &mut effects };
+        let (past_before, arrived_before) = (role.past(), role.is_arriving());
         call(role.as_mut(), &mut cx, Seen { state, names }, hello);
         let (abilities, name, arriving) = (role.abilities(), role.session_name(), role.is_arriving());
+        let tells = Telling { before: past_before, now: role.past() };
         let changed = abilities != remote.abilities;
         remote.abilities.clone_from(&abilities);
         // A receipt goes before the facts that came with it, so that UIs learn of a run before its events.
         let (settled, rest): (Vec<UiEffect>, Vec<UiEffect>) =
             effects.into_iter().partition(|effect| matches!(effect, UiEffect::Settle { .. }));
-        let rest = self.with_past(&settled, rest, arriving);
-        for effect in settled.into_iter().chain(rest) {
+        let comes_there =
+            |effect: &UiEffect| matches!(effect, UiEffect::Settle { with: Ok(Receipt::Session { .. }), .. });
+        let is_refused = arrived_before && !arriving && !settled.iter().any(comes_there);
+        let rest = match self.core.keeps_theirs() {
+            true => self.without_past(rest, tells, is_refused),
+            false => self.with_past(&settled, rest, arriving),
+        };
+        for effect in settled {
             self.perform_remote(effect);
         }
-        // On the way to another session its name is that of the next one.
+        // On the way to another session its name is that of the next one. What is kept under a name is looked for before anything
+        // more is taken of that session.
         self.learn_name(name.filter(|_| !arriving));
+        self.tell_past(tells);
+        let placed = tells.now != Past::Unplaced;
+        let early = self.remote.as_mut().filter(|_| placed).map(|remote| std::mem::take(&mut remote.early));
+        for effect in early.into_iter().flatten().chain(rest) {
+            self.perform_remote(effect);
+        }
         // Last, so that a UI which is greeted with it is shown what came along, such as the model.
         self.work.extend(abilities.filter(|_| changed).map(In::Abilities));
+    }
+
+    /// Puts aside what is told of the past, until all of it is there; that of a session which could not be opened is nobody's.
+    fn without_past(&mut self, rest: Vec<UiEffect>, tells: Telling, is_refused: bool) -> Vec<UiEffect> {
+        let Some(remote) = self.remote.as_mut() else { return rest };
+        if !tells.is_past() && tells.now == Past::Unplaced && remote.early.len() < MAX_PAST {
+            let (early, rest): (Vec<UiEffect>, Vec<UiEffect>) =
+                rest.into_iter().partition(|effect| matches!(effect, UiEffect::Fact(_)));
+            remote.early.extend(early);
+            return rest;
+        }
+        if !tells.is_past() {
+            return rest;
+        }
+        let (told, rest): (Vec<UiEffect>, Vec<UiEffect>) =
+            rest.into_iter().partition(|effect| matches!(effect, UiEffect::Fact(_)));
+        let room = MAX_PAST.saturating_sub(remote.past.len());
+        if told.len() > room {
+            (self.log)("runtime: a session holds more than can be shown; the rest of it is left out");
+        }
+        remote.past.extend(told.into_iter().take(room));
+        if is_refused {
+            remote.past.clear();
+        }
+        rest
+    }
+
+    /// Gives the past of a session to the core in one piece, once it is whole.
+    fn tell_past(&mut self, tells: Telling) {
+        let is_whole = self.core.keeps_theirs() && tells.now != Past::Comes;
+        let Some(remote) = self.remote.as_mut().filter(|_| is_whole) else { return };
+        let told = std::mem::take(&mut remote.past).into_iter().filter_map(|effect| match effect {
+            UiEffect::Fact(fact) => Some(fact),
+            _ => None,
+        });
+        let facts: Vec<Fact> = told.collect();
+        if let Some(session) = remote.session.clone().filter(|_| !facts.is_empty()) {
+            self.work.push_back(In::Told { session, facts });
+        }
     }
 
     /// Holds back what is told of a session that is being opened until it is there. The past of one that is shown here already is not
@@ -314,7 +396,7 @@ impl Shell {
         if let Some((session, name)) = named.clone()
             && remote.named != named
         {
-            self.work.push_back(In::Named { session, theirs: SessionId::of_peer(&name) });
+            self.work.push_back(In::Named { session, name });
             remote.named = named;
         }
     }

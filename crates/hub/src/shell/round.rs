@@ -127,6 +127,8 @@ impl Shell {
                         self.archive.close(session);
                     }
                 }
+                Out::Unwritten { session } => self.keeper.forget(&session),
+                Out::LeaveOut { session, why } => self.keeper.leave_out(&session, &why),
                 Out::Order(order) => self.orders.push_back(order),
                 Out::Wake(at) => self.wake = Some(self.clock.instant(at)),
                 Out::LetGo(why) => self.let_go = Some(why),
@@ -154,7 +156,8 @@ impl Shell {
             // What waited for a UI to be shown its session came before everything that is held.
             let again = self.take_later();
             let released = self.release();
-            if !ordered && !again && !released && self.work.is_empty() {
+            let heard = !released && self.hear_runtime();
+            if !ordered && !again && !released && !heard && self.work.is_empty() {
                 break;
             }
         }
@@ -248,6 +251,17 @@ impl Shell {
         }
     }
 
+    /// Hears what a runtime said while it was looked for what is kept of its session; whether there was any. One line at a time: it may
+    /// name another session.
+    fn hear_runtime(&mut self) -> bool {
+        if self.core.is_finding() {
+            return false;
+        }
+        let Some((incoming, _room)) = self.unheard_runtime.pop_front() else { return false };
+        self.heard_from_runtime(incoming);
+        true
+    }
+
     /// Takes what waited for a UI to be shown its session; whether there was any.
     fn take_later(&mut self) -> bool {
         let later = std::mem::take(&mut self.later);
@@ -287,6 +301,7 @@ impl Shell {
                         }
                         self.keeper.opened(session);
                     }
+                    (Ok(Answer::Found { kept: Some(_), .. }), Some(session)) => self.keeper.opened(session),
                     (Ok(Answer::Deleted(true)), Some(session)) => self.keeper.forget(&session),
                     _ => {}
                 }

@@ -17,6 +17,9 @@ use roles::{LinkEffect, Reason, UiEffect};
 pub fn brief(body: &Body) -> String {
     match body {
         Body::Session(SessionEvent::Opened { cwd, .. }) => format!("session-opened {cwd:?}"),
+        Body::Session(SessionEvent::CameFrom { origin }) => {
+            format!("came-from {} {:?}", origin.dialect, origin.place.typed())
+        }
         Body::Session(SessionEvent::Renamed { title }) => format!("renamed {title:?}"),
         Body::Session(SessionEvent::ModelChosen { model }) => format!("model {model}"),
         Body::Session(SessionEvent::EffortChosen { effort }) => {

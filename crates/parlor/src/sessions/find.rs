@@ -2,6 +2,7 @@
 
 use super::paint::{self, Paint};
 use super::{now, tell, told};
+use crate::cli::Common;
 use crate::exit::{self, Stream};
 use anyhow::Context;
 use domain::ids::SessionId;
@@ -18,6 +19,16 @@ const LEAST: usize = 4;
 const PICKS: usize = 20;
 /// How many are named when a short id fits several.
 const NAMED: usize = 5;
+
+/// The session to go on with, as the command line says it.
+pub(crate) fn wanted(common: &Common, store: &dyn Store, project: &str) -> anyhow::Result<Option<SessionId>> {
+    Ok(match &common.resume {
+        Some(Some(id)) => Some(find(store, id)?),
+        Some(None) => Some(choose(store, project)?),
+        None if common.continue_last => Some(newest(store, project)?),
+        None => None,
+    })
+}
 
 /// The one session whose id is or begins with `text`.
 pub(crate) fn find(store: &dyn Store, text: &str) -> anyhow::Result<SessionId> {
@@ -71,7 +82,7 @@ pub(crate) fn shortened(sessions: &[SessionSummary]) -> BTreeMap<SessionId, Stri
 }
 
 /// Lets the person pick one of the newest: those of this project, or of all when it has none.
-pub(crate) fn choose(store: &dyn Store, project: &str) -> anyhow::Result<SessionId> {
+fn choose(store: &dyn Store, project: &str) -> anyhow::Result<SessionId> {
     let terminal = std::io::stdin().is_terminal() && Stream::Err.is_terminal();
     anyhow::ensure!(terminal, "say which: --resume ID\nhint: `parlor sessions list` shows the ids");
     let of = |project: Option<&str>| {

@@ -48,7 +48,7 @@ pub(super) fn table(
     let names_width = widest(&mut sessions.iter().map(|s| called(names, &s.id).width()), "ID");
     let times_width = widest(&mut times.iter().map(|time| time.width()), "CHANGED");
     let place_width = widest(&mut sessions.iter().map(|s| place(s).width().min(PROJECT)), "PROJECT");
-    let mut title_width = widest(&mut sessions.iter().map(|s| paint::line(&s.title).width()), "TITLE");
+    let mut title_width = widest(&mut sessions.iter().map(|s| titled(s).width()), "TITLE");
     if let Some(width) = paint.width {
         let fixed = names_width + times_width + "MSGS".len() + 6 + if projects { place_width + 2 } else { 0 };
         title_width = title_width.min(width.saturating_sub(fixed + 1).max(TITLE));
@@ -61,7 +61,7 @@ pub(super) fn table(
         let id = paint.accent(&pad(called(names, &session.id), names_width));
         let time = pad(time, times_width);
         let time = if session.running { paint.hit(&time) } else { time };
-        let title = cut(&paint::line(&session.title), title_width);
+        let title = cut(&titled(session), title_width);
         let (title, place) = if projects {
             (pad(&title, title_width), "  ".to_owned() + &paint.dim(&cut(&place(session), PROJECT)))
         } else {
@@ -70,6 +70,15 @@ pub(super) fn table(
         put(&mut out, format_args!("{id}  {time}  {:>4}  {title}{place}", session.messages));
     }
     out
+}
+
+/// The title, behind the wire of a runtime that is not ours.
+fn titled(session: &SessionSummary) -> String {
+    let title = paint::line(&session.title);
+    match &session.origin {
+        Some(origin) => format!("[{}] {title}", paint::line(&origin.dialect)),
+        None => title,
+    }
 }
 
 fn called<'a>(names: &'a BTreeMap<SessionId, String>, id: &'a SessionId) -> &'a str {
@@ -120,6 +129,12 @@ pub(super) fn show(
     }
     if let Some(model) = &state.settings.model {
         facts.push(("model", model.to_string()));
+    }
+    if let Some(origin) = &state.settings.origin {
+        facts.push(("runtime", paint::line(&crate::origin::words(origin))));
+        if let Some(session) = &origin.session {
+            facts.push(("there", paint::line(session)));
+        }
     }
     if let Some((parent, _)) = &state.settings.parent {
         facts.push(("branch of", parent.clone()));

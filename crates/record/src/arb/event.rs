@@ -2,7 +2,7 @@
 
 use super::ask::{digest, scope};
 use super::{
-    ask, closing, effort, input, json, level, maybe, mode, model_ref, number, one_of, part, policy,
+    ask, closing, effort, input, json, level, maybe, mode, model_ref, number, one_of, origin, part, policy,
     queue_kind, role, text, text_kind, up_to_three, usage,
 };
 use domain::event::{
@@ -106,6 +106,7 @@ fn of_session() -> BoxedStrategy<Body> {
             project,
             parent: parent.map(|(session, at)| (session, at.map(EntryId))),
         })),
+        origin().prop_map(|origin| Body::Session(SessionEvent::CameFrom { origin })),
         text().prop_map(|title| Body::Session(SessionEvent::Renamed { title })),
         model_ref().prop_map(|model| Body::Session(SessionEvent::ModelChosen { model })),
         maybe(effort()).prop_map(|effort| Body::Session(SessionEvent::EffortChosen { effort })),

@@ -4,7 +4,7 @@ use super::{maybe, number, one_of, text, up_to_three, usage};
 use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Abilities;
 use domain::queue::{Mode, QueueKind};
-use domain::session::{Effort, ModelRef, Policy, SessionSummary};
+use domain::session::{Effort, ModelRef, Origin, Policy, RuntimePlace, SessionSummary};
 use domain::signal::{Board, Level, Signal, UiContext, WidgetPlace};
 use proptest::prelude::*;
 
@@ -28,6 +28,18 @@ pub fn effort() -> BoxedStrategy<Effort> {
     one_of(&Effort::ALL)
 }
 
+/// Runtimes of every place.
+pub fn origin() -> BoxedStrategy<Origin> {
+    let place = prop_oneof![
+        text().prop_map(|path| RuntimePlace::Socket { path }),
+        (up_to_three(text()), text(), any::<bool>())
+            .prop_map(|(words, folder, incomplete)| { RuntimePlace::Command { words, folder, incomplete } }),
+    ];
+    (text(), place, maybe(text()))
+        .prop_map(|(dialect, place, session)| Origin { dialect, place, session })
+        .boxed()
+}
+
 /// Steer or follow-up.
 pub fn queue_kind() -> BoxedStrategy<QueueKind> {
     one_of(&[QueueKind::Steer, QueueKind::FollowUp])
@@ -47,8 +59,10 @@ pub fn level() -> BoxedStrategy<Level> {
 pub fn session_summary() -> BoxedStrategy<SessionSummary> {
     let names = (session_id(), text(), text(), text());
     let times = (number(), number(), number());
-    (names, times, maybe(text()), maybe(number()), any::<bool>(), usage())
-        .prop_map(|((id, title, cwd, project), (created, updated, messages), prompt, run, running, usage)| {
+    let now = (any::<bool>(), maybe(origin().prop_map(Box::new).boxed()));
+    (names, times, maybe(text()), maybe(number()), now, usage())
+        .prop_map(|((id, title, cwd, project), (created, updated, messages), prompt, run, now, usage)| {
+            let (running, origin) = now;
             SessionSummary {
                 id,
                 title,
@@ -61,6 +75,7 @@ pub fn session_summary() -> BoxedStrategy<SessionSummary> {
                 last_run: run.map(RunId),
                 running,
                 usage,
+                origin,
             }
         })
         .boxed()

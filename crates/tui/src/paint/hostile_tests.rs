@@ -200,6 +200,11 @@ const PLACES: &[(&str, Put)] = &[
             last_run: None,
             running: true,
             usage: Usage::default(),
+            origin: Some(Box::new(domain::session::Origin {
+                dialect: text.to_owned(),
+                place: domain::session::RuntimePlace::Socket { path: text.to_owned() },
+                session: Some(text.to_owned()),
+            })),
         };
         stage.ui.hear(News::Settled { ticket: Ticket(1), with: Ok(Receipt::Sessions(vec![summary])) });
     }),

@@ -178,21 +178,22 @@ pub(super) fn fill(model: &mut Model, of: ListKind, receipt: Receipt) {
                     (false, false) => "  ",
                 };
                 let last = session.last_prompt.as_deref().map(clean).unwrap_or_default();
+                let (title, runtime) = match &session.origin {
+                    // One of another program, which goes on there.
+                    Some(origin) => (
+                        clean_line(&format!("[{}] {}", origin.dialect, session.title)),
+                        format!("\nwith {}", clean_line(&origin.place.typed())),
+                    ),
+                    None => (clean_line(&session.title), String::new()),
+                };
                 let more = format!(
-                    "{}\n{}\n{}, begun {}\n\n{}",
-                    clean_line(&session.title),
+                    "{title}\n{}{runtime}\n{}, begun {}\n\n{}",
                     clean_line(&session.cwd),
                     session.id,
                     ago(now, session.created_at),
                     beginning(&last)
                 );
-                Item {
-                    label: clean_line(&session.title),
-                    detail,
-                    choice: Choice::Session(session.id.clone()),
-                    sign,
-                    more,
-                }
+                Item { label: title, detail, choice: Choice::Session(session.id.clone()), sign, more }
             };
             (sessions.iter().map(item).collect::<Vec<_>>(), at, "there is no other session yet")
         }

@@ -300,6 +300,7 @@ fn lists() {
             last_run: None,
             running,
             usage: Usage::default(),
+            origin: None,
         };
         let sessions = vec![summary(1, "this one", false), summary(2, "another", true)];
         let ticket = domain::port::Ticket(1);

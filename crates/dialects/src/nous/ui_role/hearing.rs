@@ -40,6 +40,8 @@ pub(super) fn is_passing(key: &str) -> bool {
 pub(super) struct Hearing {
     /// The run under way.
     run: Option<Listener<Tool>>,
+    /// A run was heard on this link.
+    has_begun: bool,
     /// Prompts that were sent and whose turn has not begun, with their runs once the core has named them.
     prompts: VecDeque<(Option<String>, String)>,
     /// What the person said in this turn was told.
@@ -80,6 +82,11 @@ impl Hearing {
     /// Whether a run is being heard.
     pub(super) fn follows(&self) -> bool {
         self.run.is_some()
+    }
+
+    /// Whether what is told of the past from now on may hold what was heard already.
+    pub(super) fn has_begun(&self) -> bool {
+        self.has_begun
     }
 
     /// Notes a prompt that was sent, so that the run which follows begins with it.
@@ -255,6 +262,7 @@ impl Hearing {
 
     fn begin(&mut self, run: &str) {
         self.run = Some(Listener::new(run.into()));
+        self.has_begun = true;
         self.turns = 0;
         self.prompted = false;
         self.spoken = false;

@@ -109,6 +109,7 @@ impl OpenagentUi {
                 self.end_if_over(cx);
             }
             SentRequest::Load { ticket } => {
+                self.loading = false;
                 let loaded = lift(outcome).map_err(|mut refusal: Refusal| {
                     if refusal.kind == RefusalKind::Invalid && refusal.message.contains("no session") {
                         refusal.kind = RefusalKind::SessionUnknown;

@@ -93,7 +93,7 @@ fn a_prompt_for_a_listed_session_opens_it_there_first() {
     let busy = settled(&bench, back).expect("at once").expect_err("a run is under way");
     assert_eq!(busy.kind, RefusalKind::Busy);
     says(&mut bench, &other(), "r", Said::RunEnded(Outcome::Done));
-    bench.step(In::Named { session: ground.clone(), theirs: SessionId::parse("their-own-name").unwrap() });
+    bench.step(In::Named { session: ground.clone(), name: "their-own-name".into() });
     wish(&mut bench, Target::Session(ground), say_prompt("back"));
     let theirs = SessionId::parse("their-own-name").unwrap();
     assert_eq!(

@@ -4,7 +4,7 @@ use super::*;
 use domain::ids::Millis;
 
 fn keeper() -> Keeper {
-    Keeper::new(true, None, Arc::new(|_| {}))
+    Keeper::new(Keeping::First, None, Arc::new(|_| {}))
 }
 
 fn say(keeper: &mut Keeper, session: u64, seq: u64, bytes: usize) {
@@ -119,4 +119,44 @@ fn so_many_bytes_wait_for_a_store_that_fails() {
     say(&mut keeper, 1, 4, 1);
     assert!(told(&mut keeper)[0].contains("from event 4 on"));
     assert_eq!(works(&mut keeper, &session), [1, 2, 3]);
+}
+
+#[test]
+fn what_is_kept_beside_goes_to_the_store_at_once_and_nobody_waits() {
+    let mut keeper = Keeper::new(Keeping::Beside, None, Arc::new(|_| {}));
+    let session = SessionId::from_number(1);
+    say(&mut keeper, 1, 1, 1);
+    assert_eq!(keeper.asks(), std::slice::from_ref(&session));
+    assert!(keeper.is_settled(&session) && !keeper.is_busy_with(&session));
+    let batch = keeper.take(&session).unwrap();
+    assert!(batch.create && batch.durability == Durability::Now);
+    say(&mut keeper, 1, 2, 1);
+    assert!(keeper.asks().is_empty(), "one batch of a session at a time");
+    keeper.appended(&session, batch, Ok(Appended::default()));
+    assert_eq!(keeper.asks(), [session]);
+}
+
+#[test]
+fn what_somebody_else_keeps_is_told_once_and_left_out() {
+    let mut keeper = Keeper::new(Keeping::Beside, None, Arc::new(|_| {}));
+    let session = SessionId::from_number(1);
+    say(&mut keeper, 1, 1, 1);
+    keeper.asks();
+    let batch = keeper.take(&session).unwrap();
+    keeper.appended(&session, batch, Err(StoreError::Exists(session.clone())));
+    let words = told(&mut keeper);
+    assert!(matches!(&words[..], [one] if one.contains("not kept from here")), "{words:?}");
+    say(&mut keeper, 1, 2, 1);
+    assert!(keeper.asks().is_empty() && told(&mut keeper).is_empty());
+    assert_eq!(keeper.bytes, 0);
+}
+
+#[test]
+fn a_runtime_that_floods_a_slow_store_costs_its_record_and_no_more_memory() {
+    let mut keeper = Keeper::new(Keeping::Beside, None, Arc::new(|_| {}));
+    for seq in 1..=20 {
+        say(&mut keeper, 1, seq, 10 * 1024 * 1024);
+    }
+    assert!(keeper.bytes < MAX_UNSAVED_BYTES + 11 * 1024 * 1024, "{} bytes wait", keeper.bytes);
+    assert!(told(&mut keeper).iter().any(|words| words.contains("too much waited")));
 }

@@ -48,6 +48,7 @@ fn summary(number: u64, title: &str, running: bool) -> SessionSummary {
         last_run: None,
         running,
         usage: Usage::default(),
+        origin: None,
     }
 }
 

@@ -1,0 +1,203 @@
+//! Where a foreign runtime is, as it is kept with its sessions, and back; and which commands were ever typed here.
+//!
+//! A kept command is a thing that gets executed, so: nothing of the environment is kept; a word that looks like a key is not (the rest is,
+//! for show, and cannot be started); and a command that came into the store by another way than being typed on this machine (another
+//! store's backup) is started only after the person has said yes to it. Those that were typed stand in `attached`, in the data folder,
+//! for its owner alone. What it is not: the store, or the start itself.
+
+use crate::places;
+use crate::remote::RuntimeAddress;
+use anyhow::Context;
+use dialects::Dialect;
+use domain::path_text;
+use domain::session::origin::MAX_COMMAND;
+use domain::session::{Origin, RuntimePlace};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The file of the commands that were typed here, in the data folder.
+const TYPED: &str = "attached";
+/// Commands that are remembered; past it the oldest is forgotten, and asked for again.
+const MAX_TYPED: usize = 500;
+
+/// A runtime as it is kept with its sessions. `folder` is where a command is started.
+pub(crate) fn origin(dialect: Dialect, place: &RuntimeAddress, folder: &Path) -> Origin {
+    let place = match place {
+        RuntimeAddress::Socket(path) => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            RuntimePlace::Socket { path: path_text::write(&path) }
+        }
+        RuntimeAddress::Command(command) => {
+            let typed: Vec<String> = command.iter().map(|word| path_text::write(Path::new(word))).collect();
+            let mut words = kit::redact::words(&typed);
+            let mut incomplete = words != typed;
+            while words.len() > 1 && words.iter().map(String::len).sum::<usize>() > MAX_COMMAND {
+                words.pop();
+                incomplete = true;
+            }
+            RuntimePlace::Command { words, folder: path_text::write(folder), incomplete }
+        }
+    };
+    Origin { dialect: dialect.name().to_owned(), place, session: None }
+}
+
+/// Where a kept session's runtime is reached, and in which folder it is started.
+///
+/// # Errors
+/// When something of its command was not kept, or its folder is gone.
+pub(crate) fn address(origin: &Origin) -> anyhow::Result<(RuntimeAddress, Option<PathBuf>)> {
+    match &origin.place {
+        RuntimePlace::Socket { path } => Ok((RuntimeAddress::Socket(path_text::read(path)), None)),
+        RuntimePlace::Command { incomplete: true, .. } => anyhow::bail!(
+            "its command was not kept whole, since something in it looks like a key (or it is very long): {}\nhint: start it by \
+             hand, with what is missing: parlor attach --dialect {}{} -- COMMAND",
+            origin.place.typed(),
+            origin.dialect,
+            origin.session.as_ref().map(|session| format!(" --session {session}")).unwrap_or_default(),
+        ),
+        RuntimePlace::Command { words, folder, .. } => {
+            let folder = path_text::read(folder);
+            anyhow::ensure!(
+                folder.is_dir(),
+                "{} is gone, the folder in which its program was started: {}\nhint: make it again, or start the program by hand \
+                 with parlor attach",
+                folder.display(),
+                origin.place.typed(),
+            );
+            let command: Vec<OsString> =
+                words.iter().map(|word| path_text::read(word).into_os_string()).collect();
+            Ok((RuntimeAddress::Command(command), Some(folder)))
+        }
+    }
+}
+
+/// A runtime in a line: what it is, and what it speaks.
+pub(crate) fn words(origin: &Origin) -> String {
+    let typed = harmless(&origin.place.typed());
+    match &origin.place {
+        RuntimePlace::Socket { .. } => format!("{typed} ({})", origin.dialect),
+        RuntimePlace::Command { folder, .. } => {
+            format!("{typed} ({}, in {})", origin.dialect, harmless(folder))
+        }
+    }
+}
+
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if domain::harmless::is_harmful(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Remembers that this was typed here. What cannot be remembered is asked for when it is started again.
+pub(crate) fn remember(origin: &Origin) {
+    if is_typed(origin) {
+        return;
+    }
+    if let Err(why) = places::data().and_then(|data| add(&data.join(TYPED), origin)) {
+        crate::exit::complain(&format!("note: {why:#}: you will be asked before this is started again"));
+    }
+}
+
+/// Whether this needs no asking: it was typed here, or it is no program that would be started.
+pub(crate) fn is_typed(origin: &Origin) -> bool {
+    let RuntimePlace::Command { .. } = origin.place else { return true };
+    let Ok(data) = places::data() else { return false };
+    let typed = std::fs::read_to_string(data.join(TYPED)).unwrap_or_default();
+    let line = line(origin);
+    typed.lines().any(|known| known == line)
+}
+
+/// One runtime, whatever its session is called.
+fn line(origin: &Origin) -> String {
+    record::encode(&Origin { session: None, ..origin.clone() })
+}
+
+/// Adds a line to the file, in one step: another Parlor may read it.
+fn add(file: &Path, origin: &Origin) -> anyhow::Result<()> {
+    let typed = std::fs::read_to_string(file).unwrap_or_default();
+    let mut lines: Vec<&str> = typed.lines().collect();
+    let over = (lines.len() + 1).saturating_sub(MAX_TYPED);
+    lines.drain(..over.min(lines.len()));
+    let line = line(origin);
+    lines.push(&line);
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    if let Some(folder) = file.parent() {
+        builder
+            .recursive(true)
+            .create(folder)
+            .with_context(|| format!("{} cannot be made", folder.display()))?;
+    }
+    let beside = file.with_file_name(format!("{TYPED}.{}.part", std::process::id()));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options
+        .open(&beside)
+        .and_then(|mut file| file.write_all((lines.join("\n") + "\n").as_bytes()))
+        .and_then(|()| std::fs::rename(&beside, file));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written.with_context(|| format!("{} cannot be written", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(words: &[&str]) -> Origin {
+        let dialect = dialects::ALL[0];
+        let command = words.iter().map(OsString::from).collect();
+        origin(dialect, &RuntimeAddress::Command(command), Path::new("/"))
+    }
+
+    #[test]
+    fn a_command_comes_back_byte_by_byte() {
+        #[cfg(unix)]
+        let odd: OsString = std::os::unix::ffi::OsStringExt::from_vec(vec![b'a', 0xff, b' ', b'\'']);
+        let typed = vec![OsString::from("./agent"), odd, OsString::new()];
+        let kept = origin(dialects::ALL[0], &RuntimeAddress::Command(typed.clone()), Path::new("/"));
+        let (RuntimeAddress::Command(command), Some(folder)) = address(&kept).unwrap() else { panic!() };
+        assert_eq!((command, folder), (typed, PathBuf::from("/")));
+    }
+
+    #[test]
+    fn what_looks_like_a_key_is_not_kept_and_cannot_be_started() {
+        for (words, secret) in [
+            (["agent", "--api-key", "hunter22", "-x"], "hunter22"),
+            (["agent", "--password=hunter22", "-x", "-y"], "hunter22"),
+            (["env", "OPENAI_API_KEY=hunter22", "agent", "-x"], "hunter22"),
+            (["agent", "sk-abcdefghijklmnopqrstuv", "-x", "-y"], "sk-abc"),
+        ] {
+            let kept = of(&words);
+            assert!(!record::encode(&kept).contains(secret), "{kept:?}");
+            assert!(kept.place.typed().contains("-x"), "{kept:?}");
+            let why = address(&kept).unwrap_err().to_string();
+            assert!(why.contains("parlor attach --dialect") && !why.contains(secret), "{why}");
+        }
+        assert!(address(&of(&["agent", "--max-tokens", "5000", "--keyboard", "us"])).is_ok());
+    }
+
+    #[test]
+    fn a_long_command_is_kept_cut_and_cannot_be_started() {
+        let long = "x".repeat(MAX_COMMAND);
+        let kept = of(&["agent", &long]);
+        assert!(kept.weight() < MAX_COMMAND && address(&kept).is_err());
+    }
+
+    #[test]
+    fn so_many_typed_commands_are_remembered_and_the_newest_is_there() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join(TYPED);
+        for number in 0..MAX_TYPED + 3 {
+            add(&file, &of(&["agent", &number.to_string()])).unwrap();
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let is_in =
+            |number: usize| text.lines().any(|known| known == line(&of(&["agent", &number.to_string()])));
+        assert_eq!(text.lines().count(), MAX_TYPED);
+        assert!(is_in(MAX_TYPED + 2) && !is_in(2));
+    }
+}

@@ -1,0 +1,98 @@
+//! `--resume` and `--continue` of a conversation with another program's runtime: that program is started or reached again, in its folder,
+//! and goes on with its own session where its wire can. What it is not: a session of ours, which `stack.rs` opens.
+//!
+//! Invariant: what is started is shown before it is started.
+
+use crate::attach;
+use crate::cli::{Attach, Common, Run};
+use crate::exit::{self, Exit, Stream};
+use crate::origin;
+use crate::{places, sessions, settings, their_flags};
+use anyhow::Context;
+use domain::ids::SessionId;
+use domain::path_text;
+use domain::session::{Origin, RuntimePlace};
+use std::io::{BufRead, IsTerminal};
+use store::{SqliteStore, Store};
+
+/// A kept conversation with another program's runtime.
+#[derive(Debug)]
+pub(crate) struct KeptElsewhere {
+    session: SessionId,
+    origin: Origin,
+    /// Where the person worked.
+    cwd: String,
+}
+
+/// Finds what is to be gone on with, if that is a conversation with another program. It is named by its whole id in `common` afterwards,
+/// so that nobody is asked twice which one was meant.
+pub(crate) fn find(common: &mut Common) -> anyhow::Result<Option<KeptElsewhere>> {
+    if common.resume.is_none() && !common.continue_last || common.ephemeral {
+        return Ok(None);
+    }
+    let data = places::data()?;
+    // What is wrong with a store is told by who opens it to write.
+    let Ok(true) = SqliteStore::is_at(&data) else { return Ok(None) };
+    let Ok(store) = SqliteStore::at(&data) else { return Ok(None) };
+    let ground = places::ground(common, &mut settings::read().config)?;
+    let Some(session) = sessions::wanted(common, &store, &places::project(&ground))? else { return Ok(None) };
+    (common.resume, common.continue_last) = (Some(Some(session.to_string())), false);
+    let summary = store.summary(&session).map_err(|why| sessions::told(&why))?;
+    Ok(summary.origin.map(|origin| KeptElsewhere { session, origin: *origin, cwd: summary.cwd }))
+}
+
+/// Goes on with it in the terminal UI, or with one prompt.
+pub(crate) async fn go_on(
+    mut common: Common,
+    kept: KeptElsewhere,
+    said: Option<(String, Run)>,
+) -> anyhow::Result<Exit> {
+    let KeptElsewhere { session, origin, cwd } = kept;
+    let dialect = dialects::named(&origin.dialect).map_err(|why| anyhow::anyhow!("{why}"))?;
+    their_flags::refuse_resumed(&common, dialect)?;
+    let (place, folder) = origin::address(&origin)?;
+    if common.cwd.is_none() {
+        // The folder may be gone; the runtime's own is looked at where it is started.
+        common.cwd = Some(path_text::read(&cwd)).filter(|cwd| cwd.is_dir()).or_else(|| folder.clone());
+    }
+    let what = match &origin.place {
+        RuntimePlace::Command { .. } => "starting",
+        RuntimePlace::Socket { .. } => "connecting to",
+    };
+    exit::complain(&format!("{what} {}", origin::words(&origin)));
+    if !origin::is_typed(&origin) {
+        agreed()?;
+        origin::remember(&origin);
+    }
+    let (prompt, run) = match said {
+        Some((prompt, run)) => (Some(prompt), run),
+        None => (None, Run::of(String::new())),
+    };
+    let attach = Attach {
+        dialect,
+        socket: None,
+        session: origin.session.clone(),
+        record: None,
+        require_consent: false,
+        prompt,
+        json: run.json,
+        allow: run.allow,
+        timeout: run.timeout,
+        command: Vec::new(),
+    };
+    attach::go(&common, &attach, place, attach::Kept { session: Some(session), folder }).await
+}
+
+/// Asks before a program is started that nobody has typed here.
+fn agreed() -> anyhow::Result<()> {
+    const UNTYPED: &str = "this command was never typed here: the conversation came from another store";
+    anyhow::ensure!(
+        std::io::stdin().is_terminal() && Stream::Err.is_terminal(),
+        "{UNTYPED}\nhint: go on in a terminal, where you can be asked, or start it by hand with parlor attach"
+    );
+    exit::tell(&format!("{UNTYPED}. Start it? [y/N] "), Stream::Err);
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).context("nothing was answered")?;
+    anyhow::ensure!(matches!(answer.trim(), "y" | "Y" | "yes"), "nothing was started");
+    Ok(())
+}
