@@ -4,10 +4,12 @@ mod answer;
 
 use crate::ask::Answer;
 use crate::content::{Input, Json};
-use crate::ids::{AskId, EntryId, QueuedId, RunId, SessionId};
+use crate::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId};
+use crate::offer::Offer;
 use crate::queue::{Mode, QueueKind};
 use crate::session::{Effort, Policy};
 use crate::signal::UiContext;
+use crate::tool::ToolResult;
 
 pub use answer::{History, Receipt, Refusal, RefusalKind};
 
@@ -44,6 +46,8 @@ pub struct PromptOptions {
     pub tools: Option<bool>,
     /// Every tool is asked for first, also one that only looks, whatever the mode says. Rules that the person made still count.
     pub ask_first: bool,
+    /// Tools that the UI performs itself, for as long as the run lasts.
+    pub offers: Vec<Offer>,
 }
 
 /// Which sessions a list holds.
@@ -79,6 +83,15 @@ pub enum Command {
     Session(SessionCommand),
     /// What there is to choose from.
     List(ListCommand),
+    /// Command lines of the person's own.
+    Shell(ShellCommand),
+    /// A tool that this UI offers was called, and this came of it.
+    Performed {
+        tool: ToolRunId,
+        /// Whether it did not work; the result then says why.
+        failed: bool,
+        result: ToolResult,
+    },
     Answer {
         ask: AskId,
         answer: Answer,
@@ -231,4 +244,33 @@ pub enum ListCommand {
         reload: bool,
     },
     Tools,
+}
+
+/// Command lines of the person's own, beside the conversation, and what goes on in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ShellCommand {
+    /// Runs a line that the person typed, and waits for its end. Nobody is asked: whoever could be has said it.
+    Run {
+        line: String,
+        /// Where; the working directory of the session if `None`.
+        cwd: Option<String>,
+        /// Most seconds that it may take.
+        seconds: Option<u64>,
+    },
+    /// Starts a line in the background, by the rules that hold for the model's own commands.
+    Start {
+        line: String,
+        /// Where; the working directory of the session if `None`.
+        cwd: Option<String>,
+    },
+    /// What runs in the background, and what ran.
+    Jobs,
+    /// One of them, with what it has written.
+    Job {
+        job: String,
+        /// Waits this many seconds for its end.
+        wait: Option<u64>,
+    },
+    /// Ends one of them.
+    Stop { job: String },
 }

@@ -10,6 +10,9 @@ pub use body::{
     AskEvent, Body, ContextEvent, MessageEvent, NoteEvent, QueueEvent, RunEvent, SessionEvent, ToolEvent,
 };
 
+/// The code of a notice that holds a command line of the person's own and what it wrote.
+pub const PERSONS_COMMAND: &str = "persons_command";
+
 /// One numbered thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Event {

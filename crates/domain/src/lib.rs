@@ -15,6 +15,7 @@ pub mod grammar;
 pub mod harmless;
 pub mod ids;
 pub mod live;
+pub mod offer;
 pub mod path_text;
 pub mod port;
 pub mod prompt_text;

@@ -12,7 +12,7 @@ use crate::ids::{AskId, EntryId, Ids, Millis, RunId, SessionId, StepId, ToolRunI
 use crate::session::{Effort, ModelRef, Policy};
 use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
-use crate::tool::ToolRun;
+use crate::tool::{ToolResult, ToolRun};
 use std::sync::Arc;
 
 /// Correlates a command with its receipt or refusal.
@@ -88,6 +88,8 @@ pub struct Grounds {
     pub model: Option<ModelRef>,
     /// How hard it shall think; `None` leaves it to the provider.
     pub effort: Option<Effort>,
+    /// How tools get their consent.
+    pub policy: Policy,
     /// Which tools may be used; `None` means all.
     pub active_tools: Option<Vec<String>>,
     /// The newest entry of the conversation.
@@ -132,6 +134,16 @@ pub enum Order {
         /// How the session stands.
         grounds: Box<Grounds>,
     },
+    /// A UI performed a tool that it offers.
+    Performed {
+        session: SessionId,
+        tool: ToolRunId,
+        /// Whether it did not work.
+        failed: bool,
+        result: ToolResult,
+    },
+    /// The UI that offered tools for the run under way is gone: nobody performs them any more.
+    OffersGone { session: SessionId },
     /// The session is closed: let go of what you keep for it.
     Forget { session: SessionId },
 }

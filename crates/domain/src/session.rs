@@ -217,3 +217,28 @@ pub struct RunSummary {
     /// How it ended, or `None` while it runs.
     pub outcome: Option<Outcome>,
 }
+
+/// Where a command line stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobState {
+    Running,
+    /// It ended by itself; `None` when a signal ended it.
+    Exited(Option<i32>),
+    /// It was ended, by somebody or by its time limit.
+    Stopped,
+}
+
+/// A command line that runs or ran beside the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ShellJob {
+    /// Its name; empty for one that never was in the background.
+    pub id: String,
+    pub line: String,
+    pub state: JobState,
+    pub started_at: Millis,
+    pub ended_at: Option<Millis>,
+    /// What it wrote, where that was asked for.
+    pub output: String,
+    /// Whether something of that was left out.
+    pub truncated: bool,
+}

@@ -2,13 +2,14 @@
 
 use crate::ask::{Answer, Ask, AskKind, Closing, Preview};
 use crate::command::{
-    Command, LibraryCommand, ListCommand, ListScope, QueueCommand, RunCommand, SessionCommand,
+    Command, LibraryCommand, ListCommand, ListScope, QueueCommand, RunCommand, SessionCommand, ShellCommand,
 };
 use crate::content::{Input, Json, Part};
 use crate::event::{
     AskEvent, Body, ContextEvent, MessageEvent, NoteEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
     ToolEvent,
 };
+use crate::offer::Offer;
 use crate::signal::{Signal, UiContext};
 use crate::state::{EntryKind, State};
 use crate::tool::{Progress, ToolResult};
@@ -39,8 +40,17 @@ impl Command {
     /// About how many bytes it holds.
     pub fn weight(&self) -> usize {
         match self {
-            Command::Run(RunCommand::Prompt { input, .. })
-            | Command::Queue(QueueCommand::Add { input, .. } | QueueCommand::Edit { input, .. }) => {
+            Command::Run(RunCommand::Prompt { input, options }) => {
+                input.weight() + options.offers.iter().map(Offer::weight).sum::<usize>()
+            }
+            Command::Shell(ShellCommand::Run { line, cwd, .. } | ShellCommand::Start { line, cwd }) => {
+                line.len() + maybe(cwd)
+            }
+            Command::Shell(ShellCommand::Job { job: text, .. } | ShellCommand::Stop { job: text }) => {
+                text.len()
+            }
+            Command::Performed { result, .. } => result_weight(result),
+            Command::Queue(QueueCommand::Add { input, .. } | QueueCommand::Edit { input, .. }) => {
                 input.weight()
             }
             Command::Run(RunCommand::Cancel { reason: text, .. })
@@ -78,7 +88,8 @@ impl Command {
                 | SessionCommand::SetPolicy { .. }
                 | SessionCommand::SetEffort { .. },
             )
-            | Command::List(ListCommand::Servers | ListCommand::Tools) => 0,
+            | Command::List(ListCommand::Servers | ListCommand::Tools)
+            | Command::Shell(ShellCommand::Jobs) => 0,
         }
     }
 }

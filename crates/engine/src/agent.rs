@@ -4,6 +4,8 @@ use crate::config::{Config, Ground};
 use crate::consult::Consulted;
 use crate::grants::{Changes, Grants};
 use crate::mcp::Servers;
+use crate::offered::{OpenCalls, Performed};
+use crate::person::{Hands, MAX_TYPED};
 use crate::port::{Port, Reported, Unwritten};
 use crate::seat::{ModelSource, OpenAsks, Seat, Steered};
 use crate::turn::Turn;
@@ -11,13 +13,14 @@ use domain::command::{Command, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
 use domain::path_text;
-use domain::port::{Order, Report, TurnBrief, TurnEnd};
+use domain::port::{Grounds, Order, Report, TurnBrief, TurnEnd};
+use domain::session::Policy;
 use domain::signal::Level;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tools::policy::{Allowance, Rules};
@@ -59,6 +62,8 @@ pub struct Agent {
     /// Commands in the background of sessions that are closed, until they are over.
     ending: JoinSet<()>,
     turns: JoinSet<()>,
+    /// Room for commands of the person's own.
+    typed: Arc<Semaphore>,
     /// Answers to what we are consulted about. Nobody waits for them at the end.
     answers: JoinSet<()>,
 }
@@ -81,6 +86,7 @@ impl Agent {
             compacting: BTreeMap::new(),
             ending: JoinSet::new(),
             turns: JoinSet::new(),
+            typed: Arc::new(Semaphore::new(MAX_TYPED)),
             answers: JoinSet::new(),
         }
     }
@@ -146,7 +152,18 @@ impl Agent {
                     seat.grants.set_policy(policy);
                 }
             }
+            Order::Performed { session, tool, failed, result } => {
+                if let Some(seat) = self.seats.get(&session) {
+                    seat.calls.close(tool, Performed { failed, result });
+                }
+            }
+            Order::OffersGone { session } => {
+                if let Some(seat) = self.seats.get(&session) {
+                    seat.calls.gone();
+                }
+            }
             Order::Consult { ticket, session, command, grounds } => {
+                let hands = matches!(command, Command::Shell(_)).then(|| self.hands(&session, &grounds));
                 // On a task of its own: a slow list of models must not hold up a cancel.
                 let (reports, stop) = (self.reports.clone(), CancellationToken::new());
                 if matches!(command, Command::Run(RunCommand::Compact { .. })) {
@@ -160,6 +177,7 @@ impl Agent {
                     session,
                     grounds,
                     stop,
+                    hands,
                 };
                 forget_ended(&mut self.answers);
                 self.answers.spawn(async move {
@@ -188,7 +206,7 @@ impl Agent {
         let (session, run, turn) = (brief.session.clone(), brief.run, brief.turn);
         let ground = self.setup.config.ground(&brief.project, &brief.cwd);
         let look = self.setup.config.look(&ground);
-        let seat = match self.seat(&brief, ground) {
+        let seat = match self.seat(&brief.session, &brief.cwd, brief.policy, &ground) {
             Ok(seat) => seat,
             Err(why) => {
                 let failure = Failure::new("workplace", why)
@@ -205,7 +223,8 @@ impl Agent {
         seat.under_way = Some((run, cancel.clone()));
         seat.grants.set_policy(brief.policy);
         let mut trouble = seat.trouble.take();
-        let (asked, steered) = (seat.asked.clone(), seat.steered.clone());
+        let (asked, steered, calls) = (seat.asked.clone(), seat.steered.clone(), seat.calls.clone());
+        calls.begin();
         let secrets = seat.secrets.clone();
         let (place, grants) = match moved(&seat.place, brief.ui_context.cwd.as_deref()) {
             Ok(place) => (place, seat.grants.clone()),
@@ -232,6 +251,7 @@ impl Agent {
             place,
             grants,
             asked,
+            calls,
             steered,
             secrets,
             asking: None,
@@ -258,10 +278,26 @@ impl Agent {
         });
     }
 
-    fn seat(&mut self, brief: &TurnBrief, ground: Ground) -> Result<&mut Seat, String> {
-        let fits = self.seats.get(&brief.session).is_some_and(|seat| seat.cwd == brief.cwd);
+    /// What a command line of the person's own is run with.
+    fn hands(&mut self, session: &SessionId, grounds: &Grounds) -> Result<Hands, String> {
+        let ground = self.setup.config.ground(&grounds.project, &grounds.cwd);
+        let room = self.typed.clone();
+        let seat = self.seat(session, &grounds.cwd, grounds.policy, &ground)?;
+        seat.grants.set_policy(grounds.policy);
+        let (place, grants, asked) = (seat.place.clone(), seat.grants.clone(), seat.asked.clone());
+        Ok(Hands { place, grants, asked, room })
+    }
+
+    fn seat(
+        &mut self,
+        session: &SessionId,
+        cwd: &str,
+        policy: Policy,
+        ground: &Ground,
+    ) -> Result<&mut Seat, String> {
+        let fits = self.seats.get(session).is_some_and(|seat| seat.cwd == cwd);
         if !fits {
-            let outputs = self.setup.data.join("outputs").join(brief.session.as_str());
+            let outputs = self.setup.data.join("outputs").join(session.as_str());
             let place = match &ground.workspace {
                 Ok(root) => Workplace::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
                 Err(_) => Workplace::without_workspace(&ground.cwd, &outputs),
@@ -270,7 +306,7 @@ impl Agent {
             if let Some(guard) = &self.setup.guard {
                 place = place.guarded(guard.clone());
             }
-            let secrets = self.seats.get(&brief.session).map(|seat| seat.secrets.clone()).unwrap_or_default();
+            let secrets = self.seats.get(session).map(|seat| seat.secrets.clone()).unwrap_or_default();
             place = place.discreet(secrets.values());
             let data = &self.setup.data;
             let (rules, trouble) = match &ground.workspace {
@@ -282,22 +318,23 @@ impl Agent {
                 Err(why) => (Rules::none(data, place.workdir()), Some(why.words())),
             };
             let unwritten = Unwritten::default();
-            unwritten.set(self.failing.get(&brief.session).cloned());
+            unwritten.set(self.failing.get(session).cloned());
             let seat = Seat {
-                cwd: brief.cwd.clone(),
+                cwd: cwd.to_owned(),
                 unwritten,
                 asked: OpenAsks::default(),
+                calls: OpenCalls::default(),
                 steered: Steered::default(),
                 place,
-                grants: Grants::new(brief.policy, rules.with(&self.setup.allow), self.changes.clone()),
+                grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone()),
                 secrets,
                 trouble,
                 unmoved: None,
                 under_way: None,
             };
-            self.seats.insert(brief.session.clone(), seat);
+            self.seats.insert(session.clone(), seat);
         }
-        self.seats.get_mut(&brief.session).ok_or_else(|| "the session is gone".to_owned())
+        self.seats.get_mut(session).ok_or_else(|| "the session is gone".to_owned())
     }
 }
 

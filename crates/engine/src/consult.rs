@@ -6,6 +6,7 @@ use crate::config::{Config, Ground};
 use crate::context::Context;
 use crate::extension;
 use crate::mcp::{Project, Servers, Site};
+use crate::person::Hands;
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
@@ -34,6 +35,8 @@ pub(crate) struct Consulted {
     pub(crate) grounds: Box<Grounds>,
     /// Says when the answer is no longer wanted.
     pub(crate) stop: CancellationToken,
+    /// What command lines of the person's own are run with, for those.
+    pub(crate) hands: Option<Result<Hands, String>>,
 }
 
 impl Consulted {
@@ -42,7 +45,7 @@ impl Consulted {
         match command {
             Command::List(ListCommand::Models { provider }) => self.models(provider).await,
             Command::Session(SessionCommand::SetModel { provider, name }) => {
-                let model = self.setup.models.find(provider.as_deref(), &name)?;
+                let model = self.find(provider.as_deref(), &name)?;
                 let opened = self.setup.models.open(Some(&model))?;
                 self.setup.models.check(&model).await?;
                 if self.grounds.effort.is_some() && !opened.info().thinking {
@@ -92,8 +95,19 @@ impl Consulted {
                 let (cwd, guard) = (path_text::read(&self.grounds.cwd), self.setup.guard.as_ref());
                 extension::ask(&name, known, &payload, &cwd, guard).await.map(Receipt::Extension)
             }
+            Command::Shell(command) => self.shell(command).await,
             _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
         }
+    }
+
+    /// A name that says no provider may also be one of the provider whose model is in use.
+    fn find(&self, provider: Option<&str>, name: &str) -> Result<ModelRef, Refusal> {
+        let models = &self.setup.models;
+        models.find(provider, name).or_else(|why| {
+            let current = models.open(self.grounds.model.as_ref()).ok().filter(|_| provider.is_none());
+            let current = current.ok_or_else(|| why.clone())?;
+            models.find(Some(&current.name().provider), name).map_err(|_| why)
+        })
     }
 
     fn ground(&self) -> Ground {
@@ -202,7 +216,7 @@ impl Consulted {
     }
 
     /// Reports something that happened outside of runs; `false` when it came too late.
-    async fn kept(&self, body: Body) -> bool {
+    pub(crate) async fn kept(&self, body: Body) -> bool {
         let (ack, kept) = oneshot::channel();
         let report = Report::Happened { session: self.session.clone(), run: None, body };
         if self.reports.send((report, Some(ack))).await.is_err() {

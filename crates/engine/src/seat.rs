@@ -1,6 +1,7 @@
 //! What the agent keeps for a session between turns: rules, the workplace, the way to a turn under way.
 
 use crate::grants::Grants;
+use crate::offered::OpenCalls;
 use crate::port::Unwritten;
 use crate::secrets::Known;
 use domain::ask::Closing;
@@ -84,6 +85,7 @@ pub(crate) struct Seat {
     pub(crate) cwd: String,
     pub(crate) unwritten: Unwritten,
     pub(crate) asked: OpenAsks,
+    pub(crate) calls: OpenCalls,
     pub(crate) steered: Steered,
     pub(crate) place: Workplace,
     pub(crate) grants: Grants,

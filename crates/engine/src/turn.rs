@@ -9,6 +9,7 @@ use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
 use crate::grants::Grants;
 use crate::mcp::{Project, Servers, Site};
+use crate::offered::{OfferedTool, OpenCalls};
 use crate::place::TextPlaces;
 use crate::port::Port;
 use crate::seat::{ModelSource, OpenAsks, Steered};
@@ -40,6 +41,8 @@ pub(crate) struct Turn {
     pub(crate) place: Workplace,
     pub(crate) grants: Grants,
     pub(crate) asked: OpenAsks,
+    /// Calls that a UI performs.
+    pub(crate) calls: OpenCalls,
     pub(crate) steered: Steered,
     pub(crate) secrets: Known,
     /// The model that is asked, once it is known.
@@ -93,6 +96,8 @@ impl Turn {
         if !skills.all.is_empty() {
             own.add(Arc::new(SkillTool(skills)));
         }
+        // What is ours stays ours, whatever the names are.
+        self.brief.options.offers.retain(|offer| own.get(&offer.name).is_none() && !own.hides(&offer.name));
         let mut progress = Progress {
             context: Context::read(&self.brief.context, &self.brief.tools),
             leaf: self.brief.leaf,
@@ -215,6 +220,10 @@ impl Turn {
         }
         if let Some(names) = &self.brief.active_tools {
             toolbox.activate(names);
+        }
+        // Those that the person switched off are ours; these came with this very prompt.
+        for offer in &self.brief.options.offers {
+            toolbox.add(Arc::new(OfferedTool::new(offer)));
         }
         toolbox
     }

@@ -25,6 +25,12 @@ mod hostile;
 #[path = "it/mcp.rs"]
 mod mcp;
 #[cfg(test)]
+#[path = "it/offers.rs"]
+mod offers;
+#[cfg(test)]
+#[path = "it/person.rs"]
+mod person;
+#[cfg(test)]
 #[path = "it/secrets.rs"]
 mod secrets;
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod journey;
 mod keeping;
 mod library;
 mod messages;
+mod offers;
 mod pending;
 mod present;
 mod runs;
@@ -98,6 +99,8 @@ pub(crate) struct Live {
     canon: Option<Canon>,
     /// When a run that was asked to stop is closed by force.
     cancel_by: Option<Millis>,
+    /// Tools that a UI performs in the run under way.
+    offered: Option<offers::Offered>,
     ui_context: UiContext,
     grammar: Option<Grammar>,
     /// What was typed into questions for secrets.
@@ -393,6 +396,13 @@ impl Core {
                 self.idle(&session)?;
                 self.consult(ui, ticket, session, command)
             }
+            Command::Performed { tool, failed, result } => {
+                self.performed(ui, ticket, session, tool, failed, result)
+            }
+            Command::Shell(command) => {
+                self.check_person(ui, &command)?;
+                self.consult(ui, ticket, session, Command::Shell(command))
+            }
             Command::List(_)
             | Command::Session(SessionCommand::SetTools { .. })
             | Command::Extension { .. } => self.consult(ui, ticket, session, command),
@@ -559,6 +569,7 @@ impl Live {
             ids,
             canon,
             cancel_by: None,
+            offered: None,
             ui_context: UiContext::default(),
             grammar,
             secrets: Secrets::default(),

@@ -5,13 +5,15 @@ use crate::written::{As, Own, Ref, mirrored};
 use domain::ask::Answer;
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
-    SessionCommand, Target, WhenBusy,
+    SessionCommand, ShellCommand, Target, WhenBusy,
 };
 use domain::content::{Input, Json};
-use domain::ids::{AskId, EntryId, QueuedId, RunId, SessionId};
+use domain::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId};
+use domain::offer::Offer;
 use domain::queue::{Mode, QueueKind};
 use domain::session::{Effort, Policy};
 use domain::signal::UiContext;
+use domain::tool::ToolResult;
 use serde::de::VariantAccess;
 use serde::ser::SerializeStructVariant as _;
 use serde::{Deserialize, Serialize, Serializer};
@@ -48,6 +50,23 @@ struct PromptOptionsMirror {
     tools: Option<bool>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ask_first: bool,
+    #[serde(with = "As::<Vec<Offer>>", default, skip_serializing_if = "Vec::is_empty")]
+    offers: Vec<Offer>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "Offer")]
+struct OfferMirror {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(with = "As::<Json>")]
+    schema: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    patience_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unasked: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -250,7 +269,39 @@ enum ListCommandMirror {
     Tools,
 }
 
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "ShellCommand")]
+enum ShellCommandMirror {
+    #[serde(rename = "run_line")]
+    Run {
+        line: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<u64>,
+    },
+    #[serde(rename = "start_job")]
+    Start {
+        line: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+    },
+    #[serde(rename = "list_jobs")]
+    Jobs,
+    #[serde(rename = "read_job")]
+    Job {
+        job: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wait: Option<u64>,
+    },
+    #[serde(rename = "stop_job")]
+    Stop { job: String },
+}
+
 mirrored!(
+    Offer => OfferMirror,
+    ShellCommand => ShellCommandMirror,
     Target => TargetMirror,
     WhenBusy => WhenBusyMirror,
     PromptOptions => PromptOptionsMirror,
@@ -269,6 +320,8 @@ grouped!(Command {
     Library(LibraryCommand): ["new_session", "open_session", "branch_session", "delete_session", "list_sessions", "history", "export_session", "save_session", "load_session"],
     Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_effort", "set_policy", "set_tools"],
     List(ListCommand): ["list_models", "list_servers", "list_skills", "list_tools"],
+    Shell(ShellCommand): ["run_line", "start_job", "list_jobs", "read_job", "stop_job"],
+    "performed"(ReadPerformed): Command::Performed { tool, failed, result } => write_performed(tool, failed, result), read_performed,
     "answer"(ReadAnswer): Command::Answer { ask, answer } => write_answer(ask, answer), read_answer,
     "update_context"(As<UiContext>): Command::UpdateContext(context) => write_context(context), read_context,
     "extension"(ReadExtension): Command::Extension { name, payload } => write_extension(name, payload), read_extension,
@@ -292,6 +345,38 @@ fn write_answer<S: Serializer>(serializer: S, ask: &AskId, answer: &Answer) -> R
 
 fn read_answer<'de, A: VariantAccess<'de>>(rest: A) -> Result<Command, A::Error> {
     rest.newtype_variant().map(|ReadAnswer { ask, answer }| Command::Answer { ask, answer })
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+struct ReadPerformed {
+    #[serde(with = "As::<ToolRunId>")]
+    tool: ToolRunId,
+    #[serde(default)]
+    failed: bool,
+    #[serde(with = "As::<ToolResult>")]
+    result: ToolResult,
+}
+
+fn write_performed<S: Serializer>(
+    serializer: S,
+    tool: &ToolRunId,
+    failed: &bool,
+    result: &ToolResult,
+) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_struct_variant("Command", 0, "performed", 3)?;
+    fields.serialize_field("tool", &Ref(tool))?;
+    fields.serialize_field("failed", failed)?;
+    fields.serialize_field("result", &Ref(result))?;
+    fields.end()
+}
+
+fn read_performed<'de, A: VariantAccess<'de>>(rest: A) -> Result<Command, A::Error> {
+    rest.newtype_variant().map(|ReadPerformed { tool, failed, result }| Command::Performed {
+        tool,
+        failed,
+        result,
+    })
 }
 
 fn write_context<S: Serializer>(serializer: S, context: &UiContext) -> Result<S::Ok, S::Error> {

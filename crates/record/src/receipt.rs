@@ -6,7 +6,7 @@ use domain::content::Json;
 use domain::event::{Compaction, Event};
 use domain::ids::{EntryId, QueuedId, RunId, SessionId};
 use domain::session::{
-    ModelEntry, ModelRef, RunSummary, ServerEntry, SessionSummary, SkillList, Stats, ToolEntry,
+    ModelEntry, ModelRef, RunSummary, ServerEntry, SessionSummary, ShellJob, SkillList, Stats, ToolEntry,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -60,6 +60,7 @@ enum ReceiptMirror {
     Servers(#[serde(with = "As::<Vec<ServerEntry>>")] Vec<ServerEntry>),
     Skills(#[serde(with = "As::<SkillList>")] SkillList),
     Tools(#[serde(with = "As::<Vec<ToolEntry>>")] Vec<ToolEntry>),
+    Jobs(#[serde(with = "As::<Vec<ShellJob>>")] Vec<ShellJob>),
     Compacted {
         #[serde(with = "As::<EntryId>")]
         entry: EntryId,

@@ -5,8 +5,8 @@ use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
 use domain::session::{
-    Effort, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry, ServerState,
-    SessionSummary, SkillEntry, SkillList, Stats, ToolEntry,
+    Effort, JobState, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry, ServerState,
+    SessionSummary, ShellJob, SkillEntry, SkillList, Stats, ToolEntry,
 };
 use serde::{Deserialize, Serialize};
 
@@ -190,7 +190,37 @@ struct RunSummaryMirror {
     outcome: Option<Outcome>,
 }
 
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "JobState", rename_all = "snake_case")]
+enum JobStateMirror {
+    Running,
+    Exited(Option<i32>),
+    Stopped,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "ShellJob")]
+struct ShellJobMirror {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    id: String,
+    line: String,
+    #[serde(with = "As::<JobState>")]
+    state: JobState,
+    #[serde(with = "As::<Millis>")]
+    started_at: Millis,
+    #[serde(with = "As::<Option<Millis>>", default, skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    output: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+}
+
 mirrored!(
+    JobState => JobStateMirror,
+    ShellJob => ShellJobMirror,
     ModelRef => ModelRefMirror,
     Policy => PolicyMirror,
     Effort => EffortMirror,

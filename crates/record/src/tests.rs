@@ -150,6 +150,7 @@ fn the_options_of_a_prompt_have_names_that_stand_still() {
         temperature: Some(700),
         tools: Some(false),
         ask_first: true,
+        offers: Vec::new(),
     };
     written(
         &options,

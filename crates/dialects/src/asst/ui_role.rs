@@ -375,6 +375,8 @@ impl UiRole for AsstUi {
             )
             | Command::Run(RunCommand::Compact { .. })
             | Command::List(_)
+            | Command::Shell(_)
+            | Command::Performed { .. }
             | Command::Extension { .. } => {
                 cx.settle(ticket, Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot do that")));
             }

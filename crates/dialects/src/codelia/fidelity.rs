@@ -54,7 +54,11 @@ const WORDS: &[Words] = &[
     words(Item::Policy, "none", "no word for it"),
     words(Item::McpList, "mcp.list", ""),
     words(Item::SkillsList, "skills.list", ""),
-    words(Item::Tools, "tools of run.start", "tools that a UI offers are not used; the loss is reported"),
+    words(
+        Item::Tools,
+        "tools of run.start",
+        "no list and no choice of the runtime's tools; tools of the UI are called with client.tool.call",
+    ),
     words(Item::Extension, "none", "no word for it"),
     words(Item::Attachments, "input parts", "images cross; code and diffs as fenced text"),
     words(Item::RunLifecycle, "run.status", ""),

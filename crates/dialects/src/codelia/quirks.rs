@@ -125,8 +125,8 @@ pub const QUIRKS: &[Quirk] = &[
     ),
     quirk(
         "tools_of_the_ui",
-        "the terminal UI offers tools of its own with each run; the runtime refuses names that are odd or come twice",
-        "the same is refused; the tools are not used, which is reported once, since our own questions reach the same person",
+        "the terminal UI offers tools of its own with each run; the runtime refuses names that are odd, taken or come twice",
+        "the same is refused; the model may call the tools, by policy, and the UI performs them; one that says approval never is not asked about unless the mode denies it",
     ),
     quirk(
         "remember_lines",

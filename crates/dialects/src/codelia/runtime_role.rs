@@ -4,6 +4,7 @@
 //! Requests are taken before `initialize` too, since the existing UI does not wait for it. Whatever comes in, the link lives on: what
 //! has an id gets an error with that id, what has none gets a line in the log.
 
+mod client_tools;
 mod compaction;
 mod diagnostics;
 mod history;
@@ -11,6 +12,7 @@ mod open_asks;
 mod paragraphs;
 mod receipts;
 mod requests;
+mod shell;
 mod stops;
 mod telling;
 mod tool_words;
@@ -22,11 +24,12 @@ pub(super) use telling::STOPPED;
 pub(super) use tool_words::DENIED;
 
 use super::run_name;
-use super::wire::{InspectedUi, Status, UiCapabilities};
+use super::wire::{Status, UiCapabilities, UiContextParams};
+use client_tools::ClientTools;
 use diagnostics::Diagnostics;
 use domain::ask::AskKind;
 use domain::command::{Command, Receipt, Refusal, Target};
-use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, RunEvent};
+use domain::event::{AskEvent, Body, ContextEvent, Event, NoteEvent, PERSONS_COMMAND, RunEvent};
 use domain::ids::{EntryId, RunId, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
@@ -75,7 +78,10 @@ pub struct CodeliaRuntime {
     ungreeted: Vec<WireId>,
     stops: Stops,
     /// Where the person works, as the UI told it last.
-    ui_context: Option<InspectedUi>,
+    ui_context: Option<UiContextParams>,
+    client_tools: ClientTools,
+    /// How the UI wants to look.
+    theme: Option<String>,
 }
 
 impl CodeliaRuntime {
@@ -114,8 +120,14 @@ impl CodeliaRuntime {
         id: &WireId,
         outcome: Result<&serde_json::value::RawValue, RpcError>,
     ) {
+        if self.performed(cx, id, &outcome) {
+            return;
+        }
         match self.asks.hear(id, outcome) {
-            AskAnswer::Answer { session, ask, answer, odd } => {
+            AskAnswer::Answer { session, ask, answer, odd, lasting_no } => {
+                if lasting_no {
+                    cx.loss(Item::ConsentScope, "a no is not remembered: the next call is asked for again");
+                }
                 if let Some(odd) = odd {
                     cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
                 }
@@ -178,6 +190,7 @@ impl CodeliaRuntime {
             notice(cx, Level::Error, &error);
         }
         self.tellings.remove(session);
+        self.client_tools.run_over(session, run);
         let end = told.pop();
         if !self.stops.silent(session, run) {
             Self::say(cx, &name, told);
@@ -294,6 +307,7 @@ impl RuntimeRole for CodeliaRuntime {
     fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
         self.tellings.remove(session);
         self.asks.forget(session);
+        self.client_tools.forget(session);
         for id in self.stops.forget(session) {
             cx.send(receipts::cancel_accepted(&id));
         }
@@ -307,10 +321,16 @@ impl RuntimeRole for CodeliaRuntime {
                 if self.own_compactions.remove(&(view.session.clone(), *entry)) => {}
             Body::Ask(AskEvent::Opened(ask)) => self.ask_opened(cx, view.session, ask),
             Body::Ask(AskEvent::Closed { ask, .. }) => self.ask_closed(cx, view.session, *ask),
+            // The UI that ran it shows it; on stderr it would be taken for trouble.
+            Body::Note(NoteEvent::Noticed { code, .. }) if code == PERSONS_COMMAND => {}
             Body::Note(NoteEvent::Noticed { level, text, run, .. }) => {
                 self.noticed(cx, view.session, *run, *level, text);
             }
             Body::Note(NoteEvent::PlanChanged { .. }) => cx.loss(Item::Plan, "the agent's plan"),
+            Body::Tool(tool) => {
+                self.event_of_run(cx, view.session, event);
+                self.tool_event(cx, view, tool);
+            }
             _ => self.event_of_run(cx, view.session, event),
         }
     }

@@ -1,8 +1,10 @@
 //! Both roles: tables, quirks, bounds and what is said is what is heard. Conversations are in the transcripts.
 
+mod client_tools;
 mod mirror;
 mod quirks;
 mod runtime;
+mod shell;
 mod ui;
 
 use super::{CodeliaRuntime, CodeliaUi, quirks as listed};

@@ -11,8 +11,8 @@ mod hearing;
 mod responses;
 
 use super::wire::{
-    AgentEventNotify, AgentEventParams, BadEvent, ConfirmParams, InitializeParams, InitializeResult,
-    ModelListParams, PROTOCOL_VERSION, PickParams, Program, PromptParams, RunContextParams,
+    AgentEvent, AgentEventNotify, AgentEventParams, BadEvent, ConfirmParams, InitializeParams,
+    InitializeResult, ModelListParams, PROTOCOL_VERSION, PickParams, Program, PromptParams, RunContextParams,
     RunDiagnosticsParams, RunStatusParams, ServerCapabilities, SessionHistoryParams, Status, UiCapabilities,
     UiContextParams, read_event,
 };
@@ -42,6 +42,10 @@ const HANDSHAKE: TimerKey = TimerKey(1);
 const TOOL_RUNS: TimerKey = TimerKey(2);
 /// The runtime has to show a session that is being opened.
 const OPENING: TimerKey = TimerKey(4);
+/// A run whose last word was heard is over by now, also where its status is not told.
+const FINAL_HEARD: TimerKey = TimerKey(5);
+/// How long after `final` a status would have come: the document makes it optional.
+const STATUS_GRACE: Duration = Duration::from_secs(3);
 /// How long that may take.
 const OPEN_WITHIN: Duration = Duration::from_secs(30);
 /// A refused `run.start` is tried again.
@@ -79,6 +83,8 @@ pub struct CodeliaUi {
     opening: Option<(Ticket, SessionId)>,
     asks: BTreeMap<Key, OpenAsk>,
     known: BTreeMap<SessionId, SessionSummary>,
+    /// What the runtime calls sessions whose names cannot be ours.
+    names: BTreeMap<SessionId, String>,
     /// The model that answers, as far as it was said.
     model: Option<ModelRef>,
     /// How hard it thinks, as far as it was said.
@@ -102,6 +108,20 @@ impl CodeliaUi {
     /// A role for one link.
     pub fn new() -> CodeliaUi {
         CodeliaUi::default()
+    }
+
+    /// The id here for a session of the runtime. The document says nothing about how its names look.
+    fn session_of(&mut self, name: &str) -> SessionId {
+        let session = SessionId::of_peer(name);
+        if session.as_str() != name && self.names.len() < MAX_KNOWN {
+            self.names.insert(session.clone(), name.to_owned());
+        }
+        session
+    }
+
+    /// What the runtime calls a session.
+    fn name_of(&self, session: &SessionId) -> String {
+        self.names.get(session).cloned().unwrap_or_else(|| session.to_string())
     }
 
     fn ready(&self) -> bool {
@@ -166,7 +186,7 @@ impl CodeliaUi {
         let limit =
             |pick: fn((Ticket, u64, u64)) -> u64| ticket.map(|t| i64::try_from(pick(t)).unwrap_or(i64::MAX));
         let params = SessionHistoryParams {
-            session_id: session.to_string(),
+            session_id: self.name_of(session),
             max_runs: limit(|(_, runs, _)| runs),
             max_events: limit(|(_, _, events)| events),
         };
@@ -224,6 +244,12 @@ impl CodeliaUi {
         }
         let Some(run) = &mut self.run else { return };
         let meta = params.meta.filter(|meta| meta.delta);
+        if !run.replayed {
+            match &event {
+                AgentEvent::Final(_) => cx.timer(FINAL_HEARD, STATUS_GRACE),
+                _ => cx.cancel_timer(FINAL_HEARD),
+            }
+        }
         run.hear(cx, event, meta);
         for signal in run.signals() {
             cx.signal(signal);
@@ -268,6 +294,7 @@ impl CodeliaUi {
 
     fn end_run(&mut self, cx: &mut UiCx<'_>, outcome: Outcome) {
         let Some(run) = self.run.take() else { return };
+        cx.cancel_timer(FINAL_HEARD);
         run.say(cx, Said::RunEnded(outcome));
         if !run.replayed {
             // The canon withdraws what is open; the runtime must not be left waiting for it.
@@ -336,7 +363,7 @@ impl CodeliaUi {
 
 impl UiRole for CodeliaUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
-        self.session = hello.session.as_deref().and_then(SessionId::parse);
+        self.session = hello.session.as_deref().map(|name| self.session_of(name));
         let params = InitializeParams {
             protocol_version: PROTOCOL_VERSION.to_owned(),
             client: Program { name: "parlor".to_owned(), version: hello.version.clone() },
@@ -405,6 +432,7 @@ impl UiRole for CodeliaUi {
                     run.quiet_tools_run(cx);
                 }
             }
+            FINAL_HEARD => self.end_run(cx, Outcome::Done),
             TRY_AGAIN => self.start(cx),
             OPENING => {
                 let refusal = Refusal::new(RefusalKind::TimedOut, "the runtime does not show the session");

@@ -5,15 +5,18 @@
 
 mod agent_event;
 mod catalog;
+mod client_tools;
 mod person;
+mod shell;
 
 pub use agent_event::*;
 pub use catalog::*;
+pub use client_tools::*;
 pub use person::*;
+pub use shell::*;
 
 use crate::rpc::calls;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use wire::lenient::{null_as_default, opt_whole_i64};
 
@@ -31,6 +34,14 @@ calls! {
     Ui request "mcp.list": McpListParams => McpListResult;
     Ui request "skills.list": SkillsListParams => SkillsListResult;
     Ui request "context.inspect": ContextInspectParams => ContextInspectResult;
+    Ui request "shell.exec": ShellExecParams => ShellExecResult;
+    Ui request "task.spawn": TaskSpawnParams => Task;
+    Ui request "task.list": TaskListParams => TaskListResult;
+    Ui request "task.status": TaskStatusParams => Task;
+    Ui request "task.wait": TaskWaitParams => Task;
+    Ui request "task.cancel": TaskCancelParams => Task;
+    Ui request "task.result": TaskResultParams => Option<Task>;
+    Ui request "theme.set": ThemeSetParams => ThemeSetResult;
     // A notification; with an id it is answered all the same.
     Ui notification "ui.context.update": UiContextParams => Nothing;
     Runtime notification "agent.event": AgentEventParams<'_, &AgentEvent>;
@@ -40,6 +51,8 @@ calls! {
     Runtime request "ui.confirm.request": ConfirmParams => ConfirmResult;
     Runtime request "ui.prompt.request": PromptParams => PromptResult;
     Runtime request "ui.pick.request": PickParams => PickResult;
+    Runtime request "client.tool.call": ClientToolCallParams => ClientToolCallResult;
+    Runtime notification "client.tool.cancel": ClientToolCancelParams;
 }
 
 /// Error codes beside those of JSON-RPC.
@@ -130,6 +143,17 @@ pub struct InitializeResult {
     /// What the runtime can do; `None` when it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_capabilities: Option<ServerCapabilities>,
+    /// `[L]` How the UI shall look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tui: Option<TuiLook>,
+}
+
+/// `[L]` What the UI chose with `theme.set`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TuiLook {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme: Option<String>,
 }
 
 /// What a runtime can do; absent means that it cannot.
@@ -188,7 +212,7 @@ pub struct RunStartParams {
     pub force_compaction: bool,
     /// `[L]` Tools that the UI offers.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<Box<RawValue>>,
+    pub tools: Vec<ClientTool>,
 }
 
 /// What is said with `run.start`.

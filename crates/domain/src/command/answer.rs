@@ -5,7 +5,7 @@ use crate::content::Json;
 use crate::event::{Compaction, Event};
 use crate::ids::{EntryId, QueuedId, RunId, SessionId};
 use crate::session::{
-    ModelEntry, ModelRef, RunSummary, ServerEntry, SessionSummary, SkillList, Stats, ToolEntry,
+    ModelEntry, ModelRef, RunSummary, ServerEntry, SessionSummary, ShellJob, SkillList, Stats, ToolEntry,
 };
 use std::fmt;
 
@@ -67,6 +67,8 @@ pub enum Receipt {
     Servers(Vec<ServerEntry>),
     Skills(SkillList),
     Tools(Vec<ToolEntry>),
+    /// Commands of the person's own, or those in the background.
+    Jobs(Vec<ShellJob>),
     /// A summary stands in the place of older entries.
     Compacted {
         /// The entry that holds it.

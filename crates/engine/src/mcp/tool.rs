@@ -1,6 +1,7 @@
 //! A server's tool as one of ours.
 
 use super::client::Client;
+use crate::long_text::{MAX_TEXT, cap};
 use domain::ask::{Preview, Risk};
 use domain::content::{Json, Part};
 use domain::tool::ToolResult;
@@ -17,8 +18,6 @@ const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 2_000;
 /// Bytes of a schema; a larger one is left open.
 const MAX_SCHEMA: usize = 32 * 1024;
-/// Bytes of a result that the model reads; the rest is kept in a file.
-const MAX_TEXT: usize = 50 * 1024;
 /// Most pictures of one result.
 const MAX_IMAGES: usize = 8;
 
@@ -175,35 +174,13 @@ fn result(answer: CallToolResult, outputs: &Path, id: &str) -> ToolResult {
     {
         texts.push(json.clone());
     }
-    let (text, truncated) = cap(texts.join("\n"), outputs, id);
+    let (text, truncated) = cap(texts.join("\n"), outputs, "mcp", id);
     ToolResult {
         text,
         parts,
         json: json.filter(|json| json.len() <= MAX_TEXT).map(Json::verbatim),
         truncated,
     }
-}
-
-/// The beginning of a long text, with the place where all of it is.
-fn cap(mut text: String, outputs: &Path, id: &str) -> (String, bool) {
-    if text.len() <= MAX_TEXT {
-        return (text, false);
-    }
-    let file = outputs.join(format!("mcp-{}.txt", id.get(..16).unwrap_or(id)));
-    let kept = std::fs::create_dir_all(outputs).and_then(|()| std::fs::write(&file, &text));
-    let total = text.len();
-    let mut end = MAX_TEXT;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    match kept {
-        Ok(()) => {
-            text.push_str(&format!("\n[cut at {end} of {total} bytes; all of it is in {}]", file.display()));
-        }
-        Err(_) => text.push_str(&format!("\n[cut at {end} of {total} bytes]")),
-    }
-    (text, true)
 }
 
 #[cfg(test)]
@@ -220,15 +197,5 @@ mod tests {
             let name = full_name("server", &tool);
             assert!(name.len() <= MAX_NAME && name.is_ascii(), "{name}");
         }
-    }
-
-    #[test]
-    fn a_long_result_is_cut_and_kept() {
-        let dir = tempfile::tempdir().unwrap();
-        let (text, truncated) = cap("é".repeat(MAX_TEXT), dir.path(), "0123456789abcdef0123");
-        assert!(truncated && text.contains("all of it is in "));
-        let kept = std::fs::read_to_string(dir.path().join("mcp-0123456789abcdef.txt")).unwrap();
-        assert_eq!(kept.len(), 2 * MAX_TEXT);
-        assert_eq!(cap("short".into(), dir.path(), "x"), ("short".to_owned(), false));
     }
 }

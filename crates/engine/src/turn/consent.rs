@@ -6,10 +6,12 @@
 use super::execute::Start;
 use super::step::{Call, Done};
 use super::{Turn, Waits};
+use crate::offered::WAIVED;
 use domain::ask::{ActionDigest, Answer, Ask, AskKind, Closing, Consent, Scope};
 use domain::content::Json;
 use domain::event::{AskEvent, Body, ToolEvent};
 use domain::ids::{AskId, ToolRunId};
+use domain::offer::Offer;
 use domain::port::OpenConsent;
 use domain::tool::{Decider, Decision, NOT_ACTIVE, ToolOutcome, ToolResult};
 use models::ToolArgs;
@@ -170,8 +172,18 @@ impl Turn {
         self.as_wished(plan, self.grants.verdict(plan))
     }
 
-    /// A person who wants to be asked first is asked, unless a rule of theirs says yes or the tool only talks with them.
+    /// The tool of this name, if a UI performs it.
+    pub(super) fn offer(&self, tool: &str) -> Option<&Offer> {
+        self.brief.options.offers.iter().find(|offer| offer.name == tool)
+    }
+
+    /// A person who wants to be asked first is asked, unless a rule of theirs says yes or the tool only talks with them. A UI may waive
+    /// the question about what it does itself, not a mode that denies it.
     fn as_wished(&self, plan: &Plan, verdict: Verdict) -> Verdict {
+        let waived = || self.offer(&plan.tool).is_some_and(|offer| offer.unasked);
+        if matches!(verdict, Verdict::Ask) && !self.brief.options.ask_first && waived() {
+            return Verdict::Allow(Decider::Rule(WAIVED.to_owned()));
+        }
         let asks = self.brief.options.ask_first && !TALKING.contains(&plan.tool.as_str());
         match verdict {
             Verdict::Allow(by) if asks && !matches!(by, Decider::Rule(_)) => Verdict::Ask,
@@ -263,7 +275,7 @@ impl Turn {
         match closing {
             Closing::Answered { answer: Answer::Allow { scope, .. }, by } => {
                 if let Err(why) = still_valid(tool, plan, &shown).await {
-                    let reason = format!("{why} TextPlaces again before you try once more.");
+                    let reason = format!("{why} Look again before you try once more.");
                     return self.deny(id, Decider::Policy, Some(reason)).await;
                 }
                 if unwritten.is_some() {

@@ -2,10 +2,12 @@
 
 use super::Turn;
 use super::consent::could_run_twice;
+use crate::offered::{OpenCall, UI_LEFT, bounded};
 use domain::ask::{Ask, AskKind, Closing};
 use domain::event::{AskEvent, Body, NoteEvent, PlanItem, PlanState, ToolEvent};
 use domain::ids::{AskId, Millis, ToolRunId};
 use domain::live::LiveOutput;
+use domain::offer::Offer;
 use domain::port::Kept;
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use std::time::Duration;
@@ -90,6 +92,8 @@ impl Turn {
         if self.cancel.is_cancelled() {
             return Outcome::cancelled();
         }
+        let offer = self.offer(&plan.tool);
+        let call = offer.map(|_| self.calls.wait_for(id));
         match self.port.emit_written(Body::Tool(ToolEvent::Started { tool: id })).await {
             Kept::Safely => {}
             Kept::InMemory(_) if plan.read_only || start == Start::InSpite => {}
@@ -100,6 +104,9 @@ impl Turn {
                 return Outcome { outcome: ToolOutcome::Denied, result: ToolResult::text(text) };
             }
             Kept::Late => return Outcome::cancelled(),
+        }
+        if let (Some(offer), Some(call)) = (offer, call) {
+            return self.await_ui(offer, call, &plan).await;
         }
         match plan.tool.as_str() {
             "ask" => return self.ask_person(&plan).await,
@@ -144,6 +151,26 @@ impl Turn {
             self.tell(id, live.take(progress)).await;
         }
         outcome
+    }
+
+    /// Waits for the UI that performs a tool; it has heard that it was started.
+    async fn await_ui(&self, offer: &Offer, mut call: OpenCall, plan: &Plan) -> Outcome {
+        let patience = Duration::from_millis(offer.patience());
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Outcome::cancelled(),
+            performed = call.answered() => match performed {
+                Some(performed) => bounded(performed, plan.place.outputs(), &plan.digest.0),
+                None => Outcome::failed(UI_LEFT),
+            },
+            () = tokio::time::sleep(patience) => {
+                let name = &offer.name;
+                Outcome::failed(format!(
+                    "The UI did not perform {name} within {} s, and was told to leave it. Go on without it.",
+                    patience.as_secs_f32()
+                ))
+            }
+        }
     }
 
     async fn tell(&self, tool: ToolRunId, progress: Option<Progress>) {

@@ -9,13 +9,14 @@ use domain::event::{
     AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
 };
 use domain::grammar::Grammar;
-use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, TurnId};
+use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, ToolRunId, TurnId};
+use domain::offer::Offer;
 use domain::port::{Grounds, Kept, OpenConsent, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
 use domain::secret::{Secrets, Veil};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
-use domain::tool::{ToolOutcome, ToolRun};
+use domain::tool::{ToolOutcome, ToolResult, ToolRun};
 use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
 use models::scripted::Scripted;
 use models::{ChatMessage, Model, ModelInfo};
@@ -126,6 +127,8 @@ pub(crate) struct Bench {
     pub(crate) options: PromptOptions,
     /// What the next asks are closed with, without being told to.
     pub(crate) closings: Vec<Closing>,
+    /// Tools that a UI performs.
+    pub(crate) offers: Vec<Offer>,
     /// What was typed into questions for secrets, masked as the hub does.
     secrets: Secrets,
     veil: Veil,
@@ -189,6 +192,7 @@ impl Bench {
             unwritten: None,
             options: PromptOptions::default(),
             closings: Vec::new(),
+            offers: Vec::new(),
             settled: Vec::new(),
             secrets: Secrets::default(),
             veil: Veil::default(),
@@ -289,7 +293,7 @@ impl Bench {
             tools: self.tools_of(&context),
             context,
             input,
-            options: self.options.clone(),
+            options: PromptOptions { offers: self.offers.clone(), ..self.options.clone() },
             cwd: self.state.settings.cwd.clone(),
             project: self.state.settings.project.clone(),
             model: None,
@@ -320,6 +324,18 @@ impl Bench {
         self.emit(Body::Session(SessionEvent::PolicyChosen { policy }));
         let session = self.session.clone();
         self.order(Order::PolicyChanged { session, policy }).await;
+    }
+
+    /// The UI says what came of a call of its tool.
+    pub(crate) async fn perform(&mut self, tool: ToolRunId, failed: bool, result: ToolResult) {
+        let session = self.session.clone();
+        self.order(Order::Performed { session, tool, failed, result }).await;
+    }
+
+    /// The UI that performs tools leaves.
+    pub(crate) async fn offers_gone(&mut self) {
+        let session = self.session.clone();
+        self.order(Order::OffersGone { session }).await;
     }
 
     pub(crate) async fn steer_waits(&mut self, waits: bool) {
@@ -534,6 +550,7 @@ impl Bench {
             project: self.state.settings.project.clone(),
             model: None,
             effort: self.state.settings.effort,
+            policy: self.policy,
             active_tools: None,
             leaf: self.state.leaf,
             tools: self.tools_of(&context),

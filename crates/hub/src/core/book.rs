@@ -1,7 +1,7 @@
 //! Who is attached and what each may do.
 
 use super::{Core, Out, Ui};
-use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand};
+use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand, ShellCommand};
 use domain::ids::{SessionId, UiId};
 
 /// What a UI may do.
@@ -44,6 +44,16 @@ impl Core {
         Err(refusal.hint("attach as a controller to take part"))
     }
 
+    /// A command line is run for whoever could have said yes to it, and for nobody else.
+    pub(super) fn check_person(&self, ui: UiId, command: &ShellCommand) -> Result<(), Refusal> {
+        let runs = matches!(command, ShellCommand::Run { .. } | ShellCommand::Start { .. });
+        if !runs || self.uis.get(&ui).is_some_and(|seat| seat.answers.consent) {
+            return Ok(());
+        }
+        let refusal = Refusal::new(RefusalKind::NotAllowed, "nobody at this UI can be asked what may run");
+        Err(refusal.hint("use one that answers whether a tool may run"))
+    }
+
     /// The UI's name, for the record.
     pub(super) fn name_of(&self, ui: UiId) -> Option<String> {
         self.uis.get(&ui).map(|seat| seat.name.clone())
@@ -69,6 +79,7 @@ impl Core {
         if seat.seen.remove(session) {
             self.out.push(Out::Detach { ui, session: session.clone() });
         }
+        self.withdraw_offers(ui, Some(session));
     }
 
     /// A UI is there. In front of a foreign runtime there is one conversation, and everybody sees it.
@@ -82,6 +93,7 @@ impl Core {
     /// A UI is gone: nothing is owed to it any more, and asks that only it could answer close.
     pub(super) fn left(&mut self, ui: UiId) {
         self.uis.remove(&ui);
+        self.withdraw_offers(ui, None);
         self.consulted.retain(|_, consulted| consulted.ui != ui);
         let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
         for session in sessions {

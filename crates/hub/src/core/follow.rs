@@ -84,6 +84,7 @@ impl Core {
             project: settings.project.clone(),
             model: settings.model.clone(),
             effort: settings.effort,
+            policy: settings.policy,
             active_tools: settings.tools.clone(),
             leaf,
             context,

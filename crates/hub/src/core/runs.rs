@@ -22,7 +22,7 @@ impl Core {
         ticket: Ticket,
         session: SessionId,
         input: Input,
-        options: PromptOptions,
+        mut options: PromptOptions,
     ) -> Result<(), Refusal> {
         let live = self.live(&session)?;
         if let Some(run) = live.state.open_run() {
@@ -35,11 +35,13 @@ impl Core {
         if input.text.trim().is_empty() && input.attachments.is_empty() {
             return Err(Refusal::new(RefusalKind::Invalid, "the prompt is empty"));
         }
+        domain::offer::check(&options.offers)?;
         if let Some(from) = options.from {
             self.check_entry(&session, from)?;
             self.emit(&session, Body::Session(SessionEvent::LeafMoved { leaf: Some(from) }));
         }
         let run = RunId::mint(&self.live(&session)?.ids);
+        self.keep_offers(ui, &session, run, std::mem::take(&mut options.offers));
         self.settle(ui, ticket, Ok(Receipt::Started { session: session.clone(), run }));
         self.emit(&session, Body::Run(RunEvent::Started { run }));
         self.begin_turn(&session, run, Cause::Prompt, input, options);
@@ -85,9 +87,10 @@ impl Core {
         run: RunId,
         turn: TurnId,
         input: Input,
-        options: PromptOptions,
+        mut options: PromptOptions,
         resume: Option<Resume>,
     ) -> Option<TurnBrief> {
+        options.offers = self.offers(session, run);
         let attended = !self.watched(session) || self.attended(session, true);
         let live = self.sessions.get(session)?;
         let state = &live.state;
@@ -186,6 +189,7 @@ impl Core {
     pub(super) fn end_run(&mut self, session: &SessionId, outcome: Outcome) {
         let Some(live) = self.sessions.get_mut(session) else { return };
         live.cancel_by = None;
+        live.offered = None;
         let bodies = match &mut live.canon {
             Some(canon) => canon.close(&live.state, outcome),
             None => live.state.close_run(outcome),

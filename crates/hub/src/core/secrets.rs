@@ -71,6 +71,13 @@ impl Core {
                 compaction.summary = secrets.mask(&compaction.summary).into_owned();
                 Ok(Receipt::Compacted { entry, compaction })
             }
+            Ok(Receipt::Jobs(mut jobs)) => {
+                for job in &mut jobs {
+                    job.line = secrets.mask(&job.line).into_owned();
+                    job.output = secrets.mask(&job.output).into_owned();
+                }
+                Ok(Receipt::Jobs(jobs))
+            }
             Ok(Receipt::Extension(json)) => Ok(Receipt::Extension(secrets.mask_json(&json))),
             Ok(Receipt::History(mut history)) => {
                 let masked = |event: Event| Event { body: secrets.mask_body(event.body), ..event };

@@ -3,6 +3,7 @@
 mod bounds;
 mod journey;
 mod kept;
+mod offers;
 mod rules;
 mod secrets;
 mod their_rules;

@@ -125,7 +125,10 @@ impl Core {
 
     /// Whether this may only be said once it is known that the runtime asks.
     pub(super) fn is_too_early(&self, command: &Command) -> bool {
-        let works = matches!(command, Command::Run(_) | Command::Queue(_) | Command::Extension { .. });
+        let works = matches!(
+            command,
+            Command::Run(_) | Command::Queue(_) | Command::Shell(_) | Command::Extension { .. }
+        );
         works && !self.has_told && self.must_ask()
     }
 

@@ -261,6 +261,8 @@ impl Shell {
             | Order::SteerWaits { .. }
             | Order::StoreFails { .. }
             | Order::PolicyChanged { .. }
+            | Order::Performed { .. }
+            | Order::OffersGone { .. }
             | Order::Forget { .. } => {}
         }
     }

@@ -347,6 +347,8 @@ fn session_ordered(order: &Order) -> &SessionId {
         | Order::StoreFails { session, .. }
         | Order::PolicyChanged { session, .. }
         | Order::Consult { session, .. }
+        | Order::Performed { session, .. }
+        | Order::OffersGone { session }
         | Order::Forget { session } => session,
     }
 }

@@ -227,6 +227,10 @@ fn receipt_words(receipt: &Receipt) -> String {
             let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
             format!("tools {}", names.join(","))
         }
+        Receipt::Jobs(jobs) => {
+            let ids: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
+            format!("jobs {}", ids.join(","))
+        }
         Receipt::Compacted { .. } => "compacted".to_owned(),
         Receipt::Extension(json) => format!("extension {json}"),
     }

@@ -2,13 +2,14 @@
 
 use super::{
     answer, effort, input, json, maybe, mode, number, one_of, policy, queue_kind, session_id, text,
-    ui_context, up_to_three,
+    tool_result, ui_context, up_to_three,
 };
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
-    SessionCommand, Target, WhenBusy,
+    SessionCommand, ShellCommand, Target, WhenBusy,
 };
-use domain::ids::{AskId, EntryId, QueuedId, RunId};
+use domain::ids::{AskId, EntryId, QueuedId, RunId, ToolRunId};
+use domain::offer::Offer;
 use proptest::prelude::*;
 
 /// Which session a command is for.
@@ -35,14 +36,16 @@ fn of_run() -> BoxedStrategy<Command> {
         maybe(any::<u32>()),
         maybe(any::<bool>()),
         any::<bool>(),
+        up_to_three(offer()),
     )
-        .prop_map(|(from, when_busy, max_tokens, temperature, tools, ask_first)| PromptOptions {
+        .prop_map(|(from, when_busy, max_tokens, temperature, tools, ask_first, offers)| PromptOptions {
             from: from.map(EntryId),
             when_busy,
             max_tokens,
             temperature,
             tools,
             ask_first,
+            offers,
         });
     prop_oneof![
         (input(), options).prop_map(|(input, options)| Command::Run(RunCommand::Prompt { input, options })),
@@ -57,8 +60,41 @@ fn of_run() -> BoxedStrategy<Command> {
         maybe(text()).prop_map(|instruction| Command::Run(RunCommand::Compact { instruction })),
         ui_context().prop_map(Command::UpdateContext),
         (text(), json()).prop_map(|(name, payload)| Command::Extension { name, payload }),
+        of_shell(),
+        (number(), any::<bool>(), tool_result()).prop_map(|(tool, failed, result)| Command::Performed {
+            tool: ToolRunId(tool),
+            failed,
+            result
+        }),
     ]
     .boxed()
+}
+
+fn offer() -> BoxedStrategy<Offer> {
+    (text(), text(), json(), maybe(number()), any::<bool>())
+        .prop_map(|(name, description, schema, patience_ms, unasked)| Offer {
+            name,
+            description,
+            schema,
+            patience_ms,
+            unasked,
+        })
+        .boxed()
+}
+
+fn of_shell() -> BoxedStrategy<Command> {
+    let shell = prop_oneof![
+        (text(), maybe(text()), maybe(number())).prop_map(|(line, cwd, seconds)| ShellCommand::Run {
+            line,
+            cwd,
+            seconds
+        }),
+        (text(), maybe(text())).prop_map(|(line, cwd)| ShellCommand::Start { line, cwd }),
+        Just(ShellCommand::Jobs),
+        (text(), maybe(number())).prop_map(|(job, wait)| ShellCommand::Job { job, wait }),
+        text().prop_map(|job| ShellCommand::Stop { job }),
+    ];
+    shell.prop_map(Command::Shell).boxed()
 }
 
 fn of_session() -> BoxedStrategy<Command> {

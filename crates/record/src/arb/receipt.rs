@@ -8,7 +8,8 @@ use super::{
 use domain::command::{History, Receipt, Refusal, RefusalKind};
 use domain::ids::{EntryId, Millis, QueuedId, RunId};
 use domain::session::{
-    ModelEntry, RunSummary, ServerEntry, ServerState, SkillEntry, SkillList, Stats, ToolEntry,
+    JobState, ModelEntry, RunSummary, ServerEntry, ServerState, ShellJob, SkillEntry, SkillList, Stats,
+    ToolEntry,
 };
 use proptest::prelude::*;
 
@@ -98,6 +99,21 @@ fn of_lists() -> BoxedStrategy<Receipt> {
         .prop_map(|(skills, errors, truncated)| SkillList { skills, errors, truncated });
     let tool = (text(), text(), text(), any::<bool>())
         .prop_map(|(name, description, source, active)| ToolEntry { name, description, source, active });
+    let state = prop_oneof![
+        one_of(&[JobState::Running, JobState::Stopped]),
+        maybe(any::<i32>()).prop_map(JobState::Exited),
+    ];
+    let job = (text(), text(), state, number(), maybe(number()), text(), any::<bool>()).prop_map(
+        |(id, line, state, started, ended, output, truncated)| ShellJob {
+            id,
+            line,
+            state,
+            started_at: Millis(started),
+            ended_at: ended.map(Millis),
+            output,
+            truncated,
+        },
+    );
     prop_oneof![
         (up_to_three(model), maybe(model_ref()))
             .prop_map(|(models, current)| Receipt::Models { models, current }),
@@ -105,6 +121,7 @@ fn of_lists() -> BoxedStrategy<Receipt> {
         up_to_three(server).prop_map(Receipt::Servers),
         skills.prop_map(Receipt::Skills),
         up_to_three(tool).prop_map(Receipt::Tools),
+        up_to_three(job).prop_map(Receipt::Jobs),
     ]
     .boxed()
 }

@@ -43,6 +43,8 @@ pub struct JobReport {
     pub state: JobState,
     /// How long it ran so far, or in all.
     pub ran: Duration,
+    /// How long it has been over, if it is.
+    pub over_for: Option<Duration>,
 }
 
 /// The background commands of one workplace. Dropped, it stops them all.
@@ -70,7 +72,8 @@ impl Job {
     fn report(&self, id: u64) -> JobReport {
         let (state, ended) = *self.state.borrow();
         let ran = ended.unwrap_or_else(Instant::now).saturating_duration_since(self.started);
-        JobReport { id, line: self.line.clone(), state, ran }
+        let over_for = ended.map(|ended| ended.elapsed());
+        JobReport { id, line: self.line.clone(), state, ran, over_for }
     }
 }
 
@@ -147,18 +150,32 @@ impl Jobs {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read(&self, id: u64) -> Option<(JobReport, String, bool)> {
+    /// One of them, with what it has written and whether something of that was left out.
+    pub fn read(&self, id: u64) -> Option<(JobReport, String, bool)> {
         let book = self.lock();
         let job = book.jobs.get(&id)?;
         let output = job.output.lock().unwrap_or_else(PoisonError::into_inner);
         Some((job.report(id), output.text(), output.truncated()))
     }
 
-    fn stop(&self, id: u64) -> Option<watch::Receiver<(JobState, Option<Instant>)>> {
-        let book = self.lock();
-        let job = book.jobs.get(&id)?;
-        job.stop.cancel();
-        Some(job.state.clone())
+    /// Waits for the end of one, at most this long.
+    pub async fn wait(&self, id: u64, most: Duration) {
+        let state = self.lock().jobs.get(&id).map(|job| job.state.clone());
+        if let Some(mut state) = state {
+            let over = state.wait_for(|(state, _)| *state != JobState::Running);
+            let _ = tokio::time::timeout(most, over).await;
+        }
+    }
+
+    /// Stops one and waits a moment for its end; whether there is one of this number.
+    pub async fn stop_and_wait(&self, id: u64) -> bool {
+        let known = self.stop(id).is_some();
+        self.wait(id, STOP_WAIT).await;
+        known
+    }
+
+    fn stop(&self, id: u64) -> Option<()> {
+        self.lock().jobs.get(&id).map(|job| job.stop.cancel())
     }
 }
 
@@ -239,14 +256,10 @@ impl Tool for BashJobs {
                         Outcome::done(ToolResult { truncated, ..ToolResult::text(text) })
                     }
                 },
-                Ok(Act::Stop(id)) => match jobs.stop(id) {
-                    None => unknown(id),
-                    Some(mut state) => {
-                        let over = state.wait_for(|(state, _)| *state != JobState::Running);
-                        let _ = tokio::time::timeout(STOP_WAIT, over).await;
-                        Outcome::done(ToolResult::text(format!("stopped job-{id}")))
-                    }
-                },
+                Ok(Act::Stop(id)) if jobs.stop_and_wait(id).await => {
+                    Outcome::done(ToolResult::text(format!("stopped job-{id}")))
+                }
+                Ok(Act::Stop(id)) => unknown(id),
             }
         })
     }

@@ -51,7 +51,14 @@ pub(super) struct OpenAsks {
 #[derive(Debug)]
 pub(super) enum AskAnswer {
     /// An answer to the open ask; `odd` says what was wrong with it, if anything.
-    Answer { session: SessionId, ask: AskId, answer: Answer, odd: Option<String> },
+    Answer {
+        session: SessionId,
+        ask: AskId,
+        answer: Answer,
+        odd: Option<String>,
+        /// A no was to be remembered.
+        lasting_no: bool,
+    },
     /// To a question that is closed or was never asked.
     Stale,
 }
@@ -110,8 +117,12 @@ impl OpenAsks {
             return AskAnswer::Stale;
         };
         open.answered = true;
+        let raw = outcome.as_ref().ok().and_then(|raw| serde_json::from_str::<ConfirmResult>(raw.get()).ok());
+        let lasting_no = raw.is_some_and(|result| !result.ok && result.remember)
+            && matches!(open.asked.ask.kind, AskKind::Consent(_));
         let (answer, odd) = lift_answer(&open.asked.ask.kind, outcome);
-        AskAnswer::Answer { session: open.asked.session.clone(), ask: open.asked.ask.id, answer, odd }
+        let (session, ask) = (open.asked.session.clone(), open.asked.ask.id);
+        AskAnswer::Answer { session, ask, answer, odd, lasting_no }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::super::run_name;
 use super::super::wire::{
-    ContextInspectResult, InspectedSkills, McpListResult, McpServer, ModelDetails, ModelListResult,
-    ModelSetResult, Nothing, RunCancelResult, RunStartResult, SessionItem, SessionListResult, Skill,
-    SkillError, SkillsListResult, Status, code,
+    ContextInspectResult, InspectedSkills, InspectedUi, McpListResult, McpServer, ModelDetails,
+    ModelListResult, ModelSetResult, Nothing, RunCancelResult, RunStartResult, SessionItem,
+    SessionListResult, Skill, SkillError, SkillsListResult, Status, code,
 };
 use super::telling::Telling;
-use super::{COMMAND_LINE, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests};
+use super::{COMMAND_LINE, CodeliaRuntime, MAX_PENDING, RESULT_PAUSE, history, requests, shell};
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::event::Outcome;
 use domain::ids::{RunId, SessionId};
@@ -17,6 +17,7 @@ use domain::session::{
 };
 use roles::{Lane, LinkEffect, RuntimeCx, RuntimeEffect, View};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 use wire::{WireId, time};
@@ -33,8 +34,10 @@ pub(super) enum HubCommand {
     Silent,
     /// Nobody: the answer to a question was handed over.
     Answer,
+    /// With the names of the tools that the UI performs in it.
     RunStart {
         id: WireId,
+        tools: BTreeSet<String>,
     },
     /// With the run that it is told as, once that has begun.
     Compact {
@@ -84,6 +87,11 @@ pub(super) enum HubCommand {
     Context {
         id: WireId,
     },
+    /// Command lines, and what is wanted of them.
+    Shell {
+        id: WireId,
+        telling: shell::Telling,
+    },
 }
 
 impl CodeliaRuntime {
@@ -103,7 +111,8 @@ impl CodeliaRuntime {
             (HubCommand::Answer, Err(refusal)) => {
                 return cx.log(format!("ignored: an answer came late: {refusal}"));
             }
-            (HubCommand::RunStart { id }, Ok(Receipt::Started { session, run })) => {
+            (HubCommand::RunStart { id, tools }, Ok(Receipt::Started { session, run })) => {
+                self.client_tools.offered(&session, run, tools);
                 return self.run_started(cx, &id, session, run);
             }
             (HubCommand::Compact { id, target, told }, with) => {
@@ -184,6 +193,9 @@ impl CodeliaRuntime {
                 let line = jsonrpc::result(&id, &self.inspected(view, list));
                 (id, Ok(line))
             }
+            (HubCommand::Shell { id, telling }, Ok(Receipt::Jobs(jobs))) => {
+                return self.tell_jobs(cx, id, &telling, jobs);
+            }
             (HubCommand::Context { id }, Ok(_)) => {
                 let line = jsonrpc::result(&id, &Nothing {});
                 (id, Ok(line))
@@ -240,7 +252,11 @@ impl CodeliaRuntime {
         ContextInspectResult {
             runtime_working_dir: Some(cwd),
             runtime_sandbox_root: root,
-            ui_context: self.ui_context.clone(),
+            ui_context: self.ui_context.as_ref().map(|context| InspectedUi {
+                cwd: context.cwd.clone(),
+                workspace_root: context.workspace_root.clone(),
+                active_file_path: context.active_file.as_ref().map(|file| file.path.clone()),
+            }),
             skills,
         }
     }
@@ -285,7 +301,7 @@ impl HubCommand {
     fn id(self) -> Option<WireId> {
         match self {
             HubCommand::Silent | HubCommand::Answer => None,
-            HubCommand::RunStart { id }
+            HubCommand::RunStart { id, .. }
             | HubCommand::Compact { id, .. }
             | HubCommand::Cancel { id }
             | HubCommand::SessionList { id, .. }
@@ -296,6 +312,7 @@ impl HubCommand {
             | HubCommand::McpList { id }
             | HubCommand::SkillsList { id }
             | HubCommand::Inspect { id, .. }
+            | HubCommand::Shell { id, .. }
             | HubCommand::Context { id } => Some(id),
         }
     }

@@ -1,11 +1,12 @@
 //! From what the UI asks to commands. Everything is checked here, so that the hub only sees what fits the vocabulary.
 
 use super::super::wire::{
-    ContextInspectParams, InitializeParams, InitializeResult, InputPart, InspectedUi, McpListParams,
-    ModelListParams, ModelSetParams, PROTOCOL_VERSION, Program, RunCancelParams, RunInput, RunStartParams,
-    ServerCapabilities, SessionHistoryParams, SessionListParams, SkillsListParams, UiContextParams, code,
+    ContextInspectParams, InitializeParams, InitializeResult, InputPart, McpListParams, ModelListParams,
+    ModelSetParams, PROTOCOL_VERSION, Program, RunCancelParams, RunInput, RunStartParams, ServerCapabilities,
+    SessionHistoryParams, SessionListParams, SkillsListParams, TuiLook, UiContextParams, code,
 };
 use super::super::{effort_name, run_name};
+use super::client_tools;
 use super::receipts::{self, HubCommand};
 use super::{CodeliaRuntime, GREET, MAX_PENDING};
 use crate::rpc::Call as _;
@@ -18,10 +19,8 @@ use domain::port::Abilities;
 use domain::session::Effort;
 use domain::signal::UiContext;
 use roles::{GREET_WITHIN, Item, RuntimeCx};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use std::collections::BTreeSet;
 use wire::WireId;
 use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 
@@ -36,7 +35,7 @@ const MAX_HISTORY: u64 = 200_000;
 
 /// What to do with a request.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
-enum Wish {
+pub(super) enum Wish {
     /// Hand it to the hub.
     Hub(Target, Command, HubCommand),
     /// Answer at once.
@@ -68,11 +67,13 @@ impl CodeliaRuntime {
             McpListParams::METHOD => mcp_list(&id, params),
             SkillsListParams::METHOD => skills_list(&id, params),
             ContextInspectParams::METHOD => context_inspect(&id, params),
-            UiContextParams::METHOD => read::<UiContextParams>(params).map(|context| {
-                let command = Command::UpdateContext(self.lift_context(context));
+            UiContextParams::METHOD => self.changed_context(params).map(|context| {
+                let command = Command::UpdateContext(context);
                 Wish::Hub(Target::Current, command, HubCommand::Context { id: id.clone() })
             }),
-            _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found").with_data(&method)),
+            _ => self.shell_request(&id, method, params).unwrap_or_else(|| {
+                Err(RpcError::new(METHOD_NOT_FOUND, "method not found").with_data(&method))
+            }),
         };
         match wish {
             Ok(Wish::Hub(target, command, pending)) => {
@@ -100,9 +101,9 @@ impl CodeliaRuntime {
     pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match method {
             UiContextParams::METHOD if self.pending.len() < MAX_PENDING => {
-                match read::<UiContextParams>(params) {
+                match self.changed_context(params) {
                     Ok(context) => {
-                        let command = Command::UpdateContext(self.lift_context(context));
+                        let command = Command::UpdateContext(context);
                         self.ask_hub(cx, Target::Current, command, HubCommand::Silent);
                     }
                     Err(error) => cx.log(format!("ignored: {method}: {}", error.message)),
@@ -149,6 +150,9 @@ impl CodeliaRuntime {
             supports_mcp_list: can.servers,
             supports_skills_list: can.skills,
             supports_context_inspect: true,
+            supports_shell_exec: !self.greeting.follows,
+            supports_tasks: !self.greeting.follows,
+            supports_theme_set: !self.greeting.follows,
             supports_run_diagnostics: self.diagnoses(),
             supports_permission_preflight_events: true,
             supports_text_deltas: true,
@@ -158,6 +162,7 @@ impl CodeliaRuntime {
             protocol_version: PROTOCOL_VERSION.to_owned(),
             server,
             server_capabilities: Some(server_capabilities),
+            tui: self.theme.clone().map(|theme| TuiLook { theme: Some(theme) }),
         };
         jsonrpc::result(id, &result)
     }
@@ -174,12 +179,28 @@ impl CodeliaRuntime {
 
     /// What the UI says about where the person works; it is also told when somebody inspects it.
     fn lift_context(&mut self, context: UiContextParams) -> UiContext {
-        self.ui_context = Some(InspectedUi {
-            cwd: context.cwd.clone(),
-            workspace_root: context.workspace_root.clone(),
-            active_file_path: context.active_file.as_ref().map(|file| file.path.clone()),
-        });
+        self.ui_context = Some(context.clone());
         lift_context(context)
+    }
+
+    /// A change: what it does not name stays as it was, and null takes away.
+    fn changed_context(&mut self, params: Option<&RawValue>) -> Result<UiContext, RpcError> {
+        let said: serde_json::Map<String, serde_json::Value> = read(params)?;
+        let change: UiContextParams = read(params)?;
+        let before = self.ui_context.take().unwrap_or_default();
+        let names = |name: &str| said.contains_key(name);
+        let context = UiContextParams {
+            cwd: if names("cwd") { change.cwd } else { before.cwd },
+            workspace_root: if names("workspace_root") {
+                change.workspace_root
+            } else {
+                before.workspace_root
+            },
+            active_file: if names("active_file") { change.active_file } else { before.active_file },
+            selection: if names("selection") { change.selection } else { before.selection },
+            extensions: if names("extensions") { change.extensions } else { before.extensions },
+        };
+        Ok(self.lift_context(context))
     }
 
     fn run_start(
@@ -195,9 +216,12 @@ impl CodeliaRuntime {
         if empty && !params.force_compaction {
             return Err(invalid("the input is empty"));
         }
-        check_tools(&params.tools)?;
-        if !params.tools.is_empty() && !std::mem::replace(&mut self.offered_tools, true) {
-            cx.loss(Item::Tools, "tools that the UI offers are not used");
+        let mut offers = client_tools::lift_offers(params.tools)?;
+        if self.greeting.follows && !offers.is_empty() {
+            offers.clear();
+            if !std::mem::replace(&mut self.offered_tools, true) {
+                cx.loss(Item::Tools, "tools that the UI offers are not used by the runtime behind this one");
+            }
         }
         if let Some(context) = params.ui_context {
             let command = Command::UpdateContext(self.lift_context(context));
@@ -211,10 +235,12 @@ impl CodeliaRuntime {
                 HubCommand::Compact { id, target, told: None },
             )
         } else {
+            let tools = offers.iter().map(|offer| offer.name.clone()).collect();
+            let options = PromptOptions { offers, ..PromptOptions::default() };
             Wish::Hub(
                 target,
-                Command::Run(RunCommand::Prompt { input, options: PromptOptions::default() }),
-                HubCommand::RunStart { id },
+                Command::Run(RunCommand::Prompt { input, options }),
+                HubCommand::RunStart { id, tools },
             )
         })
     }
@@ -239,28 +265,6 @@ impl CodeliaRuntime {
         let command = Command::Run(RunCommand::Cancel { run: Some(run), reason: params.reason });
         Ok(Wish::Hub(Target::Session(session), command, HubCommand::Cancel { id: id.clone() }))
     }
-}
-
-/// Tools that a UI offers must at least be told apart, as the existing runtime wants it; they are not used.
-fn check_tools(tools: &[Box<RawValue>]) -> Result<(), RpcError> {
-    let mut names = BTreeSet::new();
-    for tool in tools {
-        let Offered { name } = serde_json::from_str(tool.get())
-            .map_err(|why| invalid(format!("a tool cannot be read: {why}")))?;
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if name.is_empty() || !name.chars().all(plain) {
-            return Err(invalid(format!("{name:?} is no name for a tool; use letters, digits, _ and -")));
-        }
-        if !names.insert(name.clone()) {
-            return Err(invalid(format!("the tool {name:?} is offered twice")));
-        }
-    }
-    Ok(())
-}
-
-#[derive(Deserialize)]
-struct Offered {
-    name: String,
 }
 
 fn session_list(id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {
@@ -390,7 +394,7 @@ fn lift_input(input: RunInput) -> Result<Input, RpcError> {
 }
 
 /// Media type and base64 of a `data:` address.
-fn data_url(url: &str) -> Option<(&str, &str)> {
+pub(super) fn data_url(url: &str) -> Option<(&str, &str)> {
     let (head, base64) = url.strip_prefix("data:")?.split_once(',')?;
     let mime = head.strip_suffix(";base64")?;
     (mime.starts_with("image/") && !base64.is_empty()).then_some((mime, base64))
@@ -416,7 +420,7 @@ fn lift_context(context: UiContextParams) -> UiContext {
 }
 
 /// Reads parameters; absent and null are the empty object.
-fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
+pub(super) fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
     let raw = params.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
     if !raw.trim_start().starts_with('{') {
         return Err(invalid("params must be an object"));

@@ -35,6 +35,11 @@ pub(super) fn name(ours: &str) -> &str {
     }
 }
 
+/// Whether a tool of ours is called so on this wire.
+pub(super) fn is_ours(theirs: &str) -> bool {
+    theirs == SHELL.1 || theirs == PLAN.1
+}
+
 /// Arguments must be an object on this wire. Of file tools it also says the path as the existing programs call it.
 pub(super) fn args(tool: &str, args: &Json) -> Box<RawValue> {
     let raw = RawValue::from_string(args.as_str().trim().to_owned()).ok();

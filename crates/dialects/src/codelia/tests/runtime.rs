@@ -569,3 +569,33 @@ fn a_ui_that_comes_in_the_middle_hears_the_rest() {
     "#]],
     );
 }
+
+#[test]
+fn a_change_of_context_leaves_the_rest_as_it_was() {
+    let mut bench = greeted();
+    let update = |params: &str| format!(r#"{{"method":"ui.context.update","params":{params}}}"#);
+    let heard = |bench: &mut RuntimeBench, params: &str| {
+        bench.say(&update(params));
+        let (ticket, _, command) = bench.command();
+        bench.settle(ticket, Ok(Receipt::Done));
+        let Command::UpdateContext(context) = command else { panic!("{command:?}") };
+        context
+    };
+    let whole = r#"{"cwd":"/a","active_file":{"path":"f"},"selection":{"path":"f","selected_text":"x"}}"#;
+    heard(&mut bench, whole);
+    let moved = heard(&mut bench, r#"{"cwd":"/b"}"#);
+    assert_eq!((moved.cwd.as_deref(), moved.active_file.as_deref()), (Some("/b"), Some("f")));
+    assert_eq!(moved.selection, Some(("x".to_owned(), "f".to_owned())));
+    let closed = heard(&mut bench, r#"{"active_file":null}"#);
+    assert_eq!((closed.cwd.as_deref(), closed.active_file), (Some("/b"), None), "null takes away");
+}
+
+#[test]
+fn a_no_that_should_last_is_told_as_lost() {
+    let (mut bench, ask) = super::waiting(None);
+    bench.forget();
+    bench.say(r#"{"id":"ui_1","result":{"ok":false,"remember":true}}"#);
+    let (_, _, command) = bench.command();
+    assert_eq!(command, Command::Answer { ask, answer: Answer::Deny { reason: None } });
+    assert!(bench.link.losses.iter().any(|loss| loss.item == roles::Item::ConsentScope));
+}

@@ -1,8 +1,11 @@
 //! The UI role alone: what a transcript cannot show of it.
 
-use super::{run_event, ui, ui_greeted, ui_running};
+use super::{run_event, said, ui, ui_greeted, ui_running};
 use domain::ask::{AskKind, Preview, Risk};
-use domain::command::{Command, ListCommand, Receipt, RefusalKind, SessionCommand};
+use domain::command::{
+    Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand, SessionCommand,
+};
+use domain::event::Outcome;
 use domain::session::Effort;
 use roles::Line;
 
@@ -130,4 +133,51 @@ fn what_is_not_known_is_drift_and_does_no_harm() {
     }
     bench.hear("  ");
     assert_eq!(bench.link.drifts, []);
+}
+
+#[test]
+fn a_run_is_over_with_its_final_where_no_status_comes() {
+    let mut bench = ui_running();
+    bench.hear(&run_event(r#"{"type":"final","content":"done"}"#));
+    assert_eq!(bench.outcome(), None, "a status may still come");
+    bench.wait(10_000);
+    assert_eq!(bench.outcome(), Some(Outcome::Done));
+    bench.forget();
+    bench.prompt("next");
+    assert!(said(&mut bench.link).contains("run.start"), "one can go on");
+    // Something after a final: it was not the last word.
+    let mut bench = ui_running();
+    bench.hear(&run_event(r#"{"type":"final","content":"first"}"#));
+    bench.hear(&run_event(r#"{"type":"reasoning","content":"hm"}"#));
+    bench.wait(10_000);
+    assert_eq!(bench.outcome(), None);
+}
+
+#[test]
+fn a_runtime_that_cannot_stop_a_run_does_not_keep_the_person_waiting() {
+    let mut bench = ui_running();
+    let ticket = bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
+    bench.hear(r#"{"id":"4","error":{"code":-32601,"message":"method not found"}}"#);
+    assert_eq!(bench.outcome(), Some(Outcome::Cancelled));
+    assert!(bench.settlement(ticket).is_some());
+    bench.forget();
+    bench.prompt("next");
+    assert!(said(&mut bench.link).contains("run.start"), "one can go on");
+}
+
+#[test]
+fn sessions_keep_the_names_that_their_runtime_gives_them() {
+    let mut bench = ui_greeted();
+    let all = LibraryCommand::List { scope: ListScope::All, limit: None, search: None };
+    let ticket = bench.command(Command::Library(all));
+    bench.hear(r#"{"id":"3","result":{"sessions":[{"session_id":"s1","updated_at":""},{"session_id":"a b/c","updated_at":""},{"session_id":"","updated_at":""}]}}"#);
+    let Some(Ok(Receipt::Sessions(sessions))) = bench.settlement(ticket) else { panic!("listed") };
+    let titles: Vec<&str> = sessions.iter().map(|session| session.title.as_str()).collect();
+    assert_eq!(titles, ["s1", "a b/c"]);
+    bench.forget();
+    bench.command(Command::Library(LibraryCommand::Open { session: sessions[0].id.clone() }));
+    assert!(said(&mut bench.link).contains(r#""session_id":"s1""#));
+    bench.hear(r#"{"id":"4","result":{"runs":0,"events_sent":0}}"#);
+    bench.prompt("go on");
+    assert!(said(&mut bench.link).contains(r#""session_id":"s1""#));
 }

@@ -123,6 +123,8 @@ impl CodeliaUi {
                 | SessionCommand::SetTools { .. },
             )
             | Command::List(ListCommand::Tools)
+            | Command::Shell(_)
+            | Command::Performed { .. }
             | Command::Extension { .. } => {
                 cx.settle(ticket, Err(unsupported("this runtime cannot do that")));
             }
@@ -178,6 +180,9 @@ impl CodeliaUi {
                 Err(unsupported("this runtime goes on from the end of the conversation only")),
             );
         }
+        if !options.offers.is_empty() {
+            cx.loss(Item::Tools, "tools that a UI performs are not offered on this wire");
+        }
         if options.max_tokens.is_some() || options.temperature.is_some() || options.tools.is_some() {
             cx.loss(Item::Prompt, "limits of one answer are not said on this wire");
         }
@@ -202,7 +207,7 @@ impl CodeliaUi {
                 .input
                 .as_ref()
                 .map_or_else(|| RunInput::Text { text: String::new() }, lower_input),
-            session_id: self.session.as_ref().map(ToString::to_string),
+            session_id: self.session.as_ref().map(|session| self.name_of(session)),
             ui_context: self.context.clone(),
             force_compaction: starting.input.is_none(),
             tools: Vec::new(),

@@ -15,6 +15,7 @@ use domain::port::Ticket;
 use domain::session::{
     Effort, ModelEntry, ModelRef, RunSummary, ServerEntry, ServerState, SessionSummary, SkillEntry, SkillList,
 };
+use domain::signal::{Level, Signal};
 use roles::{Drift, Seen, UiCx, UiEffect};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -135,6 +136,9 @@ impl CodeliaUi {
             SentRequest::RunStart => self.run_start(cx, lift::<RunStartResult>(outcome)),
             SentRequest::Cancel { ticket, run } => {
                 let receipt = lift::<RunCancelResult>(outcome);
+                if receipt.as_ref().is_err_and(|refusal| refusal.kind == RefusalKind::Unsupported) {
+                    self.unstoppable(cx);
+                }
                 cx.settle(ticket, cancelling(seen, run, receipt));
             }
             SentRequest::History { ticket } => {
@@ -205,6 +209,15 @@ impl CodeliaUi {
                     lift::<SkillsListResult>(outcome).map(|list| Receipt::Skills(lift_skills(list))),
                 );
             }
+        }
+    }
+
+    /// The runtime cannot stop a run: nobody waits for it here, and what it still says is not told.
+    fn unstoppable(&mut self, cx: &mut UiCx<'_>) {
+        if self.run.is_some() {
+            let text = "this runtime cannot stop a run: it goes on unseen until it is over".to_owned();
+            cx.signal(Signal::Notify { level: Level::Warning, text });
+            self.end_run(cx, Outcome::Cancelled);
         }
     }
 
@@ -283,7 +296,7 @@ impl CodeliaUi {
         let Some(mut starting) = self.starting.take() else { return };
         match result {
             Ok(result) => {
-                if let Some(session) = result.session_id.as_deref().and_then(SessionId::parse) {
+                if let Some(session) = result.session_id.as_deref().map(|name| self.session_of(name)) {
                     self.session = Some(session);
                 }
                 let key = Key::from(result.run_id);
@@ -327,15 +340,16 @@ impl CodeliaUi {
     ) -> Vec<SessionSummary> {
         let mut summaries = Vec::with_capacity(list.sessions.len());
         for item in list.sessions {
-            match lift_session(item) {
-                Ok(summary) => {
-                    if self.known.len() < MAX_KNOWN {
-                        self.known.insert(summary.id.clone(), summary.clone());
-                    }
-                    summaries.push(summary);
-                }
-                Err(id) => cx.drift(Drift::new("session.list", "a session id that we cannot use", &id)),
+            if item.session_id.is_empty() {
+                cx.drift(Drift::new("session.list", "a session without a name", ""));
+                continue;
             }
+            let id = self.session_of(&item.session_id);
+            let summary = lift_session(id, item);
+            if self.known.len() < MAX_KNOWN {
+                self.known.insert(summary.id.clone(), summary.clone());
+            }
+            summaries.push(summary);
         }
         let wanted = search.unwrap_or_default().to_lowercase();
         summaries.retain(|summary| wanted.is_empty() || summary.title.to_lowercase().contains(&wanted));
@@ -406,21 +420,21 @@ fn outcome_of(status: Status) -> Option<Outcome> {
     }
 }
 
-fn lift_session(item: SessionItem) -> Result<SessionSummary, String> {
-    let Some(id) = SessionId::parse(&item.session_id) else { return Err(item.session_id) };
+fn lift_session(id: SessionId, item: SessionItem) -> SessionSummary {
     let at = time::read(&item.updated_at).map(Millis).unwrap_or_default();
     let root = item.workspace_root.unwrap_or_default();
-    let title = item.last_user_message.as_deref().and_then(|text| text.lines().next()).unwrap_or(id.as_str());
-    Ok(SessionSummary {
+    let title =
+        item.last_user_message.as_deref().and_then(|text| text.lines().next()).unwrap_or(&item.session_id);
+    SessionSummary {
         title: title.to_owned(),
         cwd: root.clone(),
         project: root,
         created_at: at,
         updated_at: at,
         messages: item.message_count.unwrap_or_default(),
-        last_prompt: item.last_user_message,
+        last_prompt: item.last_user_message.clone(),
         ..SessionSummary::new(id)
-    })
+    }
 }
 
 fn lift_models(list: ModelListResult) -> Vec<ModelEntry> {

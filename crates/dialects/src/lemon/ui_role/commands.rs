@@ -129,6 +129,8 @@ impl LemonUi {
             | Command::Run(RunCommand::Compact { .. })
             | Command::List(ListCommand::Servers | ListCommand::Skills { .. } | ListCommand::Tools)
             | Command::UpdateContext(_)
+            | Command::Shell(_)
+            | Command::Performed { .. }
             | Command::Extension { .. } => cx.settle(ticket, Err(unsupported("this runtime cannot do that"))),
         }
     }

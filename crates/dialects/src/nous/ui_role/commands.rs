@@ -241,6 +241,8 @@ impl NousUi {
             }
             Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
             | Command::Answer { .. }
+            | Command::Shell(_)
+            | Command::Performed { .. }
             | Command::Session(
                 SessionCommand::Close
                 | SessionCommand::Rename { .. }

@@ -101,6 +101,8 @@ impl OpenagentUi {
             | Command::Session(_)
             | Command::Run(RunCommand::Compact { .. })
             | Command::List(ListCommand::Servers | ListCommand::Skills { .. } | ListCommand::Tools)
+            | Command::Shell(_)
+            | Command::Performed { .. }
             | Command::Extension { .. } => {
                 Err(Refusal::new(RefusalKind::Unsupported, "an openagent backend cannot do this"))
             }

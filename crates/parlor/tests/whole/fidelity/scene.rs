@@ -256,6 +256,8 @@ fn answer(ticket: Ticket, session: SessionId, command: Command, grounds: &Ground
             | LibraryCommand::Save { .. }
             | LibraryCommand::Load { .. },
         )
+        | Command::Shell(_)
+        | Command::Performed { .. }
         | Command::Answer { .. }
         | Command::UpdateContext(_) => {
             settled(Err(Refusal::new(RefusalKind::Internal, "not a question for an engine")))

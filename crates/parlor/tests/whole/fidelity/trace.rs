@@ -65,6 +65,8 @@ pub(crate) fn of_engine(scene: &Scene) -> String {
             Order::StoreFails { why, .. } => format!("store fails: {why:?}"),
             Order::PolicyChanged { policy, .. } => format!("{policy:?}"),
             Order::Consult { command, .. } => format!("{command:?}"),
+            Order::Performed { failed, result, .. } => format!("performed: {failed} {result:?}"),
+            Order::OffersGone { .. } => "offers gone".to_owned(),
             Order::Forget { .. } => "forget".to_owned(),
         };
         text.push_str(&line);
