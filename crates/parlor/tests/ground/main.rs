@@ -8,6 +8,7 @@
 #[path = "../hostile/bench.rs"]
 #[allow(dead_code, reason = "shared with the hostile suite, which uses more of it")]
 mod bench;
+mod borrowed;
 mod hostile;
 mod odd;
 mod place;
