@@ -5,8 +5,8 @@ use domain::content::Usage;
 use domain::event::Outcome;
 use domain::ids::{Millis, RunId, SessionId};
 use domain::session::{
-    Effort, JobState, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry, ServerState,
-    SessionSummary, ShellJob, SkillEntry, SkillList, Stats, ToolEntry,
+    Effort, JobState, ModelEntry, ModelRef, Origin, Policy, RunSummary, RuntimePlace, ServerEntry,
+    ServerState, SessionSummary, ShellJob, SkillEntry, SkillList, Stats, ToolEntry,
 };
 use serde::{Deserialize, Serialize};
 

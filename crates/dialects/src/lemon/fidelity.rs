@@ -111,11 +111,7 @@ const WORDS: &[Words] = &[
     words(Item::TextAsk, "ui_request input or editor", "with a default or several lines it is an editor"),
     words(Item::EditAsk, "ui_request editor", "the text under the title stands in the title"),
     words(Item::AskWithdrawn, "none", "the overlay stays, but its answer no longer counts"),
-    words(
-        Item::Deadline,
-        "opts.deadline_ms where it is not 30 s",
-        "30 s for every question, or what the server was told; existing clients do not read it",
-    ),
+    words(Item::Deadline, "opts.deadline_ms where it is not 30 s", ""),
     words(Item::QueueChanges, "-", "what is taken from a queue appears as the person's message"),
     words(Item::ContextLeft, "ui_status context", "in words"),
     words(Item::Usage, "usage of messages: that of a step with tools stands in the next message", ""),

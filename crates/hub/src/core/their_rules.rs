@@ -6,7 +6,7 @@
 //! runtime, so none is shown; and nothing that sets a model to work is said to one that had to ask, before it told that it does.
 
 use super::{Core, In, MAX_REQUESTS, Out};
-use domain::ask::{Answer, AskKind, Closing, Consent, Preview, Scope};
+use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, Preview, Scope};
 use domain::command::{Command, Refusal, RefusalKind};
 use domain::content::Json;
 use domain::event::{Body, SessionEvent, ToolEvent};
@@ -32,14 +32,17 @@ pub(super) struct Granted {
     name: String,
     args: Json,
     preview: Option<Preview>,
+    /// A warning that was not there before is a reason to ask again.
+    assessment: Assessment,
 }
 
 impl Granted {
     /// `None` when the runtime did not show what would happen: then nobody can tell whether another one is the same.
     fn of(consent: &Consent) -> Option<Granted> {
-        let Consent { name, args, preview, .. } = consent;
+        let Consent { name, args, preview, assessment, .. } = consent;
         let shown = *args != Json::empty() || preview.is_some();
-        shown.then(|| Granted { name: name.clone(), args: args.clone(), preview: preview.clone() })
+        let (name, args, preview) = (name.clone(), args.clone(), preview.clone());
+        shown.then(|| Granted { name, args, preview, assessment: assessment.clone() })
     }
 }
 

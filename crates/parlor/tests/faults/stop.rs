@@ -132,6 +132,7 @@ fn a_bridge_that_is_told_to_stop_ends_its_runs_on_both_wires() {
         let (world, mut bridge) = endless(&[&bridge[..], &runtime].concat());
         let mut heard = lines(bridge.0.stdout.take().unwrap());
         let mut input = bridge.0.stdin.take().unwrap();
+        assert!(heard.any(|line| line.contains("ready")));
         input.write_all(format!("{LEMON}\n").as_bytes()).unwrap();
         // Before its first word nobody would know whether the runtime has begun.
         assert!(heard.any(|line| line.contains("Counting")));

@@ -153,8 +153,9 @@ impl Doing {
 
     /// A question about this command: the same one twice would be answered by what was said to the first.
     pub(crate) async fn asks_about(&self, scene: &Scene, line: &str) {
-        let usual = consent(self.wants_consent(scene).await);
-        let args = Json::verbatim(format!(r#"{{"command":"{line}"}}"#));
+        let args = format!(r#"{{"command":"{line}"}}"#);
+        let usual = consent(self.proposes(scene, "bash", &args).await);
+        let args = Json::verbatim(args);
         let preview = Some(Preview::Command { line: line.to_owned(), inner: Vec::new() });
         let asked = AskKind::Consent(Box::new(Consent { args, preview, ..usual }));
         self.asks(scene, "Run a command?", asked, None).await;
