@@ -1,4 +1,8 @@
 //! `parlor run`: one prompt without a screen. Nobody can be asked, so what would need a yes is denied, and the exit code says so.
+//!
+//! Invariant: only the run of the prompt's own receipt is told and ends it; what a session held before is not.
+
+mod own;
 
 use crate::cli::{Common, Run};
 use crate::exit::{self, Exit};
@@ -7,14 +11,15 @@ use crate::{resumed, stack};
 use anyhow::Context;
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
-use domain::content::{Input, Part, TextKind};
+use domain::content::{Input, Part, TextKind, Usage};
 use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
-use domain::ids::{AskId, Millis, RunId, SessionId};
+use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use hub::core::Standing;
 use hub::{Hub, LocalPort};
+use own::OwnRun;
 use roles::Answers;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -25,6 +30,9 @@ use tools::policy::Allowance;
 const PROMPT: Ticket = Ticket(1);
 const ANSWER: Ticket = Ticket(2);
 const CANCEL: Ticket = Ticket(3);
+
+/// The code of a remark that tells what another client of the same runtime said.
+const ASKED_ELSEWHERE: &str = "prompt";
 
 /// Runs one prompt on our own agent.
 pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
@@ -112,23 +120,13 @@ pub(crate) async fn converse(
     }
 }
 
-/// Whose end is the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Awaited {
-    /// Nobody has taken the prompt yet: what ends now is the past.
-    Nothing,
-    Run(RunId),
-    /// The prompt was taken without a word about its run.
-    Any,
-}
-
 struct Headless<'a> {
     run: &'a Run,
     granted: &'a [Allowance],
     port: LocalPort,
     state: State,
     session: Option<SessionId>,
-    awaited: Awaited,
+    own: OwnRun,
     /// The whole answer, for the last line of `--json`.
     text: String,
     /// Whether something was said that no line break ended.
@@ -152,7 +150,7 @@ impl<'a> Headless<'a> {
             port,
             state: State::new(),
             session: None,
-            awaited: Awaited::Nothing,
+            own: OwnRun::default(),
             text: String::new(),
             in_line: false,
             denied: false,
@@ -176,20 +174,24 @@ impl<'a> Headless<'a> {
             }
             News::Happened { event, .. } => {
                 self.state.follow(&event)?;
-                self.event(&event).await
+                self.heard(event.as_ref().clone()).await
             }
-            News::Settled {
-                ticket: PROMPT,
-                with: Ok(Receipt::Started { run, .. } | Receipt::Queued { run, .. }),
-            } => {
-                self.awaited = Awaited::Run(run);
-                // A quick runtime may be done before we saw its session for the first time.
+            News::Settled { ticket: PROMPT, with: Ok(Receipt::Started { run, .. }) } => {
+                let told = self.own.taken(run);
+                if let Some(exit) = self.tell(&told).await? {
+                    return Ok(Some(exit));
+                }
+                // More may have happened than could be put aside.
                 let over =
                     self.state.runs.iter().find(|seen| seen.id == run).and_then(|seen| seen.ended.clone());
                 Ok(over.map(|(_, outcome)| self.exit(&outcome)))
             }
+            News::Settled { ticket: PROMPT, with: Ok(Receipt::Queued { run, .. }) } => {
+                self.own.waits_for(run);
+                Ok(None)
+            }
             News::Settled { ticket: PROMPT, with: Ok(_) } => {
-                self.awaited = Awaited::Any;
+                self.own.taken_somehow();
                 Ok(None)
             }
             News::Settled { ticket: PROMPT, with: Err(refusal) } => {
@@ -211,15 +213,34 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// What a run that is under way has said and asked before its session was seen.
+    /// What the newest run has said and asked before its session was seen: ours, or one that may be.
     async fn catch_up(&mut self, replay: &[(Millis, Body)]) -> anyhow::Result<Option<Exit>> {
-        let Some(open) = self.state.open_run().map(|run| run.id) else { return Ok(None) };
-        let began =
-            |(_, body): &(Millis, Body)| matches!(body, Body::Run(RunEvent::Started { run }) if *run == open);
-        let Some(at) = replay.iter().position(began) else { return Ok(None) };
+        let open = || self.state.open_run().map(|run| run.id);
+        let ours = if self.own.is_taken() { self.own.run().or_else(open) } else { None };
+        if self.own.is_taken() && ours.is_none() {
+            return Ok(None);
+        }
+        let began = |(_, body): &(Millis, Body)| {
+            matches!(body, Body::Run(RunEvent::Started { run }) if ours.is_none_or(|ours| ours == *run))
+        };
+        let Some(at) = replay.iter().rposition(began) else { return Ok(None) };
         for (at, body) in &replay[at..] {
             let event = Event { seq: self.state.seq, at: *at, body: body.clone() };
-            if let Some(exit) = self.event(&event).await? {
+            if let Some(exit) = self.heard(event).await? {
+                return Ok(Some(exit));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn heard(&mut self, event: Event) -> anyhow::Result<Option<Exit>> {
+        let told = self.own.heard(event);
+        self.tell(&told).await
+    }
+
+    async fn tell(&mut self, events: &[Event]) -> anyhow::Result<Option<Exit>> {
+        for event in events {
+            if let Some(exit) = self.event(event).await? {
                 return Ok(Some(exit));
             }
         }
@@ -251,6 +272,8 @@ impl<'a> Headless<'a> {
                 exit::complain(&format!("error: {text}"));
                 self.told = Some(text.clone());
             }
+            // What another client asked is not of this prompt.
+            Body::Note(NoteEvent::Noticed { code, .. }) if code == ASKED_ELSEWHERE => {}
             Body::Note(NoteEvent::Noticed { text, .. }) => self.aside(text),
             Body::Run(RunEvent::Retrying { reason, .. }) => self.aside(&format!("trying again: {reason}")),
             // By the mode or a rule, without a question.
@@ -265,12 +288,7 @@ impl<'a> Headless<'a> {
                 self.needs_input |= self.unanswered.remove(ask) && given_up;
             }
             Body::Run(RunEvent::Ended { run, outcome }) => {
-                let is_ours = match self.awaited {
-                    Awaited::Nothing => false,
-                    Awaited::Run(ours) => ours == *run,
-                    Awaited::Any => true,
-                };
-                return Ok(is_ours.then(|| self.exit(outcome)));
+                return Ok(self.own.ends_with(*run).then(|| self.exit(outcome)));
             }
             _ => {}
         }
@@ -365,15 +383,19 @@ impl<'a> Headless<'a> {
     fn finish(&self, exit: Exit) {
         if self.run.json {
             let usage = self.state.usage;
-            let result = serde_json::json!({
+            let mut result = serde_json::json!({
                 "result": {
                     "outcome": exit.word(),
                     "exit_code": exit.code(),
                     "session": self.session.as_ref().map(SessionId::as_str),
                     "text": self.text,
-                    "usage": { "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros },
                 }
             });
+            // Nobody knows what a runtime used that did not tell.
+            if usage != Usage::default() {
+                let told = serde_json::json!({ "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros });
+                result["result"]["usage"] = told;
+            }
             exit::say(&result.to_string());
         }
     }

@@ -235,6 +235,29 @@ fn a_runtime_behind_a_socket_is_found_again_and_its_session_is_one() {
     assert_eq!(shell.prompts(&id).len(), 3, "and what is kept is still there");
 }
 
+#[test]
+fn a_prompt_tells_its_own_answer_and_nothing_of_the_past() {
+    for dialect in STARTED.iter().filter(|dialect| **dialect != "asst") {
+        let shell = Shell::new();
+        shell.attach(dialect, &["--ephemeral"], "say FIRST");
+        let store = SqliteStore::to_read(&shell.path("theirs")).expect("a store");
+        let theirs = store.list(&store::Listing::default()).expect("sessions")[0].id.to_string();
+        for more in [["--session", &theirs, "--ephemeral"].as_slice(), &["--session", &theirs]] {
+            for word in ["SECOND", "THIRD"] {
+                let said = shell.attach(dialect, more, &format!("say {word}"));
+                assert_eq!(said.trim(), word, "{dialect} {more:?}");
+            }
+        }
+    }
+    let shell = Shell::new();
+    let served = Served::new(&shell, "nous");
+    for word in ["FIRST", "SECOND", "THIRD"] {
+        let prompt = format!("say {word}");
+        let args = ["attach", "--ephemeral", "--dialect", "nous", "--socket", &served.socket, "--prompt", &prompt];
+        assert_eq!(shell.says(&args).trim(), word);
+    }
+}
+
 /// Starts a long run and gives it back once something of its answer was told.
 fn counting(command: &mut Command) -> Child {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
