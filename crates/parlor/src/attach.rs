@@ -1,6 +1,6 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
-use crate::cli::{Attach, Common, Run};
+use crate::cli::{Attach, Common, PolicyMode, Run};
 use crate::exit::{self, Exit};
 use crate::interactive::{self, UiOptions, Whereabouts};
 use crate::record::Tape;
@@ -8,7 +8,9 @@ use crate::remote::{Begin, Front, KeepAs, Person, RuntimeAddress};
 use crate::stop::Stops;
 use crate::{origin, places, ps, run, stack, their_flags};
 use domain::ids::SessionId;
+use domain::session::Policy;
 use std::path::PathBuf;
+use store::{SqliteStore, Store};
 use tui::commands::Restart;
 
 /// A kept session that is gone on with.
@@ -97,6 +99,27 @@ async fn say(
     exit
 }
 
+/// As whose the sessions are kept once the runtime is there again: the one where the person was is gone on with, if it is kept.
+fn kept_where(keep: Option<KeepAs>, was: &Whereabouts) -> Option<KeepAs> {
+    let is_there = |session: &SessionId| {
+        let store = places::data().ok().and_then(|data| SqliteStore::to_read(&data).ok());
+        store.is_some_and(|store| store.summary(session).is_ok())
+    };
+    let session = was.session.clone().filter(is_there);
+    keep.map(|keep| KeepAs { session: session.or(keep.session), ..keep })
+}
+
+/// What was typed, with what the person set since: a runtime that begins anew is held to it from its first word.
+fn held_as(common: &Common, was: &Whereabouts) -> Common {
+    let policy = match was.policy {
+        Some(Policy::ReadOnly) => Some(PolicyMode::ReadOnly),
+        // The way back from there leaves the runtime its own rules.
+        Some(Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full) => None,
+        None => common.policy,
+    };
+    Common { policy, ..common.clone() }
+}
+
 /// The terminal UI.
 async fn show(
     common: &Common,
@@ -117,10 +140,12 @@ async fn show(
     let is_kept = keep.is_some();
     let open = async |was: Option<Whereabouts>| {
         let was = was.unwrap_or_default();
-        let known = was.session.filter(|_| attach.dialect.is_lossless()).map(|id| id.to_string());
-        let session = known.as_deref().or(attach.session.as_deref());
-        let begin = Begin { session, last: was.theirs.as_deref() };
-        let (place, keep, log) = (place.clone(), keep.clone(), stack::no_log());
+        let lossless = attach.dialect.is_lossless();
+        let ours = was.session.as_ref().filter(|_| lossless).map(ToString::to_string);
+        let known = ours.as_deref().or(was.theirs.as_deref());
+        let begin = Begin { session: known.or(attach.session.as_deref()), last: was.theirs.as_deref() };
+        let (place, keep, log) = (place.clone(), kept_where(keep.clone(), &was), stack::no_log());
+        let common = &held_as(common, &was);
         let front = Front::open(common, attach.dialect, place, begin, Person::There, tape, keep, log).await?;
         // Behind a socket others find it by itself.
         Ok(match restart {
@@ -130,4 +155,23 @@ async fn show(
     };
     let front = open(None).await?;
     interactive::on_runtime(front, open, restart, note, cwd.clone(), look, is_kept).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_person_set_holds_after_a_restart() {
+        let typed = Common { policy: Some(PolicyMode::ReadOnly), ..Common::default() };
+        let set = |policy| Whereabouts { policy, ..Whereabouts::default() };
+        for (common, since, held) in [
+            (Common::default(), None, None),
+            (Common::default(), Some(Policy::ReadOnly), Some(PolicyMode::ReadOnly)),
+            (typed.clone(), None, Some(PolicyMode::ReadOnly)),
+            (typed, Some(Policy::Ask), None),
+        ] {
+            assert_eq!(held_as(&common, &set(since)).policy, held, "{since:?}");
+        }
+    }
 }

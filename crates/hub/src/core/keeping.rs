@@ -15,7 +15,7 @@ use domain::content::{Part, Role, TextKind};
 use domain::event::{AskEvent, Body, Failure, Outcome, SessionEvent};
 use domain::fact::{Fact, Said};
 use domain::ids::{Millis, SessionId};
-use domain::session::Origin;
+use domain::session::{Origin, Policy};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
 use store::Opened;
@@ -55,6 +55,10 @@ impl Core {
     pub fn ground_in(&mut self, now: Millis, session: SessionId, opened: Opened) -> Vec<Out> {
         self.now = now.max(self.now);
         let named = opened.state.settings.origin.as_ref().is_some_and(|origin| origin.session.is_some());
+        if opened.state.settings.policy == Policy::ReadOnly {
+            // What the person set for it holds again, from the first word on.
+            self.setup.policy = Policy::ReadOnly;
+        }
         self.take_back_in(&session, opened);
         if !named {
             self.begins_anew(
@@ -148,6 +152,11 @@ impl Core {
             None => Vec::new(),
         };
         self.emit_all(id, stray);
+        let (policy, shown) = (self.setup.policy, self.live(id).map(|live| live.state.settings.policy));
+        if shown.is_ok_and(|shown| shown != policy) {
+            // What is shown for it is what it is held to now.
+            self.emit(id, Body::Session(SessionEvent::PolicyChosen { policy }));
+        }
     }
 
     fn begins_anew(&mut self, session: &SessionId, why: &str) {

@@ -7,8 +7,10 @@
 use crate::exit;
 use crate::remote::{Front, LastWords};
 use domain::command::{Refusal, RefusalKind};
+use domain::event::{Body, SessionEvent};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News};
+use domain::session::Policy;
 use hub::core::Standing;
 use link::LinkError;
 use roles::Answers;
@@ -24,12 +26,32 @@ const MAX_WAIT: Duration = Duration::from_secs(4);
 /// What a person can do about a program that is gone.
 const START_AGAIN: &str = "/restart starts it again (Ctrl-D quits)";
 
+/// Said of a program that was started again and did not come as far as the session where the person was.
+const NOT_BACK: &str = "it did not go back to the session, and begins a new one next time";
+
 /// Where the screen was on a runtime that is gone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Whereabouts {
     pub(crate) session: Option<SessionId>,
     /// What the runtime calls it, where it has told.
     pub(crate) theirs: Option<Arc<str>>,
+    /// What the person set for what may run, if they did.
+    pub(crate) policy: Option<Policy>,
+}
+
+impl Whereabouts {
+    /// What is told of where the screen is.
+    fn learn(&mut self, told: &News) {
+        match told {
+            News::Attached { session, .. } => self.session = Some(session.clone()),
+            News::Happened { event, .. } => {
+                if let Body::Session(SessionEvent::PolicyChosen { policy }) = event.body {
+                    self.policy = Some(policy);
+                }
+            }
+            News::Signal { .. } | News::Settled { .. } | News::Link(_) => {}
+        }
+    }
 }
 
 /// Why news and commands stopped passing.
@@ -59,10 +81,13 @@ pub(super) async fn keep_attached(
 ) -> anyhow::Result<Option<LastWords>> {
     let mut was = Whereabouts::default();
     loop {
-        let stop = screen.pass(&front, &mut was.session).await?;
-        // Of a runtime that never answered nothing is known: what was known before stays.
-        was.theirs = front.hub.their_session().await.or(was.theirs);
+        let sought = was.theirs.clone();
+        let stop = screen.pass(&front, &mut was).await?;
         let is_ours = front.is_ours();
+        // Of a runtime that never answered nothing is known: what was known before stays.
+        let theirs = front.hub.their_session().await;
+        let is_missing = is_ours && sought.is_some() && theirs.is_none();
+        was.theirs = theirs.or(was.theirs);
         let found = match stop {
             Stop::Left => {
                 front.close(true).await;
@@ -70,7 +95,13 @@ pub(super) async fn keep_attached(
             }
             Stop::Lost(why) if is_ours => {
                 let last = front.last_words().await;
-                let Some(found) = screen.wait(lost(&why, last.as_ref()), &mut open, &was).await else {
+                let mut words = lost(&why, last.as_ref());
+                if is_missing {
+                    // Sought once more, it would be missed once more.
+                    (was.session, was.theirs) = (None, None);
+                    words = format!("{NOT_BACK}: {words}");
+                }
+                let Some(found) = screen.wait(words, &mut open, &was).await else {
                     return Ok(last);
                 };
                 Some(found)
@@ -111,7 +142,7 @@ impl ScreenEnds {
         self.news.send(News::Link(LinkState::Lost(words))).await.ok()
     }
 
-    async fn pass(&mut self, front: &Front, session: &mut Option<SessionId>) -> anyhow::Result<Stop> {
+    async fn pass(&mut self, front: &Front, was: &mut Whereabouts) -> anyhow::Result<Stop> {
         let mut ui = front.hub.attach("terminal", Standing::Controller, Answers::ALL, None).await?;
         loop {
             tokio::select! {
@@ -121,9 +152,7 @@ impl ScreenEnds {
                         None => return Ok(Stop::Lost("the link was closed".to_owned())),
                         Some(told) => told,
                     };
-                    if let News::Attached { session: current, .. } = &told {
-                        *session = Some(current.clone());
-                    }
+                    was.learn(&told);
                     if self.news.send(told).await.is_err() {
                         return Ok(Stop::Left);
                     }
@@ -208,6 +237,8 @@ impl ScreenEnds {
 mod tests {
     use super::*;
     use domain::command::{Command, ListCommand, Target};
+    use domain::event::Event;
+    use domain::ids::{Millis, Seq};
     use domain::port::Ticket;
     use link::child::Exit;
 
@@ -226,7 +257,7 @@ mod tests {
         say.send(Outgoing { ticket: Ticket(7), target: Target::Current, command }).await.unwrap();
         let mut tries = 0;
         let session = Some(SessionId::from_number(3));
-        let was = Whereabouts { session, theirs: Some("their-own-name".into()) };
+        let was = Whereabouts { session, theirs: Some("their-own-name".into()), policy: None };
         let open = async |wanted: Option<Whereabouts>| -> anyhow::Result<Front> {
             tries += 1;
             assert_eq!(wanted.as_ref(), Some(&was));
@@ -269,6 +300,18 @@ mod tests {
         let (found, ()) = tokio::join!(ends.wait("it ended".to_owned(), &mut open, &nowhere), person);
         assert!(found.is_none());
         assert_eq!(tries, 1);
+    }
+
+    #[test]
+    fn where_one_was_includes_what_one_set() {
+        let mut was = Whereabouts::default();
+        let session = SessionId::from_number(3);
+        for policy in [Policy::Ask, Policy::ReadOnly] {
+            let body = Body::Session(SessionEvent::PolicyChosen { policy });
+            let event = Arc::new(Event { seq: Seq(1), at: Millis(1), body });
+            was.learn(&News::Happened { session: session.clone(), event });
+        }
+        assert_eq!(was.policy, Some(Policy::ReadOnly));
     }
 
     #[test]

@@ -253,3 +253,32 @@ fn our_own_agent_does_not_go_on_with_a_conversation_of_another_program() {
     assert!(refused.contains(&format!("parlor --resume {foreign}")), "{refused}");
     assert!(bench.outs.iter().any(|out| matches!(out, Out::Release { session } if *session == foreign)));
 }
+
+#[test]
+fn a_kept_session_is_held_to_what_the_person_set_for_it() {
+    use super::rules::{says, wants};
+    let mut opened = kept(&["one"], Some("theirs"));
+    let chosen = Body::Session(SessionEvent::PolicyChosen { policy: Policy::ReadOnly });
+    opened.state.apply(Millis(1_900), &chosen).expect("lawful");
+    let mut bench = Bench::with(Engine::Followed, None);
+    bench.core.keep(origin());
+    let session = SessionId::from_number(5);
+    let outs = bench.core.ground_in(Millis(2_000), session.clone(), opened);
+    bench.outs.extend(outs);
+    bench.step(In::Left { ui: TERMINAL });
+    bench.arrive(TERMINAL, Answers::ALL, Standing::Controller);
+    says(&mut bench, &session, wants("t"));
+    let denied = |closing: &Closing| matches!(closing, Closing::Answered { answer: Answer::Deny { .. }, .. });
+    assert!(bench.closings().iter().any(denied), "{:?}", bench.closings());
+    assert_eq!(bench.state().settings.policy, Policy::ReadOnly, "and that is what is shown");
+}
+
+#[test]
+fn a_kept_session_shows_what_it_is_held_to_now() {
+    let mut bench = Bench::with(Engine::Followed, None);
+    bench.core.setup.policy = Policy::ReadOnly;
+    bench.core.keep(origin());
+    bench.core.ground_in(Millis(2_000), SessionId::from_number(5), kept(&["one"], Some("theirs")));
+    let state = bench.core.state(&SessionId::from_number(5)).expect("a session");
+    assert_eq!(state.settings.policy, Policy::ReadOnly);
+}
