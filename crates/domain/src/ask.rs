@@ -244,6 +244,9 @@ impl AskKind {
     }
 }
 
+/// Who answers a consent that the person said yes to before, for the whole session.
+pub const EARLIER_YES: &str = "the same action, allowed for this session";
+
 /// How an ask ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Closing {

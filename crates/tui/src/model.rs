@@ -17,9 +17,10 @@ use crate::transcript::{Heights, Scroll};
 use crate::world::World;
 use domain::command::{Command, Target};
 use domain::content::{Input, Part};
-use domain::ids::{AskId, Millis, SessionId};
+use domain::ids::{AskId, Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::prompt_text::OwnEnd;
+use domain::session::Policy;
 use domain::signal::Level;
 use ratatui::layout::Position;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -74,6 +75,8 @@ pub enum Want {
     Saved,
     /// A word when it worked.
     Word(&'static str),
+    /// That this mode is taken; what that means is known when it was.
+    Policy(Policy),
     /// What it answers, to be read.
     Told,
     /// That what this line stands for is gone; it stays in its list until then.
@@ -128,6 +131,8 @@ pub struct Screen {
     pub quit_until: Option<Millis>,
     /// Until when a second Esc stops everything.
     pub all_until: Option<Millis>,
+    /// The run that the person wants stopped.
+    pub stopped: Option<RunId>,
     /// Whether what waited is put away with the run that ends, instead of coming back to the composer.
     pub put_away: bool,
     /// What the runtime thinks may be typed next.
@@ -263,6 +268,7 @@ impl Model {
             restart: Restart::None,
             quit_until: None,
             all_until: None,
+            stopped: None,
             put_away: false,
             suggestion: None,
             completion: None,

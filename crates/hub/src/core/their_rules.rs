@@ -6,7 +6,7 @@
 //! runtime, so none is shown; and nothing that sets a model to work is said to one that had to ask, before it told that it does.
 
 use super::{Core, In, MAX_REQUESTS, Out};
-use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, Preview, Scope};
+use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, EARLIER_YES, Preview, Scope};
 use domain::command::{Command, Refusal, RefusalKind};
 use domain::content::Json;
 use domain::event::{Body, SessionEvent, ToolEvent};
@@ -17,8 +17,6 @@ use domain::tool::{Decider, Decision};
 
 /// What the runtime's model hears.
 const DENIED: &str = "the person lets nothing be changed (read-only)";
-/// Who decided when the person had said yes for the session.
-const GRANTED: &str = "the same action, allowed for this session";
 /// Most actions of a session that are kept as allowed; past it the person is asked again.
 pub(super) const MAX_GRANTED: usize = 256;
 const WHERE: &str = "set it where the runtime is started";
@@ -86,7 +84,7 @@ impl Core {
         }
         let granted = Granted::of(consent).is_some_and(|wanted| live.granted.contains(&wanted));
         let answer = Answer::Allow { scope: Scope::Once, digest: Some(consent.digest.clone()) };
-        granted.then(|| Closing::Answered { answer, by: Some(GRANTED.to_owned()) })
+        granted.then(|| Closing::Answered { answer, by: Some(EARLIER_YES.to_owned()) })
     }
 
     /// Keeps a yes for the session, where the runtime would not.
@@ -111,7 +109,7 @@ impl Core {
         else {
             return decision;
         };
-        let by = if decision.allowed { Decider::Rule(GRANTED.to_owned()) } else { Decider::Policy };
+        let by = if decision.allowed { Decider::Rule(EARLIER_YES.to_owned()) } else { Decider::Policy };
         Body::Tool(ToolEvent::Decided { tool: *tool, decision: Decision { by, ..decision.clone() } })
     }
 

@@ -8,9 +8,34 @@ use crate::model::{Model, Want};
 use crate::msg::Fx;
 use crate::overlay::{Content, Overlay, Pager};
 use crate::view;
+use domain::ask::{Closing, EARLIER_YES};
 use domain::command::Command;
-use domain::ids::Millis;
+use domain::ids::{AskId, Millis, RunId};
+use domain::session::Policy;
 use domain::signal::Level;
+
+/// What is said of a question that somebody else ended.
+const OVER: &str = "the question is over";
+
+/// The question on the screen was closed: says how, unless it was by the person, with what they said or set before.
+pub(super) fn closed(model: &mut Model, id: AskId, run: Option<RunId>, closing: &Closing) {
+    let stopped = model.screen.stopped.is_some_and(|stopped| run.is_none_or(|run| run == stopped));
+    let Some(panel) = model.screen.ask.as_mut().filter(|panel| panel.id == id && !panel.answered) else {
+        return;
+    };
+    // Nothing more is said about it when it goes.
+    panel.answered = true;
+    let how = match closing {
+        Closing::Answered { by: Some(by), .. } if by == EARLIER_YES || Policy::named(by).is_some() => return,
+        Closing::Answered { by: Some(by), .. } => format!("{by} answered it"),
+        Closing::Answered { by: None, .. } => "it was answered elsewhere".to_owned(),
+        Closing::Withdrawn if stopped => return,
+        Closing::Withdrawn => "it was withdrawn".to_owned(),
+        Closing::Expired => "it expired".to_owned(),
+        Closing::Unattended => "nobody could be asked".to_owned(),
+    };
+    model.toast(Level::Info, format!("{OVER}: {how}"));
+}
 
 /// Puts the oldest open ask on the screen; one that is over goes.
 pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
@@ -29,10 +54,8 @@ pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
             model.screen.overlay = None;
         }
         if unanswered {
-            model.toast(
-                Level::Info,
-                "the question is over: it was answered elsewhere, withdrawn or it expired",
-            );
+            // How is not known: the session was shown anew without it.
+            model.toast(Level::Info, format!("{OVER}: it was answered elsewhere, withdrawn or it expired"));
         }
     }
     let (now, before) = (model.screen.now, model.screen.last_answer);

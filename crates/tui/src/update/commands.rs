@@ -153,16 +153,22 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
     }
 }
 
-/// Takes another policy mode; says what that means here.
+/// Takes another policy mode.
 pub(super) fn set_policy(model: &mut Model, policy: Policy, fx: &mut Vec<Fx>) {
-    let word = match policy {
-        _ if model.world.seen().abilities.policy => "policy set",
+    model.send(Want::Policy(policy), Command::Session(SessionCommand::SetPolicy { policy }), fx);
+}
+
+/// What a mode that was taken means here.
+pub(super) fn policy_means(model: &Model, policy: Policy) -> &'static str {
+    let can = &model.world.seen().abilities;
+    match policy {
+        // Of one that has not told what it can do, nothing is claimed.
+        _ if can.policy || can.name.is_empty() => "policy set",
         Policy::ReadOnly => crate::view::DENIES_ALL,
         Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
             "its questions come to you again"
         }
-    };
-    model.send(Want::Word(word), Command::Session(SessionCommand::SetPolicy { policy }), fx);
+    }
 }
 
 /// The list of tools, or the names of those that the model may use from now on.

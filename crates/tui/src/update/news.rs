@@ -1,6 +1,6 @@
 //! News from the runtime.
 
-use super::{completion, lists, prompt};
+use super::{asks, commands, completion, lists, prompt};
 use crate::ask::AskPanel;
 use crate::clean::clean_line;
 use crate::keymap::Action;
@@ -96,6 +96,7 @@ fn unheard(model: &mut Model) {
             | Want::Export(_)
             | Want::Saved
             | Want::Word(_)
+            | Want::Policy(_)
             | Want::Told
             | Want::Gone(_)
             | Want::Skills => {}
@@ -127,6 +128,12 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
         }
         _ => None,
     };
+    if let Body::Ask(AskEvent::Closed { ask, closing }) = &event.body
+        && is_current
+    {
+        let run = model.world.state().ask(*ask).and_then(|ask| ask.run);
+        asks::closed(model, *ask, run, closing);
+    }
     if !model.world.happened(session, event) {
         if is_current {
             // What is known does not fit what came: the whole session is asked for again.
@@ -206,6 +213,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
     let Some(want) = model.screen.pending.remove(&ticket) else { return };
     match (with, want) {
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
+        (Ok(_), Want::Policy(policy)) => model.toast(Level::Success, commands::policy_means(model, policy)),
         (Ok(_), Want::Gone(choice)) => lists::gone(model, &choice),
         (Ok(Receipt::Extension(json)), Want::Told) => model.toast(Level::Success, clean_line(json.as_str())),
         (Ok(_), Want::Told) => model.toast(Level::Success, "done"),
@@ -233,8 +241,13 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 Want::Answer => model.screen.ask.iter_mut().for_each(AskPanel::reopen),
                 // The list would hide what is said about it.
                 Want::List(_) | Want::Gone(_) => model.screen.overlay = None,
-                Want::Nothing | Want::Export(_) | Want::Saved | Want::Word(_) | Want::Told | Want::Skills => {
-                }
+                Want::Nothing
+                | Want::Export(_)
+                | Want::Saved
+                | Want::Word(_)
+                | Want::Policy(_)
+                | Want::Told
+                | Want::Skills => {}
             }
             model.toast(Level::Error, refusal.to_string());
         }

@@ -178,6 +178,7 @@ pub(super) fn stop(model: &mut Model, fx: &mut Vec<Fx>) {
 /// Asks the runtime to stop what it does.
 pub(super) fn cancel(model: &mut Model, fx: &mut Vec<Fx>) {
     let run = model.world.state().open_run().map(|run| run.id);
+    model.screen.stopped = run;
     model.send(Want::Nothing, Command::Run(RunCommand::Cancel { run, reason: None }), fx);
 }
 

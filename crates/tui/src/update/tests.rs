@@ -5,7 +5,7 @@ use crate::ask::SEEN_MS;
 use crate::model::TWICE_MS;
 use crate::msg::Fx;
 use domain::ask::{Answer, Ask, AskKind, Closing};
-use domain::command::{Command, QueueCommand, Refusal, RefusalKind, RunCommand, WhenBusy};
+use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, WhenBusy};
 use domain::content::{Input, Json, Part, Role, TextKind};
 use domain::event::{
     AskEvent, Body, Cause, Event, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
@@ -282,6 +282,51 @@ fn who_stops_the_run_is_not_told_that_its_question_is_over() {
     assert_eq!(stage.commands(), [Command::Run(RunCommand::Cancel { run: Some(RunId(1)), reason: None })]);
     stage.happen(Body::Ask(AskEvent::Closed { ask: AskId(10), closing: Closing::Withdrawn }));
     assert!(!stage.ui.screen().contains("the question is over"));
+}
+
+#[test]
+fn only_what_somebody_else_ended_is_told() {
+    let answered = |by: Option<&str>| Closing::Answered {
+        answer: Answer::Deny { reason: None },
+        by: by.map(str::to_owned),
+    };
+    for (closing, word) in [
+        (answered(Some("read-only")), None),
+        (answered(Some(domain::ask::EARLIER_YES)), None),
+        (answered(Some("web")), Some("web answered it")),
+        (answered(None), Some("answered elsewhere")),
+        (Closing::Withdrawn, Some("withdrawn")),
+        (Closing::Expired, Some("expired")),
+    ] {
+        let mut stage = AttachedUi::new(80, 24);
+        stage.run("go");
+        stage.consent(10, None);
+        stage.happen(Body::Ask(AskEvent::Closed { ask: AskId(10), closing: closing.clone() }));
+        let screen = stage.ui.screen();
+        assert_eq!(screen.contains("the question is over"), word.is_some(), "{closing:?}: {screen}");
+        assert!(word.is_none_or(|word| screen.contains(word)), "{closing:?}: {screen}");
+    }
+    // Ctrl-C stops the run, and with it goes the question.
+    let mut stage = AttachedUi::new(80, 24);
+    stage.run("go");
+    stage.consent(10, None);
+    stage.ui.keys("<ctrl-c>");
+    stage.end(Outcome::Cancelled);
+    let screen = stage.ui.screen();
+    assert!(!screen.contains("the question is over") && !screen.contains("Question 10"), "{screen}");
+}
+
+#[test]
+fn what_a_mode_means_is_said_when_it_is_known() {
+    let all = Abilities::all("test");
+    let own_rules = Abilities { policy: false, ..all.clone() };
+    for (can, word) in [(all, "policy set"), (Abilities::untold(), "policy set"), (own_rules, "every consent")] {
+        let mut stage = AttachedUi::on(can.clone(), 80, 24);
+        stage.ui.keys("/policy read-only<enter>");
+        let ticket = stage.ui.sent()[0].ticket;
+        stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Done) });
+        assert!(stage.ui.screen().contains(word), "{can:?}: {}", stage.ui.screen());
+    }
 }
 
 #[test]
