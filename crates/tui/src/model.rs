@@ -75,6 +75,8 @@ pub enum Want {
     Saved,
     /// A word when it worked.
     Word(&'static str),
+    /// That older messages are summarised; a receipt alone does not say so.
+    Summary,
     /// That this mode is taken; what that means is known when it was.
     Policy(Policy),
     /// What it answers, to be read.
@@ -133,6 +135,8 @@ pub struct Screen {
     pub all_until: Option<Millis>,
     /// The run that the person wants stopped.
     pub stopped: Option<RunId>,
+    /// Whether the person wants a summary and nobody has told of one yet.
+    pub summarising: bool,
     /// Whether what waited is put away with the run that ends, instead of coming back to the composer.
     pub put_away: bool,
     /// What the runtime thinks may be typed next.
@@ -269,6 +273,7 @@ impl Model {
             quit_until: None,
             all_until: None,
             stopped: None,
+            summarising: false,
             put_away: false,
             suggestion: None,
             completion: None,

@@ -92,11 +92,8 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         },
         SlashAction::Clear => model.send(Want::Nothing, Command::Session(SessionCommand::Clear), fx),
         SlashAction::Compact => {
-            model.send(
-                Want::Word("summarised"),
-                Command::Run(RunCommand::Compact { instruction: given }),
-                fx,
-            );
+            model.screen.summarising = true;
+            model.send(Want::Summary, Command::Run(RunCommand::Compact { instruction: given }), fx);
         }
         SlashAction::Model => match given {
             Some(_) if !model.world.seen().abilities.set_model => {

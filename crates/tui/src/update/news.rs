@@ -10,7 +10,7 @@ use crate::thread::Thread;
 use crate::transcript::Scroll;
 use crate::world::Seen;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind};
-use domain::event::{AskEvent, Body, Event, Leaving, MessageEvent, QueueEvent, RunEvent, SessionEvent};
+use domain::event::{AskEvent, Body, ContextEvent, Event, Leaving, MessageEvent, QueueEvent, RunEvent, SessionEvent};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News, Ticket};
 use domain::session::SkillEntry;
@@ -97,6 +97,7 @@ fn unheard(model: &mut Model) {
             | Want::Saved
             | Want::Word(_)
             | Want::Policy(_)
+            | Want::Summary
             | Want::Told
             | Want::Gone(_)
             | Want::Skills => {}
@@ -157,6 +158,9 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             if long {
                 model.ring("the run is over", fx);
             }
+            if is_current && std::mem::take(&mut model.screen.summarising) {
+                model.toast(Level::Warning, "the runtime has told of no summary");
+            }
             if is_current {
                 prompt::after_run(model, fx);
             }
@@ -176,7 +180,15 @@ fn happened(model: &mut Model, session: &SessionId, event: &Event, fx: &mut Vec<
             retitle(model, fx);
         }
         Body::Session(SessionEvent::Renamed { .. }) => retitle(model, fx),
+        Body::Context(ContextEvent::Compacted { .. }) if is_current => summarised(model),
         _ => {}
+    }
+}
+
+/// A summary stands in the place of older messages: says so to who wanted it, once.
+fn summarised(model: &mut Model) {
+    if std::mem::take(&mut model.screen.summarising) {
+        model.toast(Level::Success, "summarised");
     }
 }
 
@@ -213,6 +225,10 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
     let Some(want) = model.screen.pending.remove(&ticket) else { return };
     match (with, want) {
         (Ok(_), Want::Word(word)) => model.toast(Level::Success, word),
+        (Ok(Receipt::Compacted { .. }), Want::Summary) => summarised(model),
+        (Ok(_), Want::Summary) if model.screen.summarising => {
+            model.toast(Level::Info, "the runtime was told to summarise");
+        }
         (Ok(_), Want::Policy(policy)) => model.toast(Level::Success, commands::policy_means(model, policy)),
         (Ok(_), Want::Gone(choice)) => lists::gone(model, &choice),
         (Ok(Receipt::Extension(json)), Want::Told) => model.toast(Level::Success, clean_line(json.as_str())),
@@ -248,6 +264,7 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 | Want::Policy(_)
                 | Want::Told
                 | Want::Skills => {}
+                Want::Summary => model.screen.summarising = false,
             }
             model.toast(Level::Error, refusal.to_string());
         }

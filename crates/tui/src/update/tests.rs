@@ -6,10 +6,10 @@ use crate::model::TWICE_MS;
 use crate::msg::Fx;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, WhenBusy};
-use domain::content::{Input, Json, Part, Role, TextKind};
+use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{
-    AskEvent, Body, Cause, Event, Finish, Leaving, MessageEvent, Outcome, QueueEvent, RunEvent, SessionEvent,
-    ToolEvent,
+    AskEvent, Body, Cause, Compaction, ContextEvent, Event, Finish, Leaving, MessageEvent, Outcome, QueueEvent,
+    RunEvent, SessionEvent, ToolEvent, Trigger,
 };
 use domain::ids::{
     AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId,
@@ -326,6 +326,35 @@ fn what_a_mode_means_is_said_when_it_is_known() {
         let ticket = stage.ui.sent()[0].ticket;
         stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Done) });
         assert!(stage.ui.screen().contains(word), "{can:?}: {}", stage.ui.screen());
+    }
+}
+
+#[test]
+fn a_summary_is_told_when_there_is_one() {
+    for told in [true, false] {
+        let mut stage = AttachedUi::new(80, 24);
+        stage.ui.keys("/compact<enter>");
+        let ticket = stage.ui.sent()[0].ticket;
+        stage.ui.hear(News::Settled { ticket, with: Ok(Receipt::Done) });
+        assert!(!stage.ui.screen().contains("summarised"), "{}", stage.ui.screen());
+        stage.happen(Body::Run(RunEvent::Started { run: RunId(1) }));
+        if told {
+            let compaction = Compaction {
+                summary: "short".into(),
+                first_kept: None,
+                tokens_before: 0,
+                trigger: Trigger::Manual,
+                unexplained: false,
+                usage: Usage::default(),
+            };
+            let (entry, parent) = (EntryId(2), None);
+            stage.happen(Body::Context(ContextEvent::Compacted { entry, parent, compaction }));
+        }
+        stage.end(Outcome::Done);
+        let notices = stage.ui.model.screen.notices.iter().map(|(_, _, text)| text.as_str());
+        let notices: Vec<&str> = notices.collect();
+        assert_eq!(notices.contains(&"summarised"), told, "{notices:?}");
+        assert_eq!(notices.contains(&"the runtime has told of no summary"), !told, "{notices:?}");
     }
 }
 
