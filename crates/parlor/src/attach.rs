@@ -51,6 +51,7 @@ pub(crate) async fn go(
     place: RuntimeAddress,
     kept: Kept,
 ) -> anyhow::Result<Exit> {
+    their_flags::refuse_allowed(&attach.allow, attach.dialect)?;
     let keep = match common.ephemeral || attach.dialect.is_lossless() {
         true => None,
         false => Some(keep_as(attach, &place, kept)?),

@@ -8,6 +8,7 @@ use crate::exit;
 use dialects::Dialect;
 use roles::Item;
 use roles::fidelity::Verdict;
+use tools::policy::Allowance;
 
 /// A flag for runtimes of ours.
 pub(crate) struct OurFlag {
@@ -18,6 +19,20 @@ pub(crate) struct OurFlag {
     why: &'static str,
     /// What to do instead.
     instead: &'static str,
+    /// The command of the screen that does it, and whether a wire has it.
+    there: Option<(&'static str, fn(Dialect) -> bool)>,
+}
+
+impl OurFlag {
+    /// What to do instead on a runtime that speaks this wire.
+    fn hint(&self, dialect: Dialect) -> String {
+        match self.there {
+            Some((command, has)) if has(dialect) => {
+                format!("{}, or say it once you are there: {command}", self.instead)
+            }
+            _ => self.instead.to_owned(),
+        }
+    }
 }
 
 const START: &str = "set it where the runtime is started";
@@ -29,32 +44,44 @@ pub(crate) const OURS: &[OurFlag] = &[
         member: "model",
         flag: "--model",
         why: "the runtime chooses its model itself",
-        instead: "set it where the runtime is started, or take another one once you are there: /model",
+        instead: START,
+        there: Some(("/model", |dialect| can(dialect, Item::ModelSet))),
     },
     OurFlag {
         member: "effort",
         flag: "--effort",
         why: "the runtime decides itself how hard its model thinks",
-        instead: "set it where the runtime is started, or say it once you are there: /effort",
+        instead: START,
+        // No other wire says for all its runtimes whether they can.
+        there: Some(("/effort", Dialect::is_lossless)),
     },
     OurFlag {
         member: "workspace",
         flag: "--workspace",
         why: "the runtime decides itself where it may read and write",
         instead: START,
+        there: None,
     },
-    OurFlag { member: "fetch", flag: "--fetch", why: "the runtime has its own tools", instead: START },
+    OurFlag {
+        member: "fetch",
+        flag: "--fetch",
+        why: "the runtime has its own tools",
+        instead: START,
+        there: None,
+    },
     OurFlag {
         member: "continue_last",
         flag: "--continue",
         why: "the runtime has its own conversations",
         instead: GO_ON,
+        there: None,
     },
     OurFlag {
         member: "resume",
         flag: "--resume",
         why: "the runtime has its own conversations",
         instead: GO_ON,
+        there: None,
     },
 ];
 
@@ -74,8 +101,10 @@ fn refuse_of<'a>(
     common: &Common,
     dialect: Dialect,
 ) -> anyhow::Result<()> {
-    if let Some(OurFlag { flag, why, instead, .. }) = ours.find(|flag| common.typed.contains(&flag.member)) {
-        return Err(exit::usage(format!("{flag} cannot be honoured here: {why}\n\nhint: {instead}")));
+    if let Some(ours) = ours.find(|flag| common.typed.contains(&flag.member)) {
+        let OurFlag { flag, why, .. } = ours;
+        let hint = ours.hint(dialect);
+        return Err(exit::usage(format!("{flag} cannot be honoured here: {why}\n\nhint: {hint}")));
     }
     let asks = asks(dialect);
     match common.policy {
@@ -100,9 +129,25 @@ fn refuse_of<'a>(
     }
 }
 
+/// Refuses to allow beforehand what a runtime that speaks this wire never asks for.
+pub(crate) fn refuse_allowed(allowed: &[Allowance], dialect: Dialect) -> anyhow::Result<()> {
+    if allowed.is_empty() || asks(dialect) {
+        return Ok(());
+    }
+    Err(exit::usage(format!(
+        "--allow cannot be honoured here: runtimes that speak {dialect} act without asking, so there is nothing to say yes to\n\n\
+         hint: leave it out; what the runtime may do is set where it is started"
+    )))
+}
+
 /// Whether a question for consent can come over this wire at all.
 fn asks(dialect: Dialect) -> bool {
-    let row = dialect.fidelity().into_iter().find(|row| row.item == Item::Consent);
+    can(dialect, Item::Consent)
+}
+
+/// Whether something can be said over this wire.
+fn can(dialect: Dialect, item: Item) -> bool {
+    let row = dialect.fidelity().into_iter().find(|row| row.item == item);
     row.is_none_or(|row| matches!(row.verdict, Verdict::Exact | Verdict::Emulated))
 }
 
@@ -141,6 +186,30 @@ mod tests {
                 assert!(refused(words, dialect).is_some_and(|why| why.contains("--session")), "{words}");
             }
             assert_eq!(refused("parlor attach -- x", dialect), None);
+        }
+    }
+
+    #[test]
+    fn no_hint_names_a_command_that_is_refused_there() {
+        let mut seen = [[false; 2]; 2];
+        for dialect in dialects::ALL.iter().copied() {
+            let hints = ["model", "effort"].map(|name| {
+                let why = refused(&format!("parlor attach --{name} low -- x"), dialect).expect("refused");
+                why.contains(&format!("/{name}"))
+            });
+            assert_eq!(hints[0], can(dialect, Item::ModelSet), "{dialect}");
+            assert_eq!(hints[1], dialect.is_lossless(), "{dialect}");
+            hints.iter().zip(&mut seen).for_each(|(hint, seen)| seen[usize::from(*hint)] = true);
+        }
+        assert_eq!(seen, [[true; 2]; 2], "there are wires of both kinds");
+    }
+
+    #[test]
+    fn nothing_is_allowed_beforehand_where_nothing_is_asked() {
+        for dialect in dialects::ALL.iter().copied() {
+            let allowed = [Allowance::Tool("write".into())];
+            assert_eq!(refuse_allowed(&allowed, dialect).is_ok(), asks(dialect), "{dialect}");
+            assert!(refuse_allowed(&[], dialect).is_ok());
         }
     }
 
