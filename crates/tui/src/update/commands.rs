@@ -22,8 +22,8 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
         None => return false,
         Some(Parsed::Unknown(name, near)) => {
             let hint = near.map_or("/help lists them".to_owned(), |near| format!("did you mean /{near}?"));
-            model.toast(Level::Warning, format!("there is no command /{name}: {hint}"));
-            model.screen.composer.set(line);
+            // Left there, it would be glued to what is typed next.
+            model.toast(Level::Warning, format!("there is no command /{name}: {hint} (↑ brings it back)"));
             return true;
         }
         Some(Parsed::Command(command, argument)) => (command, argument),

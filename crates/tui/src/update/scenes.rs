@@ -63,6 +63,9 @@ fn what_is_no_command_is_not_sent_as_one() {
     stage.ui.keys("/modl<esc><enter>");
     assert_eq!(stage.commands(), []);
     assert!(stage.ui.screen().contains("did you mean /model?"));
+    assert!(stage.ui.model.screen.composer.is_empty(), "nothing is glued to it");
+    stage.ui.keys("<up>");
+    assert_eq!(stage.ui.model.screen.composer.text(), "/modl");
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/etc/hosts, what is it?<enter>");
     assert!(matches!(&stage.commands()[..], [Command::Run(RunCommand::Prompt { .. })]));
