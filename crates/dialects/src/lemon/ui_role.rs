@@ -82,6 +82,8 @@ pub struct LemonUi {
     last_number: u64,
     /// The session that is being opened, with its folder, while its past is told.
     arriving: Option<(String, String)>,
+    /// What we said last, until its run begins.
+    said: Option<String>,
     /// A question told that the run of our prompt goes on; its beginning was not said yet.
     presumed: bool,
     /// Its sessions as it last told them.
@@ -109,6 +111,7 @@ impl LemonUi {
     fn ready(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, ready: Ready<'static>) {
         if self.handshake != Handshake::Greeting {
             // A server that starts anew says it again: whatever was open there is gone.
+            self.hearing.say_prompt(cx);
             cx.fact(Fact::new(Said::Lost));
             self.hearing.forget();
             self.next_seq = None;
@@ -211,12 +214,16 @@ impl LemonUi {
             }
             self.next_seq = Some(seq.saturating_add(1));
         }
-        if let Event::AgentStart(_) = event {
-            self.presumed = false;
-            self.settle_prompt(cx);
+        let (mut prompted, begins) = (None, matches!(event, Event::AgentStart(_)));
+        if begins {
+            let is_ours = std::mem::take(&mut self.presumed) | self.settle_prompt(cx);
+            prompted = self.said.take().filter(|_| is_ours);
         }
         let over = matches!(event, Event::AgentEnd(_));
         self.hearing.hear(cx, event, line);
+        if begins {
+            self.hearing.prompted(prompted);
+        }
         if self.handshake == Handshake::Telling && over {
             cx.cancel_timer(HANDSHAKE);
             self.up(cx, seen);
@@ -472,6 +479,7 @@ impl UiRole for LemonUi {
         self.settle_lost(cx);
         self.asked.clear();
         self.presumed = false;
+        self.hearing.say_prompt(cx);
         self.hearing.forget();
         self.handshake = Handshake::Greeting;
     }

@@ -14,6 +14,7 @@ use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
 use roles::{Cx, Hello, LinkEffect, Past, Reason, Seen, UiCx, UiEffect, UiRole};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use store::Opened;
 use tokio::task::JoinSet;
@@ -208,6 +209,12 @@ impl Shell {
         }
         remote.lost = Some(why.to_owned());
         let session = remote.session.clone();
+        // Its last words are of the run that ends with it.
+        let is_said = |input: &In| matches!(input, In::Report(Report::Said { .. }));
+        let (said, rest): (VecDeque<In>, VecDeque<In>) =
+            std::mem::take(&mut self.work).into_iter().partition(is_said);
+        said.into_iter().for_each(|input| self.decide(input));
+        self.work.extend(rest);
         if let Some(session) = session {
             self.decide(In::Report(Report::Said { session: session.clone(), fact: Fact::new(Said::Lost) }));
             let text = format!("The runtime is gone: {why}");

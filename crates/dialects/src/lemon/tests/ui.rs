@@ -1,8 +1,10 @@
 //! Our client as a server meets it: what a transcript cannot show of it, and what servers leave out.
 
 use super::{event, ui, ui_open};
+use crate::bench::texts;
 use domain::ask::{Answer, AskKind, Preview};
 use domain::command::{Command, LibraryCommand, Receipt, RefusalKind, SessionCommand};
+use domain::content::Role;
 use domain::event::Outcome;
 use domain::signal::{Level, Signal};
 use domain::tool::{ToolOutcome, ToolPhase};
@@ -116,6 +118,40 @@ fn a_server_that_starts_again_is_taken_up_anew() {
     ui.sent();
     ui.prompt("again");
     assert_eq!(ui.sent()[0]["text"], "again");
+}
+
+#[test]
+fn what_the_person_said_is_shown_whether_the_server_repeats_it_or_not() {
+    let says = |role: &str, words: &str| json!([{"role":role,"content":text(words)}]);
+    for repeats in [true, false] {
+        let mut ui = ui();
+        ui.prompt("look");
+        event(&mut ui, "agent_start", &json!([]));
+        if repeats {
+            event(&mut ui, "message_end", &says("user", "look"));
+        }
+        event(&mut ui, "message_start", &says("assistant", "I"));
+        event(&mut ui, "message_end", &says("assistant", "I see"));
+        event(&mut ui, "agent_end", &json!([[]]));
+        assert_eq!(texts(&ui.state, Role::User), ["look"], "repeated: {repeats}");
+        assert_eq!(texts(&ui.state, Role::Assistant), ["I see"]);
+        assert_eq!(ui.state.runs.len(), 1);
+        // A run of somebody else is not of our words.
+        event(&mut ui, "agent_start", &json!([]));
+        event(&mut ui, "message_end", &says("assistant", "well"));
+        event(&mut ui, "agent_end", &json!([[]]));
+        assert_eq!(texts(&ui.state, Role::User), ["look"]);
+    }
+}
+
+#[test]
+fn what_the_person_said_stays_when_the_server_dies_before_it_repeats_it() {
+    let mut ui = ui();
+    ui.prompt("look");
+    event(&mut ui, "agent_start", &json!([]));
+    ui.gone();
+    assert_eq!(texts(&ui.state, Role::User), ["look"]);
+    assert_eq!(ui.outcome(), Some(Outcome::Lost));
 }
 
 const LATER: &str = r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"ui":true,"primary_session_id":null,"active_session_id":null}"#;

@@ -173,6 +173,7 @@ impl LemonUi {
             return cx.settle(ticket, Err(refusal.hint("write something beside the attachment")));
         }
         let session_id = self.session.clone();
+        self.said = Some(text.clone());
         self.send(cx, &wire::Command::Prompt { text, session_id });
         self.wait(cx, ticket, Wanted::Run, PATIENCE);
     }

@@ -6,8 +6,8 @@ use super::super::lift;
 use super::super::wire::event::Event;
 use super::super::wire::message::{AssistantMessage, Block, Message, ToolResultMessage};
 use crate::listener::Listener;
-use domain::content::{Json, Role, Usage};
-use domain::event::{Failure, Outcome, Trigger};
+use domain::content::{Json, Role, TextKind, Usage};
+use domain::event::{Failure, Finish, Outcome, Trigger};
 use domain::fact::{Fact, Key, Said};
 use domain::signal::Level;
 use domain::tool::{Progress, ToolOutcome};
@@ -29,6 +29,8 @@ pub(super) struct Hearing {
     /// How the last message of the model ended, and what it said went wrong.
     stop_reason: Option<String>,
     error_message: Option<String>,
+    /// What we said to begin it, until the server repeats it; not every one does.
+    unrepeated: Option<String>,
 }
 
 /// How far a message is that is said once more.
@@ -56,7 +58,21 @@ impl Hearing {
             usage: None,
             stop_reason: None,
             error_message: None,
+            unrepeated: None,
         }
+    }
+
+    /// The run that has just begun is of this prompt of ours.
+    pub(super) fn prompted(&mut self, text: Option<String>) {
+        self.unrepeated = text;
+    }
+
+    /// Says what the person said, where the server went on without.
+    pub(super) fn say_prompt(&mut self, cx: &mut UiCx<'_>) {
+        let Some(text) = self.unrepeated.take() else { return };
+        self.say(cx, Said::MessageStarted { message: None, role: Role::User });
+        self.say(cx, Said::Text { message: None, kind: TextKind::Text, text });
+        self.say(cx, Said::MessageEnded { message: None, finish: Finish::Complete });
     }
 
     /// What a runtime says of a run; nothing of one that is over.
@@ -90,6 +106,7 @@ impl Hearing {
             Event::MessageUpdate(message, _) => self.message(cx, Moment::Update, *message, line),
             Event::MessageEnd((message,)) => self.message(cx, Moment::End, *message, line),
             Event::ToolExecutionStart(tool, name, args) => {
+                self.say_prompt(cx);
                 let name = (!name.is_empty()).then(|| name.into_owned());
                 let args = args.map(|raw| Json::verbatim(raw.get()));
                 self.say(cx, Said::ToolStarted { tool: tool.into(), name, args });
@@ -150,6 +167,10 @@ impl Hearing {
                 return cx.drift(Drift::new("message", format!("unknown role {role}"), line));
             }
         };
+        match role {
+            Role::User => self.unrepeated = None,
+            Role::Assistant | Role::System => self.say_prompt(cx),
+        }
         if self.open != Some(role) || moment == Moment::Start {
             self.say(cx, Said::MessageStarted { message: None, role });
             self.open = Some(role);
@@ -241,6 +262,7 @@ impl Hearing {
     }
 
     fn end(&mut self, cx: &mut UiCx<'_>, outcome: Outcome) {
+        self.say_prompt(cx);
         // Whatever comes second (an end after an error, after a cancel) is of no run.
         let ended = std::mem::replace(self, Hearing { over: true, ..Hearing::of(self.run) });
         if ended.running {
