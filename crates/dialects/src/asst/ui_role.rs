@@ -51,6 +51,8 @@ pub struct AsstUi {
     run: Option<Hearing>,
     worried: bool,
     sent: BTreeMap<u64, (Ticket, Sent)>,
+    /// Where the runtime works, as far as we know: where we were told to.
+    cwd: String,
     conversation: Option<String>,
     conversations: BTreeMap<SessionId, String>,
 }
@@ -278,6 +280,7 @@ impl AsstUi {
             title: String::new(),
             created_at: cx.now,
             updated_at: cx.now,
+            cwd: self.cwd.clone(),
             ..SessionSummary::new(session)
         };
         cx.settle(ticket, Ok(Receipt::Session { session, parent: None }));
@@ -302,6 +305,7 @@ fn lost() -> Refusal {
 impl UiRole for AsstUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         self.conversation = hello.session.as_deref().map(str::to_owned);
+        self.cwd.clone_from(&hello.cwd);
         cx.timer(HANDSHAKE_TIMER, START_TIMEOUT);
     }
 

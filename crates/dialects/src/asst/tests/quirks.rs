@@ -1,12 +1,13 @@
 //! One test per quirk, of the same name.
 
 use super::{hear, prompt, queue, ready, runtime, told, ui};
-use crate::asst::MAX_READY_AGAIN;
 use crate::asst::quirks::QUIRKS;
-use domain::command::{Command, LibraryCommand, RefusalKind, RunCommand};
+use crate::asst::{AsstUi, MAX_READY_AGAIN};
+use crate::bench::UiBench;
+use domain::command::{Command, LibraryCommand, Receipt, RefusalKind, RunCommand};
 use domain::event::{Cause, Leaving, Outcome};
 use domain::tool::{ToolOutcome, ToolResult};
-use roles::TimerKey;
+use roles::{Hello, TimerKey};
 use serde_json::{Value, json};
 
 #[test]
@@ -196,6 +197,20 @@ fn errors_without_an_id() {
     bench.prompt("hi");
     hear(&mut bench, &json!({ "type": "error", "error": "it broke", "timestamp": 1 }));
     assert!(matches!(bench.outcome(), Some(Outcome::Failed(failure)) if failure.message == "it broke"));
+}
+
+#[test]
+fn a_new_conversation_is_in_the_same_folder() {
+    let hello = Hello { cwd: "/w".to_owned(), ..Hello::default() };
+    let mut bench = UiBench::open(AsstUi::new(), &hello);
+    hear(&mut bench, &json!({ "type": "ready", "timestamp": 1 }));
+    bench.command(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None }));
+    let id = bench.sent()[0]["id"].clone();
+    let data = json!({ "conversationId": "c-2" });
+    hear(&mut bench, &json!({ "type": "done", "id": id, "timestamp": 2, "data": data }));
+    let settled = bench.settled.pop();
+    let Some((_, Ok(Receipt::Session { session, .. }))) = settled else { panic!("{settled:?}") };
+    assert_eq!(session.cwd, "/w");
 }
 
 #[test]

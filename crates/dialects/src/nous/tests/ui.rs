@@ -150,6 +150,9 @@ fn what_waits_on_the_core_is_shown_and_given_back() {
         bench.event("message_end", json!({ "run_id": "run-1", "message_id": turn }));
     }
     assert_eq!(waiting(&bench), ["then F"], "its turn has begun");
+    // On its own socket, so perhaps before the answer to the abort.
+    let dropped = json!({ "run_id": "run-1", "code": "queue_cleared", "message": "dropped with its run" });
+    bench.event("warning", dropped);
     bench.command(Command::Run(RunCommand::Cancel { run: None, reason: None }));
     bench.reply("accepted", json!({ "command": "abort", "run_id": "run-1" }));
     assert_eq!(waiting(&bench), Vec::<String>::new());
@@ -162,6 +165,8 @@ fn what_waits_on_the_core_is_shown_and_given_back() {
         })
         .collect();
     assert_eq!(left, [Leaving::Taken, Leaving::Cleared]);
+    let noticed = bench.events.iter().any(|event| matches!(event.body, Body::Note(_)));
+    assert!(!noticed, "what comes back is not called dropped");
 }
 
 /// A quick run whose events went by before the core had registered us.

@@ -22,6 +22,9 @@ const MAX_TEXTS: usize = 256;
 /// Bound of the text that is kept for the results of all tools under way.
 const MAX_RESULTS: usize = 4 * 1024 * 1024;
 
+/// Inputs that waited are dropped with their run.
+const QUEUE_CLEARED: &str = "queue_cleared";
+
 /// Marks the id of a message in events: the core's name for the message that it keeps is another one.
 const PASSING: &str = "passing:";
 
@@ -58,6 +61,8 @@ pub(super) struct Hearing {
     follow_up_mode: Mode,
     turns: u32,
     cancelled: bool,
+    /// What waited of ours in this run was given back.
+    given_back: bool,
     failure: Option<Failure>,
     cut: bool,
     echo: Option<Echo>,
@@ -181,9 +186,15 @@ impl Hearing {
         {
             let count = std::mem::take(queue).len();
             if count > 0 {
+                self.given_back = true;
                 cx.fact(Fact::new(Said::Unqueued { kind, count, leaving: Leaving::Cleared }));
             }
         }
+    }
+
+    /// Whether what the core drops with the run is ours and comes back here.
+    fn is_given_back(&self) -> bool {
+        self.cancelled || self.given_back || !self.steers.is_empty() || !self.follow_ups.is_empty()
     }
 
     /// Notes how many inputs a turn takes from a queue.
@@ -267,7 +278,7 @@ impl Hearing {
         self.prompted = false;
         self.spoken = false;
         self.late_prompt = false;
-        self.cancelled = false;
+        (self.cancelled, self.given_back) = (false, false);
         self.failure = None;
         self.cut = false;
         self.echo = None;
@@ -458,6 +469,8 @@ impl Hearing {
                 }
             }
             None if code == "provider_aborted" => self.cancelled = true,
+            // What waited of ours goes back to the person; that is word enough, and may come before the abort is answered.
+            None if code == QUEUE_CLEARED && self.is_given_back() => self.give_back(cx),
             None if code == "provider_retry" => {
                 self.fact(cx, Said::Retrying { attempt: 1, max: 1, delay_ms: 0, reason: text, kind: None });
             }
