@@ -10,7 +10,6 @@ use crate::{origin, places, ps, run, stack, their_flags};
 use domain::ids::SessionId;
 use domain::session::Policy;
 use std::path::PathBuf;
-use store::{SqliteStore, Store};
 use tui::commands::Restart;
 
 /// A kept session that is gone on with.
@@ -77,7 +76,8 @@ fn keep_as(attach: &Attach, place: &RuntimeAddress, kept: Kept) -> anyhow::Resul
     if kept.session.is_none() {
         origin::remember(&origin);
     }
-    Ok(KeepAs { origin, folder, session: kept.session })
+    let insists = kept.session.is_some();
+    Ok(KeepAs { origin, folder, session: kept.session, insists })
 }
 
 /// One prompt without a screen.
@@ -100,14 +100,13 @@ async fn say(
     exit
 }
 
-/// As whose the sessions are kept once the runtime is there again: the one where the person was is gone on with, if it is kept.
-fn kept_where(keep: Option<KeepAs>, was: &Whereabouts) -> Option<KeepAs> {
-    let is_there = |session: &SessionId| {
-        let store = places::data().ok().and_then(|data| SqliteStore::to_read(&data).ok());
-        store.is_some_and(|store| store.summary(session).is_ok())
-    };
-    let session = was.session.clone().filter(is_there);
-    keep.map(|keep| KeepAs { session: session.or(keep.session), ..keep })
+/// As whose the sessions are kept once the runtime is there again: the one where the person was is gone on with, if it can be.
+fn kept_where(keep: KeepAs, was: &Whereabouts) -> KeepAs {
+    match &was.session {
+        Some(session) => KeepAs { session: Some(session.clone()), insists: false, ..keep },
+        None if was.anew => KeepAs { session: None, insists: false, ..keep },
+        None => keep,
+    }
 }
 
 /// What was typed, with what the person set since: a runtime that begins anew is held to it from its first word.
@@ -144,8 +143,10 @@ async fn show(
         let lossless = attach.dialect.is_lossless();
         let ours = was.session.as_ref().filter(|_| lossless).map(ToString::to_string);
         let known = ours.as_deref().or(was.theirs.as_deref());
-        let begin = Begin { session: known.or(attach.session.as_deref()), last: was.theirs.as_deref() };
-        let (place, keep, log) = (place.clone(), kept_where(keep.clone(), &was), stack::no_log());
+        let named = attach.session.as_deref().filter(|_| !was.anew);
+        let begin = Begin { session: known.or(named), last: was.theirs.as_deref() };
+        let (place, keep, log) = (place.clone(), keep.clone(), stack::no_log());
+        let keep = keep.map(|keep| kept_where(keep, &was));
         let common = &held_as(common, &was);
         let front = Front::open(common, attach.dialect, place, begin, Person::There, tape, keep, log).await?;
         // Behind a socket others find it by itself.

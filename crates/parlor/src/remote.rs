@@ -69,6 +69,8 @@ pub(crate) struct KeepAs {
     pub(crate) folder: PathBuf,
     /// The kept session to go on with.
     pub(crate) session: Option<SessionId>,
+    /// Whether that one was asked for: nothing is started without it then.
+    pub(crate) insists: bool,
 }
 
 /// Whether somebody sits there.

@@ -239,10 +239,12 @@ pub(crate) fn foreign_keeping(
 ) -> anyhow::Result<(Box<dyn Store>, ForeignKeeping)> {
     let (mut store, _) = store(common, log)?;
     let kept = match keep.session {
-        Some(session) => {
-            let opened = store.open(&session).map_err(|why| sessions::told(&why))?;
-            Some((session, opened))
-        }
+        Some(session) => match store.open(&session) {
+            Ok(opened) => Some((session, opened)),
+            Err(why) if keep.insists => return Err(sessions::told(&why)),
+            // Not kept, or by somebody else: it is looked for by its name, and who keeps it is told then.
+            Err(_) => None,
+        },
         None => None,
     };
     Ok((store, ForeignKeeping { origin: keep.origin, kept }))

@@ -37,6 +37,8 @@ pub(crate) struct Whereabouts {
     pub(crate) theirs: Option<Arc<str>>,
     /// What the person set for what may run, if they did.
     pub(crate) policy: Option<Policy>,
+    /// The session was not there any more: what was named on the command line is not sought again either.
+    pub(crate) anew: bool,
 }
 
 impl Whereabouts {
@@ -98,7 +100,7 @@ pub(super) async fn keep_attached(
                 let mut words = lost(&why, last.as_ref());
                 if is_missing {
                     // Sought once more, it would be missed once more.
-                    (was.session, was.theirs) = (None, None);
+                    (was.session, was.theirs, was.anew) = (None, None, true);
                     words = format!("{NOT_BACK}: {words}");
                 }
                 let Some(found) = screen.wait(words, &mut open, &was).await else {
@@ -257,7 +259,7 @@ mod tests {
         say.send(Outgoing { ticket: Ticket(7), target: Target::Current, command }).await.unwrap();
         let mut tries = 0;
         let session = Some(SessionId::from_number(3));
-        let was = Whereabouts { session, theirs: Some("their-own-name".into()), policy: None };
+        let was = Whereabouts { session, theirs: Some("their-own-name".into()), ..Whereabouts::default() };
         let open = async |wanted: Option<Whereabouts>| -> anyhow::Result<Front> {
             tries += 1;
             assert_eq!(wanted.as_ref(), Some(&was));
