@@ -220,9 +220,7 @@ impl<'a> Headless<'a> {
         if self.own.is_taken() && ours.is_none() {
             return Ok(None);
         }
-        let began = |(_, body): &(Millis, Body)| {
-            matches!(body, Body::Run(RunEvent::Started { run }) if ours.is_none_or(|ours| ours == *run))
-        };
+        let began = |(_, body): &(Millis, Body)| matches!(body, Body::Run(RunEvent::Started { run }) if ours.is_none_or(|ours| ours == *run));
         let Some(at) = replay.iter().rposition(began) else { return Ok(None) };
         for (at, body) in &replay[at..] {
             let event = Event { seq: self.state.seq, at: *at, body: body.clone() };

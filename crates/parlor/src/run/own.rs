@@ -63,7 +63,8 @@ impl OwnRun {
     pub(super) fn taken(&mut self, run: RunId) -> Vec<Event> {
         self.awaited = Awaited::Run(run);
         let aside = std::mem::take(&mut self.aside);
-        let is_ours = |event: &Event| matches!(event.body, Body::Run(RunEvent::Started { run: began }) if began == run);
+        let is_ours =
+            |event: &Event| matches!(event.body, Body::Run(RunEvent::Started { run: began }) if began == run);
         if aside.first().is_some_and(is_ours) { aside } else { Vec::new() }
     }
 

@@ -253,7 +253,8 @@ fn a_prompt_tells_its_own_answer_and_nothing_of_the_past() {
     let served = Served::new(&shell, "nous");
     for word in ["FIRST", "SECOND", "THIRD"] {
         let prompt = format!("say {word}");
-        let args = ["attach", "--ephemeral", "--dialect", "nous", "--socket", &served.socket, "--prompt", &prompt];
+        let args =
+            ["attach", "--ephemeral", "--dialect", "nous", "--socket", &served.socket, "--prompt", &prompt];
         assert_eq!(shell.says(&args).trim(), word);
     }
 }

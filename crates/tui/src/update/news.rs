@@ -10,7 +10,9 @@ use crate::thread::Thread;
 use crate::transcript::Scroll;
 use crate::world::Seen;
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind};
-use domain::event::{AskEvent, Body, ContextEvent, Event, Leaving, MessageEvent, QueueEvent, RunEvent, SessionEvent};
+use domain::event::{
+    AskEvent, Body, ContextEvent, Event, Leaving, MessageEvent, QueueEvent, RunEvent, SessionEvent,
+};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News, Ticket};
 use domain::session::SkillEntry;

@@ -8,8 +8,8 @@ use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, WhenBusy};
 use domain::content::{Input, Json, Part, Role, TextKind, Usage};
 use domain::event::{
-    AskEvent, Body, Cause, Compaction, ContextEvent, Event, Finish, Leaving, MessageEvent, Outcome, QueueEvent,
-    RunEvent, SessionEvent, ToolEvent, Trigger,
+    AskEvent, Body, Cause, Compaction, ContextEvent, Event, Finish, Leaving, MessageEvent, Outcome,
+    QueueEvent, RunEvent, SessionEvent, ToolEvent, Trigger,
 };
 use domain::ids::{
     AskId, EntryId, MessageId, Millis, QueuedId, RunId, Seq, SessionId, StepId, ToolRunId, TurnId,
@@ -320,7 +320,9 @@ fn only_what_somebody_else_ended_is_told() {
 fn what_a_mode_means_is_said_when_it_is_known() {
     let all = Abilities::all("test");
     let own_rules = Abilities { policy: false, ..all.clone() };
-    for (can, word) in [(all, "policy set"), (Abilities::untold(), "policy set"), (own_rules, "every consent")] {
+    for (can, word) in
+        [(all, "policy set"), (Abilities::untold(), "policy set"), (own_rules, "every consent")]
+    {
         let mut stage = AttachedUi::on(can.clone(), 80, 24);
         stage.ui.keys("/policy read-only<enter>");
         let ticket = stage.ui.sent()[0].ticket;
