@@ -26,7 +26,7 @@ const MAX_ECHO: usize = 200;
 const TALKING: &[&str] = &["todo", "ask"];
 /// Why a question was denied where no UI could show it, and what whoever started the runtime can do.
 const NOBODY_TO_ASK: &str = "nobody could be asked here. Whoever started this runtime can allow it: with --policy auto-edit (or a \
-                             wider mode), with --allow, or with `policy` in the settings";
+                             wider mode) or with `policy` in the settings";
 
 /// A call that is ready to be decided on, or why it cannot be.
 enum Planned {

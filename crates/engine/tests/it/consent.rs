@@ -67,7 +67,8 @@ async fn dismissed_is_a_no() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_answers_and_the_model_is_told_why() {
-    let how = "nobody could be asked here. Whoever started this runtime can allow it: with --policy";
+    let how = "nobody could be asked here. Whoever started this runtime can allow it: with --policy auto-edit \
+               (or a wider mode) or with `policy` in the settings";
     for (closing, why) in [(Closing::Expired, "nobody answered in time"), (Closing::Unattended, how)] {
         let mut bench = Bench::new(WRITE);
         bench.closings = vec![closing];
