@@ -24,7 +24,7 @@ use domain::ids::{Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::queue::{Mode, QueueKind};
 use domain::signal::{Level, Signal};
-use receipts::{HubCommand, Purpose};
+use receipts::{Compacting, HubCommand, Purpose};
 use roles::{Answers, Greeting, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View};
 use run_names::RunNames;
 use serde_json::json;
@@ -63,6 +63,8 @@ pub struct NousRuntime {
     runs: RunNames,
     tellings: BTreeMap<SessionId, Telling>,
     waiting: BTreeMap<(SessionId, RunId), Waiting>,
+    /// Compactions that are runs of the runtime behind us.
+    compacting: BTreeMap<(SessionId, RunId), Compacting>,
     fresh: Option<Fresh>,
     events: u64,
     minted: u64,
@@ -317,6 +319,7 @@ impl RuntimeRole for NousRuntime {
             (false, false) => {
                 self.connections.remove(&lane);
                 self.waiting.retain(|_, waiting| waiting.lane != lane);
+                self.compacting.retain(|_, compacting| compacting.lane != lane);
             }
         }
     }
@@ -392,6 +395,9 @@ impl RuntimeRole for NousRuntime {
         self.tell(cx, view.session, event.at, &event.body);
         if let Body::Run(RunEvent::Ended { run, outcome }) = &event.body {
             self.run_ended(cx, view.session, *run, outcome);
+            if let Some(compacting) = self.compacting.remove(&(view.session.clone(), *run)) {
+                self.compaction_over(cx, view.session, view.state, *run, compacting, outcome);
+            }
         }
     }
 

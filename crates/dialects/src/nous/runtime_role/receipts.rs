@@ -6,15 +6,23 @@ use super::waiting::Waiting;
 use super::{NousRuntime, reads};
 use crate::nous::entry_name;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
-use domain::event::Trigger;
+use domain::event::{Compaction, Outcome, Trigger};
 use domain::ids::{EntryId, RunId, SessionId};
 use domain::queue::{Mode, QueueKind};
-use domain::state::State;
+use domain::state::{EntryKind, State};
 use roles::{Lane, RuntimeCx, View};
 use serde_json::{Value, json};
 
 /// How often a read is tried again when the hub shows another session, because another connection named one meanwhile.
 const MAX_LOOKS: u32 = 16;
+
+/// Somebody waits for a compaction that is a run.
+#[derive(Debug)]
+pub(super) struct Compacting {
+    pub(super) lane: Lane,
+    id: String,
+    instruction: Option<String>,
+}
 
 /// Who waits, and for what.
 #[derive(Debug)]
@@ -118,6 +126,12 @@ impl NousRuntime {
             (Purpose::Read { session, look, tries }, _) => {
                 self.looked(cx, view, (lane, id), session, look, tries);
             }
+            (Purpose::Compact { session, instruction }, receipt)
+                if !matches!(receipt, Receipt::Compacted { .. }) =>
+            {
+                let compacting = Compacting { lane, id, instruction };
+                self.compacting(cx, view, session, compacting, &receipt);
+            }
             (Purpose::Abort { session, name }, receipt) => {
                 let line = self.aborting(&id, &session, &name, &receipt);
                 self.answer(cx, lane, line);
@@ -174,22 +188,7 @@ impl NousRuntime {
                 ("leaf", json!({ "session_id": session.as_str(), "leaf_id": entry_name::message(leaf) }))
             }
             (Purpose::Compact { session, instruction }, Receipt::Compacted { compaction, .. }) => {
-                let trigger = match compaction.trigger {
-                    Trigger::Manual => "manual",
-                    Trigger::Threshold => "threshold",
-                    Trigger::Overflow => "overflow",
-                };
-                let mut payload = json!({
-                    "session_id": session.as_str(),
-                    "summary": compaction.summary,
-                    "first_kept_entry_id": compaction.first_kept.map(entry_name::message).unwrap_or_default(),
-                    "tokens_before": compaction.tokens_before,
-                    "trigger": trigger,
-                });
-                if let Some(instruction) = instruction {
-                    payload["instruction"] = Value::String(instruction);
-                }
-                ("compaction", payload)
+                ("compaction", compacted(&session, &compaction, instruction))
             }
             _ => return None,
         };
@@ -204,6 +203,68 @@ impl NousRuntime {
             telling.aborting = true;
         }
         answers::ok(id, "accepted", json!({ "command": "abort", "run_id": name }))
+    }
+
+    /// On other wires a compaction is a run: it is answered with what that left behind.
+    fn compacting(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        view: Option<View<'_>>,
+        session: SessionId,
+        compacting: Compacting,
+        receipt: &Receipt,
+    ) {
+        let state = view.filter(|view| *view.session == session).map(|view| view.state);
+        let run = match receipt {
+            Receipt::Started { run, .. } | Receipt::Queued { run, .. } => Some(*run),
+            _ => state.and_then(|state| state.runs.last()).map(|run| run.id),
+        };
+        let Some(run) = run else {
+            let error = why("internal_error", "the compaction began without a name; ask get_messages for it");
+            return self.answer(cx, compacting.lane, answers::error(&compacting.id, error));
+        };
+        let ended = state.and_then(|state| state.run(run)).and_then(|run| run.ended.clone());
+        match (state, ended) {
+            (Some(state), Some((_, outcome))) => {
+                self.compaction_over(cx, &session, state, run, compacting, &outcome);
+            }
+            _ => {
+                self.compacting.insert((session, run), compacting);
+            }
+        }
+    }
+
+    /// The run that was a compaction has ended.
+    pub(super) fn compaction_over(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        session: &SessionId,
+        state: &State,
+        run: RunId,
+        compacting: Compacting,
+        outcome: &Outcome,
+    ) {
+        let Compacting { lane, id, instruction } = compacting;
+        let mut left = state.entries.range(EntryId(run.0)..).map(|(_, entry)| &entry.kind);
+        let compaction = left.find_map(|kind| match kind {
+            EntryKind::Compaction(compaction) => Some(compaction),
+            EntryKind::Message(_) | EntryKind::Notice { .. } => None,
+        });
+        let line = match (compaction, outcome) {
+            (Some(compaction), _) => {
+                answers::ok(&id, "compaction", compacted(session, compaction, instruction))
+            }
+            (None, Outcome::Done) => answers::error(&id, why("command_rejected", "nothing_to_compact")),
+            (None, Outcome::Cancelled) => answers::error(&id, why("command_rejected", "request_aborted")),
+            (None, Outcome::Failed(failure)) => {
+                answers::error(&id, why("provider_error", failure.message.clone()))
+            }
+            (None, Outcome::Interrupted | Outcome::Lost) => {
+                let message = "the runtime went away in the middle of the compaction";
+                answers::error(&id, why("provider_error", message))
+            }
+        };
+        self.answer(cx, lane, line);
     }
 
     /// A run began. Its events come after this.
@@ -286,6 +347,26 @@ impl NousRuntime {
         };
         self.answer(cx, lane, line);
     }
+}
+
+/// The payload of `compaction`. What another wire does not tell of one is empty: its members are all required.
+fn compacted(session: &SessionId, compaction: &Compaction, instruction: Option<String>) -> Value {
+    let trigger = match compaction.trigger {
+        Trigger::Manual => "manual",
+        Trigger::Threshold => "threshold",
+        Trigger::Overflow => "overflow",
+    };
+    let mut payload = json!({
+        "session_id": session.as_str(),
+        "summary": compaction.summary,
+        "first_kept_entry_id": compaction.first_kept.map(entry_name::message).unwrap_or_default(),
+        "tokens_before": compaction.tokens_before,
+        "trigger": trigger,
+    });
+    if let Some(instruction) = instruction {
+        payload["instruction"] = Value::String(instruction);
+    }
+    payload
 }
 
 /// Where the session stood before a run, as the wire names it.

@@ -5,7 +5,7 @@ use crate::bench::session;
 use crate::nous::MAX_WAITING_LINES;
 use domain::command::{Command, QueueCommand, Receipt, Target};
 use domain::content::{Json, Usage};
-use domain::event::{Compaction, Trigger};
+use domain::event::{Body, Compaction, ContextEvent, Outcome, RunEvent, Trigger};
 use domain::ids::EntryId;
 use domain::queue::{Mode, QueueKind};
 use domain::session::{RunSummary, Stats};
@@ -87,6 +87,41 @@ fn extensions_and_compactions_answer_in_their_shapes() {
     let payload = json!({ "session_id": "sess-0001", "summary": "so far", "first_kept_entry_id": "msg-5",
         "tokens_before": 2100, "trigger": "manual", "instruction": "keep names" });
     assert_eq!(answer, Some(ok("compaction", payload)));
+}
+
+#[test]
+fn a_compaction_that_is_a_run_is_answered_at_its_end() {
+    let compaction = Compaction {
+        summary: String::new(),
+        first_kept: None,
+        tokens_before: 0,
+        trigger: Trigger::Manual,
+        unexplained: false,
+        usage: Usage::default(),
+    };
+    let payload = json!({ "session_id": "sess-0001", "summary": "", "first_kept_entry_id": "",
+        "tokens_before": 0, "trigger": "manual" });
+    let wanted = [
+        (true, Outcome::Done, ok("compaction", payload)),
+        (false, Outcome::Done, error("command_rejected", "nothing_to_compact")),
+        (false, Outcome::Cancelled, error("command_rejected", "request_aborted")),
+    ];
+    for (left, outcome, answer) in wanted {
+        let mut core = Core::ready();
+        assert_eq!(core.ask("compact_session", json!({})), None);
+        let run = core.mint_run();
+        let receipt = Receipt::Started { session: core.session.clone(), run };
+        assert_eq!(core.settle_last(Ok(receipt)), None, "it is under way");
+        core.happen(Body::Run(RunEvent::Started { run }));
+        if left {
+            let (entry, compaction) = (EntryId(run.0 + 1), compaction.clone());
+            core.happen(Body::Context(ContextEvent::Compacted { entry, parent: None, compaction }));
+        }
+        assert!(core.answers().is_empty());
+        core.happen(Body::Run(RunEvent::Ended { run, outcome }));
+        assert_eq!(core.answers(), [answer]);
+        assert_eq!(core.ask("ping", json!({})).unwrap()["type"], "pong", "the connection goes on");
+    }
 }
 
 #[test]
