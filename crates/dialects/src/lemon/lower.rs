@@ -246,9 +246,13 @@ pub(super) fn tool_result(result: &domain::tool::ToolResult) -> ToolResult<'_> {
     ToolResult { of: of::RESULT, content, details: details.map(raw) }
 }
 
-/// The message that puts a tool's result into the conversation; `None` while the tool has not ended.
+/// The message that puts a tool's result into the conversation; `None` while the tool has not ended, and for one that was passed over
+/// with its run: a result would say that it was carried out.
 pub(super) fn tool_message(tool: &ToolRun) -> Option<ToolResultMessage<'_>> {
     let domain::tool::ToolPhase::Ended(outcome) = &tool.phase else { return None };
+    if *outcome == ToolOutcome::Cancelled && tool.started_at.is_none() {
+        return None;
+    }
     let ToolResult { content, details, .. } = tool_result(tool.result.as_ref()?);
     Some(ToolResultMessage {
         of: of::TOOL_RESULT,

@@ -196,6 +196,10 @@ impl Telling {
                 }
             }
             Narration::CallResult { tool, call, outcome, result } => {
+                if call.started_at.is_none() && *outcome == ToolOutcome::Cancelled {
+                    // It was passed over with its run, perhaps in the middle of its question: nothing of it was carried out.
+                    return;
+                }
                 if call.started_at.is_none() {
                     // A tool that never ran still has both ends here: clients know tools only by their start.
                     self.tool_started(cx, tool, call.name, call.args);
