@@ -72,7 +72,7 @@ pub const QUIRKS: &[Quirk] = &[
     Quirk {
         name: "breaks_on_select",
         what: "the Python client stops for good when it is asked to select, and says yes to every confirm without its person",
-        ours: "it is recognised by the blank behind its colons, told so, and asked nothing: what needs a yes is denied, and a yes of its own does not count",
+        ours: "it is recognised by how it writes `prompt` and `ui_response`, to the letter, told so, and asked nothing: what needs a yes is denied, and a yes of its own does not count; `--option asked=always` asks all the same",
     },
     Quirk {
         name: "asks_before_it_begins",

@@ -6,6 +6,7 @@
 
 mod asks;
 mod commands;
+mod hand;
 mod opening;
 mod past;
 mod receipts;
@@ -27,6 +28,7 @@ use domain::ids::{AskId, Millis, Seq, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::session::ModelRef;
 use domain::signal::{Board, Level, Signal, WidgetPlace};
+use hand::Hand;
 use receipts::HubCommand;
 use roles::{
     Answers, Drift, Greeting, Item, Lane, Line, Reason, RuntimeCx, RuntimeRole, Tickets, TimerKey, View,
@@ -44,12 +46,11 @@ const ANSWER_WITHIN: &str = "answer-within";
 const MAX_ANSWER_DEADLINE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most commands that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
-/// How the lines of one client begin, and of no other: a blank stands behind the colon. It stops for good at the first `select`, and
-/// says yes to every `confirm` without its person.
-const ANSWERS_BY_ITSELF: &str = "{\"type\": ";
-/// What that client is told once.
+/// The option for a client that is taken for the one that answers by itself and is not: `asked=always`.
+const ASKED: &str = "asked";
+/// What a client that answers by itself is told once.
 const NEVER_ASKED: &str = "This client answers questions by itself, so it is asked nothing: what needs a yes is denied. \
-     Start the runtime with another --policy to allow more.";
+     Start the runtime with another --policy to allow more, or with --option asked=always if its person does answer.";
 /// Something that is being written is due.
 const FLUSH: TimerKey = TimerKey(1);
 /// `ready` waits no longer for what the runtime behind us says of itself.
@@ -97,8 +98,7 @@ pub struct LemonRuntime {
     /// What the runtime behind us can do, where we were told.
     behind: Option<Abilities>,
     greets: Greets,
-    /// The client is the one that answers questions without its person.
-    answers_itself: bool,
+    hand: Hand,
     /// How long a question may wait; `None` for as long as it takes.
     deadline: Option<Duration>,
     /// Sessions that the client was told of in the last list.
@@ -174,7 +174,7 @@ impl LemonRuntime {
         if !self.ui {
             return;
         }
-        if self.answers_itself {
+        if self.hand.answers_itself() {
             let text = format!("\"{}\" was not asked. {NEVER_ASKED}", ask.title);
             return self.notify(cx, session, Level::Warning, text);
         }
@@ -209,7 +209,7 @@ impl LemonRuntime {
         result: Option<Option<Value>>,
         error: Option<Option<Value>>,
     ) {
-        if self.answers_itself {
+        if self.hand.answers_itself() {
             return cx.log("ignored: an answer of a client that gives it without its person");
         }
         match self.questions.hear(id, result, error) {
@@ -320,6 +320,14 @@ impl RuntimeRole for LemonRuntime {
         self.greeting = greeting.clone();
         self.ui = greeting.option("no-ui").is_none_or(|value| value == "false");
         self.compat = if greeting.option("compat") == Some("seed") { Compat::Seed } else { Compat::Peer };
+        match greeting.option(ASKED) {
+            Some("always") => self.hand = Hand::Others,
+            None => {}
+            Some(odd) => {
+                let why = format!("{ASKED}={odd} is not known; there is {ASKED}=always");
+                self.greeting.warnings.push(why);
+            }
+        }
         if let Some(text) = greeting.option(ANSWER_WITHIN) {
             match text.parse().map(Duration::from_secs) {
                 Ok(wait) if wait <= MAX_ANSWER_DEADLINE => self.deadline = (!wait.is_zero()).then_some(wait),
@@ -358,8 +366,7 @@ impl RuntimeRole for LemonRuntime {
         let object = text.trim_start().starts_with('{');
         match serde_json::from_str::<wire::Command>(&text) {
             Ok(command) if object => {
-                if !self.answers_itself && text.trim_start().starts_with(ANSWERS_BY_ITSELF) {
-                    self.answers_itself = true;
+                if self.hand.read(text.trim()) {
                     self.say_signal(
                         cx,
                         &Signal::Notify { level: Level::Warning, text: NEVER_ASKED.to_owned() },
@@ -458,7 +465,7 @@ impl RuntimeRole for LemonRuntime {
     }
 
     fn can_answer(&self) -> Answers {
-        if self.ui && !self.answers_itself {
+        if self.ui && !self.hand.answers_itself() {
             Answers { consent: true, other: true, deadline: self.deadline }
         } else {
             Answers::NONE

@@ -251,18 +251,32 @@ fn breaks_on_select() {
     stage.say(&format!(r#"{{"type":"ui_response","id":{},"result":true,"error":null}}"#, request["id"]));
     assert!(matches!(stage.command().2, Command::Answer { answer: Answer::Allow { .. }, .. }));
 
+    // Who only writes blanks as it does is another.
+    let mut stage = ready();
+    stage.say(r#"{"type": "ping"}"#);
+    stage.say(r#"{"type": "prompt", "text": "go"}"#);
+    stage.forget();
+    assert!(stage.role.can_answer().consent);
+    assert_eq!(asked(&mut stage)["method"], "select");
+
     // The other one is told, and nobody is asked through it: what it says of a question is not its person's word.
+    let its = r#"{"type": "abort", "session_id": null}"#;
     let mut stage = ready();
     assert!(stage.role.can_answer().consent);
-    stage.say(r#"{"type": "ping"}"#);
+    stage.say(its);
     assert_eq!(stage.role.can_answer(), Answers::NONE);
     let told = stage.sent();
-    assert_eq!(told.iter().map(kind).collect::<Vec<_>>(), ["ui_notify", "pong"]);
+    assert_eq!(told.iter().map(kind).collect::<Vec<_>>(), ["ui_notify"]);
     assert_eq!(told[0]["params"]["notify_type"], "warning");
     let text = told[0]["params"]["message"].as_str().expect("words");
     assert!(text.contains("is asked nothing") && text.contains("--policy"), "{text}");
+    assert!(text.contains("--option asked=always"), "{text}");
+    stage.say(its);
     stage.say(r#"{"type": "ping"}"#);
     assert_eq!(kinds(&mut stage), ["pong"], "it is told once");
+    let mut told_otherwise = up(&[("asked", "always")]);
+    told_otherwise.say(its);
+    assert!(told_otherwise.role.can_answer().consent);
     let line = asked(&mut stage);
     assert_eq!(line["type"], "ui_notify");
     assert!(line["params"]["message"].as_str().is_some_and(|text| text.contains("\"Run?\" was not asked")));
