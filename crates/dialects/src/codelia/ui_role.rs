@@ -89,6 +89,8 @@ pub struct CodeliaUi {
     model: Option<ModelRef>,
     /// How hard it thinks, as far as it was said.
     effort: Option<Effort>,
+    /// What it answered that it does not know.
+    lacks: Lacks,
     gathered: BTreeMap<Ticket, GatheredModels>,
 }
 
@@ -102,6 +104,16 @@ struct Starting {
     tries: u32,
     /// It is to be stopped as soon as its name is known.
     stop: Option<Ticket>,
+}
+
+/// Methods that a runtime said it does not have. The document gives it no other word for that.
+#[derive(Debug, Default)]
+struct Lacks {
+    model_list: bool,
+    model_set: bool,
+    session_list: bool,
+    mcp_list: bool,
+    skills_list: bool,
 }
 
 impl CodeliaUi {
@@ -132,7 +144,7 @@ impl CodeliaUi {
     fn capabilities(&self) -> ServerCapabilities {
         let assumed = ServerCapabilities {
             supports_run_cancel: true,
-            supports_ui_requests: true,
+            supports_ui_requests: Some(true),
             ..ServerCapabilities::default()
         };
         self.server.as_ref().and_then(|server| server.server_capabilities.clone()).unwrap_or(assumed)
@@ -464,19 +476,21 @@ impl UiRole for CodeliaUi {
         let server = &self.server.as_ref()?.server;
         let can = self.capabilities();
         let name = format!("{} {}", server.name, server.version);
+        let sets_model = !self.lacks.model_list && !self.lacks.model_set;
         Some(Abilities {
             name: Some(name.trim()).filter(|name| !name.is_empty()).unwrap_or("codelia").to_owned(),
             cancel: can.supports_run_cancel,
-            sessions: true,
-            models: true,
-            servers: can.supports_mcp_list,
-            skills: can.supports_skills_list,
-            consent: can.supports_ui_requests,
-            open_session: true,
+            sessions: !self.lacks.session_list,
+            models: !self.lacks.model_list,
+            servers: can.supports_mcp_list && !self.lacks.mcp_list,
+            skills: can.supports_skills_list && !self.lacks.skills_list,
+            // Who does not say it may ask all the same: only a no is a no.
+            consent: can.supports_ui_requests != Some(false),
+            open_session: !self.lacks.session_list,
             compact: true,
-            set_model: true,
-            // Only a runtime that tells how hard its model thinks can be told.
-            effort: self.effort.is_some(),
+            set_model: sets_model,
+            // It is set together with the model; one that does not take it says so by leaving it out.
+            effort: sets_model && self.model.is_some(),
             ..Abilities::default()
         })
     }

@@ -156,15 +156,16 @@ pub struct TuiLook {
     pub theme: Option<String>,
 }
 
-/// What a runtime can do; absent means that it cannot.
+/// What a runtime can do; absent means that it cannot, unless a member says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ServerCapabilities {
     /// It takes `run.cancel`.
     pub supports_run_cancel: bool,
-    /// It sends `ui.*.request`.
-    pub supports_ui_requests: bool,
+    /// It sends `ui.*.request`; one that leaves this out may do so too.
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    pub supports_ui_requests: Option<bool>,
     /// It takes `mcp.list`.
     pub supports_mcp_list: bool,
     /// It takes `skills.list`.

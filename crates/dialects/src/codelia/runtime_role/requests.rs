@@ -146,7 +146,7 @@ impl CodeliaRuntime {
         let server = Program { name: "parlor".to_owned(), version: self.greeting.version.clone() };
         let server_capabilities = ServerCapabilities {
             supports_run_cancel: can.cancel,
-            supports_ui_requests: true,
+            supports_ui_requests: Some(true),
             supports_mcp_list: can.servers,
             supports_skills_list: can.skills,
             supports_context_inspect: true,

@@ -1,6 +1,7 @@
 //! The UI role alone: what a transcript cannot show of it.
 
 use super::{run_event, said, ui, ui_greeted, ui_running};
+use crate::bench::UiBench;
 use domain::ask::{AskKind, Preview, Risk};
 use domain::command::{
     Command, LibraryCommand, ListCommand, ListScope, Receipt, RefusalKind, RunCommand, SessionCommand,
@@ -81,6 +82,42 @@ fn how_hard_the_model_thinks_is_set_with_the_model() {
     assert_eq!(bench.state.settings.effort, None);
     let ticket = bench.command(set(None));
     assert!(matches!(bench.settlement(ticket), Some(Err(_))));
+}
+
+#[test]
+fn what_a_runtime_can_do_is_what_it_said_and_what_it_answered() {
+    let can = |bench: &UiBench| bench.role.abilities().expect("abilities");
+    let greeted = |capabilities: &str| {
+        let mut bench = ui();
+        bench.hear(&format!(
+            r#"{{"id":"1","result":{{"protocol_version":"0","server":{{"name":"rt","version":"1"}}{capabilities}}}}}"#
+        ));
+        bench
+    };
+    // Whether it asks is known only where it says so.
+    for (capabilities, asks) in [
+        ("", true),
+        (r#","server_capabilities":{}"#, true),
+        (r#","server_capabilities":{"supports_ui_requests":true}"#, true),
+        (r#","server_capabilities":{"supports_ui_requests":false}"#, false),
+    ] {
+        assert_eq!(can(&greeted(capabilities)).consent, asks, "{capabilities}");
+    }
+    // A runtime that names its model can be told how hard it thinks, also where it did not say it.
+    let mut bench = greeted("");
+    assert!(!can(&bench).effort);
+    bench.hear(r#"{"id":"2","result":{"provider":"p","models":["m"],"current":"m"}}"#);
+    assert!(can(&bench).effort && can(&bench).models && can(&bench).set_model);
+    // What it does not know is not offered again.
+    let unknown = r#""error":{"code":-32601,"message":"method not found"}"#;
+    let mut bench = greeted(r#","server_capabilities":{}"#);
+    bench.hear(&format!(r#"{{"id":"2",{unknown}}}"#));
+    let without = can(&bench);
+    assert!(!without.models && !without.set_model && !without.effort && without.sessions);
+    let list = LibraryCommand::List { scope: ListScope::All, limit: None, search: None };
+    bench.command(Command::Library(list));
+    bench.hear(&format!(r#"{{"id":"3",{unknown}}}"#));
+    assert!(!can(&bench).sessions && !can(&bench).open_session);
 }
 
 #[test]

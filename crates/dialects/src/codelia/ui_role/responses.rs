@@ -121,6 +121,9 @@ impl CodeliaUi {
             return cx.drift(Drift::new("response", "an answer to nothing that we asked", line));
         };
         let outcome = outcome.map(RawValue::get);
+        if outcome.as_ref().is_err_and(|error| error.code == METHOD_NOT_FOUND) {
+            self.not_known(&pending);
+        }
         match pending {
             SentRequest::Handshake => match outcome.map(read::<InitializeResult>) {
                 Ok(Ok(server)) => self.greeted(cx, seen, server),
@@ -209,6 +212,24 @@ impl CodeliaUi {
                     lift::<SkillsListResult>(outcome).map(|list| Receipt::Skills(lift_skills(list))),
                 );
             }
+        }
+    }
+
+    /// The runtime does not have the method of a request.
+    fn not_known(&mut self, asked: &SentRequest) {
+        match asked {
+            SentRequest::CurrentModel | SentRequest::Models { wanted: true, .. } => {
+                self.lacks.model_list = true;
+            }
+            SentRequest::SetModel { .. } | SentRequest::SetEffort { .. } => self.lacks.model_set = true,
+            SentRequest::Sessions { .. } | SentRequest::Find => self.lacks.session_list = true,
+            SentRequest::Servers { .. } => self.lacks.mcp_list = true,
+            SentRequest::Skills { .. } => self.lacks.skills_list = true,
+            SentRequest::Handshake
+            | SentRequest::RunStart
+            | SentRequest::Cancel { .. }
+            | SentRequest::Models { wanted: false, .. }
+            | SentRequest::History { .. } => {}
         }
     }
 
