@@ -266,6 +266,7 @@ fn is_time(key: &str) -> bool {
         )
         || lower.contains("duration")
         || lower.contains("elapsed")
+        || lower.ends_with("_per_second")
 }
 
 /// `2026-01-31T…`
@@ -302,6 +303,21 @@ mod tests {
         assert!(Transcript::parse(&loose).is_ok());
         let as_ui = loosen(&transcript, Side::Ui, None).to_string();
         assert!(as_ui.contains(r#"{"id":"$id1","method":"run.start"}"#), "{as_ui}");
+    }
+
+    #[test]
+    fn a_rate_is_as_loose_as_the_time_it_was_made_of() {
+        let recorded = r#"> {"id":1}
+< {"metadata":{"total_tokens":63,"tokens_per_second":103.4,"duration_ms":87}}
+"#;
+        let loose = loosen(&Transcript::parse(recorded).unwrap(), Side::Runtime, None);
+        let told = |tokens, rate| {
+            format!(
+                r#"{{"metadata":{{"total_tokens":{tokens},"tokens_per_second":{rate},"duration_ms":91}}}}"#
+            )
+        };
+        assert!(plays(&loose, 1, &told(63, 98.9)));
+        assert!(!plays(&loose, 1, &told(64, 103.4)), "tokens are counted");
     }
 
     fn plays(loose: &Transcript, line: usize, came: &str) -> bool {

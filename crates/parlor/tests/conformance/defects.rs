@@ -138,5 +138,10 @@ fn a_fault_counts_once() {
             needs_answers.iter().all(|name| !red.contains(name)),
             "{dialect}: one fault, and red are {red:?}"
         );
+        if let Some(mute) = all.iter().find(|defect| defect.name == "does not greet") {
+            let report = on_a_stopped_clock(check(*dialect, Tested::Runtime, &[], &[mute]));
+            let red = crate::red(&report);
+            assert!(red.contains(&"greets") && !red.contains(&"ready-first"), "{dialect}: red are {red:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@ mod defects;
 mod liberties;
 
 use super::{End, Greeting, RuntimeWire, UiWire, main_lane, own, quote, text};
-use crate::check::shared::{greet, prompt};
+use crate::check::shared::{GREETS, greet, prompt};
 use crate::check::talk::Talk;
 use crate::check::{Quote, Scenario, Stop};
 use crate::peer::Carrier;
@@ -127,7 +127,8 @@ fn scenarios() -> Vec<Scenario> {
 }
 
 async fn ready(talk: &mut Talk) -> Result<(), Stop> {
-    let line = talk.until("a line", |line| Some(line.clone())).await?;
+    let line = talk.until("a line", |line| Some(line.clone())).await;
+    let line = line.map_err(|stop| stop.because(GREETS))?;
     if text(&line, "/type") == Some("ready") { Ok(()) } else { Err(Stop::wrong(line.to_string())) }
 }
 

@@ -3,6 +3,7 @@
 use crate::check::defects::making::is;
 use crate::check::defects::{Defect, liberty, said};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// What `ready` may leave out, and what may stand in any line besides.
 pub(super) fn liberties() -> Vec<Defect> {
@@ -13,6 +14,23 @@ pub(super) fn liberties() -> Vec<Defect> {
                     vec![json!({"type":"ready","timestamp":line["timestamp"]})]
                 } else {
                     vec![line]
+                }
+            })
+        }),
+        liberty("has an error for every message", || {
+            let mut runs = BTreeSet::new();
+            said(move |line| {
+                let id = line["id"].to_string();
+                match line["type"].as_str() {
+                    Some("token" | "tool_use" | "tool_result") => {
+                        runs.insert(id);
+                        vec![]
+                    }
+                    Some("done") if runs.contains(&id) => {
+                        let (id, timestamp) = (&line["id"], &line["timestamp"]);
+                        vec![json!({"type":"error","id":id,"error":"no model is here","timestamp":timestamp})]
+                    }
+                    _ => vec![line],
                 }
             })
         }),
