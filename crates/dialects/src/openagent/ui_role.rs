@@ -253,7 +253,7 @@ impl OpenagentUi {
                 }
             }),
             notify::Complete::METHOD => read(raw).map(|complete: notify::Complete| {
-                let model = complete.metadata.as_ref().map(|metadata| metadata.model_used.clone());
+                let model = complete.metadata.as_ref().and_then(|metadata| metadata.model_used.clone());
                 if let Some(query) = self.heard(cx, &complete.query_id) {
                     query.complete(cx, complete);
                     self.uses(cx, model.unwrap_or_default());

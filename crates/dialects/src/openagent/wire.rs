@@ -472,10 +472,12 @@ pub struct SessionItem {
     /// When something last happened.
     #[serde(default, deserialize_with = "lenient::string_or_null")]
     pub updated_at: String,
-    #[serde(default, deserialize_with = "lenient::null_as_default")]
-    pub message_count: u64,
-    #[serde(default, deserialize_with = "lenient::null_as_default")]
-    pub total_tokens: u64,
+    /// Where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_count: Option<u64>,
+    /// Where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
 }
 
 /// The answer to `session.list`.

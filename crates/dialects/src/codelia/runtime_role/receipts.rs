@@ -139,7 +139,8 @@ impl CodeliaRuntime {
             }
             (HubCommand::SessionList { id, all }, Ok(Receipt::Sessions(sessions))) => {
                 let current_workspace_root = (!all).then(|| self.greeting.cwd.clone());
-                let sessions = sessions.into_iter().map(lower_session).collect();
+                let follows = self.greeting.follows;
+                let sessions = sessions.into_iter().map(|session| lower_session(session, follows)).collect();
                 let line = jsonrpc::result(&id, &SessionListResult { sessions, current_workspace_root });
                 (id, Ok(line))
             }
@@ -355,11 +356,12 @@ fn lower_model_set(model: ModelRef, effort: Option<Effort>) -> ModelSetResult {
     ModelSetResult { provider, name, source: Some(SESSION.to_owned()), reasoning }
 }
 
-fn lower_session(session: SessionSummary) -> SessionItem {
+/// The count of a runtime that is another program (`follows`) is 0 where it told none.
+fn lower_session(session: SessionSummary, follows: bool) -> SessionItem {
     SessionItem {
         updated_at: time::write(session.updated_at.0),
         run_id: session.last_run.map(|run| run_name::write(&session.id, run)),
-        message_count: Some(session.messages),
+        message_count: Some(session.messages).filter(|count| !follows || *count > 0),
         last_user_message: session.last_prompt,
         workspace_root: Some(session.project),
         session_id: session.id.to_string(),

@@ -1,5 +1,6 @@
 //! The runtime role alone: what it answers, what it tells, and what it makes of bad input.
 
+use super::super::CodeliaRuntime;
 use super::{SESSION, greeted, said};
 use crate::bench::{RuntimeBench, session, summary};
 use domain::ask::{Answer, AskKind, Choice, Closing};
@@ -220,6 +221,18 @@ fn lists() {
         {"id":"6","result":{"errors":[{"message":"bad","path":"/x"}],"skills":[{"description":"d","dir":"/home/user/p/.skills/s","id":"s","mtime_ms":5,"name":"S","path":"/home/user/p/.skills/s/SKILL.md","scope":"repo"}],"truncated":false}}
     "#]]
     .assert_eq(&said(&mut bench.link));
+}
+
+#[test]
+fn a_count_that_nobody_told_is_left_out() {
+    for (follows, messages, told) in [(true, 0, None), (true, 3, Some(3)), (false, 0, Some(0))] {
+        let greeting = Greeting { follows, ..Greeting::default() };
+        let mut bench = RuntimeBench::open(CodeliaRuntime::new(), session(SESSION), &greeting);
+        let summary = SessionSummary { messages, ..SessionSummary::new(session(SESSION)) };
+        bench.asked(r#"{"id":"1","method":"session.list"}"#, Ok(Receipt::Sessions(vec![summary])));
+        let listed = bench.sent().last().unwrap()["result"]["sessions"][0].clone();
+        assert_eq!(listed.get("message_count").and_then(serde_json::Value::as_u64), told, "{listed}");
+    }
 }
 
 #[test]
@@ -555,7 +568,7 @@ fn a_ui_that_comes_in_the_middle_hears_the_rest() {
     bench.begin("do it");
     let (_, message) = bench.step();
     bench.delta(message, "Hello ");
-    bench.role = Box::new(crate::codelia::CodeliaRuntime::new());
+    bench.role = Box::new(CodeliaRuntime::new());
     bench.forget();
     bench.attach();
     bench.delta(message, "there");

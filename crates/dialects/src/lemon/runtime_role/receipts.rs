@@ -10,7 +10,7 @@ use super::LemonRuntime;
 use crate::session_name;
 use domain::command::{Command, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::ids::{MessageId, SessionId};
-use domain::session::{ModelEntry, ModelRef, SessionSummary};
+use domain::session::{Effort, ModelEntry, ModelRef, SessionSummary};
 use domain::state::State;
 use roles::{RuntimeCx, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -205,6 +205,9 @@ impl LemonRuntime {
         let open = self.open.get(session);
         let view = view.filter(|view| view.session == session);
         let (messages, turns) = view.map_or((stats.messages, stats.turns), |view| counted(view.state));
+        let effort = view.and_then(|view| view.state.settings.effort).map(Effort::name);
+        // What another program does without being told is not known.
+        let thinking_level = effort.or((!self.greeting.follows).then_some("off"));
         let stats = Stats {
             session_id: session_name::write(session).into(),
             message_count: messages,
@@ -212,7 +215,7 @@ impl LemonRuntime {
             is_streaming: open.is_some_and(|open| open.telling.is_running()),
             cwd: open.map_or(self.greeting.cwd.as_str(), |open| open.cwd.as_str()).into(),
             model: lower::model_id(model.as_ref()),
-            thinking_level: "off",
+            thinking_level,
         };
         cx.send(Frame::Stats(StatsLine { session_id: session_name::write(session).into(), stats }).line());
     }
@@ -236,7 +239,8 @@ fn saved(session: SessionSummary) -> Saved<'static> {
         id: name.into(),
         timestamp: session.updated_at.0,
         cwd: session.cwd.into(),
-        title: Some(session.title.into()),
+        // Some wires name a session without a title by its id.
+        title: Some(session.title).filter(|title| *title != session.id.as_str()).map(Into::into),
     }
 }
 

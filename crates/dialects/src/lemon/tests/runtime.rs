@@ -1,16 +1,17 @@
 //! Our server as a client meets it: each way a run can go, and what a transcript cannot show.
 
+use super::super::LemonRuntime;
 use super::super::wire::Frame;
 use super::{kind, kinds, opened, ready, session, speaking};
-use crate::bench::summary;
-use domain::ask::AskKind;
+use crate::bench::{RuntimeBench, summary};
+use domain::ask::{AskKind, Closing};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target};
 use domain::content::{Part, TextKind, Usage};
-use domain::event::{Body, Cause, Failure, MessageEvent, Outcome, RunEvent};
+use domain::event::{Body, Cause, Failure, MessageEvent, Outcome, RunEvent, SessionEvent};
 use domain::ids::{RunId, TurnId};
-use domain::session::{ModelEntry, ModelRef};
+use domain::session::{Effort, ModelEntry, ModelRef, SessionSummary, Stats};
 use domain::signal::{Level, Signal, WidgetPlace};
-use domain::tool::ToolResult;
+use domain::tool::{ToolOutcome, ToolResult};
 use roles::{Greeting, Line, Reason};
 use serde_json::{Value, json};
 
@@ -155,6 +156,63 @@ fn an_end_always_comes() {
 }
 
 #[test]
+fn a_tool_that_was_cancelled_while_it_was_asked_about_is_passed_over() {
+    let (mut stage, message) = speaking();
+    let tool = stage.propose(message, "write", "{}");
+    stage.end_message(message);
+    let consent = stage.consent(tool);
+    let ask = stage.ask("Write?", AskKind::Consent(Box::new(consent)));
+    stage.forget();
+    stage.close_ask(ask, Closing::Withdrawn);
+    stage.end_tool(tool, ToolOutcome::Cancelled, ToolResult::text("cancelled"));
+    stage.end(Outcome::Cancelled);
+    let told = stage.sent();
+    let end = told.iter().find(|line| kind(line) == "turn_end").expect("the end of the turn");
+    assert_eq!(end["event"]["data"][1], json!([]), "it has no result");
+    let executed = told.iter().any(|line| kind(line).starts_with("tool_execution"));
+    assert!(!executed, "{told:?}");
+}
+
+#[test]
+fn the_thinking_level_is_the_one_that_was_chosen_or_left_out() {
+    let level = |follows: bool, effort: Option<Effort>| {
+        let greeting = Greeting { cwd: "/w".to_owned(), follows, ..Greeting::default() };
+        let mut stage = RuntimeBench::open(LemonRuntime::new(), session(1), &greeting);
+        stage.opened("/w");
+        if effort.is_some() {
+            stage.miss(Body::Session(SessionEvent::EffortChosen { effort }));
+        }
+        stage.attach();
+        let boot = stage.command().0;
+        stage.settle(boot, Ok(Receipt::Stats(Stats::default())));
+        stage.forget();
+        stage.say(r#"{"type":"stats"}"#);
+        let ticket = stage.command().0;
+        stage.settle(ticket, Ok(Receipt::Stats(Stats::default())));
+        let told = stage.sent();
+        let stats = told.iter().find(|line| line["type"] == "stats").expect("numbers");
+        stats["stats"].get("thinking_level").cloned()
+    };
+    assert_eq!(level(false, Some(Effort::High)), Some(json!("high")));
+    assert_eq!(level(false, None), Some(json!("off")));
+    assert_eq!(level(true, Some(Effort::Low)), Some(json!("low")));
+    assert_eq!(level(true, None), None, "nobody told");
+}
+
+#[test]
+fn a_session_named_by_its_id_has_no_title() {
+    let mut stage = ready();
+    stage.say(r#"{"type":"list_sessions"}"#);
+    let named = SessionSummary { title: session(2).to_string(), ..SessionSummary::new(session(2)) };
+    let titled = SessionSummary { title: "mend it".to_owned(), ..SessionSummary::new(session(3)) };
+    let ticket = stage.command().0;
+    stage.settle(ticket, Ok(Receipt::Sessions(vec![named, titled])));
+    let told = stage.sent();
+    let titles: Vec<_> = (0..2).map(|at| told[0]["sessions"][at].get("title").cloned()).collect();
+    assert_eq!(titles, [None, Some(json!("mend it"))]);
+}
+
+#[test]
 fn a_run_that_fails_before_the_model_spoke_is_balanced_too() {
     let mut stage = ready();
     stage.begin("go");
@@ -262,7 +320,7 @@ fn a_frame_that_cannot_be_written_is_told() {
 }
 
 /// Our server with two sessions that the client has open.
-fn with_two() -> crate::bench::RuntimeBench {
+fn with_two() -> RuntimeBench {
     let mut stage = ready();
     stage.say(r#"{"type":"start_session"}"#);
     let (ticket, ..) = stage.command();
@@ -341,10 +399,10 @@ fn a_message_ends_before_its_tool_starts() {
     stage.delta(message, "Let me look.");
     let tool = stage.propose(message, "bash", r#"{"command":"ls"}"#);
     stage.start_tool(tool);
-    stage.end_tool(tool, domain::tool::ToolOutcome::Done, ToolResult::text("a.txt"));
+    stage.end_tool(tool, ToolOutcome::Done, ToolResult::text("a.txt"));
     stage.delta(message, "One file.");
     let second = stage.propose(message, "bash", "{}");
-    stage.run_tool(second, domain::tool::ToolOutcome::Done, ToolResult::text("b"));
+    stage.run_tool(second, ToolOutcome::Done, ToolResult::text("b"));
     stage.end_message(message);
     stage.end(Outcome::Done);
     let sent: Vec<Value> = stage.sent().into_iter().filter(|line| line["type"] == "event").collect();
@@ -404,8 +462,7 @@ fn the_deadline_of_questions_can_be_set() {
 #[test]
 fn warnings_are_told_to_who_cannot_see_stderr() {
     let greeting = Greeting { warnings: vec!["openai needs a key".to_owned()], ..Greeting::default() };
-    let mut stage =
-        crate::bench::RuntimeBench::open(super::super::LemonRuntime::new(), session(1), &greeting);
+    let mut stage = RuntimeBench::open(LemonRuntime::new(), session(1), &greeting);
     stage.opened("/w");
     stage.attach();
     let sent = stage.sent();

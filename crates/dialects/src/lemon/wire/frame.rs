@@ -148,9 +148,9 @@ pub struct Stats<'a> {
     /// The model in use.
     #[serde(skip_deserializing)]
     pub model: ModelId<'a>,
-    /// How much it may think.
-    #[serde(skip_deserializing)]
-    pub thinking_level: &'static str,
+    /// How much it may think, where that is known.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub thinking_level: Option<&'static str>,
 }
 
 /// For who looks into the wire.
@@ -213,9 +213,8 @@ pub struct Saved<'a> {
     /// Working directory.
     #[serde(default, deserialize_with = "null_as_default")]
     pub cwd: Cow<'a, str>,
-    /// Ours: we always write it; existing servers do not, and their clients ignore it.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Ours, where there is one; existing servers do not write it, and their clients ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Cow<'a, str>>,
 }
 

@@ -136,7 +136,8 @@ impl OpenagentRuntime {
 
     fn new_query(&mut self, cx: &RuntimeCx<'_>, stream: bool) -> (u64, Query) {
         self.last_query += 1;
-        let telling = Telling::new(format!("q-{}", self.last_query), self.client.style(), stream, cx.now);
+        let (query_id, style) = (format!("q-{}", self.last_query), self.client.style());
+        let telling = Telling::new(query_id, style, self.greeting.follows, stream, cx.now);
         let query = Query {
             stage: QueryStage::Waiting,
             request: None,
@@ -272,7 +273,8 @@ impl OpenagentRuntime {
                 (query.again, query.stage) = (true, QueryStage::Waiting);
                 (query.session, query.run) = (None, None);
                 query.held.clear();
-                query.telling = Telling::new(query.telling.query_id.clone(), style, query.stream, cx.now);
+                let query_id = query.telling.query_id.clone();
+                query.telling = Telling::new(query_id, style, self.greeting.follows, query.stream, cx.now);
                 if self.home.as_ref().is_none_or(|home| !self.runs.contains_key(home)) {
                     self.refused(cx, number, &refusal);
                 }
@@ -421,6 +423,9 @@ impl OpenagentRuntime {
                 let command = Command::Answer { ask: ask.id, answer };
                 self.ask_hub(cx, Target::Session(session.clone()), command, HubCommand::Silent);
             }
+        } else if !self.client.approves() {
+            // It said that it cannot be asked; who else can answer is asked elsewhere.
+            query.telling.asked(&mut self.counters, ask, consent);
         } else {
             let mut lines = query.telling.approval(&mut self.counters, ask, cx.now);
             match lines.pop() {

@@ -138,7 +138,9 @@ impl OpenagentRuntime {
                 let line = with.map(|receipt| match receipt {
                     Receipt::Sessions(sessions) => {
                         self.listed = sessions.iter().map(|session| session.id.clone()).collect();
-                        let sessions = sessions.iter().map(lower_session).collect();
+                        // The existing client reads no list without them.
+                        let told = self.greeting.follows && !self.client.terminal;
+                        let sessions = sessions.iter().map(|session| lower_session(session, told)).collect();
                         let status = "success".to_owned();
                         jsonrpc::result(&id, &ListResult { status, sessions, error: None })
                     }
@@ -205,15 +207,17 @@ fn odd(id: &WireId) -> String {
     )
 }
 
-fn lower_session(session: &SessionSummary) -> SessionItem {
+/// Where only what was told is written (`only_told`), a count of 0 is one that nobody told.
+fn lower_session(session: &SessionSummary, only_told: bool) -> SessionItem {
+    let known = |count: u64| Some(count).filter(|count| !only_told || *count > 0);
     let title = plain::clean(&session.title);
     SessionItem {
         session_id: session_name::write(&session.id),
         title: if title.trim().is_empty() { "new session".to_owned() } else { title },
         created_at: time::write(session.created_at.0),
         updated_at: time::write(session.updated_at.0),
-        message_count: session.messages,
-        total_tokens: session.usage.total(),
+        message_count: known(session.messages),
+        total_tokens: known(session.usage.total()),
     }
 }
 
@@ -241,8 +245,9 @@ fn lower_loaded(session: &SessionSummary, state: Option<&State>) -> LoadResult {
         let (role, timestamp) = (role.to_owned(), time::write(entry.at.0));
         messages.push(SessionMessage { role, content, timestamp, token_count: None });
     }
-    // As lists count them: messages without a text, such as those that only call tools, are some too.
-    let count = session.messages;
+    // As lists count them: messages without a text, such as those that only call tools, are some too. A list of another program may
+    // have told no count; what it then told of the session counts.
+    let count = session.messages.max(messages.len() as u64);
     LoadResult {
         loaded: true,
         session: LoadedSession {

@@ -45,6 +45,8 @@ pub(super) struct Telling {
     /// Its name on the wire.
     pub(super) query_id: String,
     style: Style,
+    /// The runtime is another program, which may not tell everything.
+    follows: bool,
     /// Pieces go out as they come.
     stream: bool,
     began: Millis,
@@ -72,10 +74,11 @@ pub(super) struct Telling {
 }
 
 impl Telling {
-    pub(super) fn new(query_id: String, style: Style, stream: bool, now: Millis) -> Telling {
+    pub(super) fn new(query_id: String, style: Style, follows: bool, stream: bool, now: Millis) -> Telling {
         Telling {
             query_id,
             style,
+            follows,
             stream,
             began: now,
             index: 0,

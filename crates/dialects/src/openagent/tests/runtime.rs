@@ -1,5 +1,6 @@
 //! The runtime's side: what a query says, approvals, and several queries at once.
 
+use super::super::OpenagentRuntime;
 use super::{
     HOME, SIDE, awaiting, by_the_book, consent, greeted, may_it_write, methods, query, runtime, start,
     terminal,
@@ -12,8 +13,10 @@ use domain::command::{
 use domain::content::{Part, TextKind, Usage};
 use domain::event::{AskEvent, Body, Failure, Finish, MessageEvent, Outcome, ToolEvent};
 use domain::ids::{AskId, Millis};
+use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
+use roles::Greeting;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -237,6 +240,47 @@ fn who_requires_approval_is_asked_first_and_who_cannot_be_asked_is_not() {
         let Command::Run(RunCommand::Prompt { options: asked, .. }) = command else { panic!("{command:?}") };
         assert_eq!(asked.ask_first, wanted, "{client} {capabilities} {options}");
     }
+}
+
+#[test]
+fn who_cannot_approve_gets_no_request() {
+    for (capabilities, asked) in [(r#"["streaming"]"#, false), (r#"["streaming","tool_approval"]"#, true)] {
+        let mut bench = greeted(&format!(
+            r#"{{"client_info":{{"name":"x","version":"1"}},"capabilities":{capabilities}}}"#
+        ));
+        query(&mut bench);
+        let (_, message) = bench.step();
+        let tool = bench.propose(message, "write", "{}");
+        may_it_write(&mut bench, tool, Risk::High);
+        let told = methods(&bench.sent());
+        assert_eq!(told.contains(&"tool.request_approval".to_owned()), asked, "{capabilities}");
+        assert!(bench.commands().is_empty(), "nobody said yes");
+    }
+}
+
+#[test]
+fn what_another_program_did_not_count_is_left_out() {
+    let greeting = Greeting { cwd: "/home/user/project".into(), follows: true, ..Greeting::default() };
+    let mut bench = RuntimeBench::open(OpenagentRuntime::new(), session(HOME), &greeting);
+    query(&mut bench);
+    let (step, _) = bench.step();
+    bench.end_step(step, Usage::default());
+    bench.end(Outcome::Done);
+    let lines = bench.sent();
+    let metadata = &lines.last().unwrap()["params"]["metadata"];
+    let known: Vec<&String> = metadata.as_object().unwrap().keys().collect();
+    assert_eq!(known, ["duration_ms", "tools_executed"], "{metadata}");
+    let list = r#"{"jsonrpc":"2.0","id":6,"method":"session.list","params":{}}"#;
+    let summary = || SessionSummary::new(session(HOME));
+    bench.asked(list, Ok(Receipt::Sessions(vec![summary()])));
+    let item = bench.sent()[0]["result"]["sessions"][0].clone();
+    assert!(item.get("message_count").is_none() && item.get("total_tokens").is_none(), "{item}");
+    let load =
+        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"session.load","params":{{"session_id":"{HOME}"}}}}"#);
+    bench.asked(&load, Ok(Receipt::Session { session: summary(), parent: None }));
+    let result = bench.sent()[0]["result"].clone();
+    let told = result["messages"].as_array().unwrap().len();
+    assert!(told > 0 && result["message_count"] == told, "{result}");
 }
 
 #[test]

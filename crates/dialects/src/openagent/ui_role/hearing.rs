@@ -237,7 +237,7 @@ impl Hearing {
         };
         self.outcome = Some(outcome);
         if let Some(metadata) = complete.metadata {
-            let output = metadata.output_tokens.unwrap_or(metadata.total_tokens);
+            let output = metadata.output_tokens.or(metadata.total_tokens).unwrap_or_default();
             self.usage = Usage { input: metadata.input_tokens.unwrap_or(0), output, ..Usage::default() };
         }
     }

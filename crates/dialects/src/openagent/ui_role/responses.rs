@@ -271,7 +271,14 @@ fn tell_messages(cx: &mut UiCx<'_>, session: &SessionId, messages: Vec<SessionMe
 fn lift_session(id: SessionId, item: &SessionItem) -> SessionSummary {
     let at = |text: &str| Millis(time::read(text).unwrap_or(0));
     let (created, updated) = (at(&item.created_at), at(&item.updated_at));
-    summary(id, item.title.clone(), created, updated, item.message_count, item.total_tokens)
+    summary(
+        id,
+        item.title.clone(),
+        created,
+        updated,
+        item.message_count.unwrap_or_default(),
+        item.total_tokens.unwrap_or_default(),
+    )
 }
 
 fn summary(

@@ -156,16 +156,18 @@ pub struct BlockParams {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompleteMetadata {
-    #[serde(default)]
-    pub total_tokens: u64,
-    /// Written tokens per second.
-    #[serde(default)]
-    pub tokens_per_second: f64,
+    /// Where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
+    /// Written tokens per second, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_per_second: Option<f64>,
     /// Names of the tools that ran.
     #[serde(default)]
     pub tools_executed: Vec<String>,
-    #[serde(default, deserialize_with = "lenient::string_or_null")]
-    pub model_used: String,
+    /// Where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_used: Option<String>,
     /// How long it took.
     #[serde(default)]
     pub duration_ms: u64,

@@ -3,6 +3,7 @@
 use super::super::super::wire::code;
 use super::super::super::wire::notify::{Complete, CompleteMetadata, StreamError, StreamFault};
 use super::{Counters, Telling};
+use domain::content::Usage;
 use domain::event::{Failure, Outcome};
 use domain::ids::Millis;
 use domain::signal::Level;
@@ -43,14 +44,16 @@ impl Telling {
             self.say(&StreamError { query_id: self.query_id.clone(), error });
         }
         let duration_ms = at.since(self.began);
+        // Another program that told no tokens did not use none.
+        let counted = |count: u64| (!self.follows || self.usage != Usage::default()).then_some(count);
         let metadata = CompleteMetadata {
-            total_tokens: self.usage.total(),
-            tokens_per_second: per_second(self.usage.output, duration_ms),
+            total_tokens: counted(self.usage.total()),
+            tokens_per_second: counted(self.usage.output).map(|output| per_second(output, duration_ms)),
+            input_tokens: counted(self.usage.input),
+            output_tokens: counted(self.usage.output),
+            model_used: Some(self.model.clone()).filter(|model| !model.is_empty()),
             tools_executed: std::mem::take(&mut self.tools_executed),
-            model_used: self.model.clone(),
             duration_ms,
-            input_tokens: Some(self.usage.input),
-            output_tokens: Some(self.usage.output),
         };
         let query_id = self.query_id.clone();
         let error = failure.map(|failure| failure.message);
