@@ -88,7 +88,11 @@ const WORDS: &[Words] = &[
     ),
     words(Item::Decision, "none", "seen from the result: a denial begins with \"Permission denied: \""),
     words(Item::Consent, "permission.*, ui.confirm.request", "four risks become two; the digest stays here"),
-    words(Item::ConsentScope, "remember", "once and always; until the session closes counts once"),
+    words(
+        Item::ConsentScope,
+        "remember",
+        "once and always; the hub keeps a yes for the session, for the very same action",
+    ),
     words(Item::DenialReason, "reason", ""),
     words(Item::Confirm, "ui.confirm.request", ""),
     words(Item::Choose, "ui.pick.request", "the message stands in the title"),

@@ -93,7 +93,7 @@ impl OwnRun {
         }
     }
 
-    /// Whether the end of this run is the end.
+    /// With the end of another run nothing is over for who waits.
     pub(super) fn ends_with(&self, run: RunId) -> bool {
         match self.awaited {
             Awaited::Nothing => false,
