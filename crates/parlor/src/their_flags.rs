@@ -19,9 +19,12 @@ pub(crate) struct OurFlag {
     why: &'static str,
     /// What to do instead.
     instead: &'static str,
-    /// The command of the screen that does it, and whether a wire has it.
-    there: Option<(&'static str, fn(Dialect) -> bool)>,
+    /// What does it once one is there.
+    there: Option<OnScreen>,
 }
+
+/// A command of the screen, and whether a wire has it.
+type OnScreen = (&'static str, fn(Dialect) -> bool);
 
 impl OurFlag {
     /// What to do instead on a runtime that speaks this wire.

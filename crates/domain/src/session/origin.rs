@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn one_session_has_one_id_and_another_has_another() {
         let one = started(&["agent", "-x"], "/p", Some("s1"));
-        assert_eq!(one.kept_as(), one.clone().kept_as());
+        assert_eq!(one.kept_as(), started(&["agent", "-x"], "/p", Some("s1")).kept_as());
         assert_eq!(started(&["agent"], "/p", None).kept_as(), None);
         let socket = Origin { place: RuntimePlace::Socket { path: "/p".into() }, ..one.clone() };
         for other in [
