@@ -13,7 +13,7 @@ use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind, Usage};
 use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
-use domain::ids::{AskId, Millis, SessionId};
+use domain::ids::{AskId, MessageId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
@@ -21,7 +21,7 @@ use hub::core::Standing;
 use hub::{Hub, LocalPort};
 use own::OwnRun;
 use roles::Answers;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -127,6 +127,10 @@ struct Headless<'a> {
     state: State,
     session: Option<SessionId>,
     own: OwnRun,
+    /// Bytes of the answer that were written, by message.
+    written: BTreeMap<MessageId, usize>,
+    /// The same from before the session was shown again, as far as that did not come again yet.
+    again: BTreeMap<MessageId, usize>,
     /// The whole answer, for the last line of `--json`.
     text: String,
     /// Whether something was said that no line break ended.
@@ -151,6 +155,8 @@ impl<'a> Headless<'a> {
             state: State::new(),
             session: None,
             own: OwnRun::default(),
+            written: BTreeMap::new(),
+            again: BTreeMap::new(),
             text: String::new(),
             in_line: false,
             denied: false,
@@ -165,12 +171,21 @@ impl<'a> Headless<'a> {
     async fn news(&mut self, news: News) -> anyhow::Result<Option<Exit>> {
         match news {
             News::Attached { session, replay, .. } => {
+                let seen = self.session.as_ref().filter(|seen| **seen == session).map(|_| self.state.seq);
                 self.state = State::new();
                 for (at, body) in &replay {
                     self.state.apply(*at, body)?;
                 }
                 self.session = Some(session);
-                self.catch_up(&replay).await
+                if seen == Some(self.state.seq) {
+                    // It is shown again, and nothing happened in between.
+                    return Ok(None);
+                }
+                let written = std::mem::take(&mut self.written);
+                self.again = if seen.is_some() { written } else { BTreeMap::new() };
+                let exit = self.catch_up(&replay).await;
+                self.again.clear();
+                exit
             }
             News::Happened { event, .. } => {
                 self.state.follow(&event)?;
@@ -254,14 +269,14 @@ impl<'a> Headless<'a> {
                 let ours =
                     self.state.message(*message).is_some_and(|m| m.role == domain::content::Role::Assistant);
                 if ours {
-                    self.write(text);
+                    self.answer(*message, text);
                 }
             }
             Body::Message(MessageEvent::PartAdded { message, part }) => {
                 let ours =
                     self.state.message(*message).is_some_and(|m| m.role == domain::content::Role::Assistant);
                 if ours {
-                    self.part(part);
+                    self.part(*message, part);
                 }
             }
             Body::Message(MessageEvent::Ended { .. }) => self.end_line(),
@@ -293,14 +308,16 @@ impl<'a> Headless<'a> {
         Ok(None)
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, message: MessageId, part: &Part) {
         match part {
-            Part::Text(text) => self.write(text),
+            Part::Text(text) => self.answer(message, text),
             Part::Code { language, text, .. } => {
                 let language = language.as_deref().unwrap_or_default();
-                self.write(&format!("```{language}\n{}\n```\n", text.trim_end()));
+                self.answer(message, &format!("```{language}\n{}\n```\n", text.trim_end()));
             }
-            Part::Diff { text, .. } => self.write(&format!("```diff\n{}\n```\n", text.trim_end())),
+            Part::Diff { text, .. } => {
+                self.answer(message, &format!("```diff\n{}\n```\n", text.trim_end()));
+            }
             Part::Thought { .. } | Part::Image { .. } | Part::Tool(_) | Part::Opaque { .. } => {}
         }
     }
@@ -352,6 +369,15 @@ impl<'a> Headless<'a> {
             Outcome::Done if self.denied => Exit::Denied,
             Outcome::Done => Exit::Done,
         }
+    }
+
+    /// A piece of the answer, without what of it was written before the session was shown again.
+    fn answer(&mut self, message: MessageId, text: &str) {
+        *self.written.entry(message).or_default() += text.len();
+        let before = self.again.entry(message).or_default();
+        let known = text.len().min(*before);
+        *before -= known;
+        self.write(text.get(known..).unwrap_or_default());
     }
 
     fn write(&mut self, text: &str) {
