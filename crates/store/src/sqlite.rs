@@ -47,10 +47,12 @@ use session::Writer;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long another program's commit is waited for.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long to wait before a file that is being set up by another is opened again.
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
 /// Most bytes that the write-ahead log keeps between commits.
 const JOURNAL_LIMIT: i64 = 16 * 1024 * 1024;
 /// How often a file that is replaced while it is opened is opened anew.
@@ -84,7 +86,7 @@ impl SqliteStore {
         place::prepare(directory, &path)?;
         for _ in 0..OPENINGS {
             let before = presence::id(&path);
-            let opened = open(&path);
+            let opened = open_patiently(&path);
             if presence::id(&path) != before {
                 continue;
             }
@@ -217,6 +219,20 @@ impl SqliteStore {
         );
         self.done(read)?;
         Ok(text)
+    }
+}
+
+/// Opens the file, also while others do. Two that turn a fresh file into one with a log would wait for each other, so SQLite refuses one
+/// of them at once, whatever its patience.
+fn open_patiently(path: &Path) -> Result<Connection, StoreError> {
+    let begun = Instant::now();
+    loop {
+        match open(path) {
+            Err(StoreError::Locked { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
+                std::thread::sleep(BUSY_PAUSE)
+            }
+            opened => return opened,
+        }
     }
 }
 

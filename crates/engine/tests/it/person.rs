@@ -56,7 +56,7 @@ async fn a_mode_that_denies_and_the_workspace_hold_for_the_person_too() {
     let mut bench = bench(Policy::ReadOnly);
     let refused = jobs(&mut bench, run("echo hi > f", None)).await.unwrap_err();
     assert_eq!((refused.kind, bench.get("f")), (RefusalKind::NotAllowed, None));
-    let refused = jobs(&mut bench, start("sleep 30")).await.unwrap_err();
+    let refused = jobs(&mut bench, start("sleep 30 > f")).await.unwrap_err();
     assert_eq!(refused.kind, RefusalKind::NotAllowed);
     let mut bench = self::bench(Policy::Ask);
     let outside = jobs(&mut bench, run("ls", Some("/"))).await.unwrap_err();
