@@ -54,9 +54,26 @@ impl Core {
     pub(super) fn named(&mut self, session: &SessionId, name: &str) {
         let (session, theirs) = (self.here(session), SessionId::of_peer(name));
         if session != theirs && !self.sessions.contains_key(&theirs) {
-            self.call(&session, theirs);
+            match self.origin.is_none() && self.is_untouched(&session) {
+                // Nobody keeps our id but us: the next program in our place would not know it.
+                true => self.take_name(&session, &theirs),
+                false => self.call(&session, theirs),
+            }
         }
         self.named_kept(&session, name);
+    }
+
+    /// A session in which nothing was said yet stands under the runtime's name from now on.
+    fn take_name(&mut self, session: &SessionId, theirs: &SessionId) {
+        let Some(live) = self.sessions.get(session) else { return };
+        let (cwd, project) = (live.state.settings.cwd.clone(), live.state.settings.project.clone());
+        self.open_new(theirs, cwd, project);
+        self.move_to(session, theirs);
+    }
+
+    /// Whether nothing was said in a session that is here.
+    pub(super) fn is_untouched(&self, session: &SessionId) -> bool {
+        self.state(session).is_some_and(|state| state.runs.is_empty() && state.entries.is_empty())
     }
 
     /// The runtime's name of a session that has an id of ours.

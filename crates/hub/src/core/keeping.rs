@@ -78,7 +78,7 @@ impl Core {
             return;
         }
         let origin = origin.named(name);
-        if live.state.runs.is_empty() && live.state.entries.is_empty() {
+        if self.is_untouched(session) {
             self.next_request += 1;
             let id = RequestId(self.next_request);
             self.out.push(Out::Fetch { id, request: Request::Find { origin: Box::new(origin.clone()) } });
@@ -165,7 +165,7 @@ impl Core {
     }
 
     /// A session in which nothing was said stands under another id from now on; who sees it goes along.
-    fn move_to(&mut self, from: &SessionId, to: &SessionId) {
+    pub(super) fn move_to(&mut self, from: &SessionId, to: &SessionId) {
         let Some(left) = self.sessions.remove(from) else { return };
         let settings = left.state.settings;
         if let Some(live) = self.sessions.get_mut(to) {

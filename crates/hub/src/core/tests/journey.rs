@@ -104,6 +104,29 @@ fn a_prompt_for_a_listed_session_opens_it_there_first() {
 }
 
 #[test]
+fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_stays_known() {
+    let (mut bench, ground) = in_front();
+    bench.step(In::Named { session: ground.clone(), name: "theirs".into() });
+    let theirs = SessionId::of_peer("theirs");
+    assert_eq!(bench.core.current(TERMINAL), Some(&theirs), "who saw it went along");
+    for (target, text) in [(theirs.clone(), "by its name"), (ground.clone(), "by its first id")] {
+        let ticket = wish(&mut bench, Target::Session(target), say_prompt(text));
+        let (prompted, _) = asked(&bench);
+        answers(&mut bench, prompted, Ok(Receipt::Done));
+        match settled(&bench, ticket) {
+            Some(Ok(Receipt::Started { session, .. })) => assert_eq!(session, theirs),
+            settled => panic!("{settled:?}"),
+        }
+        says(&mut bench, &ground, text, Said::RunStarted);
+        says(&mut bench, &ground, text, Said::RunEnded(Outcome::Done));
+    }
+    assert_eq!(prompts(&bench), ["by its name", "by its first id"]);
+    // Once something was said, the id that was told stays.
+    bench.step(In::Named { session: ground, name: "another".into() });
+    assert_eq!(bench.core.current(TERMINAL), Some(&theirs));
+}
+
+#[test]
 fn a_session_that_cannot_be_opened_is_refused_and_nothing_goes_elsewhere() {
     let (mut bench, ground) = in_front();
     let ticket = wish(&mut bench, Target::Session(other()), say_prompt("go on"));

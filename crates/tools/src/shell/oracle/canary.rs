@@ -183,6 +183,8 @@ impl Canary {
         for args in [
             &["init", "-q"][..],
             &["add", "a.txt", "b.txt", "src/lib.rs", "tracked"],
+            // Its maintenance would go on in the background and be taken for what is tried next.
+            &["config", "maintenance.auto", "false"],
             &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"],
             &["tag", "v1"],
         ] {
