@@ -382,15 +382,7 @@ impl Core {
                 self.out.push(Out::Order(Order::PolicyChanged { session, policy }));
                 self.done(ui, ticket)
             }
-            Command::UpdateContext(context) => {
-                let live = self.live_mut(&session)?;
-                if context.is_size_only() {
-                    live.ui_context.size = context.size;
-                } else {
-                    live.ui_context = context;
-                }
-                self.done(ui, ticket)
-            }
+            Command::UpdateContext(context) => self.update_context(ui, ticket, session, context),
             Command::Run(RunCommand::Compact { .. })
             | Command::Session(SessionCommand::SetModel { .. } | SessionCommand::SetEffort { .. }) => {
                 self.idle(&session)?;

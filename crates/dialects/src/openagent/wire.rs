@@ -226,6 +226,12 @@ pub struct ContextResult {
     pub status: String,
 }
 
+impl ContextResult {
+    pub fn success() -> ContextResult {
+        ContextResult { status: "success".to_owned() }
+    }
+}
+
 /// How a query is to be answered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -197,6 +197,19 @@ impl Core {
                 unknown.hint = Some(refusal.message);
                 self.settle(ui, ticket, Err(unknown));
             }
+            (Err(refusal), In::Command { target: Target::Session(session), .. })
+                if refusal.kind == RefusalKind::SessionUnknown
+                    && self.is_untouched(&session)
+                    && !self.names.theirs.contains_key(&session) =>
+            {
+                let what = "the runtime left this session before anything was said in it, and cannot go back";
+                let refusal = Refusal::new(RefusalKind::SessionUnknown, what);
+                self.settle(
+                    ui,
+                    ticket,
+                    Err(refusal.hint("go on in another session, or start the runtime again")),
+                );
+            }
             (Err(refusal), _) => self.settle(ui, ticket, Err(refusal)),
         }
     }

@@ -15,6 +15,7 @@ use domain::grammar::Grammar;
 use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Order, Report, Ticket};
 use domain::session::{Origin, Policy, SessionSummary};
+use domain::signal::UiContext;
 use domain::state::State;
 use std::sync::Arc;
 use store::Opened;
@@ -184,6 +185,11 @@ pub(super) enum Purpose {
         title: Option<String>,
         id: Option<SessionId>,
     },
+    /// What the UI told of its surroundings holds when its folder is there.
+    Context {
+        session: SessionId,
+        context: Box<UiContext>,
+    },
 }
 
 /// Whom an input is about: it must not overtake another about the same.
@@ -205,8 +211,14 @@ impl Core {
 
     /// Whether the UI is on its way to another session: what it says next is meant there.
     pub fn is_moving(&self, ui: UiId) -> bool {
-        let moves = |purpose: &Purpose| {
-            matches!(purpose, Purpose::Open { moves: true, .. } | Purpose::Load | Purpose::New { .. })
+        let moves = |purpose: &Purpose| match purpose {
+            Purpose::Open { moves, .. } => *moves,
+            Purpose::Load | Purpose::New { .. } | Purpose::Context { .. } => true,
+            Purpose::Delete { .. }
+            | Purpose::List
+            | Purpose::History { .. }
+            | Purpose::Export { .. }
+            | Purpose::Save { .. } => false,
         };
         self.pending.values().any(|pending| pending.ui == ui && moves(&pending.purpose))
             || self.consulted.values().any(|asked| asked.ui == ui && super::engine::moves(&asked.command))
@@ -431,6 +443,9 @@ impl Core {
             (Purpose::New { cwd, title, id }, Answer::Folder) => {
                 self.create(Some(cwd), title, id).and_then(|session| self.enter(ui, ticket, &session))
             }
+            (Purpose::Context { session, context }, Answer::Folder) => {
+                self.take_context(&session, *context).and_then(|()| self.done(ui, ticket))
+            }
             (purpose, answer) => {
                 self.out.push(Out::Log(format!("{purpose:?} was answered with {answer:?}")));
                 Err(Refusal::new(RefusalKind::Internal, "the store answered something else"))
@@ -439,6 +454,33 @@ impl Core {
         if let Err(refusal) = settled {
             self.settle(ui, ticket, Err(refusal));
         }
+    }
+
+    /// Takes what a UI told of its surroundings. A folder that it goes to has to be there: tools begin in it.
+    pub(super) fn update_context(
+        &mut self,
+        ui: UiId,
+        ticket: Ticket,
+        session: SessionId,
+        context: UiContext,
+    ) -> Result<(), Refusal> {
+        let known = &self.live(&session)?.ui_context.cwd;
+        match context.cwd.clone().filter(|cwd| known.as_ref() != Some(cwd)) {
+            Some(path) => {
+                let purpose = Purpose::Context { session, context: Box::new(context) };
+                self.fetch(ui, ticket, purpose, Request::Folder { path })
+            }
+            None => self.take_context(&session, context).and_then(|()| self.done(ui, ticket)),
+        }
+    }
+
+    fn take_context(&mut self, session: &SessionId, context: UiContext) -> Result<(), Refusal> {
+        let live = self.live_mut(session)?;
+        match context.is_size_only() {
+            true => live.ui_context.size = context.size,
+            false => live.ui_context = context,
+        }
+        Ok(())
     }
 
     /// The store has opened a session for a UI; nobody else needs it if that one has left.

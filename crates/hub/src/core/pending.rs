@@ -69,6 +69,7 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
             _ => 0,
         },
         Purpose::New { cwd, title, .. } => cwd.len() + maybe(title),
+        Purpose::Context { context, .. } => context.weight(),
         Purpose::Delete { .. }
         | Purpose::List
         | Purpose::History { .. }

@@ -23,6 +23,7 @@ use domain::ids::{AskId, MessageId, Millis, RunId, SessionId, StepId, ToolRunId,
 use domain::port::{Order, Report, Ticket, TurnBrief, TurnEnd};
 use domain::queue::{Mode, QueueKind};
 use domain::session::{Effort, Policy, SessionSummary};
+use domain::signal::UiContext;
 use domain::state::State;
 use domain::tool::{Decider, Decision, ToolOutcome, ToolResult};
 use roles::Answers;
@@ -218,6 +219,17 @@ fn allow() -> Answer {
 
 fn yes() -> Decision {
     Decision { allowed: true, by: Decider::Policy, scope: Scope::Once, reason: None, digest: None }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_no_place_to_work_in() {
+    let mut bench = Bench::new();
+    let at = |cwd: &str| Command::UpdateContext(UiContext { cwd: Some(cwd.into()), ..UiContext::default() });
+    bench.command(TERMINAL, at("/w/sub")).expect("it is there");
+    let refusal = bench.command(TERMINAL, at(GONE)).expect_err("refused");
+    assert_eq!(refusal.kind, RefusalKind::Invalid);
+    let brief = bench.prompt("where");
+    assert_eq!(brief.ui_context.cwd.as_deref(), Some("/w/sub"));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::super::fences::{Fences, Piece};
 use super::super::plain;
 use super::super::wire::{
-    ApproveResult, DeleteResult, ExportResult, ListResult, LoadResult, LoadedSession, SaveResult,
-    SessionItem, SessionMessage,
+    ApproveResult, Context, ContextResult, DeleteResult, ExportResult, ListResult, LoadResult, LoadedSession,
+    SaveResult, SessionItem, SessionMessage,
 };
 use super::requests::{cancel_line, refusal_error};
 use super::{MAX_REMEMBERED, OpenagentRuntime};
@@ -37,6 +37,11 @@ pub(super) enum HubCommand {
     /// The run of a query.
     Query {
         query: u64,
+    },
+    /// What the client told of its surroundings, and what holds if it is refused.
+    Context {
+        id: WireId,
+        before: Box<Context>,
     },
     Cancel {
         id: WireId,
@@ -94,8 +99,19 @@ impl OpenagentRuntime {
             HubCommand::Prepared { query } => {
                 if let Err(refusal) = with {
                     cx.log(format!("the context of a query was refused: {refusal}"));
+                    if self.context.cwd.take().is_some() {
+                        // Without the folder that is not there the rest of it may do.
+                        return self.prepare(cx, query);
+                    }
                 }
                 return self.send_prompt(cx, query);
+            }
+            HubCommand::Context { id, before } => {
+                if with.is_err() {
+                    self.context = *before;
+                }
+                let line = with.map(|_| jsonrpc::result(&id, &ContextResult::success()));
+                (id, line)
             }
             HubCommand::Query { query } => return self.prompted(cx, view, query, with),
             HubCommand::Cancel { id, query_id } => match with {

@@ -49,8 +49,10 @@ impl OpenagentRuntime {
             }
             ApproveParams::METHOD => self.approve(cx, &id, params),
             Context::METHOD => read(params).map(|newer: Context| {
-                self.update_context(cx, newer);
-                cx.send(jsonrpc::result(&id, &ContextResult { status: "success".to_owned() }));
+                let before = Box::new(self.context.clone());
+                if !self.update_context(cx, newer, HubCommand::Context { id: id.clone(), before }) {
+                    cx.send(jsonrpc::result(&id, &ContextResult::success()));
+                }
             }),
             SaveParams::METHOD => self.save(cx, &id, params),
             LoadParams::METHOD => self.load(cx, &id, params),
@@ -67,20 +69,24 @@ impl OpenagentRuntime {
     /// Takes a message of the client that wants no answer.
     pub(super) fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
         match (method, read::<Context>(params)) {
-            (Context::METHOD, Ok(newer)) => self.update_context(cx, newer),
+            (Context::METHOD, Ok(newer)) => {
+                self.update_context(cx, newer, HubCommand::Silent);
+            }
             (Context::METHOD, Err(error)) => cx.log(format!("ignored: {method}: {}", error.message)),
             _ => cx.log(format!("ignored: notification {method:?}; a request needs an id")),
         }
     }
 
-    /// Without a session there is nobody to tell; it is told with the first query.
-    fn update_context(&mut self, cx: &mut RuntimeCx<'_>, newer: Context) {
+    /// Whether the hub was told. Without a session there is nobody to tell; it is told with the first query.
+    fn update_context(&mut self, cx: &mut RuntimeCx<'_>, newer: Context, waits: HubCommand) -> bool {
         let tells = context::tells(&newer) || newer.env.is_some();
         context::merge(&mut self.context, newer);
-        if tells && self.home.is_some() {
+        let told = tells && self.home.is_some();
+        if told {
             let command = Command::UpdateContext(context::lift(&self.context));
-            self.ask_hub(cx, self.at_home(), command, HubCommand::Silent);
+            self.ask_hub(cx, self.at_home(), command, waits);
         }
+        told
     }
 
     /// A second handshake replaces what the first said.

@@ -140,6 +140,20 @@ fn a_session_that_cannot_be_opened_is_refused_and_nothing_goes_elsewhere() {
 }
 
 #[test]
+fn a_session_that_was_left_before_anything_was_said_in_it_says_why_it_is_gone() {
+    let (mut bench, ground) = in_front();
+    wish(&mut bench, Target::Session(other()), say_prompt("go on"));
+    let (open, _) = asked(&bench);
+    answers(&mut bench, open, opened(&other()));
+    let back = wish(&mut bench, Target::Session(ground), say_prompt("back"));
+    let (open, _) = asked(&bench);
+    answers(&mut bench, open, Err(Refusal::new(RefusalKind::SessionUnknown, "no such session")));
+    let refusal = settled(&bench, back).expect("settled").expect_err("refused");
+    assert_eq!(refusal.kind, RefusalKind::SessionUnknown);
+    assert!(refusal.to_string().contains("before anything was said in it"), "{refusal}");
+}
+
+#[test]
 fn what_is_told_of_a_session_is_its_history() {
     let (mut bench, _) = in_front();
     let history =
