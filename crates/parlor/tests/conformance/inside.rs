@@ -134,8 +134,15 @@ async fn converse(ui: LocalUi) {
         Command::Run(RunCommand::Prompt { input: Input::text("hello"), options: PromptOptions::default() });
     let _ = port.command(Ticket(1), Target::Current, prompt).await;
     while let Some(news) = news.recv().await {
-        match news {
-            News::Happened { event, .. } => match &event.body {
+        // A session that takes its runtime's name is shown again, with what has happened in it meanwhile.
+        let bodies = match news {
+            News::Attached { replay, .. } => replay.into_iter().map(|(_, body)| body).collect(),
+            News::Happened { event, .. } => vec![event.body.clone()],
+            News::Link(LinkState::Lost(_)) | News::Settled { ticket: Ticket(1), with: Err(_) } => return,
+            News::Signal { .. } | News::Settled { .. } | News::Link(_) => Vec::new(),
+        };
+        for body in bodies {
+            match body {
                 Body::Ask(AskEvent::Opened(ask)) => {
                     let answer = match ask.kind {
                         AskKind::Consent(_) => Answer::Deny { reason: None },
@@ -147,9 +154,7 @@ async fn converse(ui: LocalUi) {
                 }
                 Body::Run(RunEvent::Ended { .. }) => return,
                 _ => {}
-            },
-            News::Link(LinkState::Lost(_)) | News::Settled { ticket: Ticket(1), with: Err(_) } => return,
-            News::Attached { .. } | News::Signal { .. } | News::Settled { .. } | News::Link(_) => {}
+            }
         }
     }
 }

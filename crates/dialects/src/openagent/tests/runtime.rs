@@ -259,6 +259,19 @@ fn who_cannot_approve_gets_no_request() {
 }
 
 #[test]
+fn every_model_that_could_be_used_is_listed_and_the_one_in_use_is_loaded() {
+    let mut bench = runtime();
+    bench.say(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol_version":"1.0.0"}}"#);
+    let models = bench.sent()[0]["result"]["models"].clone();
+    let listed: Vec<_> =
+        models.as_array().unwrap().iter().map(|model| (&model["name"], &model["loaded"])).collect();
+    assert_eq!(
+        format!("{listed:?}"),
+        r#"[(String("offline/echo"), Bool(true)), (String("anthropic/claude"), Bool(false))]"#
+    );
+}
+
+#[test]
 fn what_another_program_did_not_count_is_left_out() {
     let greeting = Greeting { cwd: "/home/user/project".into(), follows: true, ..Greeting::default() };
     let mut bench = RuntimeBench::open(OpenagentRuntime::new(), session(HOME), &greeting);
