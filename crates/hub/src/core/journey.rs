@@ -54,7 +54,8 @@ impl Core {
     pub(super) fn named(&mut self, session: &SessionId, name: &str) {
         let (session, theirs) = (self.here(session), SessionId::of_peer(name));
         if session != theirs && !self.sessions.contains_key(&theirs) {
-            match self.origin.is_none() && self.is_untouched(&session) {
+            let is_free = self.is_untouched(&session) && !self.is_waited_for(&session);
+            match self.origin.is_none() && is_free {
                 // Nobody keeps our id but us: the next program in our place would not know it.
                 true => self.take_name(&session, &theirs),
                 false => self.call(&session, theirs),
@@ -74,6 +75,11 @@ impl Core {
     /// Whether nothing was said in a session that is here.
     pub(super) fn is_untouched(&self, session: &SessionId) -> bool {
         self.state(session).is_some_and(|state| state.runs.is_empty() && state.entries.is_empty())
+    }
+
+    /// Whether the runtime was asked something in a session: whoever waits for that must not be led elsewhere meanwhile.
+    fn is_waited_for(&self, session: &SessionId) -> bool {
+        self.consulted.values().any(|consulted| consulted.session == *session)
     }
 
     /// The runtime's name of a session that has an id of ours.

@@ -311,17 +311,12 @@ impl Shell {
             true => self.without_past(rest, tells, is_refused),
             false => self.with_past(&settled, rest, arriving),
         };
-        // On the way to another session its name is that of the next one.
-        let name = name.filter(|_| !arriving);
-        if !self.core.keeps_theirs() && !settled.iter().any(comes_there) {
-            // A receipt holds the id of its session: nobody is told one that does not last.
-            self.learn_name(name.clone());
-        }
         for effect in settled {
             self.perform_remote(effect);
         }
-        // What is kept under a name is looked for before anything more is taken of that session.
-        self.learn_name(name);
+        // On the way to another session its name is that of the next one. What is kept under a name is looked for before anything
+        // more is taken of that session.
+        self.learn_name(name.filter(|_| !arriving));
         self.tell_past(tells);
         let placed = tells.now != Past::Unplaced;
         let early = self.remote.as_mut().filter(|_| placed).map(|remote| std::mem::take(&mut remote.early));

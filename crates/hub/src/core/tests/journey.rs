@@ -121,9 +121,13 @@ fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_
         says(&mut bench, &ground, text, Said::RunEnded(Outcome::Done));
     }
     assert_eq!(prompts(&bench), ["by its name", "by its first id"]);
-    // Once something was said, the id that was told stays.
+    // Once something was said, or is being said, the id that was told stays.
     bench.step(In::Named { session: ground, name: "another".into() });
     assert_eq!(bench.core.current(TERMINAL), Some(&theirs));
+    let (mut bench, ground) = in_front();
+    wish(&mut bench, Target::Current, say_prompt("named while this is under way"));
+    bench.step(In::Named { session: ground.clone(), name: "theirs".into() });
+    assert_eq!(bench.core.current(TERMINAL), Some(&ground));
 }
 
 #[test]
