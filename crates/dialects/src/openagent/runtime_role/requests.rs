@@ -253,6 +253,11 @@ impl OpenagentRuntime {
                        leave it out, or save without the history";
             return Err(invalid(why));
         }
+        if !history && params.include_blocks == Some(true) {
+            let why = "blocks are part of the messages here, so they cannot be saved without the history; leave one of \
+                       the two out";
+            return Err(invalid(why));
+        }
         if self.home.is_none() {
             let why = "there is no session to save yet; send a query first";
             return Err(RpcError::new(code::AGENT, words(code::AGENT, why)));

@@ -84,6 +84,10 @@ fn bad_input_is_answered_and_harmless() {
         (r#"{"jsonrpc":"2.0","id":12,"method":"agent.query","params":{"message":" "}}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":12,"method":"session.delete","params":{}}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":12,"method":"session.save","params":{"include_blocks":false}}"#, -32602),
+        (
+            r#"{"jsonrpc":"2.0","id":12,"method":"session.save","params":{"include_history":false,"include_blocks":true}}"#,
+            -32602,
+        ),
         (r#"{"id":12,"method":"session.list","params":{}}"#, -32600),
         (r#"{"jsonrpc":"1.0","id":12,"method":"session.list","params":{}}"#, -32600),
     ] {

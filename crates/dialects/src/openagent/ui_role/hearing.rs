@@ -237,8 +237,9 @@ impl Hearing {
         };
         self.outcome = Some(outcome);
         if let Some(metadata) = complete.metadata {
-            let output = metadata.output_tokens.or(metadata.total_tokens).unwrap_or_default();
-            self.usage = Usage { input: metadata.input_tokens.unwrap_or(0), output, ..Usage::default() };
+            // A sum alone says nothing of what was read and what was written.
+            let (input, output) = (metadata.input_tokens.unwrap_or(0), metadata.output_tokens.unwrap_or(0));
+            self.usage = Usage { input, output, ..Usage::default() };
         }
     }
 
