@@ -26,4 +26,5 @@ pub mod signal;
 pub mod state;
 pub mod steering;
 pub mod tool;
+pub mod ui_files;
 pub mod weight;

@@ -13,6 +13,7 @@ use crate::session::{Effort, ModelRef, Policy};
 use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
 use crate::tool::{ToolResult, ToolRun};
+use crate::ui_files::{FileAnswer, FileRequest, FileRequestId, UiFiles};
 use std::sync::Arc;
 
 /// Correlates a command with its receipt or refusal.
@@ -50,6 +51,8 @@ pub struct TurnBrief {
     pub attended: bool,
     /// What the UI knows about where the person works.
     pub ui_context: UiContext,
+    /// What a UI of this session does with files on our behalf.
+    pub ui_files: UiFiles,
     /// The entry that the turn's first message hangs off.
     pub leaf: Option<EntryId>,
     /// Set when the turn goes on in the middle of a step, after a crash: its consents are still open.
@@ -144,6 +147,8 @@ pub enum Order {
     },
     /// The UI that offered tools for the run under way is gone: nobody performs them any more.
     OffersGone { session: SessionId },
+    /// A UI has answered what it was asked to do with a file, or nobody is left who could.
+    FileDone { session: SessionId, id: FileRequestId, with: FileAnswer },
     /// The session is closed: let go of what you keep for it.
     Forget { session: SessionId },
 }
@@ -186,6 +191,8 @@ pub enum Report {
     Said { session: SessionId, fact: Fact },
     /// A one-way word to the UIs of a session.
     Signal { session: SessionId, signal: Signal },
+    /// A tool wants a file that a UI may hold; [`Order::FileDone`] answers.
+    FileWanted { session: SessionId, id: FileRequestId, request: FileRequest },
     /// A consulted command is settled.
     Settled { ticket: Ticket, with: Result<Receipt, Refusal> },
 }

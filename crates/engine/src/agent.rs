@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Ground};
 use crate::consult::Consulted;
+use crate::editor::{Editor, OpenFiles};
 use crate::grants::{Changes, Grants};
 use crate::mcp::Servers;
 use crate::offered::{OpenCalls, Performed};
@@ -157,6 +158,11 @@ impl Agent {
                     seat.calls.close(tool, Performed { failed, result });
                 }
             }
+            Order::FileDone { session, id, with } => {
+                if let Some(seat) = self.seats.get(&session) {
+                    seat.files.close(id, with);
+                }
+            }
             Order::OffersGone { session } => {
                 if let Some(seat) = self.seats.get(&session) {
                     seat.calls.gone();
@@ -240,8 +246,9 @@ impl Agent {
         // Before the turn begins: its asks may be answered with the very next order.
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
-        let unwritten = seat.unwritten.clone();
+        let (unwritten, files) = (seat.unwritten.clone(), seat.files.clone());
         let port = Port { session: session.clone(), run, reports: self.reports.clone(), unwritten };
+        let place = place.with_buffers(Editor::of_turn(&port, &files, brief.ui_files));
         if let Some(text) = trouble {
             port.notify(Level::Warning, text).await;
         }
@@ -324,6 +331,7 @@ impl Agent {
                 unwritten,
                 asked: OpenAsks::default(),
                 calls: OpenCalls::default(),
+                files: OpenFiles::default(),
                 steered: Steered::default(),
                 place,
                 grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone()),

@@ -11,6 +11,7 @@ mod compact;
 mod config;
 mod consult;
 mod context;
+mod editor;
 mod extension;
 mod grants;
 mod long_text;

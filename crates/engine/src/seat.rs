@@ -1,5 +1,6 @@
 //! What the agent keeps for a session between turns: rules, the workplace, the way to a turn under way.
 
+use crate::editor::OpenFiles;
 use crate::grants::Grants;
 use crate::offered::OpenCalls;
 use crate::port::Unwritten;
@@ -86,6 +87,7 @@ pub(crate) struct Seat {
     pub(crate) unwritten: Unwritten,
     pub(crate) asked: OpenAsks,
     pub(crate) calls: OpenCalls,
+    pub(crate) files: OpenFiles,
     pub(crate) steered: Steered,
     pub(crate) place: Workplace,
     pub(crate) grants: Grants,

@@ -13,6 +13,9 @@ mod compaction;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
+#[path = "it/editor.rs"]
+mod editor;
+#[cfg(test)]
 #[path = "it/extension.rs"]
 mod extension;
 #[cfg(test)]

@@ -11,6 +11,7 @@
 mod asks;
 mod book;
 mod engine;
+mod files;
 mod follow;
 mod journey;
 mod keeping;
@@ -37,6 +38,7 @@ use domain::session::{Effort, Origin, Policy};
 use domain::signal::{Board, Level, Signal, UiContext};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::ToolRun;
+use domain::ui_files::{FileRequestId, UiFiles};
 use roles::Answers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -123,6 +125,7 @@ struct Ui {
     seen: BTreeSet<SessionId>,
     answers: Answers,
     standing: Standing,
+    files: UiFiles,
 }
 
 /// What to do when the engine settles a command.
@@ -167,6 +170,8 @@ pub struct Core {
     /// Whose sessions these are, where those of a foreign runtime are kept.
     origin: Option<Origin>,
     finding: Option<keeping::Finding>,
+    /// What UIs were asked to do with files.
+    wanted_files: BTreeMap<FileRequestId, files::WantedFile>,
     accepted: bool,
     now: Millis,
     out: Vec<Out>,
@@ -193,6 +198,7 @@ impl Core {
             names: journey::Names::default(),
             origin: None,
             finding: None,
+            wanted_files: BTreeMap::new(),
             accepted: true,
             now: Millis(0),
             out: Vec::new(),
@@ -220,7 +226,14 @@ impl Core {
         self.accepted = true;
         match input {
             In::Arrived { ui, name, answers, standing } => {
-                let fresh = Ui { name, current: None, seen: BTreeSet::new(), answers, standing };
+                let fresh = Ui {
+                    name,
+                    current: None,
+                    seen: BTreeSet::new(),
+                    answers,
+                    standing,
+                    files: UiFiles::default(),
+                };
                 self.arrived(ui, fresh);
             }
             In::Answers { ui, answers } => {
@@ -228,6 +241,12 @@ impl Core {
                     ui.answers = answers;
                 }
             }
+            In::Files { ui, files } => {
+                if let Some(ui) = self.uis.get_mut(&ui) {
+                    ui.files = files;
+                }
+            }
+            In::FileDone { ui, id, with } => self.file_done(ui, id, with),
             In::Command { ui, ticket, target, command } => {
                 self.take_command(ui, ticket, target, command);
             }
@@ -422,6 +441,7 @@ impl Core {
             Report::TurnDone { session, run, turn, end } => self.turn_done(&session, run, turn, end),
             Report::Said { session, fact } => self.said(&self.here(&session), fact),
             Report::Signal { session, signal } => self.signal(&self.here(&session), signal),
+            Report::FileWanted { session, id, request } => self.file_wanted(session, id, request),
             Report::Settled { ticket, with } => self.consult_settled(ticket, with),
         }
     }

@@ -8,6 +8,7 @@ use domain::fact::Fact;
 use domain::ids::Millis;
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
+use domain::ui_files::{FileAnswer, FileRequestId};
 use std::time::Duration;
 
 /// What a call of a role gets. `E` is what that role may want done.
@@ -74,6 +75,11 @@ impl RuntimeCx<'_> {
     /// Hands a command of the UI to the hub.
     pub fn command(&mut self, ticket: Ticket, target: Target, command: Command) {
         self.effects.push(RuntimeEffect::Command { ticket, target, command });
+    }
+
+    /// The peer has done what was wanted with a file, or could not.
+    pub fn file_done(&mut self, id: FileRequestId, with: FileAnswer) {
+        self.effects.push(RuntimeEffect::FileDone { id, with });
     }
 
     /// Says that a signal cannot be said on this wire.

@@ -8,6 +8,7 @@ use domain::command::{Command, Receipt, Refusal, Target};
 use domain::fact::Fact;
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
+use domain::ui_files::{FileAnswer, FileRequestId};
 use std::time::Duration;
 
 /// Names a timer of a role; setting it again replaces it.
@@ -88,6 +89,8 @@ pub enum RuntimeEffect {
         target: Target,
         command: Command,
     },
+    /// What the peer said to [`RuntimeRole::file`](crate::RuntimeRole::file).
+    FileDone { id: FileRequestId, with: FileAnswer },
     /// Something of the link.
     Link(LinkEffect),
 }
@@ -123,7 +126,7 @@ impl RoleEffect for RuntimeEffect {
     fn link(&self) -> Option<&LinkEffect> {
         match self {
             RuntimeEffect::Link(effect) => Some(effect),
-            RuntimeEffect::Command { .. } => None,
+            RuntimeEffect::Command { .. } | RuntimeEffect::FileDone { .. } => None,
         }
     }
 }

@@ -12,6 +12,7 @@ use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::signal::{Board, Signal};
 use domain::state::State;
+use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
 use std::time::Duration;
 
 /// What the runtime behind a runtime role is, for greetings.
@@ -95,6 +96,21 @@ pub trait RuntimeRole: Send {
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {}
     /// What asks the peer can answer: nobody is asked on a wire that cannot carry the question.
     fn can_answer(&self) -> Answers;
+    /// What the peer does with files on our behalf.
+    fn files(&self) -> UiFiles {
+        UiFiles::default()
+    }
+    /// A tool wants a file of a session that this link sees; only called as far as [`RuntimeRole::files`] says.
+    /// [`RuntimeCx::file_done`] answers, once.
+    fn file(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        _session: &SessionId,
+        id: FileRequestId,
+        _request: &FileRequest,
+    ) {
+        cx.file_done(id, Err("this UI holds no files".to_owned()));
+    }
 }
 
 /// Which asks a link's peer can answer.

@@ -66,7 +66,7 @@ impl Tool for Edit {
         blocking(port, move || {
             let change = Change::work_out(&plan.args, &plan.place)?;
             same_file(&plan, &change.path)?;
-            put(&change.path, change.new.as_bytes(), &change.old, &plan.place)?;
+            put(&change.path, &change.new, &change.old, &plan.place)?;
             let shown = plan.place.show(&change.path);
             let text = diff(&shown, change.old.text.as_deref().unwrap_or_default(), &change.new);
             let (added, removed) = count(text.as_deref().unwrap_or_default());
@@ -99,7 +99,7 @@ impl Change {
         let said = Args::new(NAME, args);
         let path = place.resolve(said.text(PATH)?)?;
         let edits = parse(said)?;
-        let old = Old::look(&path)?;
+        let old = Old::look(&path, place)?;
         if old.digest.is_none() {
             return Err(ToolError::path(&path, "there is no such file: use write to make one"));
         }

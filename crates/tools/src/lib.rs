@@ -7,6 +7,7 @@
 pub mod args;
 pub mod ask;
 pub mod bash;
+pub mod buffers;
 pub mod digest;
 pub mod edit;
 pub mod env;

@@ -4,6 +4,7 @@
 //! every symbolic link followed, also for files that do not exist yet, and compared by components, never as text. Clones share one memory of what was read.
 
 use crate::bash::{Jobs, Tries};
+use crate::buffers::Buffers;
 use crate::sandbox::{Closed, Guard};
 use crate::tool::ToolError;
 use domain::path_text;
@@ -50,6 +51,7 @@ pub struct Workplace {
     tries: Arc<Tries>,
     /// What was closed when it was last looked up.
     closed: Arc<Mutex<Option<LookedUp>>>,
+    buffers: Option<Arc<dyn Buffers>>,
 }
 
 /// The closed places, and when they were looked up.
@@ -89,6 +91,7 @@ impl Workplace {
             secrets: KnownSecrets::default(),
             tries: Arc::default(),
             closed: Arc::default(),
+            buffers: None,
         })
     }
 
@@ -118,6 +121,17 @@ impl Workplace {
     #[must_use]
     pub fn with_home(self, home: &Path) -> Workplace {
         Workplace { home: Some(home.into()), closed: Arc::default(), ..self }
+    }
+
+    /// The same workplace beside an editor that holds files.
+    #[must_use]
+    pub fn with_buffers(self, buffers: Option<Arc<dyn Buffers>>) -> Workplace {
+        Workplace { buffers, ..self }
+    }
+
+    /// The editor that holds files of the person, if there is one.
+    pub(crate) fn buffers(&self) -> Option<&dyn Buffers> {
+        self.buffers.as_deref()
     }
 
     /// What the leash closes to commands, and tools read only when a person agreed.

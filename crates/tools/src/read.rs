@@ -89,7 +89,17 @@ impl<'a> Wanted<'a> {
 
 fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
     let failed = exact::failed(NAME, path);
-    let mut file = exact::open(path).map_err(&failed)?;
+    let mut file = match exact::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            // One that was never saved is only there.
+            return match place.held(path) {
+                Some(Ok(text)) => page_of(&text, path, wanted, place),
+                Some(Err(_)) | None => Err(failed(error)),
+            };
+        }
+        Err(error) => return Err(failed(error)),
+    };
     let meta = file.metadata().map_err(&failed)?;
     if meta.is_dir() {
         return Err(ToolError::path(path, "is a directory: use ls"));
@@ -110,13 +120,20 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
         );
         return Err(ToolError::path(path, why));
     }
+    if let Some(held) = place.held(path) {
+        return page_of(&held?, path, wanted, place);
+    }
     place.saw(path, digest::of_open(&mut file).map_err(&failed)?);
-    page(file, wanted).map_err(failed)
+    file.rewind().and_then(|()| page(BufReader::new(file), wanted)).map_err(failed)
 }
 
-fn page(mut file: File, wanted: &Wanted<'_>) -> std::io::Result<ToolResult> {
-    file.rewind()?;
-    let mut reader = BufReader::new(file);
+/// A page of what the editor holds.
+fn page_of(text: &str, path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResult, ToolError> {
+    place.saw(path, digest::hex(text.as_bytes()));
+    page(text.as_bytes(), wanted).map_err(exact::failed(NAME, path))
+}
+
+fn page(mut reader: impl std::io::BufRead, wanted: &Wanted<'_>) -> std::io::Result<ToolResult> {
     let mut text = String::new();
     let mut number = 0_u64;
     let mut line = Vec::new();

@@ -51,7 +51,7 @@ impl Tool for Write {
 
     fn plan(&self, args: &Value, place: &Workplace) -> Result<Plan, ToolError> {
         let (path, content) = wanted(args, place)?;
-        let old = Old::look(&path)?;
+        let old = Old::look(&path, place)?;
         old.not_changed_since_seen(&path, place)?;
         let mut plan = plan_change(NAME, args, place, &path, &old, content);
         let verb = if old.digest.is_some() { "overwrite" } else { "write" };
@@ -66,9 +66,9 @@ impl Tool for Write {
         blocking(port, move || {
             let (path, content) = wanted(&plan.args, &plan.place)?;
             same_file(&plan, &path)?;
-            let old = Old::look(&path)?;
+            let old = Old::look(&path, &plan.place)?;
             old.not_changed_since_seen(&path, &plan.place)?;
-            put(&path, content.as_bytes(), &old, &plan.place)?;
+            put(&path, content, &old, &plan.place)?;
             let shown = plan.place.show(&path);
             let lines = match content.lines().count() {
                 1 => "1 line".to_owned(),
@@ -109,11 +109,20 @@ pub(crate) struct Old {
 
 impl Old {
     /// Reads what stands at the path now; nothing there is fine.
-    pub(crate) fn look(path: &Path) -> Result<Old, ToolError> {
-        match exact::Spot::find(path) {
-            Ok(spot) => Old::at(&spot, path),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Old { digest: None, text: None }),
-            Err(error) => Err(exact::failed(NAME, path)(error)),
+    pub(crate) fn look(path: &Path, place: &Workplace) -> Result<Old, ToolError> {
+        let saved = match exact::Spot::find(path) {
+            Ok(spot) => Old::at(&spot, path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Old { digest: None, text: None },
+            Err(error) => return Err(exact::failed(NAME, path)(error)),
+        };
+        if saved.digest.is_some() && saved.text.is_none() {
+            return Ok(saved);
+        }
+        match place.held(path) {
+            Some(Ok(text)) => Ok(Old { digest: Some(digest::hex(text.as_bytes())), text: Some(text) }),
+            // What is not on the disk either is not there.
+            Some(Err(why)) if saved.digest.is_some() => Err(why),
+            Some(Err(_)) | None => Ok(saved),
         }
     }
 
@@ -190,16 +199,29 @@ pub(crate) fn plan_change(
     plan
 }
 
-/// Writes `content` beside `path` and moves it there. Refuses when the file is no longer the one in `old`.
-pub(crate) fn put(path: &Path, content: &[u8], old: &Old, place: &Workplace) -> Result<(), ToolError> {
-    let failed = exact::failed(NAME, path);
-    let spot = exact::Spot::make(path).map_err(&failed)?;
-    let unchanged = |spot: &exact::Spot| match Old::at(spot, path)?.digest == old.digest {
+/// Writes `content` beside `path` and moves it there, or has the editor do it. Refuses when the file is no longer the one in `old`.
+pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> Result<(), ToolError> {
+    let is_same = |now: &Old| match now.digest == old.digest {
         true => Ok(()),
         false => Err(ToolError::Changed { path: path.to_owned() }),
     };
-    spot.put(content, spot.permissions(), unchanged, &failed)?;
-    place.saw(path, digest::hex(content));
+    let is_held = place.held(path).is_some();
+    if is_held {
+        is_same(&Old::look(path, place)?)?;
+    }
+    match place.hand_over(path, content) {
+        Some(written) => written?,
+        None => {
+            let failed = exact::failed(NAME, path);
+            let spot = exact::Spot::make(path).map_err(&failed)?;
+            let unchanged = |spot: &exact::Spot| match is_held {
+                true => Ok(()),
+                false => is_same(&Old::at(spot, path)?),
+            };
+            spot.put(content.as_bytes(), spot.permissions(), unchanged, &failed)?;
+        }
+    }
+    place.saw(path, digest::hex(content.as_bytes()));
     Ok(())
 }
 

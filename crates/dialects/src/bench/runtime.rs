@@ -9,6 +9,7 @@ use domain::port::Ticket;
 use domain::session::ModelRef;
 use domain::signal::{Board, Signal};
 use domain::state::State;
+use domain::ui_files::{FileAnswer, FileRequestId};
 use roles::{Cx, Greeting, Lane, Line, RuntimeCx, RuntimeEffect, RuntimeRole, TimerKey, View};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +31,8 @@ pub(crate) struct RuntimeBench {
     wanted: Vec<(Ticket, Target, Command)>,
     /// Commands that the hub has not settled.
     open: BTreeSet<Ticket>,
+    /// What the peer said about files.
+    pub(crate) files: Vec<(FileRequestId, FileAnswer)>,
 }
 
 #[derive(Default)]
@@ -56,6 +59,7 @@ impl RuntimeBench {
             sessions: BTreeMap::new(),
             wanted: Vec::new(),
             open: BTreeSet::new(),
+            files: Vec::new(),
         };
         bench.call(|role, cx| role.open(cx, greeting));
         bench
@@ -80,6 +84,7 @@ impl RuntimeBench {
                     assert!(self.open.insert(ticket), "{ticket:?} was given twice");
                     self.wanted.push((ticket, target, command));
                 }
+                RuntimeEffect::FileDone { id, with } => self.files.push((id, with)),
                 RuntimeEffect::Link(effect) => self.link.take(self.now, effect),
             }
         }

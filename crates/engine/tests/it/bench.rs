@@ -17,9 +17,11 @@ use domain::session::{ModelEntry, ModelRef, Policy};
 use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
 use domain::tool::{ToolOutcome, ToolResult, ToolRun};
+use domain::ui_files::{FileAnswer, FileRequest, UiFiles};
 use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
 use models::scripted::Scripted;
 use models::{ChatMessage, Model, ModelInfo};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -129,6 +131,9 @@ pub(crate) struct Bench {
     pub(crate) closings: Vec<Closing>,
     /// Tools that a UI performs.
     pub(crate) offers: Vec<Offer>,
+    pub(crate) ui_files: UiFiles,
+    /// What the editor holds; `None` for one that has left.
+    pub(crate) editor: Option<BTreeMap<String, String>>,
     /// What was typed into questions for secrets, masked as the hub does.
     secrets: Secrets,
     veil: Veil,
@@ -193,6 +198,8 @@ impl Bench {
             options: PromptOptions::default(),
             closings: Vec::new(),
             offers: Vec::new(),
+            ui_files: UiFiles::default(),
+            editor: None,
             settled: Vec::new(),
             secrets: Secrets::default(),
             veil: Veil::default(),
@@ -302,8 +309,24 @@ impl Bench {
             active_tools: None,
             attended: true,
             ui_context: UiContext::default(),
+            ui_files: self.ui_files,
             leaf: self.state.leaf,
             resume,
+        }
+    }
+
+    /// The editor does what is wanted with a file.
+    fn edited(&mut self, request: FileRequest) -> FileAnswer {
+        let open = self.editor.as_mut().ok_or("the editor has left")?;
+        match request {
+            FileRequest::Read { path } => {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                open.get(name).cloned().ok_or_else(|| "it is not open".to_owned())
+            }
+            FileRequest::Write { path, text } => {
+                open.insert(path.rsplit('/').next().unwrap_or_default().to_owned(), text);
+                Ok(String::new())
+            }
         }
     }
 
@@ -432,6 +455,11 @@ impl Bench {
             }
             Report::Settled { with, .. } => {
                 self.settled.push(with);
+                None
+            }
+            Report::FileWanted { session, id, request } => {
+                let with = self.edited(request);
+                self.order(Order::FileDone { session, id, with }).await;
                 None
             }
             other => panic!("unexpected {other:?}"),

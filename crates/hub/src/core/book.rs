@@ -80,6 +80,7 @@ impl Core {
             self.out.push(Out::Detach { ui, session: session.clone() });
         }
         self.withdraw_offers(ui, Some(session));
+        self.withdraw_files(ui, Some(session));
     }
 
     /// A UI is there. In front of a foreign runtime there is one conversation, and everybody sees it.
@@ -94,6 +95,7 @@ impl Core {
     pub(super) fn left(&mut self, ui: UiId) {
         self.uis.remove(&ui);
         self.withdraw_offers(ui, None);
+        self.withdraw_files(ui, None);
         self.consulted.retain(|_, consulted| consulted.ui != ui);
         let sessions: Vec<SessionId> = self.sessions.keys().cloned().collect();
         for session in sessions {

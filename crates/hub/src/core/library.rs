@@ -255,6 +255,7 @@ impl Core {
                     Report::Happened { session, .. }
                     | Report::TurnDone { session, .. }
                     | Report::Said { session, .. }
+                    | Report::FileWanted { session, .. }
                     | Report::Signal { session, .. } => Some(session),
                     Report::Settled { ticket, .. } => {
                         let asked = self.consulted.get(ticket);
@@ -272,6 +273,8 @@ impl Core {
             In::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
             In::Arrived { .. }
             | In::Answers { .. }
+            | In::Files { .. }
+            | In::FileDone { .. }
             | In::Mirror { .. }
             | In::MirrorEvent { .. }
             | In::Abilities(_)

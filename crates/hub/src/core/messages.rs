@@ -8,6 +8,7 @@ use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::signal::{Board, Signal};
 use domain::state::State;
+use domain::ui_files::{FileAnswer, FileRequest, FileRequestId, UiFiles};
 use roles::Answers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,6 +29,10 @@ pub enum In {
     },
     /// What a UI can answer has changed, for instance with its handshake.
     Answers { ui: UiId, answers: Answers },
+    /// What a UI does with files on our behalf has changed.
+    Files { ui: UiId, files: UiFiles },
+    /// A UI has answered [`Out::File`].
+    FileDone { ui: UiId, id: FileRequestId, with: FileAnswer },
     /// A UI wants something.
     Command {
         ui: UiId,
@@ -106,6 +111,13 @@ pub enum Out {
         session: SessionId,
         /// The word.
         signal: Signal,
+    },
+    /// Have a UI do something with a file.
+    File {
+        ui: UiId,
+        session: SessionId,
+        id: FileRequestId,
+        request: FileRequest,
     },
     /// A command of a UI is settled.
     Settle {

@@ -111,6 +111,7 @@ impl Core {
             active_tools: state.settings.tools.clone(),
             attended,
             ui_context: live.ui_context.clone(),
+            ui_files: self.ui_files(session),
             leaf: state.leaf,
             context,
             resume,

@@ -1,6 +1,7 @@
 //! The core as a function: commands and reports in, a grammatical stream out (watched by the core itself in debug builds).
 
 mod bounds;
+mod files;
 mod journey;
 mod kept;
 mod offers;

@@ -114,6 +114,8 @@ fn weight(input: &In) -> usize {
         In::Command { command, .. } => size_of::<Arrival>() + command.weight(),
         In::Arrived { .. }
         | In::Answers { .. }
+        | In::Files { .. }
+        | In::FileDone { .. }
         | In::Left { .. }
         | In::Report(_)
         | In::Mirror { .. }

@@ -270,6 +270,7 @@ impl Shell {
             | Order::PolicyChanged { .. }
             | Order::Performed { .. }
             | Order::OffersGone { .. }
+            | Order::FileDone { .. }
             | Order::Forget { .. } => {}
         }
     }

@@ -108,6 +108,7 @@ impl Shell {
                 Out::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
                 Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
                 Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
+                Out::File { ui, session, id, request } => self.tell(ui, Tell::File { session, id, request }),
                 Out::Settle { ui, ticket: START, with, .. } => {
                     let (after, refused) = (appended.iter().cloned().collect(), with.err());
                     self.tell(ui, Tell::Started { after, refused });
@@ -332,6 +333,7 @@ fn session_of(report: &Report) -> Option<&SessionId> {
         Report::Happened { session, .. }
         | Report::TurnDone { session, .. }
         | Report::Said { session, .. }
+        | Report::FileWanted { session, .. }
         | Report::Signal { session, .. } => Some(session),
         Report::Settled { .. } => None,
     }
@@ -349,6 +351,7 @@ fn session_ordered(order: &Order) -> &SessionId {
         | Order::Consult { session, .. }
         | Order::Performed { session, .. }
         | Order::OffersGone { session }
+        | Order::FileDone { session, .. }
         | Order::Forget { session } => session,
     }
 }

@@ -13,6 +13,7 @@ use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::Signal;
 use domain::tool::Progress;
+use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
 use link::Outgoing;
 use roles::{Answers, Cx, Greeting, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, View};
 use std::collections::{BTreeMap, VecDeque};
@@ -37,6 +38,12 @@ pub(super) enum Tell {
     Detach(SessionId),
     Event(SessionId, Arc<Event>),
     Signal(SessionId, Signal),
+    /// It is to do something with a file.
+    File {
+        session: SessionId,
+        id: FileRequestId,
+        request: FileRequest,
+    },
     Settle {
         ticket: Ticket,
         with: Box<Result<Receipt, Refusal>>,
@@ -92,6 +99,7 @@ struct RoleSeat {
     closing: bool,
     timers: Timers,
     answers: Answers,
+    files: UiFiles,
     name: String,
 }
 
@@ -108,6 +116,7 @@ impl Seat {
             closing: false,
             timers: Timers::new(),
             answers,
+            files: UiFiles::default(),
             name: guest.name,
         };
         Seat { starting: starts, ..Seat::new(Kind::Role(Box::new(seat))) }
@@ -301,7 +310,7 @@ impl Seat {
                     }
                 };
             }
-            Tell::Signal(..) | Tell::Settle { .. } | Tell::Link(_) => {}
+            Tell::Signal(..) | Tell::File { .. } | Tell::Settle { .. } | Tell::Link(_) => {}
             // A UI of ours that was shown nothing yet learns it with the session; a wire may have to greet with it.
             Tell::Abilities if self.told.is_empty() && matches!(self.kind, Kind::Local(_)) => return true,
             Tell::Abilities => {}
@@ -331,6 +340,7 @@ impl Seat {
                             role.signal(cx, view, signal);
                         }
                     }
+                    Tell::File { session, id, request } => role.file(cx, session, *id, request),
                     Tell::Settle { ticket, with, .. } => {
                         let view = core.current(ui).and_then(view);
                         role.settled(cx, view, *ticket, (**with).clone());
@@ -417,6 +427,11 @@ impl RoleSeat {
             self.answers = answers;
             round.work.push_back(In::Answers { ui, answers });
         }
+        let files = self.role.files();
+        if files != self.files {
+            self.files = files;
+            round.work.push_back(In::Files { ui, files });
+        }
         for effect in effects {
             match effect {
                 RuntimeEffect::Link(LinkEffect::Send { lane, line }) => {
@@ -427,6 +442,9 @@ impl RoleSeat {
                 }
                 RuntimeEffect::Command { ticket, target, command } => {
                     round.work.push_back(In::Command { ui, ticket, target, command });
+                }
+                RuntimeEffect::FileDone { id, with } => {
+                    round.work.push_back(In::FileDone { ui, id, with });
                 }
                 RuntimeEffect::Link(LinkEffect::Timer { key, after }) => {
                     self.timers.insert(key, Instant::now() + after);
@@ -473,7 +491,7 @@ fn must_wait(tell: &Tell, round: &Round<'_>) -> bool {
             after.iter().any(unsettled) || round.core.current(round.ui).is_some_and(unsettled)
         }
         Tell::Abilities => round.core.current(round.ui).is_some_and(unsettled),
-        Tell::Detach(_) | Tell::Link(_) => false,
+        Tell::Detach(_) | Tell::File { .. } | Tell::Link(_) => false,
     }
 }
 
@@ -499,7 +517,8 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
                 session,
             }
         }
-        Tell::Detach(_) | Tell::Abilities | Tell::Started { .. } => return true,
+        // A UI of ours holds no files, and is never asked.
+        Tell::Detach(_) | Tell::Abilities | Tell::File { .. } | Tell::Started { .. } => return true,
         Tell::Event(session, event) => News::Happened { session, event },
         Tell::Signal(session, signal) => News::Signal { session, signal },
         Tell::Settle { ticket, with, .. } => News::Settled { ticket, with: *with },
@@ -549,6 +568,7 @@ fn size(tell: &Tell) -> usize {
     let text = match tell {
         Tell::Event(_, event) => event.body.weight(),
         Tell::Signal(_, signal) => signal.weight(),
+        Tell::File { request, .. } => request.weight(),
         Tell::Attach(_)
         | Tell::Detach(_)
         | Tell::Settle { .. }

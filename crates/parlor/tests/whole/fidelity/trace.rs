@@ -67,6 +67,7 @@ pub(crate) fn of_engine(scene: &Scene) -> String {
             Order::Consult { command, .. } => format!("{command:?}"),
             Order::Performed { failed, result, .. } => format!("performed: {failed} {result:?}"),
             Order::OffersGone { .. } => "offers gone".to_owned(),
+            Order::FileDone { with, .. } => format!("file: {with:?}"),
             Order::Forget { .. } => "forget".to_owned(),
         };
         text.push_str(&line);

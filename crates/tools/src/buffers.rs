@@ -1,0 +1,180 @@
+//! Files as the person's editor holds them: what stands there and is not saved yet counts, not what the disk says.
+//!
+//! What always holds: only files of the workspace that anybody may read go this way; what is compared, shown and written comes from the
+//! same source. What it is not: the way to the editor, which the engine has.
+
+use crate::place::Workplace;
+use crate::tool::ToolError;
+use std::fmt;
+use std::path::Path;
+
+/// An editor that reads and writes files for us. Each call blocks until it has answered, within a bound.
+pub trait Buffers: fmt::Debug + Send + Sync {
+    /// Whether it tells what it holds.
+    fn reads(&self) -> bool;
+    /// Whether it takes another content.
+    fn writes(&self) -> bool;
+    /// All text of a file.
+    ///
+    /// # Errors
+    /// Why it cannot tell, in words.
+    fn read(&self, path: &Path) -> Result<String, String>;
+    /// Puts a text in the place of what it holds.
+    ///
+    /// # Errors
+    /// Why it did not, in words.
+    fn write(&self, path: &Path, text: &str) -> Result<(), String>;
+}
+
+impl Workplace {
+    /// The text of a file as the editor holds it; `None` where there is no editor, or the file is not its business.
+    pub(crate) fn held(&self, path: &Path) -> Option<Result<String, ToolError>> {
+        let editor = self.editor(path).filter(|editor| editor.reads())?;
+        let failed = |why| ToolError::path(path, format!("could not be read through the editor: {why}"));
+        Some(editor.read(path).map_err(failed))
+    }
+
+    /// Writes a file through the editor; `None` where it does not write this one.
+    pub(crate) fn hand_over(&self, path: &Path, text: &str) -> Option<Result<(), ToolError>> {
+        let editor = self.editor(path).filter(|editor| editor.writes())?;
+        let failed = |why| ToolError::path(path, format!("could not be written through the editor: {why}"));
+        Some(editor.write(path, text).map_err(failed))
+    }
+
+    fn editor(&self, path: &Path) -> Option<&dyn Buffers> {
+        self.buffers().filter(|_| self.inside(path) && self.readable(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::Edit;
+    use crate::place::Workplace;
+    use crate::read::Read;
+    use crate::tool::{Port, Tool};
+    use crate::write::Write;
+    use serde_json::{Value, json};
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Arc, Mutex};
+    use tokio::sync::mpsc;
+    use tokio_util::sync::CancellationToken;
+
+    /// An editor whose open files differ from the disk.
+    #[derive(Debug, Default)]
+    struct Editor {
+        open: Mutex<BTreeMap<PathBuf, String>>,
+        asked: Mutex<Vec<String>>,
+        deaf: bool,
+    }
+
+    impl super::Buffers for Editor {
+        fn reads(&self) -> bool {
+            true
+        }
+        fn writes(&self) -> bool {
+            true
+        }
+        fn read(&self, path: &Path) -> Result<String, String> {
+            self.asked.lock().unwrap().push(format!("read {}", path.display()));
+            if self.deaf {
+                return Err("it did not answer".to_owned());
+            }
+            match self.open.lock().unwrap().get(path) {
+                Some(text) => Ok(text.clone()),
+                None => std::fs::read_to_string(path).map_err(|why| why.to_string()),
+            }
+        }
+        fn write(&self, path: &Path, text: &str) -> Result<(), String> {
+            self.asked.lock().unwrap().push(format!("write {}", path.display()));
+            self.open.lock().unwrap().insert(path.to_owned(), text.to_owned());
+            Ok(())
+        }
+    }
+
+    struct Scene {
+        _dir: tempfile::TempDir,
+        work: PathBuf,
+        editor: Arc<Editor>,
+        place: Workplace,
+    }
+
+    fn scene(editor: Editor) -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        let work = dir.path().canonicalize().unwrap().join("work");
+        std::fs::create_dir(&work).unwrap();
+        std::fs::write(work.join("a.txt"), "saved\n").unwrap();
+        let editor = Arc::new(editor);
+        let place = Workplace::new(&work, &dir.path().join("outputs")).unwrap();
+        let place = place.with_buffers(Some(editor.clone()));
+        Scene { _dir: dir, work, editor, place }
+    }
+
+    async fn run(tool: &dyn Tool, args: Value, place: &Workplace) -> Result<String, String> {
+        let plan = tool.plan(&args, place).map_err(|why| why.to_string())?;
+        let (progress, _news) = mpsc::channel(16);
+        let (asks, _questions) = mpsc::channel(1);
+        let port = Port { progress, asks, cancel: CancellationToken::new() };
+        let outcome = tool.run(plan, port).await;
+        match outcome.outcome {
+            domain::tool::ToolOutcome::Done => Ok(outcome.result.text),
+            _ => Err(outcome.result.text),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_open_and_not_saved_is_what_is_read_shown_and_changed() {
+        let Scene { work, editor, place, .. } = &scene(Editor::default());
+        let file = work.join("a.txt");
+        editor.open.lock().unwrap().insert(file.clone(), "open\nsecond\n".to_owned());
+        let read = run(&Read, json!({"path": "a.txt"}), place).await.unwrap();
+        assert!(read.contains("open") && !read.contains("saved"), "{read}");
+        let args = json!({"path": "a.txt", "edits": [{"old": "open", "new": "edited"}]});
+        let plan = Edit.plan(&args, place).unwrap();
+        assert!(format!("{:?}", plan.preview).contains("-open"), "{:?}", plan.preview);
+        run(&Edit, args, place).await.unwrap();
+        assert_eq!(editor.open.lock().unwrap()[&file], "edited\nsecond\n");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "saved\n", "the editor saves, not we");
+        // What the person typed since then is not written over.
+        editor.open.lock().unwrap().insert(file.clone(), "typed meanwhile\n".to_owned());
+        let refused = run(&Write, json!({"path": "a.txt", "content": "ours"}), place).await.unwrap_err();
+        assert!(refused.contains("changed"), "{refused}");
+        assert_eq!(editor.open.lock().unwrap()[&file], "typed meanwhile\n");
+    }
+
+    #[tokio::test]
+    async fn a_new_file_and_one_that_is_only_in_the_editor() {
+        let Scene { work, editor, place, .. } = &scene(Editor::default());
+        run(&Write, json!({"path": "new.txt", "content": "hello\n"}), place).await.unwrap();
+        assert_eq!(editor.open.lock().unwrap()[&work.join("new.txt")], "hello\n");
+        let read = run(&Read, json!({"path": "new.txt"}), place).await.unwrap();
+        assert!(read.contains("hello"), "{read}");
+        let missing = run(&Read, json!({"path": "none.txt"}), place).await.unwrap_err();
+        assert!(missing.to_lowercase().contains("no such file"), "{missing}");
+    }
+
+    #[tokio::test]
+    async fn an_editor_that_fails_is_told_and_the_disk_is_not_taken_instead() {
+        let Scene { place, .. } = &scene(Editor { deaf: true, ..Editor::default() });
+        for (tool, args) in [
+            (&Read as &dyn Tool, json!({"path": "a.txt"})),
+            (&Edit, json!({"path": "a.txt", "edits": [{"old": "saved", "new": "x"}]})),
+            (&Write, json!({"path": "a.txt", "content": "x"})),
+        ] {
+            let failed = run(tool, args, place).await.unwrap_err();
+            assert!(failed.contains("through the editor: it did not answer"), "{failed}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_lies_outside_and_what_is_secret_is_not_the_editors_business() {
+        let Scene { work, editor, place, .. } = &scene(Editor::default());
+        let outside = work.parent().unwrap().join("outside.txt");
+        std::fs::write(&outside, "apart\n").unwrap();
+        std::fs::write(work.join("b.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+        for path in [outside.to_str().unwrap(), "b.png"] {
+            run(&Read, json!({"path": path}), place).await.unwrap();
+        }
+        assert_eq!(*editor.asked.lock().unwrap(), Vec::<String>::new());
+    }
+}
