@@ -401,7 +401,7 @@ impl Core {
                 self.out.push(Out::Order(Order::PolicyChanged { session, policy }));
                 self.done(ui, ticket)
             }
-            Command::UpdateContext(context) => self.update_context(ui, ticket, session, context),
+            Command::UpdateContext(context) => self.update_context(ui, ticket, &session, context),
             Command::Run(RunCommand::Compact { .. })
             | Command::Session(SessionCommand::SetModel { .. } | SessionCommand::SetEffort { .. }) => {
                 self.idle(&session)?;
@@ -431,6 +431,10 @@ impl Core {
         }
         if first || abilities != self.abilities {
             self.abilities = abilities;
+            // Before it is greeted with: a greeting may name the session.
+            if let Some(ground) = self.ground.clone() {
+                self.go_by_name(&ground);
+            }
             self.out.extend(self.uis.keys().map(|ui| Out::Abilities { ui: *ui }));
         }
     }

@@ -54,22 +54,24 @@ impl Core {
     pub(super) fn named(&mut self, session: &SessionId, name: &str) {
         let (session, theirs) = (self.here(session), SessionId::of_peer(name));
         if session != theirs && !self.sessions.contains_key(&theirs) {
-            let is_free = self.is_untouched(&session) && !self.is_waited_for(&session);
-            match self.origin.is_none() && is_free {
-                // Nobody keeps our id but us: the next program in our place would not know it.
-                true => self.take_name(&session, &theirs),
-                false => self.call(&session, theirs),
-            }
+            self.call(&session, theirs);
+            self.go_by_name(&session);
         }
         self.named_kept(&session, name);
     }
 
-    /// A session in which nothing was said yet stands under the runtime's name from now on.
-    fn take_name(&mut self, session: &SessionId, theirs: &SessionId) {
-        let Some(live) = self.sessions.get(session) else { return };
+    /// A session in which nothing was said yet stands under its runtime's name from now on, where sessions are opened by their names:
+    /// the next program in our place would not know an id of ours.
+    pub(super) fn go_by_name(&mut self, session: &SessionId) {
+        let is_sought = self.origin.is_none() && self.has_told && self.abilities.open_session;
+        if !is_sought || !self.is_untouched(session) || self.is_waited_for(session) {
+            return;
+        }
+        let theirs = self.names.theirs.get(session).filter(|theirs| !self.sessions.contains_key(*theirs));
+        let (Some(theirs), Some(live)) = (theirs.cloned(), self.sessions.get(session)) else { return };
         let (cwd, project) = (live.state.settings.cwd.clone(), live.state.settings.project.clone());
-        self.open_new(theirs, cwd, project);
-        self.move_to(session, theirs);
+        self.open_new(&theirs, cwd, project);
+        self.move_to(session, &theirs);
     }
 
     /// Whether nothing was said in a session that is here.

@@ -185,11 +185,8 @@ pub(super) enum Purpose {
         title: Option<String>,
         id: Option<SessionId>,
     },
-    /// What the UI told of its surroundings holds when its folder is there.
-    Context {
-        session: SessionId,
-        context: Box<UiContext>,
-    },
+    /// Whether the folder that the UI went to is there.
+    Context,
 }
 
 /// Whom an input is about: it must not overtake another about the same.
@@ -213,8 +210,9 @@ impl Core {
     pub fn is_moving(&self, ui: UiId) -> bool {
         let moves = |purpose: &Purpose| match purpose {
             Purpose::Open { moves, .. } => *moves,
-            Purpose::Load | Purpose::New { .. } | Purpose::Context { .. } => true,
-            Purpose::Delete { .. }
+            Purpose::Load | Purpose::New { .. } => true,
+            Purpose::Context
+            | Purpose::Delete { .. }
             | Purpose::List
             | Purpose::History { .. }
             | Purpose::Export { .. }
@@ -446,9 +444,7 @@ impl Core {
             (Purpose::New { cwd, title, id }, Answer::Folder) => {
                 self.create(Some(cwd), title, id).and_then(|session| self.enter(ui, ticket, &session))
             }
-            (Purpose::Context { session, context }, Answer::Folder) => {
-                self.take_context(&session, *context).and_then(|()| self.done(ui, ticket))
-            }
+            (Purpose::Context, Answer::Folder) => self.done(ui, ticket),
             (purpose, answer) => {
                 self.out.push(Out::Log(format!("{purpose:?} was answered with {answer:?}")));
                 Err(Refusal::new(RefusalKind::Internal, "the store answered something else"))
@@ -459,31 +455,24 @@ impl Core {
         }
     }
 
-    /// Takes what a UI told of its surroundings. A folder that it goes to has to be there: tools begin in it.
+    /// Takes what a UI told of its surroundings, and refuses a folder that is not there: tools would stay where they are.
     pub(super) fn update_context(
         &mut self,
         ui: UiId,
         ticket: Ticket,
-        session: SessionId,
+        session: &SessionId,
         context: UiContext,
     ) -> Result<(), Refusal> {
-        let known = &self.live(&session)?.ui_context.cwd;
-        match context.cwd.clone().filter(|cwd| known.as_ref() != Some(cwd)) {
-            Some(path) => {
-                let purpose = Purpose::Context { session, context: Box::new(context) };
-                self.fetch(ui, ticket, purpose, Request::Folder { path })
-            }
-            None => self.take_context(&session, context).and_then(|()| self.done(ui, ticket)),
-        }
-    }
-
-    fn take_context(&mut self, session: &SessionId, context: UiContext) -> Result<(), Refusal> {
         let live = self.live_mut(session)?;
-        match context.is_size_only() {
-            true => live.ui_context.size = context.size,
-            false => live.ui_context = context,
+        if context.is_size_only() {
+            live.ui_context.size = context.size;
+            return self.done(ui, ticket);
         }
-        Ok(())
+        let before = std::mem::replace(&mut live.ui_context, context);
+        match live.ui_context.cwd.clone().filter(|cwd| before.cwd.as_ref() != Some(cwd)) {
+            Some(path) => self.fetch(ui, ticket, Purpose::Context, Request::Folder { path }),
+            None => self.done(ui, ticket),
+        }
     }
 
     /// The store has opened a session for a UI; nobody else needs it if that one has left.

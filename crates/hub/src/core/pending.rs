@@ -69,8 +69,8 @@ fn weight(purpose: &Purpose, request: &Request) -> usize {
             _ => 0,
         },
         Purpose::New { cwd, title, .. } => cwd.len() + maybe(title),
-        Purpose::Context { context, .. } => context.weight(),
-        Purpose::Delete { .. }
+        Purpose::Context
+        | Purpose::Delete { .. }
         | Purpose::List
         | Purpose::History { .. }
         | Purpose::Export { .. }

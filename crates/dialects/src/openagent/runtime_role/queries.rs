@@ -220,21 +220,16 @@ impl OpenagentRuntime {
 
     /// Hands the prompt to the hub: at home, or in a side session.
     fn prompt(&mut self, cx: &mut RuntimeCx<'_>, number: u64, side: Option<SessionId>) {
+        let target = side.clone().map_or_else(|| self.at_home(), Target::Session);
         let Some(query) = self.queries.get_mut(&number) else { return };
         query.stage = QueryStage::Prompting;
         query.session.clone_from(&side);
-        self.prepare(cx, number);
-    }
-
-    /// Tells the hub where the person works; the prompt follows when that is there: the session may have to be made first.
-    pub(super) fn prepare(&mut self, cx: &mut RuntimeCx<'_>, number: u64) {
-        if !context::tells(&self.context) {
-            return self.send_prompt(cx, number);
+        if context::tells(&self.context) {
+            // The prompt follows when the context is there: the session may have to be made first.
+            let command = Command::UpdateContext(context::lift(&self.context));
+            return self.ask_hub(cx, target, command, HubCommand::Prepared { query: number });
         }
-        let side = self.queries.get(&number).and_then(|query| query.session.clone());
-        let target = side.map_or_else(|| self.at_home(), Target::Session);
-        let command = Command::UpdateContext(context::lift(&self.context));
-        self.ask_hub(cx, target, command, HubCommand::Prepared { query: number });
+        self.send_prompt(cx, number);
     }
 
     /// Hands the prompt of a query to the hub.
@@ -256,6 +251,11 @@ impl OpenagentRuntime {
 
     /// Makes home the hub's current session again: a command that names it does.
     fn come_home(&mut self, cx: &mut RuntimeCx<'_>) {
+        self.tell_context(cx);
+    }
+
+    /// Tells the hub where the person works, once there is a session.
+    pub(super) fn tell_context(&mut self, cx: &mut RuntimeCx<'_>) {
         if self.home.is_some() {
             let command = Command::UpdateContext(context::lift(&self.context));
             self.ask_hub(cx, self.at_home(), command, HubCommand::Silent);

@@ -99,16 +99,13 @@ impl OpenagentRuntime {
             HubCommand::Prepared { query } => {
                 if let Err(refusal) = with {
                     cx.log(format!("the context of a query was refused: {refusal}"));
-                    if self.context.cwd.take().is_some() {
-                        // Without the folder that is not there the rest of it may do.
-                        return self.prepare(cx, query);
-                    }
                 }
                 return self.send_prompt(cx, query);
             }
             HubCommand::Context { id, before } => {
                 if with.is_err() {
                     self.context = *before;
+                    self.tell_context(cx);
                 }
                 let line = with.map(|_| jsonrpc::result(&id, &ContextResult::success()));
                 (id, line)

@@ -106,7 +106,10 @@ fn a_prompt_for_a_listed_session_opens_it_there_first() {
 #[test]
 fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_stays_known() {
     let (mut bench, ground) = in_front();
+    let opens = || domain::port::Abilities { name: "far".into(), open_session: true, ..Default::default() };
     bench.step(In::Named { session: ground.clone(), name: "theirs".into() });
+    assert_eq!(bench.core.current(TERMINAL), Some(&ground), "nobody would look for it by that name");
+    bench.step(In::Abilities(opens()));
     let theirs = SessionId::of_peer("theirs");
     assert_eq!(bench.core.current(TERMINAL), Some(&theirs), "who saw it went along");
     for (target, text) in [(theirs.clone(), "by its name"), (ground.clone(), "by its first id")] {
@@ -125,6 +128,7 @@ fn a_session_in_which_nothing_was_said_takes_the_runtimes_name_and_its_first_id_
     bench.step(In::Named { session: ground, name: "another".into() });
     assert_eq!(bench.core.current(TERMINAL), Some(&theirs));
     let (mut bench, ground) = in_front();
+    bench.step(In::Abilities(opens()));
     wish(&mut bench, Target::Current, say_prompt("named while this is under way"));
     bench.step(In::Named { session: ground.clone(), name: "theirs".into() });
     assert_eq!(bench.core.current(TERMINAL), Some(&ground));

@@ -30,7 +30,9 @@ pub(crate) fn of_ui(ui: &Onlooker) -> String {
         }
         stream = None;
         let line = match shown {
-            Shown::Whole(bodies) => format!("{bodies:?}"),
+            // Whether it is shown once more when its runtime has named it depends on who is quicker.
+            Shown::Whole(bodies) if text.contains(&plain(&format!("{bodies:?}"))) => continue,
+            Shown::Whole(bodies) => plain(&format!("{bodies:?}")),
             Shown::Happened(event) => format!("{:?}", event.body),
             Shown::Signal(signal) => format!("{signal:?}"),
         };
@@ -97,7 +99,9 @@ pub(crate) fn plain(text: &str) -> String {
         };
         let after = at + mark.len();
         plain.push_str(&rest[..after]);
-        rest = rest[after..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        // A session may have the name that its runtime gave it.
+        let of_id = |c: char| if mark.ends_with('"') { c != '"' } else { c.is_ascii_hexdigit() };
+        rest = rest[after..].trim_start_matches(of_id);
     }
     plain.push_str(rest);
     plain

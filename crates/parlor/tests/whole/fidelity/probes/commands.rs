@@ -92,10 +92,10 @@ pub(super) async fn cancel(scene: &mut Scene, with: bool) -> Found {
 
 pub(super) async fn context_update(scene: &mut Scene, with: bool) -> Found {
     let context = UiContext {
-        cwd: Some("/home/me/project".to_owned()),
-        workspace_root: Some("/home/me".to_owned()),
-        active_file: Some("/home/me/project/a.txt".to_owned()),
-        selection: Some(("/home/me/project/a.txt".to_owned(), "alpha".to_owned())),
+        cwd: Some("/usr/lib".to_owned()),
+        workspace_root: Some("/usr".to_owned()),
+        active_file: Some("/usr/lib/a.txt".to_owned()),
+        selection: Some(("/usr/lib/a.txt".to_owned(), "alpha".to_owned())),
         notes: vec!["The shell is fish.".to_owned()],
         size: Some((100, 30)),
     };
