@@ -11,6 +11,7 @@ pub mod command;
 pub mod content;
 pub mod event;
 pub mod fact;
+pub mod given_server;
 pub mod grammar;
 pub mod harmless;
 pub mod ids;

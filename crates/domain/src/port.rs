@@ -8,6 +8,7 @@ use crate::command::{Command, PromptOptions, Receipt, Refusal};
 use crate::content::Input;
 use crate::event::{Body, Event, Failure};
 use crate::fact::Fact;
+use crate::given_server::GivenServer;
 use crate::ids::{AskId, EntryId, Ids, Millis, RunId, SessionId, StepId, ToolRunId, TurnId};
 use crate::session::{Effort, ModelRef, Policy};
 use crate::signal::{Board, Signal, UiContext};
@@ -53,6 +54,8 @@ pub struct TurnBrief {
     pub ui_context: UiContext,
     /// What a UI of this session does with files on our behalf.
     pub ui_files: UiFiles,
+    /// MCP servers that a UI brought for this session.
+    pub given_servers: Vec<GivenServer>,
     /// The entry that the turn's first message hangs off.
     pub leaf: Option<EntryId>,
     /// Set when the turn goes on in the middle of a step, after a crash: its consents are still open.
@@ -101,6 +104,8 @@ pub struct Grounds {
     pub context: Vec<Entry>,
     /// The tool runs named in it.
     pub tools: Vec<ToolRun>,
+    /// MCP servers that a UI brought for this session.
+    pub given_servers: Vec<GivenServer>,
 }
 
 /// What the hub tells an engine.

@@ -4,7 +4,7 @@ use crate::config::{Config, Ground};
 use crate::consult::Consulted;
 use crate::editor::{Editor, OpenFiles};
 use crate::grants::{Changes, Grants};
-use crate::mcp::Servers;
+use crate::mcp::{Servers, Site};
 use crate::offered::{OpenCalls, Performed};
 use crate::person::{Hands, MAX_TYPED};
 use crate::port::{Port, Reported, Unwritten};
@@ -65,6 +65,8 @@ pub struct Agent {
     turns: JoinSet<()>,
     /// Room for commands of the person's own.
     typed: Arc<Semaphore>,
+    /// Where servers are that UIs brought along.
+    given: BTreeMap<SessionId, Site>,
     /// Answers to what we are consulted about. Nobody waits for them at the end.
     answers: JoinSet<()>,
 }
@@ -88,6 +90,7 @@ impl Agent {
             ending: JoinSet::new(),
             turns: JoinSet::new(),
             typed: Arc::new(Semaphore::new(MAX_TYPED)),
+            given: BTreeMap::new(),
             answers: JoinSet::new(),
         }
     }
@@ -193,6 +196,7 @@ impl Agent {
             }
             Order::Forget { session } => {
                 self.stop_compacting(&session);
+                self.bring(&session, None);
                 forget_ended(&mut self.ending);
                 if let Some(seat) = self.seats.remove(&session) {
                     self.ending.spawn(async move { seat.place.jobs().end().await });
@@ -205,6 +209,17 @@ impl Agent {
     fn stop_compacting(&mut self, session: &SessionId) {
         if let Some(stop) = self.compacting.remove(session) {
             stop.cancel();
+        }
+    }
+
+    /// A UI has brought these servers for a session; those that no session has any more end.
+    fn bring(&mut self, session: &SessionId, site: Option<Site>) {
+        let before = match site {
+            Some(site) => self.given.insert(session.clone(), site),
+            None => self.given.remove(session),
+        };
+        if let Some(before) = before.filter(|before| !self.given.values().any(|site| site == before)) {
+            self.servers.let_go(&before);
         }
     }
 
@@ -248,6 +263,8 @@ impl Agent {
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
         let (unwritten, files) = (seat.unwritten.clone(), seat.files.clone());
         let port = Port { session: session.clone(), run, reports: self.reports.clone(), unwritten };
+        let site = Site::new(place.root(), place.workdir()).with(&brief.given_servers);
+        self.bring(&session, Some(site).filter(|_| !brief.given_servers.is_empty()));
         let place = place.with_buffers(Editor::of_turn(&port, &files, brief.ui_files));
         if let Some(text) = trouble {
             port.notify(Level::Warning, text).await;

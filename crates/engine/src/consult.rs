@@ -136,7 +136,11 @@ impl Consulted {
     /// The servers of the session's project; nothing is started for a mere question.
     async fn project(&self) -> Result<Arc<Project>, Refusal> {
         let (servers, ground) = (self.servers.clone(), self.ground());
-        let find = move || servers.project(&Site::new(ground.workspace.as_deref().ok(), &ground.cwd));
+        let given = self.grounds.given_servers.clone();
+        let find = move || {
+            let site = Site::new(ground.workspace.as_deref().ok(), &ground.cwd);
+            servers.project(&site.with(&given))
+        };
         let project = tokio::task::spawn_blocking(find).await;
         project.map_err(|_| Refusal::new(RefusalKind::Internal, "the servers could not be looked up"))
     }

@@ -143,7 +143,7 @@ impl Turn {
     }
 
     fn site(&self) -> Site {
-        Site::new(self.place.root(), self.place.workdir())
+        Site::new(self.place.root(), self.place.workdir()).with(&self.brief.given_servers)
     }
 
     /// Starts the project's servers, if they do not run, and waits a little for them.
@@ -157,7 +157,7 @@ impl Turn {
             () = self.cancel.cancelled() => {}
             () = project.settle() => {}
         }
-        for trouble in project.troubles() {
+        for trouble in project.unusable().into_iter().chain(project.troubles()) {
             self.port.notify(Level::Warning, trouble).await;
         }
         Some(project)

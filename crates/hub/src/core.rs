@@ -30,6 +30,7 @@ use domain::command::{
     Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
 };
 use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
+use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
 use domain::ids::{EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
@@ -104,6 +105,8 @@ pub(crate) struct Live {
     /// Tools that a UI performs in the run under way.
     offered: Option<offers::Offered>,
     ui_context: UiContext,
+    /// MCP servers that a UI brought.
+    given_servers: Vec<GivenServer>,
     grammar: Option<Grammar>,
     /// What was typed into questions for secrets.
     secrets: Secrets,
@@ -247,6 +250,7 @@ impl Core {
                 }
             }
             In::FileDone { ui, id, with } => self.file_done(ui, id, with),
+            In::Servers { ui, session, servers } => self.take_servers(ui, &session, servers),
             In::Command { ui, ticket, target, command } => {
                 self.take_command(ui, ticket, target, command);
             }
@@ -587,6 +591,7 @@ impl Live {
             cancel_by: None,
             offered: None,
             ui_context: UiContext::default(),
+            given_servers: Vec::new(),
             grammar,
             secrets: Secrets::default(),
             veil: Veil::default(),

@@ -6,6 +6,8 @@ use crate::Item;
 use crate::line::Lane;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::fact::Fact;
+use domain::given_server::GivenServer;
+use domain::ids::SessionId;
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use domain::ui_files::{FileAnswer, FileRequestId};
@@ -91,6 +93,8 @@ pub enum RuntimeEffect {
     },
     /// What the peer said to [`RuntimeRole::file`](crate::RuntimeRole::file).
     FileDone { id: FileRequestId, with: FileAnswer },
+    /// The UI brings MCP servers for a session that this link sees, in the place of those that it brought before.
+    Servers { session: SessionId, servers: Vec<GivenServer> },
     /// Something of the link.
     Link(LinkEffect),
 }
@@ -126,7 +130,9 @@ impl RoleEffect for RuntimeEffect {
     fn link(&self) -> Option<&LinkEffect> {
         match self {
             RuntimeEffect::Link(effect) => Some(effect),
-            RuntimeEffect::Command { .. } | RuntimeEffect::FileDone { .. } => None,
+            RuntimeEffect::Command { .. }
+            | RuntimeEffect::FileDone { .. }
+            | RuntimeEffect::Servers { .. } => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Link, Sent, follow};
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event};
+use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
 use domain::ids::{Ids, Millis, SessionId};
 use domain::port::Ticket;
@@ -33,6 +34,8 @@ pub(crate) struct RuntimeBench {
     open: BTreeSet<Ticket>,
     /// What the peer said about files.
     pub(crate) files: Vec<(FileRequestId, FileAnswer)>,
+    /// The MCP servers that the peer brought.
+    pub(crate) given: Vec<(SessionId, Vec<GivenServer>)>,
 }
 
 #[derive(Default)]
@@ -60,6 +63,7 @@ impl RuntimeBench {
             wanted: Vec::new(),
             open: BTreeSet::new(),
             files: Vec::new(),
+            given: Vec::new(),
         };
         bench.call(|role, cx| role.open(cx, greeting));
         bench
@@ -85,6 +89,7 @@ impl RuntimeBench {
                     self.wanted.push((ticket, target, command));
                 }
                 RuntimeEffect::FileDone { id, with } => self.files.push((id, with)),
+                RuntimeEffect::Servers { session, servers } => self.given.push((session, servers)),
                 RuntimeEffect::Link(effect) => self.link.take(self.now, effect),
             }
         }

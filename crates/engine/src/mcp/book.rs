@@ -7,6 +7,7 @@ use super::approvals::{Approvals, write_private};
 use super::entry::{self, Entry, EntryError, Form, Way};
 use crate::config::Config;
 use crate::place::read_text;
+use domain::given_server::GivenServer;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io;
@@ -62,6 +63,19 @@ pub fn servers(
             }
             let approved = project.is_none_or(|root| approvals.has(root, &entry.digest));
             listed.push(Listed { entry, from_project: project.is_some(), approved });
+        }
+    }
+    (listed, errors)
+}
+
+/// The servers that a UI brought along, and what is wrong with the others. They may start: the person chose them there.
+pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
+    let (mut listed, mut errors) = (Vec::new(), Vec::new());
+    for GivenServer { name, entry } in servers {
+        let value = serde_json::from_str(entry.as_str()).map_err(|why| why.to_string());
+        match value.and_then(|value: Value| entry::read(name, &value)) {
+            Ok(entry) => listed.push(Listed { entry, from_project: false, approved: true }),
+            Err(why) => errors.push(EntryError { name: Some(name.clone()), why }),
         }
     }
     (listed, errors)

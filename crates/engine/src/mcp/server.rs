@@ -5,6 +5,7 @@ use super::book::{self, Listed};
 use super::client::{Client, Ear, ServerGround, Trouble};
 use super::tool::RemoteTool;
 use crate::config::Config;
+use domain::given_server::GivenServer;
 use domain::ids::Millis;
 use domain::session::{ServerEntry, ServerState};
 use std::collections::BTreeMap;
@@ -49,13 +50,21 @@ pub(crate) struct Site {
     dir: PathBuf,
     /// Whether it is a workspace: they may write in it, and its own servers count.
     workspace: bool,
+    /// What a UI brought along: sessions with others have servers of their own.
+    given: Vec<GivenServer>,
 }
 
 impl Site {
     pub(crate) fn new(workspace: Option<&Path>, cwd: &Path) -> Site {
         let dir = workspace.unwrap_or(cwd);
         let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-        Site { dir, workspace: workspace.is_some() }
+        Site { dir, workspace: workspace.is_some(), given: Vec::new() }
+    }
+
+    /// The same place with servers that a UI brought along.
+    #[must_use]
+    pub(crate) fn with(self, given: &[GivenServer]) -> Site {
+        Site { given: given.to_vec(), ..self }
     }
 
     fn workspace(&self) -> Option<&Path> {
@@ -69,7 +78,7 @@ pub(crate) struct Project {
     servers: Mutex<Vec<Arc<Server>>>,
     /// Rises whenever a server changes.
     changes: watch::Sender<u64>,
-    /// Digests that the person was asked about already.
+    /// Digests that the person was asked about already, and troubles that were told.
     asked: Mutex<Vec<String>>,
     all: Servers,
 }
@@ -139,7 +148,12 @@ impl Servers {
     pub(crate) fn project(&self, site: &Site) -> Arc<Project> {
         let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
         // Read with the lock held: what was read before an approval must not be taken after it, which would end what has just started.
-        let (listed, _) = book::servers(&self.0.config, &self.0.data, site.workspace());
+        let (written, _) = book::servers(&self.0.config, &self.0.data, site.workspace());
+        let mut listed = book::given(&site.given).0;
+        // What was chosen for this session leads.
+        let is_free = |one: &Listed| !listed.iter().any(|given| given.entry.name == one.entry.name);
+        let rest: Vec<Listed> = written.into_iter().filter(is_free).collect();
+        listed.extend(rest);
         let project = projects.entry(site.clone()).or_insert_with(|| {
             let (servers, asked) = (Mutex::default(), Mutex::default());
             Arc::new(Project {
@@ -152,6 +166,14 @@ impl Servers {
         });
         project.take(listed);
         project.clone()
+    }
+
+    /// The session for which a UI brought servers is over: they end.
+    pub(crate) fn let_go(&self, site: &Site) {
+        let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(project) = projects.remove(site) {
+            project.take(Vec::new());
+        }
     }
 
     /// Starts something that is to be over when the servers are. It ends by itself once [`Servers::stopped`] says so.
@@ -254,6 +276,16 @@ impl Project {
         self.servers().iter().filter_map(trouble).collect()
     }
 
+    /// What the person has not heard yet of servers that a UI brought and that cannot be read.
+    pub(crate) fn unusable(&self) -> Vec<String> {
+        let mut told = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let wrong = book::given(&self.site.given).1.into_iter();
+        let words = wrong.map(|error| format!("An MCP server of this session is left out: {error}"));
+        let news: Vec<String> = words.filter(|words| !told.contains(words)).collect();
+        told.extend(news.iter().cloned());
+        news
+    }
+
     /// How the servers are.
     pub(crate) fn list(&self) -> Vec<ServerEntry> {
         self.servers().iter().map(|server| server.entry()).collect()
@@ -288,7 +320,7 @@ impl Project {
     fn ground(&self, from_project: bool) -> ServerGround {
         let inner = &self.all.0;
         let (guard, home) = (inner.guard.clone(), inner.config.home.clone());
-        let Site { dir, workspace } = self.site.clone();
+        let Site { dir, workspace, .. } = self.site.clone();
         ServerGround { dir, workspace, guard, home, from_project }
     }
 }

@@ -8,6 +8,7 @@ use domain::content::{Input, Role};
 use domain::event::{
     AskEvent, Body, Cause, Event, Finish, MessageEvent, Outcome, RunEvent, SessionEvent, ToolEvent,
 };
+use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, ToolRunId, TurnId};
 use domain::offer::Offer;
@@ -132,6 +133,7 @@ pub(crate) struct Bench {
     /// Tools that a UI performs.
     pub(crate) offers: Vec<Offer>,
     pub(crate) ui_files: UiFiles,
+    pub(crate) given_servers: Vec<GivenServer>,
     /// What the editor holds; `None` for one that has left.
     pub(crate) editor: Option<BTreeMap<String, String>>,
     /// What was typed into questions for secrets, masked as the hub does.
@@ -199,6 +201,7 @@ impl Bench {
             closings: Vec::new(),
             offers: Vec::new(),
             ui_files: UiFiles::default(),
+            given_servers: Vec::new(),
             editor: None,
             settled: Vec::new(),
             secrets: Secrets::default(),
@@ -310,6 +313,7 @@ impl Bench {
             attended: true,
             ui_context: UiContext::default(),
             ui_files: self.ui_files,
+            given_servers: self.given_servers.clone(),
             leaf: self.state.leaf,
             resume,
         }
@@ -579,6 +583,7 @@ impl Bench {
             model: None,
             effort: self.state.settings.effort,
             policy: self.policy,
+            given_servers: self.given_servers.clone(),
             active_tools: None,
             leaf: self.state.leaf,
             tools: self.tools_of(&context),

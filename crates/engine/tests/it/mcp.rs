@@ -483,3 +483,28 @@ async fn the_reference_server_works_when_it_is_there() {
     let (_, outcome, text) = bench.outcomes().remove(0);
     assert!(outcome == ToolOutcome::Done && text.contains("hi there"), "{outcome:?} {text}");
 }
+
+fn given(name: &str, entry: &Value) -> domain::given_server::GivenServer {
+    domain::given_server::GivenServer {
+        name: name.to_owned(),
+        entry: domain::content::Json::verbatim(entry.to_string()),
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_a_ui_brings_is_used_unasked_shown_and_written_down_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "model text \"one\"\n---\nmodel tool mcp__theirs__echo {\"text\":\"hi\"}\nmodel step\nmodel text \"two\"";
+    std::fs::create_dir(dir.path().join("work")).unwrap();
+    let mut bench = at(dir, script);
+    bench.given_servers =
+        vec![given("theirs", &json!({"command": echo()})), given("bad name", &json!({"command": "x"}))];
+    assert_eq!(bench.run("one").await, TurnEnd::Done);
+    assert_eq!(bench.count(|body| matches!(body, Body::Ask(_))), 0, "the person chose it in the UI");
+    let entry = until(&mut bench, |state| *state == ServerState::Ready).await;
+    assert_eq!((entry.id.as_str(), entry.from_project), ("theirs", false));
+    let told = |signal: &Signal| matches!(signal, Signal::Notify { text, .. } if text.contains("bad name"));
+    assert_eq!(bench.signals.iter().filter(|signal| told(signal)).count(), 1, "{:?}", bench.signals);
+    bench.given_servers.clear();
+    assert!(servers(&mut bench).await.is_empty(), "nothing of it is kept");
+}

@@ -1,10 +1,13 @@
-//! Files that a UI holds: a tool's wish goes to one UI that sees the session and holds files, and its answer goes back to the engine.
+//! What a UI brings along for the agent: files that it holds, and MCP servers. A tool's wish for a file goes to one UI that sees the session and holds files, and its answer goes back to the engine.
 //!
 //! What always holds: every wish is answered once, also when the UI leaves; what is said about a wish of somebody else is dropped.
 
-use super::{Core, Out};
+use super::{Core, Out, Standing};
+use domain::event::Failure;
+use domain::given_server::{GivenServer, MAX_GIVEN};
 use domain::ids::{SessionId, UiId};
 use domain::port::Order;
+use domain::signal::Level;
 use domain::ui_files::{FileAnswer, FileRequest, FileRequestId, UiFiles};
 
 /// Most wishes that may be open; a turn has few at a time.
@@ -61,6 +64,25 @@ impl Core {
             self.wanted_files.iter().filter(|(_, wanted)| theirs(wanted)).map(|(id, _)| *id).collect();
         for id in gone {
             self.file_done(ui, id, Err("the editor has left".to_owned()));
+        }
+    }
+
+    /// A UI brings MCP servers for a session that it sees; more than fits is left out, and told.
+    pub(super) fn take_servers(&mut self, ui: UiId, session: &SessionId, servers: Vec<GivenServer>) {
+        let session = self.here(session);
+        let controls =
+            |seat: &super::Ui| seat.standing == Standing::Controller && seat.seen.contains(&session);
+        if !self.setup.engine.is_ours() || !self.uis.get(&ui).is_some_and(controls) {
+            return;
+        }
+        if !domain::given_server::fits(&servers) {
+            let what = format!(
+                "More than {MAX_GIVEN} MCP servers, or too large ones, came with this session; none is used."
+            );
+            return self.notice(&session, Level::Warning, &Failure::new("servers", what));
+        }
+        if let Some(live) = self.sessions.get_mut(&session) {
+            live.given_servers = servers;
         }
     }
 

@@ -89,6 +89,11 @@ impl Core {
             leaf,
             context,
             tools,
+            given_servers: self
+                .sessions
+                .get(session)
+                .map(|live| live.given_servers.clone())
+                .unwrap_or_default(),
         }
     }
 

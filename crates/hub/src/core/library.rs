@@ -273,6 +273,7 @@ impl Core {
             | In::Answers { .. }
             | In::Files { .. }
             | In::FileDone { .. }
+            | In::Servers { .. }
             | In::Mirror { .. }
             | In::MirrorEvent { .. }
             | In::Abilities(_)

@@ -4,6 +4,7 @@ use super::{Answer, Request, RequestId, Standing};
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::Event;
 use domain::fact::Fact;
+use domain::given_server::GivenServer;
 use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::signal::{Board, Signal};
@@ -33,6 +34,8 @@ pub enum In {
     Files { ui: UiId, files: UiFiles },
     /// A UI has answered [`Out::File`].
     FileDone { ui: UiId, id: FileRequestId, with: FileAnswer },
+    /// A UI brings MCP servers for a session.
+    Servers { ui: UiId, session: SessionId, servers: Vec<GivenServer> },
     /// A UI wants something.
     Command {
         ui: UiId,

@@ -112,6 +112,7 @@ impl Core {
             attended,
             ui_context: live.ui_context.clone(),
             ui_files: self.ui_files(session),
+            given_servers: live.given_servers.clone(),
             leaf: state.leaf,
             context,
             resume,

@@ -116,6 +116,7 @@ fn weight(input: &In) -> usize {
         | In::Answers { .. }
         | In::Files { .. }
         | In::FileDone { .. }
+        | In::Servers { .. }
         | In::Left { .. }
         | In::Report(_)
         | In::Mirror { .. }

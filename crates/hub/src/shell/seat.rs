@@ -443,6 +443,9 @@ impl RoleSeat {
                 RuntimeEffect::Command { ticket, target, command } => {
                     round.work.push_back(In::Command { ui, ticket, target, command });
                 }
+                RuntimeEffect::Servers { session, servers } => {
+                    round.work.push_back(In::Servers { ui, session, servers });
+                }
                 RuntimeEffect::FileDone { id, with } => {
                     round.work.push_back(In::FileDone { ui, id, with });
                 }
