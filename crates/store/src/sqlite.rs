@@ -229,7 +229,7 @@ fn open_patiently(path: &Path) -> Result<Connection, StoreError> {
     loop {
         match open(path) {
             Err(StoreError::Locked { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
-                std::thread::sleep(BUSY_PAUSE)
+                std::thread::sleep(BUSY_PAUSE);
             }
             opened => return opened,
         }
