@@ -105,6 +105,8 @@ pub(crate) struct Live {
     /// Tools that a UI performs in the run under way.
     offered: Option<offers::Offered>,
     ui_context: UiContext,
+    /// A UI has asked something in it, and may know it by its id.
+    is_known: bool,
     /// MCP servers that a UI brought.
     given_servers: Vec<GivenServer>,
     grammar: Option<Grammar>,
@@ -349,6 +351,9 @@ impl Core {
                     self.out.push(Out::Again(Box::new(In::Command { ui, ticket, target, command })));
                     return Ok(());
                 }
+                if let Some(live) = self.sessions.get_mut(&session) {
+                    live.is_known = true;
+                }
                 self.in_session(ui, ticket, session, command)
             }
         }
@@ -591,6 +596,7 @@ impl Live {
             cancel_by: None,
             offered: None,
             ui_context: UiContext::default(),
+            is_known: false,
             given_servers: Vec::new(),
             grammar,
             secrets: Secrets::default(),

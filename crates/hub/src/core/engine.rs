@@ -173,10 +173,10 @@ pub(super) enum Settled {
 /// Whether a foreign runtime must be asked; the rest the hub supplies.
 fn is_theirs(command: &Command, abilities: &Abilities) -> bool {
     match command {
-        Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, .. } | QueueCommand::SetMode { .. }) => {
-            abilities.steer
-        }
+        Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, .. }) => abilities.steer,
         Command::Queue(QueueCommand::Add { kind: QueueKind::FollowUp, .. }) => abilities.follow_up,
+        // One that takes steers as they come has no queue whose mode could be set: what waits, waits here.
+        Command::Queue(QueueCommand::SetMode { .. }) => abilities.steer && abilities.follow_up,
         Command::Answer { .. }
         | Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
         | Command::Session(

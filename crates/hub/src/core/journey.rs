@@ -64,7 +64,7 @@ impl Core {
     /// the next program in our place would not know an id of ours.
     pub(super) fn go_by_name(&mut self, session: &SessionId) {
         let is_sought = self.origin.is_none() && self.has_told && self.abilities.open_session;
-        if !is_sought || !self.is_untouched(session) || self.is_waited_for(session) {
+        if !is_sought || !self.is_untouched(session) || self.is_known(session) {
             return;
         }
         let theirs = self.names.theirs.get(session).filter(|theirs| !self.sessions.contains_key(*theirs));
@@ -79,9 +79,9 @@ impl Core {
         self.state(session).is_some_and(|state| state.runs.is_empty() && state.entries.is_empty())
     }
 
-    /// Whether the runtime was asked something in a session: whoever waits for that must not be led elsewhere meanwhile.
-    fn is_waited_for(&self, session: &SessionId) -> bool {
-        self.consulted.values().any(|consulted| consulted.session == *session)
+    /// Whether a UI has asked something in a session: whoever waits there, or knows it by its id, must not be led elsewhere.
+    fn is_known(&self, session: &SessionId) -> bool {
+        self.sessions.get(session).is_some_and(|live| live.is_known)
     }
 
     /// The runtime's name of a session that has an id of ours.
