@@ -43,6 +43,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         flags: &[],
         interpreter: Some(Interpreter { word: "tsx", script_ends: ".ts", in_our_place: false }),
         saves: None,
+        ..Habits::NONE
     },
     runtime_role: || Box::new(AsstRuntime::default()),
     ui_role: || Box::new(AsstUi::default()),

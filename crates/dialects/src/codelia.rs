@@ -45,10 +45,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     lossless: false,
     drains: false,
     restart_code: None,
-    // openagent begins with `initialize` as well and names the client differently.
+    // Others begin with `initialize` as well and name the client or the version differently.
     recognises: |line| {
         first_line::has(line, &["jsonrpc", "method"])
-            && !first_line::has_any(line, "params", &["client_info", "terminal_size"])
+            && !first_line::has_any(line, "params", &["client_info", "terminal_size", "protocolVersion"])
             && !first_line::has_number(line, "id")
     },
     sockets: None,
@@ -57,6 +57,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         variables: &[("CODELIA_DIAGNOSTICS", DIAGNOSTICS)],
         interpreter: None,
         saves: None,
+        ..Habits::NONE
     },
     runtime_role: || Box::new(CodeliaRuntime::default()),
     ui_role: || Box::new(CodeliaUi::default()),

@@ -61,6 +61,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         ],
         interpreter: Some(Interpreter { word: "run", script_ends: ".exs", in_our_place: true }),
         saves: None,
+        ..Habits::NONE
     },
     runtime_role: || Box::new(LemonRuntime::new()),
     ui_role: || Box::new(LemonUi::new()),

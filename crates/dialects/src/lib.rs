@@ -4,6 +4,7 @@
 //! at the other end) and [`UiRole`](roles::UiRole) (we play the UI, a foreign runtime is at the other end). Its folder exports one
 //! [`Dialect`], which says everything that others need to know of it; a new wire is its folder, its `mod` and its place in [`ALL`].
 
+pub mod acp;
 pub mod asst;
 #[cfg(test)]
 mod bench;

@@ -48,6 +48,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     // codelia begins with `initialize` as well and names the client differently.
     recognises: |line| {
         first_line::has(line, &["jsonrpc", "method"])
+            && !first_line::has_any(line, "params", &["protocolVersion"])
             && (first_line::has_any(line, "params", &["client_info", "terminal_size"])
                 || first_line::has_number(line, "id"))
     },

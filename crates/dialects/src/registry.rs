@@ -19,7 +19,7 @@ macro_rules! wires {
     };
 }
 
-wires!(native, codelia, nous, asst, lemon, openagent);
+wires!(native, codelia, nous, asst, lemon, openagent, acp);
 
 /// The wire of this name.
 ///
@@ -94,6 +94,11 @@ mod tests {
                 Some("openagent"),
             ),
             (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#, Some("openagent")),
+            (r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#, Some("acp")),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":1}}"#,
+                Some("acp"),
+            ),
             (r#"{"v":"1","type":"ping","payload":{}}"#, Some("nous")),
             (r#"{"type":"prompt","text":"hi"}"#, None),
             (r#"{"kind":"chat","id":"1"}"#, None),

@@ -111,13 +111,13 @@ impl Document {
         let mut message = self.message::<P>();
         message["properties"]["id"] = id(&["string", "integer"]);
         message["required"] = json!(["id", "jsonrpc", "method", "params"]);
-        self.line(side, &format!("message.{}", P::METHOD), message);
+        self.line(side, &named("message", P::METHOD), message);
     }
 
     /// A notification of a JSON-RPC wire, as `message.METHOD`.
     pub fn notification<P: Call + JsonSchema>(&mut self, side: Side) {
         let message = self.message::<P>();
-        self.line(side, &format!("message.{}", P::METHOD), message);
+        self.line(side, &named("message", P::METHOD), message);
     }
 
     fn message<P: Call + JsonSchema>(&mut self) -> Value {
@@ -134,7 +134,7 @@ impl Document {
 
     /// What a request of a JSON-RPC wire is answered with, as `response.METHOD`. Results have no tag, so two may look alike.
     pub fn result<P: Call, R: JsonSchema>(&mut self, side: Side) {
-        let name = format!("response.{}", P::METHOD);
+        let name = named("response", P::METHOD);
         let response = json!({
             "type": "object",
             "properties": {
@@ -254,4 +254,9 @@ fn never_null(schema: &mut Value) {
         rules.remove("anyOf");
         rules.extend(only.clone());
     }
+}
+
+/// What a definition of a method is called; a slash would end its name in a reference.
+fn named(kind: &str, method: &str) -> String {
+    format!("{kind}.{}", method.replace('/', "."))
 }

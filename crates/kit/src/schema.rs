@@ -114,6 +114,11 @@ impl Contract {
         }
     }
 
+    /// Whether a value is one of this definition.
+    pub fn is_one(&mut self, definition: &str, value: &Value) -> bool {
+        self.accepts(&format!("/$defs/{definition}"), value)
+    }
+
     fn accepts(&mut self, pointer: &str, value: &Value) -> bool {
         self.index(pointer).is_ok_and(|index| self.schemas.validate(value, index).is_ok())
     }

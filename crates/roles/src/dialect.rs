@@ -2,6 +2,7 @@
 //!
 //! Whoever serves, attaches, bridges, records or documents reads the description; nobody asks for a wire by its name.
 
+use crate::agents::{KnownAgent, ReadRegistry};
 use crate::fidelity::{Carried, Quirk, Row, Sources};
 use crate::{RuntimeRole, UiRole};
 use std::ffi::OsString;
@@ -67,11 +68,25 @@ pub struct Habits {
     pub interpreter: Option<Interpreter>,
     /// The folder in the home directory in which they have sessions saved, and nothing else.
     pub saves: Option<&'static str>,
+    /// The word by which they are told to start us as a runtime of this wire on stdio: `parlor WORD`.
+    pub command: Option<&'static str>,
+    /// Well-known agents that speak it.
+    pub agents: &'static [KnownAgent],
+    /// Reads lists of agents in the form in which its registry publishes them.
+    pub registry: Option<ReadRegistry>,
 }
 
 impl Habits {
     /// Its programs start no runtime, or say nothing to it.
-    pub const NONE: Habits = Habits { flags: &[], variables: &[], interpreter: None, saves: None };
+    pub const NONE: Habits = Habits {
+        flags: &[],
+        variables: &[],
+        interpreter: None,
+        saves: None,
+        command: None,
+        agents: &[],
+        registry: None,
+    };
 }
 
 /// The program that a UI believes to start, which runs a script.

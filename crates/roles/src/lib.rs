@@ -3,6 +3,7 @@
 //! Nothing here knows a wire. A dialect implements [`RuntimeRole`] and [`UiRole`]; the hub drives them and performs their effects;
 //! links move their lines. So who embeds the hub needs none of the dialects that it does not speak.
 
+pub mod agents;
 mod context;
 pub mod dialect;
 mod effect;

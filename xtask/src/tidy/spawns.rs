@@ -45,10 +45,11 @@ const SPAWNERS: &[(&str, usize, &str)] = &[
     ),
     (
         "crates/tui/src/shell/effects.rs",
-        3,
-        "one look at the clipboard, a picture or a folder; its answer goes to an inbox that may be gone",
+        4,
+        "one look at the clipboard, a picture, a folder or the agents there are; its answer goes to an inbox that may be gone",
     ),
     ("crates/tui/src/shell/gallery.rs", 1, "ends with the gallery, whose end of the channel it reads"),
+    ("crates/tui/src/shell/line.rs", 1, "awaited below, also when a signal comes first"),
     (
         "crates/tui/src/shell/input.rs",
         3,

@@ -10,7 +10,7 @@ const fn words(item: Item, wire: &'static str, why: &'static str) -> Words {
 
 /// What this wire's table is made of.
 pub const SOURCES: Sources =
-    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: &[] };
+    Sources { words: WORDS, rest: "", verdicts: Verdicts(include_str!("verdicts.txt")), across: ACROSS };
 
 /// What there is to say about each item.
 const WORDS: &[Words] = &[
@@ -128,3 +128,7 @@ const WORDS: &[Words] = &[
     words(Item::Suggestion, "-", "the wire has no word for it"),
     words(Item::Resume, "start_session (existing programs): a run under way is told from its beginning", ""),
 ];
+
+/// What this wire carries and yet not over every bridge.
+const ACROSS: &[(Item, &str)] =
+    &[(Item::Title, "a runtime whose session bears the title tells it as that, too, so it comes twice")];

@@ -227,6 +227,7 @@ pub struct ContextResult {
 }
 
 impl ContextResult {
+    /// The only thing that this answer can say.
     pub fn success() -> ContextResult {
         ContextResult { status: "success".to_owned() }
     }

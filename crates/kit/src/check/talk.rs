@@ -56,6 +56,8 @@ pub(super) struct Talk {
     said: VecDeque<String>,
     noise: Vec<String>,
     next_id: u64,
+    /// What the program calls the session, once it told.
+    session: Option<String>,
 }
 
 impl Talk {
@@ -79,6 +81,7 @@ impl Talk {
             said: VecDeque::new(),
             noise: Vec::new(),
             next_id: 0,
+            session: None,
         }
     }
 
@@ -111,7 +114,21 @@ impl Talk {
 
     /// Says a line on a lane.
     pub(super) async fn say_on(&mut self, lane: u8, line: &Value) -> Result<(), Stop> {
+        let line = self.filled(line.clone());
         self.bytes_on(lane, format!("{line}\n").as_bytes()).await
+    }
+
+    /// The line with what only this conversation knows.
+    fn filled(&self, line: Value) -> Value {
+        match line {
+            Value::String(hole) if hole == "{session}" => Value::from(self.session.clone().unwrap_or(hole)),
+            Value::String(hole) if hole == "{cwd}" => Value::from(self.cwd.display().to_string()),
+            Value::Array(items) => items.into_iter().map(|item| self.filled(item)).collect(),
+            Value::Object(members) => {
+                Value::Object(members.into_iter().map(|(key, value)| (key, self.filled(value))).collect())
+            }
+            other => other,
+        }
     }
 
     /// Writes bytes on the main lane, flushed.
@@ -172,6 +189,9 @@ impl Talk {
     /// Says what any UI of this wire says by itself: a session where none is open, an answer to a question that no scenario is about.
     async fn do_its_part(&mut self, line: &Value) {
         let AnyWire::Runtime(wire) = self.wire else { return };
+        if let Some(session) = (wire.session)(line) {
+            self.session = Some(session);
+        }
         for reply in (wire.reply)(line) {
             // A program that has gone away is seen by what does not come.
             if self.say(&reply).await.is_err() {

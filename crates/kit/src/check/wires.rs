@@ -1,6 +1,7 @@
 //! What the kit knows of each wire: how to greet, ask, answer and recognise ends, from either side. One file and one folder per
 //! wire, with the scenarios and the planted defects that only it has. None of this uses the dialects' own code: a fault there must not hide itself.
 
+mod acp;
 mod asst;
 mod codelia;
 mod lemon;
@@ -43,6 +44,9 @@ pub(super) struct RuntimeWire {
     pub(super) greeted: fn(&Value) -> bool,
     /// What a UI says to a line by itself, whatever the scenario.
     pub(super) reply: fn(&Value) -> Vec<Value>,
+    /// What the program calls the session, where a line tells it and later lines must name it: they say `{session}` in its place, and
+    /// `{cwd}` for where the program works.
+    pub(super) session: fn(&Value) -> Option<String>,
     /// Whether a line says that the program has no such request.
     pub(super) not_known: fn(&Value, u64) -> bool,
     /// A harmless request, and whether a line answers it.
@@ -104,8 +108,10 @@ const RUNTIMES: &[&RuntimeWire] = &[
     &lemon::RUNTIME,
     &openagent::RUNTIME,
     &asst::RUNTIME,
+    &acp::RUNTIME,
 ];
-const UIS: &[&UiWire] = &[&native::UI, &codelia::UI, &nous::UI, &lemon::UI, &openagent::UI, &asst::UI];
+const UIS: &[&UiWire] =
+    &[&native::UI, &codelia::UI, &nous::UI, &lemon::UI, &openagent::UI, &asst::UI, &acp::UI];
 
 /// The wire of this name, for testing runtimes.
 pub(super) fn runtime(dialect: &str) -> Option<&'static RuntimeWire> {

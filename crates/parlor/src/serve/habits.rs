@@ -112,12 +112,30 @@ fn not_known(word: &str, name: &str, dialects: &[Dialect]) -> String {
     }
 }
 
+/// What stands behind the command of a runtime when a person is to log in.
+const LOGIN: &str = "login";
+
 /// Most words before the script in what UIs call.
 const MAX_BEFORE_SCRIPT: usize = 4;
 
 /// The command line in our words. UIs that name their runtime by one path call us as they would call its interpreter: with our path
 /// there, `run SCRIPT.exs -- …` means a lemon runtime on stdio.
-pub(crate) fn our_words(args: Vec<OsString>) -> Vec<OsString> {
+///
+/// UIs that are told one command to start are told `parlor WORD`, with the word of their wire. Those that let a person log in start that
+/// command in a terminal once more, with `login` behind all that they were told.
+pub(crate) fn our_words(mut args: Vec<OsString>) -> Vec<OsString> {
+    let word = |dialect: &&Dialect| {
+        let command = dialect.description().habits.command;
+        command.is_some_and(|command| args.get(1).is_some_and(|first| first == command))
+    };
+    if let Some(dialect) = dialects::ALL.iter().find(word) {
+        if args.len() > 2 && args.last().is_some_and(|last| last == LOGIN) {
+            return vec![args.swap_remove(0), LOGIN.into()];
+        }
+        let serve = ["serve", "--dialect", dialect.name(), "--stdio"].map(OsString::from);
+        args.splice(1..2, serve);
+        return args;
+    }
     let called = |dialect: &&Dialect| {
         let interpreter = dialect.description().habits.interpreter.filter(|habit| habit.in_our_place);
         interpreter.is_some_and(|habit| calls(&args, habit.word, habit.script_ends))

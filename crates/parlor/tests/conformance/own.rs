@@ -33,10 +33,12 @@ kept! {
     lemon_runtime: "lemon", Runtime, "PARLOR serve --dialect lemon --stdio --ephemeral";
     openagent_runtime: "openagent", Runtime, "PARLOR serve --dialect openagent --socket {socket} --ephemeral";
     asst_runtime: "asst", Runtime, "PARLOR serve --dialect asst --stdio --ephemeral";
+    acp_runtime: "acp", Runtime, "PARLOR acp --ephemeral";
     native_ui: "native", Ui, "PARLOR attach --dialect native --prompt hello -- {runtime}";
     codelia_ui: "codelia", Ui, "PARLOR attach --dialect codelia --prompt hello -- {runtime}";
     nous_ui: "nous", Ui, "PARLOR attach --dialect nous --prompt hello --socket {socket}";
     lemon_ui: "lemon", Ui, "PARLOR attach --dialect lemon --prompt hello -- {runtime}";
     openagent_ui: "openagent", Ui, "PARLOR attach --dialect openagent --prompt hello --socket {socket}";
     asst_ui: "asst", Ui, "PARLOR attach --dialect asst --prompt hello -- {runtime}";
+    acp_ui: "acp", Ui, "PARLOR attach --dialect acp --prompt hello -- {runtime}";
 }

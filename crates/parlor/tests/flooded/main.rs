@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
-const DIALECTS: [&str; 6] = ["native", "codelia", "nous", "lemon", "openagent", "asst"];
+const DIALECTS: [&str; 7] = ["native", "codelia", "nous", "lemon", "openagent", "asst", "acp"];
 /// What the model is asked to say, which says that the conversation went well.
 const WORD: &str = "survived";
 /// The most that the program may have held in memory. A debug build holds about 40 MB by itself.
@@ -114,7 +114,18 @@ fn a_runtime_that_sends_rubbish_is_understood_where_it_makes_sense() {
 
 #[test]
 fn a_runtime_that_never_stops_costs_no_memory_and_is_heard_to_its_end() {
-    for dialect in DIALECTS {
+    flooded_by_runtimes(&DIALECTS[..4]);
+}
+
+/// The wires are shared out: each is flooded for several seconds.
+#[test]
+fn a_runtime_that_never_stops_costs_no_memory_on_the_other_wires_either() {
+    flooded_by_runtimes(&DIALECTS[4..]);
+}
+
+fn flooded_by_runtimes(wires: &[&str]) {
+    for dialect in wires {
+        let dialect = *dialect;
         let world = tempfile::tempdir().unwrap();
         let world = world.path();
         let _runtime = runtime(world, dialect);
@@ -173,6 +184,7 @@ fn ui_line(dialect: &str) -> &'static str {
         "codelia" => "{\"jsonrpc\":\"2.0\",\"id\":\"9\",\"method\":\"model.list\"}\n",
         "nous" => "{\"v\":\"1\",\"id\":\"c\",\"type\":\"ping\",\"payload\":{}}\n",
         "lemon" => "{\"type\":\"ping\"}\n",
+        "acp" => "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"session/list\",\"params\":{}}\n",
         "openagent" => "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"session.list\",\"params\":{}}\n",
         _ => "{\"id\":\"a\",\"kind\":\"get_status\"}\n",
     }

@@ -119,19 +119,25 @@ pub(crate) fn wire(lanes: &[Lane], pipes: Vec<DuplexStream>) -> LinkIo {
 
 /// A hub in front of a foreign runtime.
 pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
+    front_in(dialect, link, Path::new("/"))
+}
+
+/// The same for a UI that works in a folder: on some wires it is the UI that names it.
+pub(crate) fn front_in(dialect: Dialect, link: LinkIo, place: &Path) -> Hub {
+    let cwd = place.canonicalize().expect("a place").display().to_string();
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let setup = Setup {
         engine,
         effort: None,
-        cwd: "/".into(),
-        project: "/".into(),
+        cwd: cwd.clone(),
+        project: cwd.clone(),
         policy: Policy::default(),
         no_sandbox: None,
         require_consent: false,
         salt: 1,
     };
-    let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), ..Hello::default() };
+    let hello = Hello { version: "0.0.0".to_owned(), cwd, ..Hello::default() };
     let seat = RemoteSeat { role: dialect.ui_role(), link, hello, lossless };
     let log = Arc::new(|line: &str| eprintln!("front: {line}"));
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log)

@@ -45,9 +45,11 @@ async fn chain(a: Dialect, b: Dialect, place: &Path) -> Chain {
     let script = Arc::new(Scripted::parse(SCRIPT).expect("a script"));
     let behind = bench::runtime_of(script.clone(), place);
     let ends = bench::serve(&behind, bench::guest(b, place, Vec::new()), &bench::lanes(b)).await;
-    let bridge = bench::front(b, bench::wire(&bench::lanes(b), ends));
-    let ends = bench::serve(&bridge, bench::guest(a, place, Vec::new()), &bench::lanes(a)).await;
-    let front = bench::front(a, bench::wire(&bench::lanes(a), ends));
+    let bridge = bench::front_in(b, bench::wire(&bench::lanes(b), ends), place);
+    let mut guest = bench::guest(a, place, Vec::new());
+    guest.greeting.follows = true;
+    let ends = bench::serve(&bridge, guest, &bench::lanes(a)).await;
+    let front = bench::front_in(a, bench::wire(&bench::lanes(a), ends), place);
     let talk = Talk::start(&front).await;
     Chain { talk, script, _hubs: vec![behind, bridge, front] }
 }
@@ -134,11 +136,11 @@ model text "Elsewhere."
 /// A UI on wire `a` and a bridge, both new, in front of a runtime on wire `b` that was there before.
 async fn come_again(a: Dialect, b: Dialect, behind: &Hub, place: &Path) -> (Talk, Vec<Hub>) {
     let ends = bench::serve(behind, bench::guest(b, place, Vec::new()), &bench::lanes(b)).await;
-    let bridge = bench::front(b, bench::wire(&bench::lanes(b), ends));
+    let bridge = bench::front_in(b, bench::wire(&bench::lanes(b), ends), place);
     let mut guest = bench::guest(a, place, Vec::new());
     (guest.greeting.follows, guest.greeting.model) = (true, None);
     let ends = bench::serve(&bridge, guest, &bench::lanes(a)).await;
-    let front = bench::front(a, bench::wire(&bench::lanes(a), ends));
+    let front = bench::front_in(a, bench::wire(&bench::lanes(a), ends), place);
     (Talk::start(&front).await, vec![bridge, front])
 }
 
@@ -153,7 +155,9 @@ async fn resume(a: Dialect, b: Dialect) {
     for hub in hubs.into_iter().rev() {
         hub.stop().await;
     }
-    let kept = behind.present().await.expect("the runtime is there");
+    // A UI that begins with a session of its own leaves the one untouched into which the bridge had come.
+    let mut kept = behind.present().await.expect("the runtime is there");
+    kept.retain(|session| session.title.contains("lantern"));
     let [kept] = kept.as_slice() else { panic!("{name}: one session is there: {kept:?}") };
 
     let (mut talk, _hubs) = come_again(a, b, &behind, place.path()).await;

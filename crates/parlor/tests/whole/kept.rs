@@ -12,7 +12,7 @@ use store::{SqliteStore, Store};
 
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 /// Wires whose runtimes are started and spoken with on their stdin and stdout.
-const STARTED: &[&str] = &["codelia", "lemon", "openagent", "asst"];
+const STARTED: &[&str] = &["codelia", "lemon", "openagent", "asst", "acp"];
 
 /// A person at a shell, with two folders and a place for data; the runtime has a place of its own.
 struct Shell {

@@ -8,7 +8,7 @@ use kit::pattern::{Bindings, Missing};
 use kit::schema::Contract;
 use kit::{player, ui_player};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What both sides say in the transcripts of a wire.
 #[derive(Default)]
@@ -28,11 +28,12 @@ fn said(dialect: Dialect) -> Said {
     for (role, of_ui) in [("ui", true), ("runtime", false)] {
         for path in transcripts::of(dialect, role) {
             let text = std::fs::read_to_string(&path).expect("a readable transcript");
+            let workplace = crate::bench::workplace();
+            let text = transcripts::placed(&text, workplace.path());
             let transcript = Transcript::parse(&text).expect("a transcript");
             let lines = if of_ui {
                 ui_player::play(dialect.ui_role().as_mut(), &transcript).said
             } else {
-                let workplace = crate::bench::workplace();
                 let runtime = tokio::runtime::Builder::new_current_thread()
                     .enable_all()
                     .start_paused(player::moves_clock(&transcript))
@@ -76,6 +77,45 @@ fn samples(dialect: Dialect) -> Vec<(Side, Value)> {
         (side, serde_json::from_str(json).expect("a line of JSON"))
     };
     text.lines().filter(|line| !line.starts_with('#')).map(line).collect()
+}
+
+/// The schema that a wire's authors published, where their document is one, with the definition of each method's parameters.
+fn published(dialect: Dialect) -> Option<(Contract, BTreeMap<String, String>)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kit/documents");
+    let text = std::fs::read_to_string(folder.join(format!("{dialect}.txt"))).unwrap_or_default();
+    let root: Value = serde_json::from_str(&text).ok()?;
+    let definitions = root["$defs"].as_object().into_iter().flatten();
+    let params = definitions.filter(|(name, _)| name.ends_with("Request") || name.ends_with("Notification"));
+    let methods = params.filter_map(|(name, one)| Some((one["x-method"].as_str()?.to_owned(), name.clone())));
+    Some((Contract::read(&text).expect("a schema"), methods.collect()))
+}
+
+/// Their schema allows any parameters in a line, for methods to come; so it is asked for each method by itself.
+#[test]
+fn every_line_we_say_is_of_the_schema_that_its_authors_published() {
+    let mut judged = BTreeSet::new();
+    for dialect in dialects::ALL {
+        let Some((mut schema, methods)) = published(*dialect) else { continue };
+        for (_, line) in &said(*dialect).ours {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            let Some(definition) = line["method"].as_str().and_then(|method| methods.get(method)) else {
+                continue;
+            };
+            assert!(schema.is_one(definition, &line["params"]), "{dialect}: no {definition}: {line}");
+            judged.insert(definition.clone());
+            let members = line["params"].as_object().into_iter().flat_map(|params| params.keys());
+            let whole = members.filter(|name| *name != "_meta").any(|name| {
+                let mut broken = line["params"].clone();
+                broken[name] = Value::from(vec![vec![0]]);
+                !schema.is_one(definition, &broken)
+            });
+            assert!(
+                whole || line["params"] == serde_json::json!({}),
+                "{definition} allows everything: {line}"
+            );
+        }
+    }
+    assert!(judged.len() >= 12, "only {judged:?}");
 }
 
 #[test]

@@ -18,6 +18,11 @@ pub(crate) fn of(dialect: Dialect, role: &str) -> Vec<PathBuf> {
     found
 }
 
+/// A transcript whose UI names the folder to work in says `{place}` there.
+pub(crate) fn placed(text: &str, place: &Path) -> String {
+    text.replace("{place}", &place.display().to_string())
+}
+
 pub(crate) async fn play(dialect: Dialect, transcript: &Transcript, place: &Path) -> Played {
     let hub = bench::runtime(&player::script(transcript), place);
     let guest = bench::guest(dialect, place, transcript.heads.options.clone());
@@ -40,7 +45,8 @@ fn every_runtime_transcript_plays() {
     assert!(!found.is_empty(), "there are no transcripts to play");
     for path in found {
         let text = std::fs::read_to_string(&path).expect("a readable transcript");
-        let transcript = match Transcript::parse(&text) {
+        let workplace = bench::workplace();
+        let transcript = match Transcript::parse(&placed(&text, workplace.path())) {
             Ok(transcript) => transcript,
             Err(why) => {
                 failed.push(format!("{}: {why}", path.display()));
@@ -50,7 +56,6 @@ fn every_runtime_transcript_plays() {
         let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&path).display().to_string();
         let dialect: Dialect = dialects::named(transcript.heads.dialect.as_deref().unwrap_or_default())
             .expect("a known dialect");
-        let workplace = bench::workplace();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .start_paused(player::moves_clock(&transcript))

@@ -62,6 +62,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeting: Greeting::Hear,
     greeted: |line| text(line, "/type") == Some("ready"),
     reply: |_| Vec::new(),
+    session: |_| None,
     not_known: |_, _| false,
     probe: |id| json!({"id":id_of(id),"kind":"clear_history"}),
     probed: |line, id| about(line, id) && text(line, "/type") == Some("done"),

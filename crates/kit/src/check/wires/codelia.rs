@@ -104,6 +104,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeting: Greeting::Say(|| hello("hello", true)),
     greeted: |line| text(line, "/id") == Some("hello") && line.get("result").is_some(),
     reply,
+    session: |_| None,
     not_known: |line, id| answers(line, id) && code(line) == Some(-32601),
     probe: |id| request(id, "parlor.check.unknown", json!({})),
     probed: answers,

@@ -91,6 +91,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
         Some("ready") if waits_for_session(line) => vec![json!({"type":"start_session"})],
         _ => Vec::new(),
     },
+    session: |_| None,
     not_known: |_, _| false,
     probe: |_| json!({"type":"ping"}),
     probed: |line, _| text(line, "/type") == Some("pong"),

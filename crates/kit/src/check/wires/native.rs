@@ -104,6 +104,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeting: Greeting::Say(hello),
     greeted: |line| line.get("hello").is_some(),
     reply: |_| Vec::new(),
+    session: |_| None,
     not_known: |_, _| false,
     probe: |id| command(id, json!({"list_sessions":{}})),
     probed: settles,

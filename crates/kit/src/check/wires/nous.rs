@@ -81,6 +81,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeting: Greeting::None,
     greeted: |_| true,
     reply: |_| Vec::new(),
+    session: |_| None,
     not_known: |_, _| false,
     probe: |id| envelope(id, "ping", json!({})),
     probed: |line, id| answers(line, id) && text(line, "/type") == Some("pong"),

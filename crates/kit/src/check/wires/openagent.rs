@@ -81,6 +81,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeting: Greeting::Say(hello),
     greeted: |line| answers(line, 900_000) && line.get("result").is_some(),
     reply: |_| Vec::new(),
+    session: |_| None,
     not_known: |line, id| answers(line, id) && line.pointer("/error/code") == Some(&json!(-32601)),
     probe: |id| request(id, "parlor.check.unknown", json!({})),
     probed: answers,

@@ -38,6 +38,8 @@ pub(crate) struct Scene {
     near: Hub,
     hubs: Vec<Hub>,
     wire: Dialect,
+    /// Whether the UI's hub is in front of a bridge.
+    follows: bool,
     reports: mpsc::Sender<Reported>,
     heard: Arc<Mutex<Vec<Order>>>,
     pub(crate) ui: Onlooker,
@@ -75,7 +77,8 @@ impl Scene {
         tokio::spawn(listen(ordered, reports.clone(), heard.clone()));
         let (mut near, mut hubs, mut wire) = (behind.clone(), Vec::new(), wires[0]);
         for dialect in wires.iter().rev() {
-            let front = connect(&near, *dialect, place.path(), None).await;
+            // A hub in front of another follows it, as a bridge does.
+            let front = connect(&near, !hubs.is_empty(), *dialect, place.path(), None).await;
             hubs.push(front);
             wire = *dialect;
             if hubs.len() < wires.len() {
@@ -85,9 +88,22 @@ impl Scene {
         let ui = Onlooker::at(&hubs[hubs.len() - 1]).await;
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let wall = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX);
-        let mut scene =
-            Scene { place, behind, near, hubs, wire, reports, heard, ui, wall, start: Instant::now() };
+        let mut scene = Scene {
+            place,
+            behind,
+            near,
+            hubs,
+            wire,
+            follows: wires.len() > 1,
+            reports,
+            heard,
+            ui,
+            wall,
+            start: Instant::now(),
+        };
         scene.rest().await;
+        // How often it was shown the session until the handshakes were over depends on who is quicker.
+        scene.ui.shown.clear();
         scene
     }
 
@@ -148,14 +164,16 @@ impl Scene {
         Onlooker::unasked(&self.behind).await
     }
 
-    /// The sessions of the hub that the UI's wire leads to.
-    pub(crate) async fn present(&self) -> Vec<SessionId> {
-        self.near.present().await.expect("the hub runs").into_iter().map(|live| live.id).collect()
+    /// The one of them in which this was said first: a UI may have begun another, and left the first untouched.
+    pub(crate) async fn titled(&self, title: &str) -> Option<SessionId> {
+        let live = self.near.present().await.expect("the hub runs");
+        let said = live.iter().find(|live| live.title == title).or(live.last());
+        said.map(|live| live.id.clone())
     }
 
     /// Another UI on the same wire that comes for this session.
     pub(crate) async fn another(&mut self, session: &SessionId) -> Onlooker {
-        let front = connect(&self.near, self.wire, self.place.path(), Some(session)).await;
+        let front = connect(&self.near, self.follows, self.wire, self.place.path(), Some(session)).await;
         let mut ui = Onlooker::at(&front).await;
         self.hubs.push(front);
         self.rest().await;
@@ -174,9 +192,17 @@ fn quiet() -> hub::Log {
 }
 
 /// A hub in front of `behind`, over this wire.
-async fn connect(behind: &Hub, dialect: Dialect, place: &Path, session: Option<&SessionId>) -> Hub {
+async fn connect(
+    behind: &Hub,
+    follows: bool,
+    dialect: Dialect,
+    place: &Path,
+    session: Option<&SessionId>,
+) -> Hub {
     let lanes = bench::lanes(dialect);
-    let ends = bench::serve(behind, bench::guest(dialect, place, Vec::new()), &lanes).await;
+    let mut guest = bench::guest(dialect, place, Vec::new());
+    guest.greeting.follows = follows;
+    let ends = bench::serve(behind, guest, &lanes).await;
     let lossless = dialect.is_lossless();
     let engine = if lossless { Engine::Mirrored } else { Engine::Followed };
     let cwd = "/".to_owned();

@@ -263,7 +263,7 @@ pub(super) async fn resume(scene: &mut Scene, with: bool) -> Found {
 
 /// What a UI that comes for the session is shown, and whether it knows of the run; the model goes on meanwhile.
 async fn come_back(scene: &mut Scene, doing: Option<Doing>) -> (Vec<String>, bool) {
-    let session = scene.present().await.pop().expect("a session");
+    let session = scene.titled("one").await.expect("a session");
     let mut other = scene.another(&session).await;
     if messages(&other.state).is_empty() {
         // It asks for what it is not shown by itself.

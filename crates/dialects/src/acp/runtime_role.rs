@@ -1,0 +1,355 @@
+//! We play an agent; a client (an editor, a terminal UI) is at the other end.
+//!
+//! The role keeps the handshake, the sessions that the client knows, the prompts that wait for their answer, and the questions that the
+//! client has. Nothing of a session is said before the answer that gives it to the client, but what `session/load` tells again: strict
+//! clients wedge otherwise. Whatever comes in, the link lives on: what has an id gets an answer with that id, once.
+
+mod asks;
+mod brought;
+mod commands;
+mod known;
+mod options;
+mod past;
+mod prompts;
+mod receipts;
+mod requests;
+mod telling;
+
+pub use asks::ANSWERS_WITHIN;
+
+use super::wire::{
+    CancelParams, CancelRequestParams, ClientCapabilities, Notice, SessionInfoUpdate, SessionUpdate, Severity,
+};
+use crate::rpc::Call as _;
+use asks::OpenAsks;
+use brought::AskedFile;
+use commands::SlashCommands;
+use domain::command::{Command, QueueCommand, Receipt, Refusal, RunCommand, Target};
+use domain::event::{AskEvent, Body, Event};
+use domain::given_server::GivenServer;
+use domain::ids::SessionId;
+use domain::port::{Abilities, Ticket};
+use domain::session::ModelRef;
+use domain::signal::{Level, Signal};
+use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
+use known::Known;
+use prompts::Place;
+use receipts::HubCommand;
+use roles::{
+    Answers, Drift, GREET_WITHIN, Greeting, Item, Lane, Line, RuntimeCx, RuntimeRole, Tickets, TimerKey, View,
+};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use wire::jsonrpc::{self, Invalid, Message, RpcError};
+use wire::{Rate, WireId};
+
+/// Most requests that may wait for the hub.
+pub const MAX_PENDING: usize = 1024;
+/// A handshake waits no longer for what the runtime behind us can do.
+const GREET: TimerKey = TimerKey(1);
+
+/// The agent's side of the protocol.
+#[derive(Debug, Default)]
+pub struct AcpRuntime {
+    greeting: Greeting,
+    client: ClientCapabilities,
+    rate: Rate,
+    pending: Tickets<HubCommand>,
+    /// Where the hub has put this link before the client named a session.
+    put: Option<SessionId>,
+    sessions: BTreeMap<SessionId, Known>,
+    asks: OpenAsks,
+    asked_files: Vec<AskedFile>,
+    /// MCP servers of sessions that are being opened, by the request.
+    bringing: Vec<(WireId, Vec<GivenServer>)>,
+    /// How long a question may wait; `None` for as long as it takes.
+    deadline: Option<Duration>,
+    /// What the runtime behind us can do, where we were told.
+    behind: Option<Abilities>,
+    /// Handshakes that wait for that.
+    ungreeted: Vec<WireId>,
+    /// The models there are, once they were asked for.
+    models: Option<Vec<ModelRef>>,
+    commands: SlashCommands,
+}
+
+impl AcpRuntime {
+    /// A role for one link.
+    pub fn new() -> AcpRuntime {
+        AcpRuntime { deadline: Some(ANSWERS_WITHIN), ..AcpRuntime::default() }
+    }
+
+    /// What the runtime can do, as far as it is known.
+    fn can(&self) -> Abilities {
+        match &self.behind {
+            Some(behind) => behind.clone(),
+            None if self.greeting.follows => Abilities { cancel: true, ..Abilities::default() },
+            None => Abilities::all("parlor"),
+        }
+    }
+
+    /// Whether the client is one of ours and reads what we say beside the protocol.
+    fn is_ours(&self) -> bool {
+        self.client.meta.as_ref().is_some_and(|meta| meta.parlor)
+    }
+
+    /// Whether the client shows live output that comes as pieces.
+    fn shows_output(&self) -> bool {
+        self.client.meta.as_ref().is_some_and(|meta| meta.terminal_output)
+    }
+
+    fn shows_notices(&self) -> bool {
+        self.client.session.as_ref().is_some_and(|session| session.notices.is_some())
+    }
+
+    fn shows_compaction(&self) -> bool {
+        self.client.session.as_ref().is_some_and(|session| session.compaction.is_some())
+    }
+
+    fn shows_forms(&self) -> bool {
+        self.client.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some())
+    }
+
+    /// Hands a command to the hub and notes what its answer is for.
+    fn ask_hub(&mut self, cx: &mut RuntimeCx<'_>, target: Target, command: Command, pending: HubCommand) {
+        self.pending.command(cx, target, command, pending);
+    }
+
+    fn say(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, update: SessionUpdate) {
+        if let Some(known) = self.sessions.get_mut(session) {
+            known.say(cx, session, update);
+        }
+    }
+
+    /// A word for the person, where the client shows such.
+    fn notice(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, level: Level, text: &str) {
+        if !self.shows_notices() {
+            return cx.loss(Item::Notice, text);
+        }
+        let (title, description) = match text.split_once('\n') {
+            Some((title, more)) => (title.to_owned(), Some(more.to_owned())),
+            None => (text.to_owned(), None),
+        };
+        let severity = match level {
+            Level::Info | Level::Success => Severity::Info,
+            Level::Warning => Severity::Warning,
+            Level::Error => Severity::Error,
+        };
+        let notice = Notice { severity, title, description, ..Notice::default() };
+        self.say(cx, session, SessionUpdate::Notice(notice));
+    }
+
+    fn notification(&mut self, cx: &mut RuntimeCx<'_>, method: &str, params: Option<&RawValue>) {
+        let raw = params.map_or("{}", RawValue::get);
+        match method {
+            CancelParams::METHOD => match serde_json::from_str::<CancelParams>(raw) {
+                Ok(params) => self.cancel(cx, SessionId::parse(&params.session_id)),
+                Err(why) => cx.log(format!("ignored: {method}: {why}")),
+            },
+            CancelRequestParams::METHOD => match serde_json::from_str::<CancelRequestParams>(raw) {
+                Ok(params) => self.take_back(cx, &params.request_id),
+                Err(why) => cx.log(format!("ignored: {method}: {why}")),
+            },
+            _ => cx.log(format!("ignored: notification {method:?}")),
+        }
+    }
+
+    /// Stops the run of a session, if there is one: what has nothing to stop has no answer either.
+    fn cancel(&mut self, cx: &mut RuntimeCx<'_>, session: Option<SessionId>) {
+        let Some(session) = session.filter(|session| self.sessions.contains_key(session)) else { return };
+        if self.pending.len() >= MAX_PENDING {
+            return cx.log("ignored: a cancel; too many requests wait");
+        }
+        let command = Command::Run(RunCommand::Cancel { run: None, reason: None });
+        self.ask_hub(cx, Target::Session(session), command, HubCommand::Silent);
+    }
+
+    /// The client takes a prompt of its own back: one that waits leaves the queue, one that runs is stopped.
+    fn take_back(&mut self, cx: &mut RuntimeCx<'_>, request: &WireId) {
+        let mut held = self.sessions.iter();
+        let found = held.find_map(|(session, known)| Some((session.clone(), known.prompts.place(request)?)));
+        match found {
+            Some((session, Place::Queue(item))) if self.pending.len() < MAX_PENDING => {
+                let command = Command::Queue(QueueCommand::Drop { item });
+                self.ask_hub(cx, Target::Session(session), command, HubCommand::Silent);
+            }
+            Some((session, Place::Run)) => self.cancel(cx, Some(session)),
+            Some((_, Place::Queue(_))) | None => {}
+        }
+    }
+
+    fn invalid(cx: &mut RuntimeCx<'_>, id: Option<WireId>, why: &Invalid) {
+        if why.answerable() {
+            cx.send(jsonrpc::error(id.as_ref(), &RpcError::new(why.code(), why.to_string())));
+        } else {
+            cx.log(format!("ignored: {why}"));
+        }
+    }
+
+    /// A line that was too long to be read whole; its head may still say who waits for an answer.
+    fn overlong(cx: &mut RuntimeCx<'_>, head: &str) {
+        let why = format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
+        let error = RpcError::new(jsonrpc::INVALID_REQUEST, why);
+        cx.send(jsonrpc::error(jsonrpc::request_id_in_head(head).as_ref(), &error));
+    }
+}
+
+impl RuntimeRole for AcpRuntime {
+    fn open(&mut self, cx: &mut RuntimeCx<'_>, greeting: &Greeting) {
+        self.greeting = greeting.clone();
+        match asks::waits(greeting) {
+            Ok(deadline) => self.deadline = deadline,
+            Err(why) => cx.log(format!("warning: {why}")),
+        }
+    }
+
+    fn line(&mut self, cx: &mut RuntimeCx<'_>, _lane: Lane, line: Line) {
+        let text = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) => text,
+            Line::Overlong(head) => return Self::overlong(cx, &head),
+            Line::Garbled(_) => {
+                let error = RpcError::new(jsonrpc::PARSE_ERROR, "the line is not UTF-8 text");
+                return cx.send(jsonrpc::error(None, &error));
+            }
+        };
+        match jsonrpc::classify(&text) {
+            Message::Request { id, method, params } => {
+                if self.rate.allow(cx.now.0) {
+                    self.request(cx, id, &method, params);
+                } else {
+                    cx.send(jsonrpc::error(Some(&id), &receipts::too_many()));
+                }
+            }
+            Message::Notification { method, params } => self.notification(cx, &method, params),
+            Message::Response { id, outcome } => self.answered(cx, &id, outcome),
+            Message::Invalid { id, why } => Self::invalid(cx, id, &why),
+        }
+    }
+
+    fn attached(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
+        let wanted = self.pending.values().any(|pending| pending.goes_to(view.session));
+        if view.current && !wanted && !self.sessions.contains_key(view.session) {
+            self.put = Some(view.session.clone());
+        }
+        self.shown(cx, view);
+    }
+
+    fn detached(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
+        self.put.take_if(|put| put == session);
+        for id in self.asks.forget(session) {
+            asks::take_back(cx, id);
+        }
+        if let Some(known) = self.sessions.remove(session) {
+            known.leave(cx);
+        }
+    }
+
+    fn abilities(&mut self, cx: &mut RuntimeCx<'_>, _view: Option<View<'_>>, abilities: &Abilities) -> bool {
+        let before = self.can();
+        self.behind = Some(abilities.clone());
+        self.greet(cx);
+        self.tell_again(cx, &before);
+        false
+    }
+
+    fn event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &Event) {
+        let Some(known) = self.sessions.get_mut(view.session) else { return };
+        if event.seq <= known.heard {
+            return;
+        }
+        known.heard = event.seq;
+        self.tell(cx, view, event.at, &event.body);
+        match &event.body {
+            Body::Ask(AskEvent::Opened(ask)) => self.ask_opened(cx, view, ask),
+            Body::Ask(AskEvent::Closed { ask, .. }) => {
+                if let Some(id) = self.asks.close(view.session, *ask) {
+                    asks::take_back(cx, id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn signal(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, signal: &Signal) {
+        match signal {
+            Signal::Notify { level, text } if self.sessions.contains_key(view.session) => {
+                self.notice(cx, view.session, *level, text);
+            }
+            Signal::Title(title) => {
+                let Some(known) = self.sessions.get_mut(view.session) else { return };
+                known.told.title.clone_from(title);
+                let update =
+                    SessionInfoUpdate { title: Some(Some(title.clone())), ..SessionInfoUpdate::default() };
+                known.say(cx, view.session, SessionUpdate::SessionInfo(update));
+            }
+            Signal::Notify { .. }
+            | Signal::Status { .. }
+            | Signal::Working(_)
+            | Signal::Widget { .. }
+            | Signal::EditorText(_)
+            | Signal::Suggestion { .. } => cx.lost(signal),
+        }
+    }
+
+    fn settled(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        view: Option<View<'_>>,
+        ticket: Ticket,
+        with: Result<Receipt, Refusal>,
+    ) {
+        if let Some(pending) = self.pending.settled(cx, ticket) {
+            self.settle(cx, view, pending, with);
+        }
+    }
+
+    fn timer(&mut self, cx: &mut RuntimeCx<'_>, key: TimerKey) {
+        if key == GREET {
+            self.greet(cx);
+        }
+    }
+
+    fn can_answer(&self) -> Answers {
+        Answers { consent: true, other: self.shows_forms(), deadline: self.deadline }
+    }
+
+    fn files(&self) -> UiFiles {
+        self.does_files()
+    }
+
+    fn file(
+        &mut self,
+        cx: &mut RuntimeCx<'_>,
+        session: &SessionId,
+        id: FileRequestId,
+        request: &FileRequest,
+    ) {
+        self.ask_for_file(cx, session, id, request);
+    }
+}
+
+impl AcpRuntime {
+    /// In front of another program the greeting waits until that has told what it can do.
+    fn greet_later(&mut self, cx: &mut RuntimeCx<'_>, id: WireId) {
+        cx.timer(GREET, GREET_WITHIN);
+        self.ungreeted.push(id);
+    }
+
+    fn answered(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, outcome: Result<&RawValue, RpcError>) {
+        if self.file_answered(cx, id, &outcome) {
+            return;
+        }
+        match self.asks.hear(cx, id, outcome) {
+            Some((session, ask, answer, odd)) => {
+                if let Some(odd) = odd {
+                    cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
+                }
+                let command = Command::Answer { ask, answer };
+                self.ask_hub(cx, Target::Session(session), command, HubCommand::Silent);
+            }
+            None => cx.log(format!("ignored: an answer with id {id} to a question that is not open")),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! acp: JSON-RPC over stdio, one `session/prompt` for each turn, answered when the turn is over.
+
+mod defects;
+mod liberties;
+mod scenes;
+
+use super::{End, Greeting, RuntimeWire, UiWire, main_lane, quote, text};
+use crate::check::Quote;
+use crate::peer::Carrier;
+use serde_json::{Value, json};
+
+/// What the document says about what all runtimes are asked.
+fn says(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "greets" => quote(
+            "InitializeRequest",
+            "The agent should respond with its supported protocol version and capabilities.",
+        ),
+        "answers" | "two-in-one-write" | "torn-line" => quote(
+            "RequestId",
+            "The Server MUST reply with the same value in the Response object if included. This member is used to correlate the context between the two objects.",
+        ),
+        "garbage" => quote("ErrorCode", "**Parse error**: Invalid JSON was received by the server."),
+        "run-ends" | "second-run" => quote(
+            "SessionCapabilities",
+            "As a baseline, all Agents **MUST** support `session/new`, `session/prompt`, `session/cancel`, and `session/update`.",
+        ),
+        "cancel" | "consent-after-cancel" => {
+            quote("StopReason", "This stop reason MUST be returned when the client sends a `session/cancel`")
+        }
+        "cancel-nothing" => quote(
+            "CancelNotification",
+            "This is a notification sent by the client to cancel an ongoing prompt turn.",
+        ),
+        "consent-yes" | "consent-no" | "consent-twice" | "leave-while-asked" => quote(
+            "RequestPermissionRequest",
+            "Called by the agent when it needs user authorization before executing",
+        ),
+        _ => None,
+    }
+}
+
+/// What the document says about what all UIs are asked.
+fn says_of_ui(scenario: &str) -> Option<Quote> {
+    match scenario {
+        "prompts" => quote(
+            "PromptRequest",
+            "As a baseline, the Agent MUST support `text` and `resource_link` content blocks,",
+        ),
+        "whole-run" | "torn-lines" => quote(
+            "SessionNotification",
+            "This is a notification endpoint (no response expected) that receives",
+        ),
+        "failed-run" => quote("Error", "The message should be limited to a concise single sentence."),
+        "unknown-words" => quote(
+            "meta",
+            "metadata to their interactions. Implementations MUST NOT make assumptions about values at",
+        ),
+        "after-the-end" => quote(
+            "SessionNotification",
+            "Note: Clients SHOULD continue accepting tool call updates even after",
+        ),
+        "answers-once" | "question-withdrawn" => quote(
+            "RequestPermissionRequest",
+            "a potentially sensitive operation. The client should present the options",
+        ),
+        _ => None,
+    }
+}
+
+/// The id of the greeting, and of the session that follows it.
+const HELLO: &str = "hello";
+const SESSION: &str = "session";
+
+fn hello(version: u64) -> Value {
+    json!({"jsonrpc":"2.0","id":HELLO,"method":"initialize","params":{"protocolVersion":version,
+        "clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},
+        "clientInfo":{"name":"parlor-check","version":"0"}}})
+}
+
+fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({"jsonrpc":"2.0","id":id,"method":method,"params":params})
+}
+
+fn answers(line: &Value, id: u64) -> bool {
+    line.get("id") == Some(&json!(id)) && line.get("method").is_none()
+}
+
+fn code(line: &Value) -> Option<i64> {
+    line.pointer("/error/code").and_then(Value::as_i64)
+}
+
+/// The kind of an update.
+fn update(line: &Value) -> Option<&str> {
+    text(line, "/params/update/sessionUpdate").filter(|_| text(line, "/method") == Some("session/update"))
+}
+
+/// Whether an update belongs to a turn; others may come at any time.
+fn of_turn(line: &Value) -> bool {
+    update(line).is_some_and(|kind| {
+        matches!(
+            kind,
+            "agent_message_chunk" | "agent_thought_chunk" | "tool_call" | "tool_call_update" | "plan"
+        )
+    })
+}
+
+fn ended(line: &Value) -> Option<End> {
+    if code(line) == Some(-32603) {
+        return Some(End::Failed);
+    }
+    match text(line, "/result/stopReason")? {
+        "cancelled" => Some(End::Cancelled),
+        "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" => Some(End::Done),
+        _ => Some(End::Failed),
+    }
+}
+
+/// A question with the options that mean yes and no.
+fn asked(line: &Value) -> Option<Value> {
+    if text(line, "/method") != Some("session/request_permission") {
+        return None;
+    }
+    let options = line.pointer("/params/options").and_then(Value::as_array)?;
+    let of_kind = |kind: &str| {
+        options
+            .iter()
+            .find(|option| text(option, "/kind") == Some(kind))
+            .map(|option| option["optionId"].clone())
+    };
+    Some(json!({"id":line.get("id"),"yes":of_kind("allow_once"),"no":of_kind("reject_once")}))
+}
+
+fn answer(ask: &Value, yes: bool) -> Value {
+    let option = if yes { &ask["yes"] } else { &ask["no"] };
+    let outcome = match option {
+        Value::Null => json!({"outcome":"cancelled"}),
+        option => json!({"outcome":"selected","optionId":option}),
+    };
+    json!({"jsonrpc":"2.0","id":ask["id"],"result":{"outcome":outcome}})
+}
+
+/// A client opens a session once it was greeted.
+fn reply(line: &Value) -> Vec<Value> {
+    if text(line, "/id") == Some(HELLO) && line.get("result").is_some() {
+        return vec![
+            json!({"jsonrpc":"2.0","id":SESSION,"method":"session/new","params":{"cwd":"{cwd}","mcpServers":[]}}),
+        ];
+    }
+    Vec::new()
+}
+
+pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
+    dialect: "acp",
+    carrier: Carrier::One,
+    says,
+    greeting: Greeting::Say(|| hello(1)),
+    greeted: |line| text(line, "/id") == Some(SESSION) && text(line, "/result/sessionId").is_some(),
+    reply,
+    session: |line| text(line, "/result/sessionId").map(ToOwned::to_owned),
+    not_known: |line, id| answers(line, id) && code(line) == Some(-32601),
+    probe: |id| request(id, "_parlor.check/unknown", json!({})),
+    probed: answers,
+    prompt: |id, text| {
+        request(id, "session/prompt", json!({"sessionId":"{session}","prompt":[{"type":"text","text":text}]}))
+    },
+    run_id: |line| of_turn(line).then_some(Value::Null),
+    ended,
+    last_word: |_| false,
+    of_run: |line| of_turn(line) || text(line, "/result/stopReason").is_some(),
+    cancel: Some(
+        |_, _| json!({"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"{session}"}}),
+    ),
+    asked: Some(asked),
+    answer: |_, ask, yes| answer(ask, yes),
+    ends_with_stdin: true,
+    own: scenes::scenarios,
+    defects: defects::defects,
+    liberties: liberties::liberties,
+};
+
+const CHECKED: &str = "session-check";
+
+fn told(update: Value) -> Value {
+    json!({"jsonrpc":"2.0","method":"session/update","params":{"sessionId":CHECKED,"update":update}})
+}
+
+pub(in crate::check) static UI: UiWire = UiWire {
+    dialect: "acp",
+    carrier: Carrier::One,
+    says: says_of_ui,
+    opening: Vec::new,
+    reply: |line| {
+        let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) else { return Vec::new() };
+        let result = match text(line, "/method").unwrap_or_default() {
+            "initialize" => json!({"protocolVersion":1,"agentCapabilities":{"loadSession":false},
+                "agentInfo":{"name":"parlor-check","version":"0"}}),
+            "session/new" => json!({"sessionId":CHECKED}),
+            _ => {
+                return vec![
+                    json!({"jsonrpc":"2.0","id":id,"error":{"code":-32601,"message":"method not found"}}),
+                ];
+            }
+        };
+        vec![json!({"jsonrpc":"2.0","id":id,"result":result})]
+    },
+    prompt: |line| {
+        (text(line, "/method") == Some("session/prompt"))
+            .then(|| text(line, "/params/prompt/0/text").unwrap_or_default().to_owned())
+    },
+    accept: |_| Vec::new(),
+    text: |text| {
+        main_lane(vec![told(
+            json!({"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":text}}),
+        )])
+    },
+    end: || main_lane(vec![json!({"jsonrpc":"2.0","id":"{id}","result":{"stopReason":"end_turn"}})]),
+    fail: || {
+        main_lane(vec![
+            json!({"jsonrpc":"2.0","id":"{id}","error":{"code":-32603,"message":"broken on purpose"}}),
+        ])
+    },
+    ask: |number| {
+        main_lane(vec![
+            told(json!({"sessionUpdate":"tool_call","toolCallId":"call-1","title":"true","kind":"execute",
+                "status":"pending","rawInput":{"command":"true"}})),
+            json!({"jsonrpc":"2.0","id":number,"method":"session/request_permission","params":{"sessionId":CHECKED,
+                "toolCall":{"toolCallId":"call-1"},
+                "options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_once"}]}}),
+        ])
+    },
+    answered: |line, number| {
+        answers(line, number).then(|| text(line, "/result/outcome/optionId") == Some("y"))
+    },
+    settled: |_| {
+        main_lane(vec![told(
+            json!({"sessionUpdate":"tool_call_update","toolCallId":"call-1","status":"completed",
+            "content":[{"type":"content","content":{"type":"text","text":"ok"}}]}),
+        )])
+    },
+    unknown: || told(json!({"sessionUpdate":"from_the_future","x":[1,{"y":null}]})),
+};
