@@ -6,6 +6,7 @@
 mod known;
 mod listing;
 mod providers;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,9 +18,10 @@ use tokio::task::JoinSet;
 use crate::offline::Offline;
 use crate::provider::Remote;
 use crate::scripted::{ScriptError, Scripted};
-use crate::{Limits, Model, ModelError, ModelInfo, ModelName, http};
+use crate::{Limits, Model, ModelError, ModelInfo, ModelName, Secret, http};
 use listing::Found;
 use providers::{Environment, PROVIDERS, Provider};
+pub use trial::{Trial, Verdict};
 
 /// Bytes of a script file at most.
 const MAX_SCRIPT: u64 = 4 * 1024 * 1024;
@@ -73,7 +75,9 @@ impl CatalogError {
             }
             Self::UnknownProvider { .. } => format!("known are {}", provider_ids().join(", ")),
             Self::NoKey { variable, .. } => {
-                format!("set {variable}, or use `--model offline/offline` to try everything without a key")
+                format!(
+                    "`parlor login` takes one, or set {variable}; `--model offline/offline` tries everything without a key"
+                )
             }
             Self::BadBaseUrl { variable, .. } => {
                 format!("set {variable} to something like http://localhost:8000/v1")
@@ -95,13 +99,39 @@ pub fn key_variables() -> Vec<&'static str> {
     providers::key_variables()
 }
 
+/// The provider that is meant by a name, as its keys are kept: several wires of one maker share a key.
+pub fn account(text: &str) -> Option<&'static str> {
+    providers::find(text).map(Provider::account)
+}
+
+/// A key that the person has kept, and the address that it was kept for: it is sent nowhere else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptKey {
+    pub key: Secret,
+    /// As [`Trial::address`] gave it.
+    pub address: String,
+}
+
+/// Where a key comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyFrom {
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// Kept by the person.
+    Kept,
+}
+
 /// One provider as `parlor doctor` shows it. Holds no key, only where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderState {
     /// The name before the slash.
     pub provider: &'static str,
-    /// The variable that holds the key, if one is set.
-    pub key_from: Option<&'static str>,
+    /// The variable that its key is looked for in first.
+    pub variable: &'static str,
+    /// Where its key comes from, if there is one.
+    pub key_from: Option<KeyFrom>,
+    /// The address that a key was kept for, when that is not where requests go now: such a key is not used.
+    pub kept_for: Option<String>,
     /// Where requests go, without user and password; or what is wrong.
     pub address: Result<String, CatalogError>,
     /// Lives on this machine and asks for no key.
@@ -150,6 +180,13 @@ impl Catalog {
     /// A catalog for this environment (names and values).
     pub fn new(env: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { env: env.into_iter().collect(), ..Self::default() }
+    }
+
+    /// The same with keys that the person has kept, by provider. A key of the environment goes before them.
+    #[must_use]
+    pub fn keeping(mut self, keys: BTreeMap<String, KeptKey>) -> Self {
+        self.env.kept = keys;
+        self
     }
 
     /// The same with other waits and attempts.
@@ -299,7 +336,12 @@ impl Catalog {
     pub fn providers(&self) -> Vec<ProviderState> {
         let state = |provider: &'static Provider| ProviderState {
             provider: provider.id,
-            key_from: provider.key(&self.env).map(|(variable, _)| variable),
+            variable: provider.keys[0],
+            key_from: provider.key(&self.env).map(|(from, _)| from),
+            kept_for: provider
+                .kept(&self.env)
+                .filter(|_| provider.key(&self.env).is_none())
+                .map(|kept| providers::shown(&kept.address)),
             address: provider.target(&self.env).map(|target| providers::shown(&target.base_url)),
             local: provider.is_local(),
             offered: provider.is_offered(&self.env),

@@ -141,7 +141,7 @@ impl ModelError {
     pub fn hint(&self) -> &'static str {
         match (self.kind, self.status) {
             (ErrorKind::Auth, _) => {
-                "check the provider's key in the environment (`parlor doctor` shows which one is used)"
+                "check the provider's key (`parlor doctor` shows which one is used, `parlor login` takes another)"
             }
             (ErrorKind::RateLimited, _) => {
                 "wait a little and try again, check the account's limits and credit, or switch the model"

@@ -49,11 +49,22 @@ pub(super) async fn ask(
         Wire::Gemini => "/models?pageSize=500",
         Wire::OpenAiChat { .. } | Wire::OpenAiResponses => "/models",
     };
+    get(client, target, path, source, time).await.and_then(|body| read(&body, source))
+}
+
+/// Gets what is behind a path of one provider.
+pub(super) async fn get(
+    client: &reqwest::Client,
+    target: &Target,
+    path: &str,
+    source: &str,
+    time: Duration,
+) -> Result<Vec<u8>, ModelError> {
     let call = target.call(path, None);
     let answer = tokio::time::timeout(time, fetch(client, &call, source)).await;
     let late = || ModelError::new(ErrorKind::Timeout { which: Wait::FirstByte }, source, "no list in time");
     let body = answer.unwrap_or_else(|_| Err(late()));
-    body.and_then(|body| read(&body, source)).map_err(|error| {
+    body.map_err(|error| {
         ModelError { source_name: source.to_owned(), ..error }.without(target.login.secret())
     })
 }

@@ -2,13 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::CatalogError;
 use super::known::Maker;
+use super::{CatalogError, KeptKey, KeyFrom};
 use crate::Secret;
 use crate::provider::{Login, Target, Wire};
 
-/// The environment as it was handed in.
-pub(super) type Environment = BTreeMap<String, String>;
+/// What was handed in: the variables of the environment, and the keys that the person has kept, by provider.
+#[derive(Default)]
+pub(super) struct Environment {
+    variables: BTreeMap<String, String>,
+    pub(super) kept: BTreeMap<String, KeptKey>,
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(variables: T) -> Self {
+        Self { variables: variables.into_iter().collect(), kept: BTreeMap::new() }
+    }
+}
 
 /// A provider that we know: where it is, how it is asked, and what its key is called.
 #[derive(Debug)]
@@ -194,9 +204,29 @@ pub(super) fn find(id: &str) -> Option<&'static Provider> {
 }
 
 impl Provider {
-    /// The variable that holds the key.
-    pub(super) fn key(&self, env: &Environment) -> Option<(&'static str, Secret)> {
-        set(self.keys, env).map(|(variable, value)| (variable, Secret::new(value)))
+    /// The key, and where it comes from: the environment leads. A kept one goes only to the address that it was kept for.
+    pub(super) fn key(&self, env: &Environment) -> Option<(KeyFrom, Secret)> {
+        if let Some((variable, value)) = set(self.keys, env) {
+            return Some((KeyFrom::Variable(variable), Secret::new(value)));
+        }
+        let kept = self.kept(env)?;
+        (self.base_url(env).ok()? == kept.address).then(|| (KeyFrom::Kept, kept.key.clone()))
+    }
+
+    /// The key that the person has kept for it, whether it is used or not.
+    pub(super) fn kept<'a>(&self, env: &'a Environment) -> Option<&'a KeptKey> {
+        env.kept.get(self.account())
+    }
+
+    /// The provider under whose name its key is kept: several wires of one maker share a key.
+    pub(super) fn account(&self) -> &'static str {
+        let first = PROVIDERS.iter().find(|provider| provider.keys == self.keys);
+        first.map_or(self.id, |provider| provider.id)
+    }
+
+    /// Where a key is tried, if its list of models is shown to everybody.
+    pub(super) fn proof(&self) -> Option<&'static str> {
+        (self.id == "openrouter").then_some("/key")
     }
 
     /// The variable that holds the base URL.
@@ -221,17 +251,21 @@ impl Provider {
 
     /// Where and how to reach it.
     pub(super) fn target(&self, env: &Environment) -> Result<Target, CatalogError> {
-        let base = self.base(env);
         let key = self.key(env);
-        if key.is_none() && base.is_none() && !self.is_local() {
+        if key.is_none() && self.base(env).is_none() && !self.is_local() {
             return Err(CatalogError::NoKey { provider: self.id, variable: self.keys[0] });
         }
-        let base_url = match &base {
-            Some((variable, text)) => {
-                self.address(text).ok_or(CatalogError::BadBaseUrl { provider: self.id, variable })?
-            }
-            None => self.address(self.default_base).unwrap_or_default(),
+        let login = match key {
+            None => Login::Open,
+            Some((KeyFrom::Variable("ANTHROPIC_AUTH_TOKEN"), key)) => Login::Bearer(key),
+            Some((KeyFrom::Variable(_) | KeyFrom::Kept, key)) => Login::Key(key),
         };
+        self.target_with(env, login)
+    }
+
+    /// The same with another key than the one that is there.
+    pub(super) fn target_with(&self, env: &Environment, login: Login) -> Result<Target, CatalogError> {
+        let base_url = self.base_url(env)?;
         let official = base_url == OPENAI;
         let wire = match self.speaks {
             Speaks::Anthropic => Wire::Anthropic,
@@ -240,12 +274,17 @@ impl Provider {
             Speaks::Responses => Wire::OpenAiResponses,
             Speaks::Gemini => Wire::Gemini,
         };
-        let login = match key {
-            None => Login::Open,
-            Some(("ANTHROPIC_AUTH_TOKEN", key)) => Login::Bearer(key),
-            Some((_, key)) => Login::Key(key),
-        };
         Ok(Target { wire, base_url, login })
+    }
+
+    /// Where it is: as the environment says, else at its usual address.
+    fn base_url(&self, env: &Environment) -> Result<String, CatalogError> {
+        match self.base(env) {
+            Some((variable, text)) => {
+                self.address(&text).ok_or(CatalogError::BadBaseUrl { provider: self.id, variable })
+            }
+            None => Ok(self.address(self.default_base).unwrap_or_default()),
+        }
     }
 
     /// The base URL in the form the wire expects; `None` when it is no web address.
@@ -286,7 +325,7 @@ fn ollama_address(text: &str) -> Option<String> {
 
 fn set<'a>(variables: &'static [&'static str], env: &'a Environment) -> Option<(&'static str, &'a str)> {
     variables.iter().find_map(|variable| {
-        let value = env.get(*variable)?.trim();
+        let value = env.variables.get(*variable)?.trim();
         (!value.is_empty()).then_some((*variable, value))
     })
 }

@@ -102,7 +102,7 @@ fn addresses_and_keys() {
         openai-responses: OpenAiResponses http://localhost:9/v1 Open
         openai: OPENAI_BASE_URL is no web address (set OPENAI_BASE_URL to something like http://localhost:8000/v1)
         gemini: Gemini http://h:1/v1beta Key(Secret(***))
-        gemini: gemini needs a key: GEMINI_API_KEY is not set (set GEMINI_API_KEY, or use `--model offline/offline` to try everything without a key)
+        gemini: gemini needs a key: GEMINI_API_KEY is not set (`parlor login` takes one, or set GEMINI_API_KEY; `--model offline/offline` tries everything without a key)
         ollama: OpenAiChat { official: false } http://127.0.0.1:11434/v1 Open
         ollama: OpenAiChat { official: false } http://127.0.0.1:1234/v1 Open
         ollama: OpenAiChat { official: false } https://far.example:443/v1 Open
@@ -134,4 +134,56 @@ fn scripts_open_by_path() {
     let error = catalog(&[]).open(&name).err().unwrap();
     assert!(error.to_string().contains("line 1: unknown cue"), "{error}");
     assert!(matches!(catalog(&[]).open("scripted/nowhere.txt"), Err(CatalogError::NoScript { .. })));
+}
+
+fn kept(account: &str, address: &str) -> BTreeMap<String, KeptKey> {
+    let key = KeptKey { key: Secret::new("kept-secret"), address: address.to_owned() };
+    BTreeMap::from([(account.to_owned(), key)])
+}
+
+#[test]
+fn a_kept_key_is_used_where_the_environment_has_none_and_goes_nowhere_else() {
+    const OWN: &str = "https://api.openai.com/v1";
+    let from = |env: Variables<'_>, address: &str, provider: &str| {
+        let catalog = catalog(env).keeping(kept("openai", address));
+        let state = catalog.providers().into_iter().find(|state| state.provider == provider).unwrap();
+        (state.key_from, state.kept_for)
+    };
+    let variable = Some(KeyFrom::Variable("OPENAI_API_KEY"));
+    for provider in ["openai", "openai-chat", "openai-responses"] {
+        assert_eq!(from(&[], OWN, provider), (Some(KeyFrom::Kept), None), "{provider}");
+        assert_eq!(from(&[("OPENAI_API_KEY", "k")], OWN, provider), (variable, None));
+        assert_eq!(from(&[("OPENAI_API_KEY", " ")], OWN, provider), (Some(KeyFrom::Kept), None));
+        // Whoever sets the address must not get a key that was meant for another.
+        let elsewhere = [("OPENAI_BASE_URL", "http://evil.example/v1")];
+        assert_eq!(from(&elsewhere, OWN, provider), (None, Some(OWN.to_owned())));
+        assert_eq!(from(&elsewhere, "http://evil.example/v1", provider), (Some(KeyFrom::Kept), None));
+    }
+    assert_eq!(from(&[], OWN, "anthropic"), (None, None));
+    let catalog = catalog(&[]).keeping(kept("openai", OWN));
+    assert_eq!(catalog.configured().unwrap().to_string(), "openai/gpt-5");
+    assert!(catalog.open("openai/gpt-5").is_ok());
+    assert!(!format!("{catalog:?} {:?}", catalog.providers()).contains("kept-secret"));
+}
+
+#[test]
+fn a_login_to_a_gateway_that_was_kept_is_shown_without_its_password() {
+    let address = "http://me:pass@h:1/v1";
+    let catalog = catalog(&[]).keeping(kept("openai", address));
+    let state = catalog.providers().into_iter().find(|state| state.provider == "openai").unwrap();
+    assert_eq!(state.kept_for.as_deref(), Some("http://h:1/v1"));
+}
+
+#[test]
+fn keys_of_one_maker_are_kept_once() {
+    for (text, want) in [
+        ("openai-responses", Some("openai")),
+        ("claude", Some("anthropic")),
+        ("google", Some("gemini")),
+        ("vllm", Some("vllm")),
+        ("offline", None),
+        ("nobody", None),
+    ] {
+        assert_eq!(account(text), want, "{text}");
+    }
 }

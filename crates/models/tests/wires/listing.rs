@@ -1,6 +1,7 @@
 //! Lists of models, and the choice among what answers.
 
 use models::ErrorKind;
+use models::catalog::KeyFrom;
 
 use crate::server::{Play, Server};
 use crate::{KEY, catalog, limits};
@@ -112,7 +113,7 @@ async fn the_environment_is_explained() {
     ];
     let states = catalog(&env, limits()).providers();
     let state = |id: &str| states.iter().find(|state| state.provider == id).unwrap();
-    assert_eq!(state("openai").key_from, Some("OPENAI_API_KEY"));
+    assert_eq!(state("openai").key_from, Some(KeyFrom::Variable("OPENAI_API_KEY")));
     assert!(state("openai").offered && !state("anthropic").offered);
     assert_eq!(state("vllm").address.as_deref(), Ok("http://h/v1"));
     assert!(state("ollama").address.is_err() && state("anthropic").address.is_err());

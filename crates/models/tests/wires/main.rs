@@ -5,6 +5,7 @@
 mod anthropic;
 mod failures;
 mod gemini;
+mod keys;
 mod listing;
 mod openai_chat;
 mod openai_responses;
