@@ -74,6 +74,10 @@ pub enum SlashAction {
     Stop,
     /// Starts the runtime again, or connects to it again.
     Restart,
+    /// Takes the key of a provider.
+    Login,
+    /// Goes to another program's agent.
+    Agents,
     /// Ends the UI.
     Quit,
 }
@@ -90,6 +94,24 @@ pub enum Restart {
     Connect,
 }
 
+/// What can be done from where the screen runs, whatever the runtime can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Here {
+    pub restart: Restart,
+    /// Whether the person may leave for a login or for another agent.
+    pub errands: bool,
+}
+
+impl Here {
+    fn has(self, does: SlashAction) -> bool {
+        match does {
+            SlashAction::Restart => self.restart != Restart::None,
+            SlashAction::Login | SlashAction::Agents => self.errands,
+            _ => true,
+        }
+    }
+}
+
 /// One command that is typed as `/name`.
 #[derive(Debug)]
 pub struct Slash {
@@ -104,9 +126,14 @@ pub struct Slash {
 }
 
 impl Slash {
-    /// Whether it can be done here: by this runtime, and with it.
-    pub fn is_offered(&self, abilities: &Abilities, restart: Restart) -> bool {
-        (self.can)(abilities) && (self.does != SlashAction::Restart || restart != Restart::None)
+    /// Whether it can be done here: by this runtime, with it, and by whoever runs the screen.
+    pub fn is_offered(&self, abilities: &Abilities, here: Here) -> bool {
+        self.is_here(here) && (self.can)(abilities)
+    }
+
+    /// Whether there is such a thing here at all, whatever the runtime can.
+    pub fn is_here(&self, here: Here) -> bool {
+        here.has(self.does)
     }
 }
 
@@ -188,6 +215,8 @@ pub const COMMANDS: &[Slash] = &[
     slash("abort", "", "the same as /stop", SlashAction::Stop),
     of_some(|a| a.ping, slash("ping", "", "ask the runtime whether it is there", SlashAction::Ping)),
     slash("restart", "", "start the runtime again, or connect to it again", SlashAction::Restart),
+    slash("login", "", "give a provider's key, to have a real model", SlashAction::Login),
+    slash("agents", "", "talk to another program's agent, from a list", SlashAction::Agents),
     slash("quit", "", "leave", SlashAction::Quit),
 ];
 

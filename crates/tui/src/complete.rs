@@ -1,6 +1,6 @@
 //! What may be completed at the caret: a slash command, a file after `@`, a skill after `$`. Pure; files and skills come from outside.
 
-use crate::commands::{COMMANDS, Restart};
+use crate::commands::{COMMANDS, Here};
 use crate::composer::Editor;
 use crate::fuzzy::rank;
 use domain::port::Abilities;
@@ -64,8 +64,8 @@ pub fn word(editor: &Editor) -> Option<(Kind, usize, &str)> {
 }
 
 /// The commands that fit, as a list.
-pub fn slashes(from: usize, query: &str, abilities: &Abilities, restart: Restart) -> Completion {
-    let able: Vec<_> = COMMANDS.iter().filter(|command| command.is_offered(abilities, restart)).collect();
+pub fn slashes(from: usize, query: &str, abilities: &Abilities, here: Here) -> Completion {
+    let able: Vec<_> = COMMANDS.iter().filter(|command| command.is_offered(abilities, here)).collect();
     let names: Vec<&str> = able.iter().map(|command| command.name).collect();
     let offers = rank(query, &names).into_iter().map(|at| Offer {
         label: format!("/{} {}", able[at].name, able[at].takes).trim_end().to_owned(),
@@ -116,6 +116,7 @@ pub fn skills(from: usize, query: &str, known: &[(String, String)]) -> Completio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::Restart;
 
     #[test]
     fn the_word_at_the_caret_decides() {
@@ -136,11 +137,18 @@ mod tests {
     #[test]
     fn what_the_runtime_cannot_do_is_not_offered() {
         let none = Abilities::default();
-        assert!(slashes(0, "sess", &none, Restart::None).offers.is_empty());
-        assert_eq!(slashes(0, "sess", &Abilities::all("x"), Restart::None).offers[0].insert, "/sessions");
+        assert!(slashes(0, "sess", &none, Here::default()).offers.is_empty());
+        assert_eq!(slashes(0, "sess", &Abilities::all("x"), Here::default()).offers[0].insert, "/sessions");
         let restarts = |restart| {
-            slashes(0, "restart", &none, restart).offers.iter().any(|offer| offer.insert == "/restart")
+            let here = Here { restart, errands: false };
+            slashes(0, "restart", &none, here).offers.iter().any(|offer| offer.insert == "/restart")
         };
         assert!(restarts(Restart::Start) && restarts(Restart::Connect) && !restarts(Restart::None));
+        let leaves = |errands| {
+            let here = Here { restart: Restart::None, errands };
+            ["/login", "/agents"]
+                .map(|name| slashes(0, &name[1..], &none, here).offers.iter().any(|o| o.insert == name))
+        };
+        assert_eq!((leaves(true), leaves(false)), ([true; 2], [false; 2]));
     }
 }

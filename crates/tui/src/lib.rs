@@ -37,8 +37,10 @@ pub mod world;
 pub use dump::dump;
 pub use headless::Headless;
 pub use model::{About, Model, Note};
-pub use msg::{Begin, Fx, Msg, Outgoing};
-pub use shell::{Decoded, ExitReason, Farewell, Keep, Options, run};
+pub use msg::{AgentLine, Begin, Errand, Fx, Msg, Outgoing};
+pub use shell::{
+    Decoded, Echo, Errands, ExitReason, Farewell, Keep, MAX_LINE, Options, Typed, ask_line, run,
+};
 pub use svg::svg;
 pub use update::update;
 pub use view::{Cache, view};

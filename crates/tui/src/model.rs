@@ -1,7 +1,7 @@
 //! The model: all that the UI knows. It changes only in `update`; `view` draws it.
 
 use crate::ask::{Answered, AskPanel};
-use crate::commands::Restart;
+use crate::commands::{Here, Restart};
 use crate::complete::Completion;
 use crate::composer::{Editor, History};
 use crate::keymap::Keymap;
@@ -129,6 +129,8 @@ pub struct Screen {
     pub notices: VecDeque<(Millis, Level, String)>,
     /// What can be done about a runtime that is gone.
     pub restart: Restart,
+    /// Whether the person may leave for a login or for another agent.
+    pub errands: bool,
     /// Until when a second Ctrl-C quits.
     pub quit_until: Option<Millis>,
     /// Until when a second Esc stops everything.
@@ -246,6 +248,13 @@ pub struct Note {
     pub unkept: Option<String>,
 }
 
+impl Screen {
+    /// What can be done from where the screen runs.
+    pub fn here(&self) -> Here {
+        Here { restart: self.restart, errands: self.errands }
+    }
+}
+
 impl Model {
     /// A model before anything was heard.
     pub fn new(about: About, theme: Theme) -> Model {
@@ -270,6 +279,7 @@ impl Model {
             toasts: VecDeque::new(),
             notices: VecDeque::new(),
             restart: Restart::None,
+            errands: false,
             quit_until: None,
             all_until: None,
             stopped: None,

@@ -88,6 +88,8 @@ pub enum Msg {
     },
     /// A line more for the first screen.
     Note(Note),
+    /// What was found, for the list that asked.
+    Agents(Vec<AgentLine>),
     /// Something that the shell tells the person in passing, such as a failure of its own.
     ShellNotice(String),
 }
@@ -99,6 +101,28 @@ pub enum Begin {
     Sessions,
     /// A prompt, said as soon as there is a session.
     Prompt(String),
+}
+
+/// Another program's agent, as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentLine {
+    /// As it is asked for.
+    pub name: String,
+    /// What there is to know at a glance.
+    pub about: String,
+    /// Its command, where it comes from, how to get it.
+    pub more: String,
+    /// Why it cannot be started now, if so.
+    pub missing: Option<String>,
+}
+
+/// What a person leaves the screen for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Errand {
+    /// To give the key of a provider.
+    Login,
+    /// To talk to the agent of this name.
+    Attach(String),
 }
 
 /// What is to be done.
@@ -153,6 +177,10 @@ pub enum Fx {
     Suspend,
     /// Starts the runtime again, or connects to it again.
     Restart,
+    /// Looks which agents there are.
+    FindAgents,
+    /// Leaves the screen for something that needs the bare terminal.
+    Leave(Errand),
     /// Ends the UI.
     Quit,
 }

@@ -25,6 +25,8 @@ pub enum ListKind {
     Themes,
     /// What the person has set.
     Settings,
+    /// Agents of other programs.
+    Agents,
 }
 
 /// What a line stands for.
@@ -46,6 +48,8 @@ pub enum Choice {
     /// A setting: choosing it takes its next value.
     Setting(Setting),
     Command(&'static str),
+    /// An agent, by its name, or why it cannot be had.
+    Agent(Result<String, String>),
     /// Only to be read.
     Nothing,
 }

@@ -8,23 +8,25 @@ mod effects;
 mod files;
 mod gallery;
 mod input;
+mod line;
 mod picture;
 mod screen;
 mod terminal;
 
 pub use gallery::Decoded;
+pub use line::{Echo, MAX_LINE, Typed, ask_line};
 
 use crate::ask;
 use crate::commands::Restart;
 use crate::keymap::Keymap;
 use crate::model::{About, Model, Note};
-use crate::msg::{Begin, Fx, Msg, Outgoing};
+use crate::msg::{AgentLine, Begin, Errand, Fx, Msg, Outgoing};
 use crate::picture::Graphics;
 use crate::settings::{Setting, Settings};
 use crate::theme::Theme;
 use crate::update::update;
 use crate::view::Cache;
-use domain::ids::Millis;
+use domain::ids::{Millis, SessionId};
 use domain::port::{LinkState, News};
 use input::{Input, InputThread};
 use screen::Drawn;
@@ -82,6 +84,20 @@ pub struct Options {
     pub cwd: PathBuf,
     /// What can be done about a runtime that is gone, and who does it.
     pub restart: Option<(Restart, mpsc::Sender<()>)>,
+    /// What the person may leave the screen for, where whoever runs it sees to that.
+    pub errands: Option<Errands>,
+}
+
+/// Lets the person leave the screen for a login or for another agent; tells which agents there are.
+#[derive(Clone)]
+pub struct Errands(pub Arc<AgentsFn>);
+
+type AgentsFn = dyn Fn() -> Vec<AgentLine> + Send + Sync;
+
+impl fmt::Debug for Errands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Errands")
+    }
 }
 
 /// The last word, given a session and its status fields.
@@ -100,10 +116,16 @@ impl fmt::Debug for Keep {
 }
 
 /// Why the UI ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExitReason {
     /// The person left.
     Quit,
+    /// The person left for something that needs the bare terminal.
+    Wants {
+        errand: Errand,
+        /// Where they were, if something was said there.
+        session: Option<SessionId>,
+    },
     /// The terminal went away or a signal asked to end.
     Signal,
 }
@@ -123,6 +145,7 @@ pub async fn run(
     model.screen.settings = settings;
     model.screen.keymap.clone_from(&options.keys);
     model.screen.restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
+    model.screen.errands = options.errands.is_some();
     // Inline, the terminal's own scrolling and selecting are what the person wants.
     let mouse = settings.mouse && !settings.inline;
     // Before the terminal is taken, so that no signal can end the program and leave it behind.
@@ -325,9 +348,15 @@ impl Shell {
         let gone = self.gallery.forget();
         self.forget_pictures(&gone)?;
         self.screen.finish(&self.model, &mut self.cache, &self.terminal)?;
-        self.terminal.leave();
-        self.say_farewell();
-        Ok(self.exit.unwrap_or(ExitReason::Quit))
+        if matches!(self.exit, Some(ExitReason::Wants { .. })) {
+            // What is asked next reads the terminal itself.
+            input.end().await;
+            self.terminal.leave();
+        } else {
+            self.terminal.leave();
+            self.say_farewell();
+        }
+        Ok(self.exit.take().unwrap_or(ExitReason::Quit))
     }
 
     /// Waits for what must not be broken off: the person's command, and settings that were chosen just now.
@@ -368,13 +397,16 @@ impl Shell {
         self.perform(fx);
     }
 
-    /// Tells how to go on later, below what is left of the screen.
-    fn say_farewell(&self) {
-        let current = self.model.world.current.as_ref();
-        // What is kept nowhere cannot be gone on with.
+    /// The session that can be gone on with: where something was said, and is kept.
+    fn kept_session(&self) -> Option<&SessionId> {
         let kept = self.model.screen.about.note.unkept.is_none();
         let said = kept && !self.model.world.seen().thread.cells().is_empty();
-        if let (Some(farewell), Some(session), true) = (self.options.farewell, current, said) {
+        self.model.world.current.as_ref().filter(|_| said)
+    }
+
+    /// Tells how to go on later, below what is left of the screen.
+    fn say_farewell(&self) {
+        if let (Some(farewell), Some(session)) = (self.options.farewell, self.kept_session()) {
             // A terminal that is gone needs no farewell.
             let status = &self.model.world.seen().board.status;
             let _ = writeln!(terminal::stdout(), "{}", farewell(&session.to_string(), status));

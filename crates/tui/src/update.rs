@@ -73,6 +73,7 @@ pub fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::Begin(begin) => prompt::begin(model, begin, fx),
         Msg::History(earlier) => model.screen.history.load(earlier),
         Msg::Note(note) => model.screen.about.note = note,
+        Msg::Agents(agents) => lists::fill_agents(model, agents),
         Msg::ShellNotice(text) => model.toast(Level::Info, text),
         Msg::Files { query, paths } => completion::found(model, &query, paths),
         Msg::ShellSaid(output) => shell::said(model, &output),

@@ -1,7 +1,7 @@
 //! Performs the effects of the update: sends commands, copies, rings, opens the editor, looks for files.
 
 use super::input::InputThread;
-use super::{ExitReason, MAX_BACKLOG, Shell};
+use super::{Errands, ExitReason, MAX_BACKLOG, Shell};
 use super::{command, gallery, picture};
 use crate::msg::{Fx, Msg};
 use base64::Engine;
@@ -93,6 +93,19 @@ impl Shell {
                     // A second wish on top of the first changes nothing.
                     let _ = again.try_send(());
                 }
+            }
+            Fx::FindAgents => {
+                if let Some(Errands(agents)) = self.options.errands.clone() {
+                    let inbox = self.inbox.clone();
+                    // Files are read for it; the list says so until it is there.
+                    tokio::task::spawn_blocking(move || {
+                        let _ = inbox.blocking_send(Msg::Agents(agents()));
+                    });
+                }
+            }
+            Fx::Leave(errand) => {
+                let session = self.kept_session().cloned();
+                self.exit = Some(ExitReason::Wants { errand, session });
             }
             Fx::Quit => self.exit = Some(ExitReason::Quit),
         }

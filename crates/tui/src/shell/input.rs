@@ -28,6 +28,8 @@ enum Gate {
     /// The thread is to stop reading.
     Closing,
     Closed,
+    /// The thread is to end.
+    Ended,
 }
 
 /// The thread that reads.
@@ -90,6 +92,12 @@ impl InputThread {
         let _ = wait.await;
     }
 
+    /// Ends the thread that reads: something else will read the terminal from here on.
+    pub(super) async fn end(mut self) {
+        self.pause().await;
+        self.set(Gate::Ended);
+    }
+
     /// Lets the thread read again after a pause.
     pub(super) fn resume(&self) {
         self.set(Gate::Open);
@@ -111,6 +119,9 @@ fn read(send: &mpsc::Sender<Input>, gate: &(Mutex<Gate>, Condvar), locate: &Atom
         {
             let mut state = gate.0.lock().unwrap_or_else(PoisonError::into_inner);
             while *state != Gate::Open {
+                if *state == Gate::Ended {
+                    return;
+                }
                 *state = Gate::Closed;
                 gate.1.notify_all();
                 state = gate.1.wait(state).unwrap_or_else(PoisonError::into_inner);

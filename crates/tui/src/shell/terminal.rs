@@ -209,8 +209,8 @@ pub(super) fn stdout() -> io::Stdout {
     io::stdout()
 }
 
-/// Only for what is left to say when the screen is gone; it is cleaned first.
-fn stderr() -> io::Stderr {
+/// Only for what is left to say when the screen is gone, cleaned first, and for what a person types where there is none.
+pub(super) fn stderr() -> io::Stderr {
     io::stderr()
 }
 

@@ -4,7 +4,7 @@ use super::{lists, prompt, reading};
 use crate::cell;
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
 use crate::model::{Model, Want};
-use crate::msg::Fx;
+use crate::msg::{Errand, Fx};
 use crate::overlay::{Content, Overlay, Pager};
 use crate::picker::ListKind;
 use crate::settings::Setting;
@@ -28,7 +28,7 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
         }
         Some(Parsed::Command(command, argument)) => (command, argument),
     };
-    if !command.is_offered(&model.world.seen().abilities, model.screen.restart) {
+    if !command.is_offered(&model.world.seen().abilities, model.screen.here()) {
         let instead = match command.does {
             SlashAction::Policy | SlashAction::Model => ": set it where the runtime is started",
             SlashAction::Servers => ": MCP status unavailable",
@@ -54,6 +54,8 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
     let given = (!argument.is_empty()).then(|| argument.to_owned());
     match does {
         SlashAction::Restart => fx.push(Fx::Restart),
+        SlashAction::Login => leave(model, Errand::Login, fx),
+        SlashAction::Agents => lists::open(model, ListKind::Agents, fx),
         SlashAction::Help => page(model, "Commands", Content::Commands),
         SlashAction::Keys => page(model, "Keys", Content::Keys),
         SlashAction::Status => page(model, "Status", Content::Status),
@@ -147,6 +149,15 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Stop if model.world.is_running() => prompt::stop(model, fx),
         SlashAction::Stop => model.toast(Level::Info, "nothing runs"),
         SlashAction::Quit => fx.push(Fx::Quit),
+    }
+}
+
+/// Leaves the screen, unless that would leave a run behind.
+pub(super) fn leave(model: &mut Model, errand: Errand, fx: &mut Vec<Fx>) {
+    if model.world.is_running() {
+        model.toast(Level::Warning, "a run is under way: let it end, or stop it with Esc");
+    } else {
+        fx.push(Fx::Leave(errand));
     }
 }
 

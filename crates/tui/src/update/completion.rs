@@ -23,7 +23,7 @@ pub(super) fn refresh(model: &mut Model, fx: &mut Vec<Fx>) {
     }
     model.screen.completion = match kind {
         Kind::Slash => {
-            Some(complete::slashes(from, &query, &model.world.seen().abilities, model.screen.restart))
+            Some(complete::slashes(from, &query, &model.world.seen().abilities, model.screen.here()))
         }
         Kind::File => {
             fx.push(Fx::FindFiles(query.clone()));

@@ -5,7 +5,7 @@ use crate::cell::{ago, count};
 use crate::clean::{clean, clean_line};
 use crate::keymap::Action;
 use crate::model::{Model, Want};
-use crate::msg::Fx;
+use crate::msg::{AgentLine, Errand, Fx};
 use crate::overlay::Overlay;
 use crate::picker::{Choice, Item, ListKind, Picked, Picker};
 use crate::row::fit;
@@ -55,6 +55,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
         ListKind::Themes => ("Colours", "Enter takes and keeps it"),
         ListKind::Settings => ("Settings", "Enter changes and keeps it"),
+        ListKind::Agents => ("Agents", "Enter leaves this conversation for it; its first start is asked"),
     };
     let mut picker = Picker::new(of, title, hint);
     picker.takes_away = match of {
@@ -68,7 +69,8 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         | ListKind::Servers
         | ListKind::History
         | ListKind::Themes
-        | ListKind::Settings => false,
+        | ListKind::Settings
+        | ListKind::Agents => false,
     };
     let command = match of {
         ListKind::Sessions if !can.sessions => {
@@ -118,6 +120,10 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         }
         ListKind::Settings => {
             picker.fill(choices::settings(model), 0, "");
+            None
+        }
+        ListKind::Agents => {
+            fx.push(Fx::FindAgents);
             None
         }
     };
@@ -430,7 +436,28 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         Choice::Command(line) => {
             commands::execute(model, line, fx);
         }
+        Choice::Agent(Ok(name)) => commands::leave(model, Errand::Attach(name), fx),
+        Choice::Agent(Err(missing)) => model.toast(Level::Warning, missing),
         Choice::Nothing => {}
+    }
+}
+
+/// Puts in what was found, if the list is still open.
+pub(super) fn fill_agents(model: &mut Model, agents: Vec<AgentLine>) {
+    let item = |agent: AgentLine| Item {
+        label: clean_line(&agent.name),
+        detail: clean_line(&agent.about),
+        more: beginning(&clean(&agent.more)),
+        sign: if agent.missing.is_none() { "✓ " } else { "  " },
+        choice: Choice::Agent(match agent.missing {
+            None => Ok(agent.name),
+            Some(missing) => Err(clean_line(&missing)),
+        }),
+    };
+    if let Some(Overlay::Picker(picker)) = &mut model.screen.overlay
+        && picker.kind == ListKind::Agents
+    {
+        picker.fill(agents.into_iter().map(item).collect(), 0, "no agent is known");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::tests::AttachedUi;
 use crate::commands::Restart;
-use crate::msg::{Fx, Mouse, MouseAct, Msg};
+use crate::msg::{AgentLine, Errand, Fx, Mouse, MouseAct, Msg};
 use crate::settings::Setting;
 use crate::theme::Theme;
 use domain::ask::{Answer, Ask, AskKind};
@@ -463,6 +463,43 @@ fn a_runtime_is_started_again_where_that_is_possible() {
         stage.ui.keys("/restart<enter>");
         assert!(stage.ui.fx.contains(&Fx::Restart), "{restart:?}");
     }
+}
+
+#[test]
+fn the_screen_is_left_for_a_login_or_an_agent_where_somebody_sees_to_it() {
+    let agent = |name: &str, missing: Option<&str>| AgentLine {
+        name: name.to_owned(),
+        about: "about it\u{1b}[2J".to_owned(),
+        more: format!("{name} --stdio"),
+        missing: missing.map(str::to_owned),
+    };
+    let agents = || vec![agent("here", None), agent("gone", Some("gone is not installed\nhint: get it"))];
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.keys("/login<enter>/agents<enter>");
+    assert!(!stage.ui.fx.iter().any(|fx| matches!(fx, Fx::Leave(_) | Fx::FindAgents)));
+    stage.ui.model.screen.errands = true;
+    stage.ui.keys("/login<enter>");
+    assert!(stage.ui.fx.contains(&Fx::Leave(Errand::Login)));
+    stage.ui.keys("/agents<enter>");
+    assert!(stage.ui.fx.contains(&Fx::FindAgents) && stage.ui.screen().contains("one moment"));
+    stage.ui.feed(Msg::Agents(agents()));
+    assert!(stage.ui.screen().contains("✓ here") && stage.ui.screen().contains("here --stdio"));
+    stage.ui.keys("gone<enter>");
+    assert!(stage.ui.screen().contains("gone is not installed"), "{}", stage.ui.screen());
+    assert!(!stage.ui.fx.contains(&Fx::Leave(Errand::Attach("gone".into()))));
+    stage.ui.keys("/agents<enter>");
+    stage.ui.feed(Msg::Agents(agents()));
+    stage.ui.keys("<enter>");
+    assert!(stage.ui.fx.contains(&Fx::Leave(Errand::Attach("here".into()))));
+    // A list that comes when nobody looks any more disturbs nobody.
+    stage.ui.feed(Msg::Agents(agents()));
+    assert!(stage.ui.model.screen.overlay.is_none());
+    // Nobody leaves a run behind.
+    stage.run("hello");
+    stage.ui.fx.clear();
+    stage.ui.keys("/login<enter>");
+    assert!(!stage.ui.fx.contains(&Fx::Leave(Errand::Login)));
+    assert!(stage.ui.screen().contains("a run is under way"), "{}", stage.ui.screen());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The pages that `?` and `/help` show.
 
 use crate::cell::Appearance;
-use crate::commands::{COMMANDS, Restart, SlashAction, can_press};
+use crate::commands::{COMMANDS, Here, can_press};
 use crate::key::Key;
 use crate::keymap::{ACTIONS, Action, GROUPS, Keymap};
 use crate::row::{Piece, Row, fit, width, wrap, wrap_text};
@@ -133,15 +133,15 @@ impl Page {
 }
 
 /// The commands; what the runtime cannot do is dim.
-pub(super) fn commands(look: Appearance, abilities: &Abilities, restart: Restart) -> Vec<Row> {
+pub(super) fn commands(look: Appearance, abilities: &Abilities, here: Here) -> Vec<Row> {
     let column = if look.columns >= 70 { 34 } else { look.columns / 2 };
     let mut rows = Vec::new();
     for command in COMMANDS {
-        if command.does == SlashAction::Restart && restart == Restart::None {
-            // There is no runtime besides this program.
+        if !command.is_here(here) {
+            // There is no runtime besides this program, or nobody who would see to it.
             continue;
         }
-        let able = command.is_offered(abilities, restart);
+        let able = command.is_offered(abilities, here);
         let role = if able { Role::Accent } else { Role::Dim };
         let name = format!("/{} {}", command.name, command.takes);
         let lead = Piece::new(format!("{:<column$}", fit(&name, column)), look.theme.style(role));

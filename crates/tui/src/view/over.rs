@@ -49,7 +49,7 @@ fn page_of(content: &Content, model: &Model) -> Page {
     let plain = |rows| Page { rows, rule: 0..0, foot: 0 };
     match content {
         Content::Keys => plain(keys::rows(&model.screen.keymap, look, &model.world.seen().abilities)),
-        Content::Commands => plain(keys::commands(look, &model.world.seen().abilities, model.screen.restart)),
+        Content::Commands => plain(keys::commands(look, &model.world.seen().abilities, model.screen.here())),
         Content::Status => plain(super::facts::rows(model)),
         Content::Notices => plain(notices(model)),
         Content::Ask => {

@@ -1,0 +1,262 @@
+//! One line from the person on the bare terminal: a choice, a yes, or a secret that is not shown while it is typed.
+//!
+//! Not the screen: nothing is drawn but the line itself. Nothing reads the terminal any more when it is over, so that a screen may
+//! follow, and whatever ends it (a signal, Ctrl-C, a terminal that is gone) gives the terminal back as it was.
+
+use super::terminal::{self, Signals};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Longest line that is taken, in bytes; what is longer is told, and no part of it counts.
+pub const MAX_LINE: usize = 16 * 1024;
+/// How long a reader that is no longer wanted goes on at most.
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// Whether what is typed is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Echo {
+    Shown,
+    /// Nothing is seen of it, neither its length.
+    Hidden,
+}
+
+/// What came of a question.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Typed {
+    /// The line, without its end.
+    Line(String),
+    /// The line cannot be used, and why.
+    Unusable(&'static str),
+    /// The person wants nothing of it, or nobody is there any more.
+    Cancelled,
+}
+
+/// Asks on stderr, in one line of our own words, and reads a line from the terminal on stdin.
+///
+/// # Errors
+/// When stdin is no terminal, or cannot be used as one.
+pub async fn ask_line(question: &str, echo: Echo) -> io::Result<Typed> {
+    if !io::stdin().is_terminal() {
+        return Err(io::Error::other("nobody can be asked: stdin is no terminal"));
+    }
+    let mut signals = Signals::new()?;
+    let raw = Raw::enter()?;
+    // Not before: whoever answers at once must not see the terminal repeat it.
+    write(question);
+    let over = Arc::new(AtomicBool::new(false));
+    let seen = over.clone();
+    let mut reading = tokio::task::spawn_blocking(move || read(echo, &seen));
+    let typed = tokio::select! {
+        read = &mut reading => read.map_err(io::Error::other)?,
+        () = signals.next() => {
+            over.store(true, Ordering::SeqCst);
+            // What it has read meanwhile is nobody's.
+            let _ = reading.await;
+            Ok(Typed::Cancelled)
+        }
+    };
+    drop(raw);
+    write("\n");
+    typed
+}
+
+/// The terminal in raw mode, for as long as this lives.
+struct Raw;
+
+impl Raw {
+    fn enter() -> io::Result<Raw> {
+        enable_raw_mode()?;
+        Ok(Raw)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}
+
+fn write(text: &str) {
+    // A terminal that is gone shows nothing.
+    let _ = terminal::stderr().lock().write_all(text.as_bytes());
+}
+
+fn read(echo: Echo, over: &AtomicBool) -> io::Result<Typed> {
+    let stdin = io::stdin();
+    let mut line = Line::default();
+    while !over.load(Ordering::SeqCst) {
+        let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut fds, Some(&LOOK_EVERY)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(why) => return Err(why.into()),
+        }
+        // Byte by byte: what follows the line is not ours.
+        let mut byte = [0];
+        match rustix::io::read(stdin.as_fd(), &mut byte) {
+            Ok(0) | Err(rustix::io::Errno::IO) => return Ok(Typed::Cancelled),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
+            Err(why) => return Err(why.into()),
+        }
+        let shown = match line.take(byte[0]) {
+            Step::Done(typed) => return Ok(typed),
+            Step::More(shown) => shown,
+        };
+        if echo == Echo::Shown {
+            write(&shown);
+        }
+    }
+    Ok(Typed::Cancelled)
+}
+
+/// Where a line stands. Takes bytes as a terminal in raw mode gives them. Pure.
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    escape: Escape,
+    too_long: bool,
+}
+
+/// Whether the bytes belong to a key that is no letter, or to the frame of a paste.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    Begun,
+    /// `ESC [ …` up to its last byte.
+    Sequence,
+    /// `ESC O` and one byte.
+    Single,
+}
+
+/// What a byte does.
+enum Step {
+    /// The line goes on; this is to be seen of it.
+    More(String),
+    Done(Typed),
+}
+
+impl Line {
+    fn take(&mut self, byte: u8) -> Step {
+        const NOTHING: Step = Step::More(String::new());
+        match (self.escape, byte) {
+            // Whoever presses Esc and then wants to leave can.
+            (_, 0x03) => return Step::Done(Typed::Cancelled),
+            (Escape::Begun, b'[') => self.escape = Escape::Sequence,
+            (Escape::Begun, b'O') => self.escape = Escape::Single,
+            (Escape::Sequence, 0x20..=0x3f) => {}
+            (Escape::Begun | Escape::Sequence | Escape::Single, b'\r' | b'\n') => {
+                self.escape = Escape::None;
+                return Step::Done(self.end());
+            }
+            (Escape::Begun | Escape::Sequence | Escape::Single, _) => self.escape = Escape::None,
+            (Escape::None, 0x1b) => self.escape = Escape::Begun,
+            (Escape::None, b'\r' | b'\n') => return Step::Done(self.end()),
+            (Escape::None, 0x04) if self.bytes.is_empty() => return Step::Done(Typed::Cancelled),
+            (Escape::None, 0x7f | 0x08) => return Step::More(self.erase()),
+            (Escape::None, 0x15) => {
+                let gone = self.bytes.len();
+                (self.bytes, self.too_long) = (Vec::new(), false);
+                return Step::More("\x08 \x08".repeat(gone));
+            }
+            (Escape::None, 0x20..=0x7e | 0x80..) => return Step::More(self.push(byte)),
+            (Escape::None, _) => {}
+        }
+        NOTHING
+    }
+
+    fn push(&mut self, byte: u8) -> String {
+        self.too_long |= self.bytes.len() >= MAX_LINE;
+        if !self.too_long {
+            self.bytes.push(byte);
+        }
+        // Half a letter must not reach the screen.
+        if byte.is_ascii() && !self.too_long { char::from(byte).to_string() } else { String::new() }
+    }
+
+    /// Takes the last letter away, however many bytes it has.
+    fn erase(&mut self) -> String {
+        let Some(mut last) = self.bytes.pop() else { return String::new() };
+        let shown = last.is_ascii();
+        while last & 0xc0 == 0x80 {
+            let Some(before) = self.bytes.pop() else { break };
+            last = before;
+        }
+        if shown { "\x08 \x08".to_owned() } else { String::new() }
+    }
+
+    fn end(&mut self) -> Typed {
+        if self.too_long {
+            return Typed::Unusable("it is longer than any line that is taken here");
+        }
+        match String::from_utf8(std::mem::take(&mut self.bytes)) {
+            Ok(line) => Typed::Line(line),
+            Err(_) => Typed::Unusable("it is not UTF-8 text"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of these bytes, and what was to be seen meanwhile; `None` when the line goes on.
+    fn typed(bytes: &[u8]) -> (Option<Typed>, String) {
+        let (mut line, mut shown) = (Line::default(), String::new());
+        for byte in bytes {
+            match line.take(*byte) {
+                Step::More(more) => shown.push_str(&more),
+                Step::Done(typed) => return (Some(typed), shown),
+            }
+        }
+        (None, shown)
+    }
+
+    fn line(text: &str) -> Option<Typed> {
+        Some(Typed::Line(text.to_owned()))
+    }
+
+    #[test]
+    fn a_line_is_what_was_typed_or_pasted_and_mended() {
+        for (bytes, want) in [
+            (&b"sk-1\r"[..], line("sk-1")),
+            (b"sk-1\nrest", line("sk-1")),
+            (b"sk-2\x7f1\r", line("sk-1")),
+            (b"\x7f\x7fa\r", line("a")),
+            (b"wrong\x15sk-1\r", line("sk-1")),
+            (b"\x1b[200~sk-1\x1b[201~\r", line("sk-1")),
+            (b"a\x1b[Db\x1bOAc\x1bx\r", line("abc")),
+            ("ä\u{7f}b\r".as_bytes(), line("b")),
+            (b"a\tb\x00\r", line("ab")),
+            (b"\r", line("")),
+            (b"abc", None),
+            (b"abc\x04\r", line("abc")),
+            (b"\x04", Some(Typed::Cancelled)),
+            (b"abc\x03", Some(Typed::Cancelled)),
+            (b"abc\x1b\x03", Some(Typed::Cancelled)),
+            (b"abc\x1b\r", line("abc")),
+            (b"\xff\xfe\r", Some(Typed::Unusable("it is not UTF-8 text"))),
+        ] {
+            assert!(typed(bytes).0 == want, "{:?}", String::from_utf8_lossy(bytes));
+        }
+        assert_eq!(typed(b"ab\x7fc\r").1, "ab\x08 \x08c");
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_held_to_its_bound_and_refused_whole() {
+        let mut bytes = vec![b'x'; MAX_LINE + 1];
+        bytes.push(b'\r');
+        assert!(matches!(typed(&bytes).0, Some(Typed::Unusable(_))));
+        bytes.truncate(MAX_LINE);
+        bytes.push(b'\r');
+        assert!(typed(&bytes).0 == line(&"x".repeat(MAX_LINE)));
+        // Taken back, it begins anew.
+        let anew = [&[b'x'; MAX_LINE + 1][..], b"\x15ok\r"].concat();
+        assert!(typed(&anew).0 == line("ok"));
+    }
+}
