@@ -270,8 +270,8 @@ impl Config {
     }
 }
 
-/// Everything that may stand at the top of the settings, and in those tables that have names of their own. `ui` is read by the
-/// terminal UI, which tells its mistakes itself.
+/// Everything that may stand at the top of the settings, and in those tables that have names of their own. `ui`,
+/// `agents` and `registries` are read by others, who tell their mistakes themselves.
 const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("model", None),
     ("effort", None),
@@ -283,6 +283,8 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("fetch", Some(&["enabled", "private"])),
     ("sandbox", Some(&["also_readable", "also_writable"])),
     ("ui", None),
+    ("agents", None),
+    ("registries", None),
 ];
 
 /// Names that mean nothing: one that was misspelt may have been meant to narrow what is allowed.

@@ -1,5 +1,6 @@
 //! `parlor attach`: be the UI of another program's runtime.
 
+use crate::agents::{self, Agreed};
 use crate::cli::{Attach, Common, PolicyMode, Run};
 use crate::exit::{self, Exit};
 use crate::interactive::{self, UiOptions, Whereabouts};
@@ -24,6 +25,14 @@ pub(crate) struct Kept {
 /// Opens the terminal UI (or says one prompt) on a foreign runtime.
 pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Result<Exit> {
     common.require_consent = attach.require_consent;
+    if let Some(name) = attach.name.clone() {
+        return attach_listed(common, attach, &name).await;
+    }
+    if attach.yes || !attach.registry.is_empty() {
+        return Err(exit::usage(
+            "--yes and --registry go with the NAME of an agent\n\nhint: `parlor agents` lists names",
+        ));
+    }
     their_flags::refuse(&common, attach.dialect)?;
     let named = RuntimeAddress::of(attach.socket.as_ref(), &attach.command)
         .or_else(|| RuntimeAddress::usual(attach.dialect));
@@ -40,6 +49,28 @@ pub(crate) async fn attach(mut common: Common, mut attach: Attach) -> anyhow::Re
             ));
         }
     };
+    go(&common, &attach, place, Kept::default()).await
+}
+
+/// The same on an agent that is listed, once the person has agreed to its command.
+async fn attach_listed(common: Common, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
+    let agent = agents::find(name, &attach.registry)?;
+    attach.dialect = agent.dialect;
+    their_flags::refuse(&common, attach.dialect)?;
+    match agents::agree(&agent, attach.yes).await? {
+        Agreed::Yes => {}
+        Agreed::No => {
+            exit::complain("nothing was started");
+            return Ok(Exit::Denied);
+        }
+        Agreed::Nobody => {
+            exit::complain(
+                "nothing was started: nobody is there who could be asked\nhint: say yes with --yes, or start it once in a terminal",
+            );
+            return Ok(Exit::NeedsInput);
+        }
+    }
+    let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
     go(&common, &attach, place, Kept::default()).await
 }
 

@@ -19,6 +19,9 @@ Parlor talks to coding agents, and lets any UI talk to any of them.
                                  be the runtime of another program's UI
   parlor attach --dialect codelia -- COMMAND
                                  be the UI of another program's runtime
+  parlor login                   give the key of a provider, to have a real model
+  parlor agents                  other programs' agents: what there is, how to get it
+  parlor attach NAME             talk to one of them
   parlor doctor                  what is configured and what is missing
 
 It works without a key: the embedded offline model understands a few plain requests.";
@@ -172,6 +175,21 @@ pub(crate) enum Sub {
     Serve(Serve),
     /// Be a UI: open the terminal UI on another program's runtime.
     Attach(Attach),
+    /// The agents of other programs that can be talked to: what is installed, how to get the others.
+    ///
+    /// Those that are known to Parlor, those of your settings (`[agents.NAME]`), and those of registries that you name: a file or a folder
+    /// of this machine in the form of the ACP registry. Nothing is downloaded, installed or started.
+    Agents(crate::agents::Agents),
+    /// Give the key of a provider: it is tried at once and kept for you alone.
+    ///
+    /// The key is not shown while you type or paste it. It is kept in one file that only you can read, and that no command of the agent
+    /// can. A key in the environment (such as ANTHROPIC_API_KEY) goes before a kept one, and a kept one goes only to the address that it
+    /// was tried at.
+    Login(crate::login::Login),
+    /// Forget a key that was given with `parlor login`.
+    ///
+    /// Keys in the environment are not touched.
+    Logout(crate::login::Logout),
     /// A UI of one wire on a runtime of another.
     Bridge(Bridge),
     /// The conversations that are kept: list, show, search, tree, export, import, rename, rm.
@@ -303,9 +321,18 @@ pub(crate) struct Serve {
 /// lists it, `parlor --resume ID` goes on with it. `--ephemeral` keeps nothing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock"
+    after_help = "Examples:\n  parlor attach goose\n  parlor attach --dialect codelia -- parlor serve --dialect codelia --stdio\n  parlor attach --dialect native --socket /tmp/parlor.sock"
 )]
 pub(crate) struct Attach {
+    /// An agent of `parlor agents`, by its name. Before its first start you see its command and are asked.
+    #[arg(value_name = "NAME", conflicts_with_all = ["dialect", "socket", "command"])]
+    pub(crate) name: Option<String>,
+    /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) registry: Vec<PathBuf>,
+    /// With NAME: say yes to its first start, where nobody can be asked.
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// The wire that the runtime speaks.
     #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = dialect())]
     pub(crate) dialect: dialects::Dialect,
@@ -336,6 +363,32 @@ pub(crate) struct Attach {
     /// Start this program and speak on its stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+impl Attach {
+    /// To the agent of this name, with a screen.
+    pub(crate) fn to(name: String) -> Attach {
+        Attach { name: Some(name), ..Attach::on(dialects::ALL[0]) }
+    }
+
+    /// To a runtime of this wire whose place is told otherwise.
+    pub(crate) fn on(dialect: dialects::Dialect) -> Attach {
+        Attach {
+            name: None,
+            registry: Vec::new(),
+            yes: false,
+            dialect,
+            socket: None,
+            session: None,
+            record: None,
+            require_consent: false,
+            prompt: None,
+            json: false,
+            allow: Vec::new(),
+            timeout: None,
+            command: Vec::new(),
+        }
+    }
 }
 
 /// A UI of one wire on a runtime of another.

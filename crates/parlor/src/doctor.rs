@@ -6,10 +6,10 @@ use crate::cli::Common;
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
 use crate::settings::{self, Set};
-use crate::{places, stack};
+use crate::{keys, places, stack};
 use domain::path_text;
 use engine::{Config, Ground};
-use models::catalog::{Catalog, Listing, ProviderState};
+use models::catalog::{KeyFrom, Listing, ProviderState};
 use std::path::Path;
 
 /// Prints the report; fails when something that is needed is broken.
@@ -83,7 +83,7 @@ fn say(label: &str, text: &str) {
 }
 
 async fn model(wanted: Option<&str>) -> bool {
-    let catalog = Catalog::new(places::variables());
+    let catalog = keys::catalog();
     let well = match Source::new(wanted).await {
         Ok(source) if wanted.is_none() && source.default_model().provider == "offline" => {
             say(
@@ -92,7 +92,7 @@ async fn model(wanted: Option<&str>) -> bool {
             );
             say(
                 "",
-                "for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start a server such as Ollama",
+                "for a real one `parlor login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start a server such as Ollama",
             );
             true
         }
@@ -116,10 +116,20 @@ async fn model(wanted: Option<&str>) -> bool {
         );
     }
     let needs = |state: &&ProviderState| !state.local && !state.offered;
-    let keys: Vec<&str> = missing.iter().filter(needs).map(|state| state.provider).collect();
+    let keyless: Vec<&str> = missing.iter().filter(needs).map(|state| state.provider).collect();
     let local: Vec<&str> = missing.iter().filter(|state| state.local).map(|state| state.provider).collect();
-    if !keys.is_empty() {
-        say("no key", &format!("{}: set e.g. {}", keys.join(", "), variable(keys[0])));
+    if let Some(first) = missing.iter().find(needs) {
+        let words = format!("{}: `parlor login`, or set e.g. {}", keyless.join(", "), first.variable);
+        say("no key", &words);
+    }
+    for state in catalog.providers() {
+        if let Some(address) = &state.kept_for {
+            let provider = state.provider;
+            let words = format!(
+                "the kept key of {provider} is for {address}, and not used elsewhere; `parlor login {provider}` takes another"
+            );
+            say("", &words);
+        }
     }
     if !local.is_empty() {
         say(
@@ -128,11 +138,6 @@ async fn model(wanted: Option<&str>) -> bool {
         );
     }
     well
-}
-
-/// The variable that a provider's key is looked for in.
-fn variable(provider: &str) -> String {
-    format!("{}_API_KEY", provider.split('-').next().unwrap_or(provider).to_ascii_uppercase())
 }
 
 /// A local server that is looked for at its usual address and is not there.
@@ -147,7 +152,11 @@ fn found(state: &ProviderState, listing: &Listing) -> String {
         Ok(address) => address.clone(),
         Err(why) => return format!("{why}; {}", why.hint()),
     };
-    let key = state.key_from.map_or_else(|| "no key".to_owned(), |variable| format!("key from {variable}"));
+    let key = match state.key_from {
+        Some(KeyFrom::Variable(variable)) => format!("key from {variable}"),
+        Some(KeyFrom::Kept) => "kept key (parlor login)".to_owned(),
+        None => "no key".to_owned(),
+    };
     let count = listing
         .models
         .iter()

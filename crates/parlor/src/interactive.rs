@@ -2,16 +2,18 @@
 
 mod again;
 
-use crate::cli::Common;
-use crate::exit::Exit;
+use crate::cli::{Attach, Common};
+use crate::exit::{self, Exit};
+use crate::login::{self, Login};
 use crate::ps::announcement::Announcement;
 use crate::remote::Front;
 use crate::settings::{self, Ui};
 use crate::stack::EngineTask;
-use crate::{places, stack};
+use crate::{agents, attach, places, stack};
 use again::ScreenEnds;
 pub(crate) use again::Whereabouts;
 use domain::command::{Command, LibraryCommand};
+use domain::ids::SessionId;
 use domain::port::News;
 use domain::session::ModelRef;
 use hub::core::Standing;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tui::commands::Restart;
-use tui::{About, ExitReason, Keep, Note, Options};
+use tui::{About, Echo, Errand, Errands, ExitReason, Keep, Note, Options, Typed, ask_line};
 
 /// Commands that may wait between the UI and the hub.
 const OUTGOING: usize = 64;
@@ -49,18 +51,52 @@ const REQUESTS: &[&str] = &[
 /// News that may wait between the hub and the UI.
 const NEWS: usize = 64;
 
+/// `parlor` in a terminal, and what a person leaves its screen for: a login comes back to it, another agent takes its place.
+pub(crate) async fn own_and_errands(mut common: Common) -> anyhow::Result<Exit> {
+    loop {
+        let (errand, session) = match own(common.clone()).await? {
+            Left::Over(exit) => return Ok(exit),
+            Left::For(errand, session) => (errand, session),
+        };
+        // Where something was said, it goes on.
+        (common.resume, common.continue_last) = (session.map(|session| Some(session.to_string())), false);
+        match errand {
+            Errand::Login => {
+                let came_of_it = login::login(&common, Login { provider: None, keep: false }).await;
+                if let Err(why) = came_of_it {
+                    exit::complain(&format!("error: {}", exit::in_words(&why)));
+                }
+                if ask_line("Enter goes back ", Echo::Hidden).await? == Typed::Cancelled {
+                    return Ok(Exit::Done);
+                }
+            }
+            Errand::Attach(name) => {
+                let attach = Attach::to(name);
+                return attach::attach(Common { resume: None, ..common }, attach).await;
+            }
+        }
+    }
+}
+
+/// How the screen was left.
+enum Left {
+    Over(Exit),
+    /// For something that needs the bare terminal, and where the person was.
+    For(Errand, Option<SessionId>),
+}
+
 /// `parlor` in a terminal. The screen comes first: store, model and agent are put together behind it, while the person reads or types.
-pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
+async fn own(common: Common) -> anyhow::Result<Left> {
     let look = UiOptions::of(&common)?;
     if common.resume == Some(None) {
         // Which conversation to go on with is asked on the bare terminal.
         let own = stack::own(&common, stack::no_log()).await?;
         let _announcement = Announcement::quietly(&own.hub, &own.cwd, "terminal").await;
         let look = look.warned(own.no_workspace);
-        let note = Note { unkept: own.unkept, ..note_on(&own.model) };
+        let note = Note { unkept: own.unkept, ..note_on(&own.model, LOG_IN_LATER) };
         let exit = on(&own.hub, own.start, note, own.cwd, look).await;
         leave(&own.hub, own.engine, exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
-        return exit;
+        return Ok(Left::Over(exit?));
     }
     let ground = places::ground(&common, &mut settings::read().config)?;
     let (cwd, look) = (ground.cwd, look.warned(ground.workspace.err().map(|why| why.words())));
@@ -69,7 +105,9 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
     let (note, noted) = watch::channel(Note::default());
     // What is kept nowhere cannot be gone on with.
     let farewell = (!common.ephemeral).then_some(farewell as tui::Farewell);
-    let options = Options { note: Some(noted), farewell, ..look.options(Note::default(), cwd) };
+    // What is given is kept, and so is what was agreed to.
+    let errands = (!common.ephemeral).then(|| Errands(Arc::new(agents::for_screen)));
+    let options = Options { note: Some(noted), farewell, errands, ..look.options(Note::default(), cwd) };
     let screen = tui::run(options, incoming, outgoing);
     // A task of its own, begun when the screen waits for the first time.
     let behind = async move {
@@ -88,9 +126,12 @@ pub(crate) async fn own(common: Common) -> anyhow::Result<Exit> {
         }
     };
     if let Some(Behind { hub, engine, announcement: _announcement, relays: _relays }) = stack {
-        leave(&hub, engine, left.as_ref().is_ok_and(|left| *left == ExitReason::Quit)).await;
+        leave(&hub, engine, left.as_ref().is_ok_and(|left| *left != ExitReason::Signal)).await;
     }
-    Ok(exit(left?))
+    Ok(match left? {
+        ExitReason::Wants { errand, session } => Left::For(errand, session),
+        other @ (ExitReason::Quit | ExitReason::Signal) => Left::Over(exit(&other)),
+    })
 }
 
 /// Stops our own hub. Unless the person chose to leave, the runs end first: nobody meant them to wait for the next time.
@@ -131,7 +172,8 @@ async fn stand(
     let begins = own.start.is_some();
     let start =
         own.start.or(Some(Command::Library(LibraryCommand::New { cwd: None, title: None, id: None })));
-    note.send_replace(Note { unkept: own.unkept, ..note_on(&own.model) });
+    let instead = if common.ephemeral { LOG_IN_LATER } else { LOG_IN };
+    note.send_replace(Note { unkept: own.unkept, ..note_on(&own.model, instead) });
     let mut ui = own.hub.attach("terminal", Standing::Controller, Answers::ALL, start).await?;
     if begins && let Some(first) = ui.begun().await? {
         news.send(first).await?;
@@ -143,11 +185,14 @@ async fn stand(
     Ok(Behind { hub: own.hub, engine: own.engine, announcement, relays })
 }
 
-/// Which model answers, why, and what to ask it.
-fn note_on(model: &ModelRef) -> Note {
+/// How to have a real model, where the person can go from here and give a key; and where they cannot.
+const LOG_IN: &str = "/login takes the key of a provider, to have a real one";
+const LOG_IN_LATER: &str = "`parlor login` takes the key of a provider, to have a real one";
+
+/// Which model answers, why, and what to ask it. `instead` is how to have a real one.
+fn note_on(model: &ModelRef, instead: &str) -> Note {
     if model.provider == "offline" {
-        let words = "model: offline (no key found: it understands plain requests; `parlor doctor` tells how to get a real one)";
-        note(words.to_owned(), EXAMPLES)
+        note(format!("model: offline (no key found: it understands plain requests). {instead}"), EXAMPLES)
     } else {
         note(format!("model: {model}"), REQUESTS)
     }
@@ -180,9 +225,9 @@ async fn pass(mut commands: mpsc::Receiver<tui::Outgoing>, port: LocalPort) {
     }
 }
 
-fn exit(left: ExitReason) -> Exit {
+fn exit(left: &ExitReason) -> Exit {
     match left {
-        ExitReason::Quit => Exit::Done,
+        ExitReason::Quit | ExitReason::Wants { .. } => Exit::Done,
         ExitReason::Signal => Exit::Cancelled,
     }
 }
@@ -266,7 +311,7 @@ pub(crate) async fn on(
     }
     relays.spawn(relay(ui.news, news));
     let left = tui::run(look.options(note, cwd), heard, outgoing).await;
-    Ok(exit(left?))
+    Ok(exit(&left?))
 }
 
 /// The terminal UI on a foreign runtime: when that goes away, the screen says why and stays until it is back. `restart` is what the
@@ -293,7 +338,7 @@ pub(crate) async fn on_runtime(
     if let Some(last) = kept? {
         last.say();
     }
-    Ok(exit(left?))
+    Ok(exit(&left?))
 }
 
 #[cfg(test)]

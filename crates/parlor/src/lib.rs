@@ -1,5 +1,6 @@
 //! The command line of Parlor: one file per sub-command, and the stack of hub, engine and store that they share.
 
+mod agents;
 mod attach;
 mod bridge;
 mod check;
@@ -11,12 +12,15 @@ mod environment;
 mod exit;
 mod interactive;
 mod journal;
+mod keys;
+mod login;
 mod mcp;
 mod model_list;
 mod model_source;
 mod origin;
 mod picture;
 mod places;
+mod private;
 mod ps;
 mod record;
 mod remote;
@@ -93,6 +97,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Run(run)) => run::run(cli.common, run).await,
         Some(Sub::Serve(serve)) => serve::serve(cli.common, serve).await,
         Some(Sub::Attach(attach)) => attach::attach(cli.common, attach).await,
+        Some(Sub::Agents(asked)) => Ok(agents::list(&asked)),
+        Some(Sub::Login(asked)) => login::login(&cli.common, asked).await,
+        Some(Sub::Logout(asked)) => login::logout(&asked),
         Some(Sub::Bridge(bridge)) => bridge::bridge(cli.common, bridge).await,
         Some(Sub::Sessions(asked)) => sessions::sessions(&cli.common, asked),
         Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
@@ -128,7 +135,7 @@ async fn start(mut common: cli::Common) -> anyhow::Result<Exit> {
         if let Some(kept) = resumed::find(&mut common)? {
             return resumed::go_on(common, kept, None).await;
         }
-        return interactive::own(common).await;
+        return interactive::own_and_errands(common).await;
     }
     if !std::io::stdin().is_terminal() {
         let mut piped = String::new();

@@ -1,6 +1,6 @@
-//! Models for the engine, from the environment and the command line. An opened model is kept, so that a script goes on where it was.
+//! Models for the engine, from the environment, the kept keys and the command line. An opened model is kept, so that a script goes on where it was.
 
-use crate::places;
+use crate::keys;
 use domain::command::{Refusal, RefusalKind};
 use domain::session::{ModelEntry, ModelRef};
 use engine::ModelSource;
@@ -19,7 +19,7 @@ pub(crate) struct Source {
 impl Source {
     /// Chooses the default: what was asked for, else what the environment offers, else the offline model.
     pub(crate) async fn new(wanted: Option<&str>) -> Result<Source, CatalogError> {
-        let catalog = Catalog::new(places::variables());
+        let catalog = keys::catalog();
         let default = match wanted {
             Some(wanted) => catalog.resolve(wanted)?,
             None => catalog.choose().await,

@@ -5,15 +5,13 @@
 //! store's backup) is started only after the person has said yes to it. Those that were typed stand in `attached`, in the data folder,
 //! for its owner alone. What it is not: the store, or the start itself.
 
-use crate::places;
 use crate::remote::RuntimeAddress;
-use anyhow::Context;
+use crate::{places, private};
 use dialects::Dialect;
 use domain::path_text;
 use domain::session::origin::MAX_COMMAND;
 use domain::session::{Origin, RuntimePlace};
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The file of the commands that were typed here, in the data folder.
@@ -119,28 +117,7 @@ fn add(file: &Path, origin: &Origin) -> anyhow::Result<()> {
     lines.drain(..over.min(lines.len()));
     let line = line(origin);
     lines.push(&line);
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    if let Some(folder) = file.parent() {
-        builder
-            .recursive(true)
-            .create(folder)
-            .with_context(|| format!("{} cannot be made", folder.display()))?;
-    }
-    let beside = file.with_file_name(format!("{TYPED}.{}.part", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options
-        .open(&beside)
-        .and_then(|mut file| file.write_all((lines.join("\n") + "\n").as_bytes()))
-        .and_then(|()| std::fs::rename(&beside, file));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.with_context(|| format!("{} cannot be written", file.display()))
+    private::replace(file, &(lines.join("\n") + "\n"))
 }
 
 #[cfg(test)]

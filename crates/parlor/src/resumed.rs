@@ -3,16 +3,15 @@
 //!
 //! Invariant: what is started is shown before it is started.
 
+use crate::agents::{self, Agreed};
 use crate::attach;
 use crate::cli::{Attach, Common, Run};
-use crate::exit::{self, Exit, Stream};
+use crate::exit::{self, Exit};
 use crate::origin;
 use crate::{places, sessions, settings, their_flags};
-use anyhow::Context;
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::{Origin, RuntimePlace};
-use std::io::{BufRead, IsTerminal};
 use store::{SqliteStore, Store};
 
 /// A kept conversation with another program's runtime.
@@ -61,7 +60,7 @@ pub(crate) async fn go_on(
     };
     exit::complain(&format!("{what} {}", origin::words(&origin)));
     if !origin::is_typed(&origin) {
-        agreed()?;
+        agreed().await?;
         origin::remember(&origin);
     }
     let (prompt, run) = match said {
@@ -69,30 +68,24 @@ pub(crate) async fn go_on(
         None => (None, Run::of(String::new())),
     };
     let attach = Attach {
-        dialect,
-        socket: None,
         session: origin.session.clone(),
-        record: None,
-        require_consent: false,
         prompt,
         json: run.json,
         allow: run.allow,
         timeout: run.timeout,
-        command: Vec::new(),
+        ..Attach::on(dialect)
     };
     attach::go(&common, &attach, place, attach::Kept { session: Some(session), folder }).await
 }
 
 /// Asks before a program is started that nobody has typed here.
-fn agreed() -> anyhow::Result<()> {
+async fn agreed() -> anyhow::Result<()> {
     const UNTYPED: &str = "this command was never typed here: the conversation came from another store";
-    anyhow::ensure!(
-        std::io::stdin().is_terminal() && Stream::Err.is_terminal(),
-        "{UNTYPED}\nhint: go on in a terminal, where you can be asked, or start it by hand with parlor attach"
-    );
-    exit::tell(&format!("{UNTYPED}. Start it? [y/N] "), Stream::Err);
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).context("nothing was answered")?;
-    anyhow::ensure!(matches!(answer.trim(), "y" | "Y" | "yes"), "nothing was started");
-    Ok(())
+    match agents::ask_to_start(&format!("{UNTYPED}. Start it?")).await? {
+        Agreed::Yes => Ok(()),
+        Agreed::No => anyhow::bail!("nothing was started"),
+        Agreed::Nobody => anyhow::bail!(
+            "{UNTYPED}\nhint: go on in a terminal, where you can be asked, or start it by hand with parlor attach"
+        ),
+    }
 }

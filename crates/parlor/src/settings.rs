@@ -2,12 +2,16 @@
 //!
 //! Invariant: nothing about the file is fatal. What cannot be read or used is told in words and costs only itself.
 
-mod file;
+mod agents;
+pub(crate) mod file;
 mod ui;
 
+#[cfg(test)]
+pub(crate) use agents::OwnAgent;
+pub(crate) use agents::OwnAgents;
 pub(crate) use ui::{Ui, keep};
 
-use crate::{exit, places};
+use crate::{exit, keys, places};
 use engine::{Config, ConfigError};
 use models::catalog::Catalog;
 use std::path::{Path, PathBuf};
@@ -67,7 +71,14 @@ pub(crate) fn read() -> Set {
     told.extend(
         config.workspaces.iter().filter_map(never).map(|why| format!("workspaces in your settings: {why}")),
     );
+    told.extend(own_agents().told);
+    told.extend(keys::trouble());
     Set { config, told }
+}
+
+/// The agents that the person named, and the lists of agents.
+pub(crate) fn own_agents() -> OwnAgents {
+    OwnAgents::read(file().as_deref(), tools::home().as_deref())
 }
 
 /// The same; what is wrong with it is said on stderr.

@@ -6,13 +6,23 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Largest settings file that is read.
-pub(super) const MAX_FILE: u64 = 1024 * 1024;
+const MAX_FILE: u64 = 1024 * 1024;
+/// Largest list of agents that is read.
+pub(crate) const MAX_REGISTRY: u64 = 16 * 1024 * 1024;
 
 /// The text of the file; `None` when there is no such file. Never waits, never reads more than [`MAX_FILE`].
 ///
 /// # Errors
 /// Why it cannot be read, in words that follow its name.
-pub(super) fn load(path: &Path) -> Result<Option<String>, String> {
+pub(crate) fn load(path: &Path) -> Result<Option<String>, String> {
+    load_up_to(path, MAX_FILE)
+}
+
+/// The same for a file that may be of another size.
+///
+/// # Errors
+/// As for [`load`].
+pub(crate) fn load_up_to(path: &Path, most: u64) -> Result<Option<String>, String> {
     let cannot = |why: io::Error| format!("cannot be read: {why}");
     // Without waiting: a pipe would wait for whoever writes to it.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -21,21 +31,21 @@ pub(super) fn load(path: &Path) -> Result<Option<String>, String> {
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(why) => return Err(cannot(why)),
     };
-    read(&file).map_err(|why| match why.kind() {
+    read(&file, most).map_err(|why| match why.kind() {
         io::ErrorKind::InvalidData => "is not UTF-8 text".to_owned(),
-        io::ErrorKind::FileTooLarge => format!("is larger than {} MB", MAX_FILE / 1024 / 1024),
+        io::ErrorKind::FileTooLarge => format!("is larger than {} MB", most / 1024 / 1024),
         io::ErrorKind::InvalidInput => "is no file".to_owned(),
         _ => cannot(why),
     })
 }
 
-fn read(file: &File) -> io::Result<Option<String>> {
+fn read(file: &File, most: u64) -> io::Result<Option<String>> {
     if !file.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut text = String::new();
-    let count = file.take(MAX_FILE + 1).read_to_string(&mut text)?;
-    if count as u64 > MAX_FILE {
+    let count = file.take(most + 1).read_to_string(&mut text)?;
+    if count as u64 > most {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(Some(text))

@@ -15,6 +15,9 @@ pub(crate) const EVERY: &[&[&str]] = &[
     &["run", "--json", "list files"],
     &["doctor"],
     &["models"],
+    &["agents"],
+    &["agents", "--json"],
+    &["logout"],
     &["mcp"],
     &["skills"],
     &["ps"],
@@ -36,6 +39,9 @@ pub(crate) const EVERY: &[&[&str]] = &[
 
 /// Those that need a program or a recording that is not there.
 const UNSERVED: &[&[&str]] = &[
+    &["login"],
+    &["login", "openai"],
+    &["attach", "goose"],
     &["attach", "--dialect", "codelia", "--prompt", "hi", "--", "true"],
     &["bridge", "--from", "codelia", "--stdio", "--to", "codelia", "--", "true"],
     &["record", "--dialect", "codelia", "--out", "tape", "--", "true"],

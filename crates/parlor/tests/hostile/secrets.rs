@@ -46,3 +46,30 @@ fn a_crash_leaves_no_picture_of_our_memory() {
         assert!(serving.wait().unwrap().success());
     });
 }
+
+#[test]
+fn kept_keys_are_closed_to_commands_and_to_tools() {
+    const KEY: &str = "hunter2-of-tonight";
+    as_each_user(|world| {
+        let keys = json!({"version": 1, "keys": {"openai": {"key": KEY, "address": "http://127.0.0.1:1"}}});
+        world.put("data/keys.json", keys.to_string());
+        let file = world.path("data/keys.json").display().to_string();
+        let held = |wish: &str, allow: &str| {
+            let output = world
+                .parlor(&["--policy", "full", "run", "--allow", allow, "--json", wish])
+                .output()
+                .unwrap();
+            let said = format!(
+                "{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            );
+            assert!(!said.contains(KEY), "{wish}: {said}");
+            said
+        };
+        let said = held(&format!("run `cat {file}; echo it-ran-$?`"), "bash");
+        assert!(said.contains("it-ran-1"), "{said}");
+        held(&format!("run `cp -r {} . ; cat data/* ; echo it-ran`", world.path("data").display()), "bash");
+        held(&format!("read {file}"), "read");
+    });
+}

@@ -20,7 +20,7 @@ fn without_anything_it_says_how_to_begin() {
     let (said, code) = report(&Project::new(), None);
     for wanted in [
         "model      offline: it needs no key",
-        "for a real one set ANTHROPIC_API_KEY",
+        "for a real one `parlor login`, or set ANTHROPIC_API_KEY",
         "no key     anthropic, openai, gemini",
         "(not there, and not needed)",
         "fetch      off (--fetch",

@@ -3,9 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod agents;
 mod doctor;
 mod ends;
 mod headless;
+mod login;
+mod pages;
 mod project;
 mod server;
 mod story;

@@ -4,7 +4,7 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -100,6 +100,11 @@ impl Terminal {
     /// The program in the terminal.
     pub(crate) fn child(&self) -> &Child {
         &self.child.0
+    }
+
+    /// Whether what is typed is shown by the terminal itself, as it is before a program takes it.
+    pub(crate) fn echoes(&self) -> bool {
+        tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ECHO | LocalModes::ICANON)
     }
 
     /// All that the program ever wrote.

@@ -1,0 +1,345 @@
+//! `parlor login` and `parlor logout`: the key of a provider is asked for without being shown, tried at once, and kept for the person
+//! alone. What it is not: the file of the keys (`keys.rs`), or the choice of a model.
+//!
+//! Invariants: a key that the provider refuses, or that nobody could try, is kept only when the person says so. Nothing that is said
+//! quotes a key, nor a word that may be one.
+
+use crate::cli::Common;
+use crate::exit::{self, Exit};
+use crate::stop::Stops;
+use crate::{keys, settings};
+use clap::Args;
+use models::Secret;
+use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account};
+use std::io::{IsTerminal, Read};
+use tui::{Echo, MAX_LINE, Typed, ask_line};
+
+/// What `parlor login` is told.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor login                     asks whose key it is, then for the key\n  parlor login anthropic           asks for the key\n  parlor login openai < key.txt    takes it from a file or a pipe, for scripts\n  parlor logout openai             forgets it"
+)]
+pub(crate) struct Login {
+    /// Whose key it is: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, or a local server that wants one.
+    pub(crate) provider: Option<String>,
+    /// Keep the key also when the provider refuses it or cannot be asked now.
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+/// What `parlor logout` is told.
+#[derive(Debug, Args)]
+pub(crate) struct Logout {
+    /// Whose key is forgotten. Not needed when only one is kept.
+    provider: Option<String>,
+    /// Forget all of them.
+    #[arg(long, conflicts_with = "provider")]
+    all: bool,
+}
+
+/// Takes a key, tries it and keeps it.
+pub(crate) async fn login(common: &Common, asked: Login) -> anyhow::Result<Exit> {
+    if common.ephemeral {
+        return Err(exit::usage(
+            "nothing is to be kept on disk (--ephemeral, or PARLOR_EPHEMERAL), and a login is\n\nhint: leave it out, or set the \
+             provider's variable, such as ANTHROPIC_API_KEY",
+        ));
+    }
+    // Before anything is typed: what cannot be kept is not asked for.
+    let file = keys::file()?;
+    let catalog = keys::catalog();
+    let at_terminal = std::io::stdin().is_terminal();
+    let provider = match &asked.provider {
+        Some(named) => account(named).ok_or_else(|| unknown(named))?,
+        None if at_terminal => match choose(&catalog).await? {
+            Some(provider) => provider,
+            None => return Ok(nothing_kept()),
+        },
+        None => {
+            return Err(exit::usage(format!(
+                "whose key is it?\n\nhint: parlor login PROVIDER < FILE; providers are {}",
+                names()
+            )));
+        }
+    };
+    let key = match at_terminal {
+        true => {
+            let question = format!("The key of {provider} (it is not shown; Enter ends it, Ctrl-C leaves): ");
+            match ask_line(&question, Echo::Hidden).await? {
+                Typed::Line(line) => key_of(line.as_bytes()),
+                Typed::Unusable(why) => Err(why.to_owned()),
+                Typed::Cancelled => return Ok(nothing_kept()),
+            }
+        }
+        false => key_of(&piped()?),
+    };
+    let key = key
+        .map_err(|why| anyhow::anyhow!("that is no key: {why}\nhint: nothing was kept; copy it once more"))?;
+    let mut stops = Stops::listen();
+    exit::complain("asking the provider…");
+    let trial = tokio::select! {
+        tried = catalog.try_key(provider, &key) => tried.map_err(|why| anyhow::anyhow!("{why}\nhint: {}", why.hint()))?,
+        () = stops.next() => return Ok(nothing_kept()),
+    };
+    drop(stops);
+    if !wanted(provider, &trial, asked.keep, at_terminal).await? {
+        return Ok(Exit::Failed);
+    }
+    let replaced = keys::keep(provider, &KeptKey { key, address: trial.address })?;
+    let again = if replaced { ", in the place of the one before" } else { "" };
+    exit::say(&format!("kept the key of {provider} in {}, for you alone{again}", file.display()));
+    for line in afterwards(common, provider) {
+        exit::say(&line);
+    }
+    Ok(Exit::Done)
+}
+
+/// Forgets keys.
+pub(crate) fn logout(asked: &Logout) -> anyhow::Result<Exit> {
+    if asked.all {
+        let there = keys::forget_all()?;
+        exit::say(if there { "forgot all kept keys" } else { "no key is kept" });
+        return Ok(Exit::Done);
+    }
+    if let Some(why) = keys::trouble().filter(|_| keys::read().is_empty()) {
+        anyhow::bail!(why);
+    }
+    let kept: Vec<String> = keys::read().into_keys().collect();
+    let provider = match (&asked.provider, kept.as_slice()) {
+        (Some(named), _) => account(named).ok_or_else(|| unknown(named))?.to_owned(),
+        (None, []) => {
+            exit::say("no key is kept");
+            return Ok(Exit::Done);
+        }
+        (None, [only]) => only.clone(),
+        (None, several) => {
+            let several = several.join(", ");
+            return Err(exit::usage(format!(
+                "keys of {several} are kept\n\nhint: name one of them, or say --all"
+            )));
+        }
+    };
+    let there = keys::forget(&provider)?;
+    exit::say(&if there {
+        format!("forgot the key of {provider}")
+    } else {
+        format!("no key of {provider} is kept")
+    });
+    if let Some(variable) = state(&provider).and_then(|state| in_environment(&state)) {
+        exit::say(&format!("{variable} is set in the environment, and is used"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Whether the key is to be kept, after what the provider said to it.
+async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) -> anyhow::Result<bool> {
+    let what = match &trial.verdict {
+        Verdict::Taken { models: 0 } => {
+            exit::complain(&format!("{} takes it", trial.shown));
+            return Ok(true);
+        }
+        Verdict::Taken { models } => {
+            exit::complain(&format!("{} takes it and lists {models} models", trial.shown));
+            return Ok(true);
+        }
+        Verdict::Unproven => {
+            exit::complain(&format!(
+                "{} answers without a key as well, so nothing is known of this one until the first prompt",
+                trial.shown
+            ));
+            return Ok(true);
+        }
+        Verdict::Refused(why) => format!("{} does not take this key: {why}", trial.shown),
+        Verdict::Untried(why) => format!("the key could not be tried: {why}\nhint: {}", why.hint()),
+    };
+    exit::complain(&what);
+    if keep {
+        return Ok(true);
+    }
+    if !at_terminal {
+        exit::complain(&format!(
+            "nothing was kept\nhint: look at the key once more; `parlor login {provider} --keep` keeps it all the same"
+        ));
+        return Ok(false);
+    }
+    let answer = ask_line("Keep it all the same? [y/N] ", Echo::Shown).await?;
+    let yes = matches!(answer, Typed::Line(line) if is_yes(&line));
+    if !yes {
+        exit::complain("nothing was kept");
+    }
+    Ok(yes)
+}
+
+/// Whether somebody said yes.
+pub(crate) fn is_yes(line: &str) -> bool {
+    matches!(line.trim(), "y" | "Y" | "yes")
+}
+
+fn nothing_kept() -> Exit {
+    exit::complain("nothing was kept");
+    Exit::Cancelled
+}
+
+/// What was typed instead of a provider is not repeated: it may be a key.
+fn unknown(typed: &str) -> anyhow::Error {
+    let like_a_name = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '.');
+    let secret = typed.len() > MAX_SHOWN || !typed.chars().all(like_a_name);
+    let what = if secret {
+        "that is no provider; if it was a key, it is in your shell's history now: have it replaced where you got it".to_owned()
+    } else {
+        format!("there is no provider `{typed}` that takes a key")
+    };
+    exit::usage(format!("{what}\n\nhint: parlor login PROVIDER asks for the key; providers are {}", names()))
+}
+
+/// Words longer than this, or with other characters than a name has, are no provider, and may be a key.
+const MAX_SHOWN: usize = 16;
+
+/// The providers that keys are kept for, those first that are nothing without one.
+fn takers(catalog: &Catalog) -> Vec<ProviderState> {
+    let own = |state: &ProviderState| account(state.provider) == Some(state.provider);
+    let (local, remote): (Vec<_>, Vec<_>) =
+        catalog.providers().into_iter().filter(own).partition(|state| state.local);
+    remote.into_iter().chain(local).collect()
+}
+
+fn names() -> String {
+    let all: Vec<&str> = takers(&Catalog::new([])).iter().map(|state| state.provider).collect();
+    all.join(", ")
+}
+
+fn state(provider: &str) -> Option<ProviderState> {
+    keys::catalog().providers().into_iter().find(|state| state.provider == provider)
+}
+
+/// The variable that holds a key of it.
+fn in_environment(state: &ProviderState) -> Option<&'static str> {
+    match state.key_from? {
+        KeyFrom::Variable(variable) => Some(variable),
+        KeyFrom::Kept => None,
+    }
+}
+
+/// Asks whose key it is, until that is clear; `None` when the person wants nothing of it.
+async fn choose(catalog: &Catalog) -> anyhow::Result<Option<&'static str>> {
+    let takers = takers(catalog);
+    exit::complain("Whose key do you have?\n");
+    for (at, state) in takers.iter().enumerate() {
+        let has = match state.key_from {
+            Some(KeyFrom::Variable(variable)) => format!("(has one, from {variable})"),
+            Some(KeyFrom::Kept) => "(has one, kept)".to_owned(),
+            None if state.local => "(local; most want none)".to_owned(),
+            None => String::new(),
+        };
+        exit::complain(format!("  {:>2}  {:<12} {has}", at + 1, state.provider).trim_end());
+    }
+    exit::complain("");
+    let question = format!("A number from 1 to {}, or a name (Ctrl-C leaves): ", takers.len());
+    loop {
+        let line = match ask_line(&question, Echo::Shown).await? {
+            Typed::Line(line) => line,
+            Typed::Unusable(_) => String::new(),
+            Typed::Cancelled => return Ok(None),
+        };
+        let number = line.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        match number
+            .and_then(|at| takers.get(at))
+            .map(|state| state.provider)
+            .or_else(|| account(line.trim()))
+        {
+            Some(provider) => return Ok(Some(provider)),
+            None => exit::complain("that is none of them"),
+        }
+    }
+}
+
+/// What comes in on stdin, as far as a key can be long.
+fn piped() -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MAX_LINE as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The key in what was typed, pasted or piped; else what is wrong with it, without quoting any of it.
+fn key_of(bytes: &[u8]) -> Result<Secret, String> {
+    if bytes.len() > MAX_LINE {
+        return Err(format!("it is longer than {MAX_LINE} bytes"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    let text = text.trim();
+    match text {
+        "" => Err("there is nothing in it".to_owned()),
+        text if text.lines().count() > 1 => Err("it has several lines".to_owned()),
+        text if text.contains(char::is_whitespace) => Err("there are blanks in it".to_owned()),
+        text if !text.chars().all(|c| c.is_ascii_graphic()) => {
+            Err("it holds characters that no header can carry".to_owned())
+        }
+        text => Ok(Secret::new(text)),
+    }
+}
+
+/// What is true from now on.
+fn afterwards(common: &Common, provider: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(variable) = state(provider).and_then(|state| in_environment(&state)) {
+        lines.push(format!("{variable} is set in the environment and goes before it, as long as it is"));
+    }
+    // A model that was named elsewhere goes before what is found.
+    let named = common.model.is_some() || settings::read().config.model.is_some();
+    let taken = keys::catalog().configured().filter(|model| !named && model.provider == provider);
+    lines.push(match taken {
+        Some(model) => format!("`parlor` speaks with {model} now; `parlor models` lists others"),
+        None => format!("`parlor models` lists what it has; --model {provider}/NAME takes one"),
+    });
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_one_word_that_a_header_can_carry() {
+        for good in ["sk-1", "  sk-1\r\n", "a.b_c-d/e+f=="] {
+            assert_eq!(key_of(good.as_bytes()).unwrap().expose(), good.trim());
+        }
+        for bad in [
+            &b""[..],
+            b" \n ",
+            b"two words",
+            b"one\ntwo",
+            b"\xff\xfe",
+            "schl\u{fc}ssel".as_bytes(),
+            b"a\x1b[2Jb",
+            b"a\0b",
+        ] {
+            let why = key_of(bad).unwrap_err();
+            assert!(!why.contains("word") && !why.contains("two"), "nothing of it is quoted: {why}");
+        }
+        assert!(key_of(&[b'k'; MAX_LINE]).is_ok() && key_of(&[b'k'; MAX_LINE + 1]).is_err());
+    }
+
+    #[test]
+    fn a_key_in_the_place_of_a_provider_is_not_repeated() {
+        for key in [
+            "sk-proj-abcdefghijklmnop",
+            "AIzaSyA1234567890123456789",
+            "0123456789abcdef0123456789abcdef",
+            "topsecret-0123",
+            "abcdefghijklmnopqrstuv",
+        ] {
+            let said = unknown(key).to_string();
+            assert!(!said.contains(key) && said.contains("history") && said.contains("anthropic"), "{said}");
+        }
+        assert!(unknown("antropic").to_string().contains("`antropic`"));
+    }
+
+    #[test]
+    fn every_provider_that_takes_a_key_is_named_once() {
+        let names = names();
+        for name in ["anthropic", "openai", "gemini", "openrouter", "vllm"] {
+            assert_eq!(names.split(", ").filter(|known| *known == name).count(), 1, "{names}");
+        }
+        assert!(!names.contains("openai-chat"), "{names}");
+    }
+}
