@@ -85,7 +85,27 @@ pub(crate) const FOR_TEST: &[Part] = &[
         ]],
         rights: Rights::User,
     },
+    Part {
+        name: "the library of the Agent Client Protocol",
+        why: "both roles are tried with it, as with a program of other people",
+        probe: &["test", "-f", ACP_LIBRARY],
+        install: &[&[
+            "npm",
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--prefix",
+            "target/xtask/npm",
+            "@agentclientprotocol/sdk@2.4.0",
+            "zod@4",
+        ]],
+        rights: Rights::User,
+    },
 ];
+
+/// The library of the Agent Client Protocol, once it is installed; seen from the root of the checkout.
+pub(crate) const ACP_LIBRARY: &str =
+    "target/xtask/npm/node_modules/@agentclientprotocol/sdk/dist/v1/stable/acp.js";
 
 /// The MCP server of other people, once it is installed; seen from the root of the checkout.
 pub(crate) const MCP_EVERYTHING: &str =

@@ -63,8 +63,9 @@ impl Options {
         self
     }
 
-    fn env<'a>(&self, binary: &'a str, server: &'a str) -> Vec<(&'static str, &'a str)> {
-        let mut env = vec![("PARLOR_BIN", binary), ("PARLOR_MCP_EVERYTHING", server)];
+    fn env<'a>(&self, binary: &'a str, server: &'a str, library: &'a str) -> Vec<(&'static str, &'a str)> {
+        let mut env =
+            vec![("PARLOR_BIN", binary), ("PARLOR_MCP_EVERYTHING", server), ("PARLOR_ACP_SDK", library)];
         if self.depth == Depth::Slow {
             env.extend([("PARLOR_SLOW", "1"), ("PROPTEST_CASES", SLOW_CASES)]);
         }
@@ -98,7 +99,8 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     shell.cargo(&["build", "--workspace", "--exclude", "xtask", "--bins"], &[])?;
     let binary = binary(shell)?;
     let server = shell.root().join(needs::MCP_EVERYTHING).display().to_string();
-    let env = options.env(&binary, &server);
+    let library = shell.root().join(needs::ACP_LIBRARY).display().to_string();
+    let env = options.env(&binary, &server, &library);
 
     let runner =
         if shell.probe(&["cargo", "nextest", "--version"]) { Runner::Nextest } else { Runner::Cargo };
@@ -167,12 +169,23 @@ mod tests {
     #[test]
     fn the_environment_says_what_was_asked() {
         let usual = parsed(&[]).unwrap();
-        assert_eq!(usual.env("bin", "mcp"), [("PARLOR_BIN", "bin"), ("PARLOR_MCP_EVERYTHING", "mcp")]);
+        let told = usual.env("bin", "mcp", "acp");
+        assert_eq!(
+            told,
+            [("PARLOR_BIN", "bin"), ("PARLOR_MCP_EVERYTHING", "mcp"), ("PARLOR_ACP_SDK", "acp")]
+        );
         let all = parsed(&["--slow"]).unwrap().accepting();
-        let names: Vec<&str> = all.env("bin", "mcp").into_iter().map(|(name, _)| name).collect();
+        let names: Vec<&str> = all.env("bin", "mcp", "acp").into_iter().map(|(name, _)| name).collect();
         assert_eq!(
             names,
-            ["PARLOR_BIN", "PARLOR_MCP_EVERYTHING", "PARLOR_SLOW", "PROPTEST_CASES", "UPDATE_EXPECT"]
+            [
+                "PARLOR_BIN",
+                "PARLOR_MCP_EVERYTHING",
+                "PARLOR_ACP_SDK",
+                "PARLOR_SLOW",
+                "PROPTEST_CASES",
+                "UPDATE_EXPECT"
+            ]
         );
     }
 

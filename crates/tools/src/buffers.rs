@@ -27,6 +27,11 @@ pub trait Buffers: fmt::Debug + Send + Sync {
 }
 
 impl Workplace {
+    /// Whether the editor is asked what a file holds.
+    pub(crate) fn is_read_through(&self, path: &Path) -> bool {
+        self.editor(path).is_some_and(|editor| editor.reads())
+    }
+
     /// The text of a file as the editor holds it; `None` where there is no editor, or the file is not its business.
     pub(crate) fn held(&self, path: &Path) -> Option<Result<String, ToolError>> {
         let editor = self.editor(path).filter(|editor| editor.reads())?;

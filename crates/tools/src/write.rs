@@ -205,7 +205,7 @@ pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> R
         true => Ok(()),
         false => Err(ToolError::Changed { path: path.to_owned() }),
     };
-    let is_held = place.held(path).is_some();
+    let is_held = place.is_read_through(path);
     if is_held {
         is_same(&Old::look(path, place)?)?;
     }

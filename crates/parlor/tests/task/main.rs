@@ -9,6 +9,7 @@ mod ends;
 mod headless;
 mod login;
 mod pages;
+mod peers;
 mod project;
 mod server;
 mod story;
