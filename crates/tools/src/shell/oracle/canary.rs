@@ -184,8 +184,17 @@ impl Canary {
             &["init", "-q"][..],
             &["add", "a.txt", "b.txt", "src/lib.rs", "tracked"],
             // Its maintenance would go on in the background and be taken for what is tried next.
-            &["config", "maintenance.auto", "false"],
-            &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"],
+            &[
+                "-c",
+                "maintenance.auto=0",
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "commit",
+                "-qm",
+                "first",
+            ],
             &["tag", "v1"],
         ] {
             let done = self.prepared("git").args(args).output().unwrap();
