@@ -28,13 +28,12 @@ pub(super) struct AskedFile {
 }
 
 impl AcpRuntime {
-    /// What the client does with files; in front of another program we have none to ask for.
+    /// What the client does with files: all or nothing, since what was read here and is written there would be another text. In front of
+    /// another program we have none to ask for.
     pub(super) fn does_files(&self) -> UiFiles {
         let fs = &self.client.fs;
-        match self.greeting.follows {
-            true => UiFiles::default(),
-            false => UiFiles { reads: fs.read_text_file, writes: fs.write_text_file },
-        }
+        let does = fs.read_text_file && fs.write_text_file && !self.greeting.follows;
+        UiFiles { reads: does, writes: does }
     }
 
     /// Has the client read or write a file; [`AcpRuntime::file_answered`] hears what came of it.
