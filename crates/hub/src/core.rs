@@ -107,6 +107,8 @@ pub(crate) struct Live {
     ui_context: UiContext,
     /// A UI has asked something in it, and may know it by its id.
     is_known: bool,
+    /// Who began the last run.
+    prompter: Option<UiId>,
     /// MCP servers that a UI brought.
     given_servers: Vec<GivenServer>,
     grammar: Option<Grammar>,
@@ -597,6 +599,7 @@ impl Live {
             offered: None,
             ui_context: UiContext::default(),
             is_known: false,
+            prompter: None,
             given_servers: Vec::new(),
             grammar,
             secrets: Secrets::default(),

@@ -1,4 +1,4 @@
-//! What a UI brings along for the agent: files that it holds, and MCP servers. A tool's wish for a file goes to one UI that sees the session and holds files, and its answer goes back to the engine.
+//! What a UI brings along for the agent: files that it holds, and MCP servers. A tool's wish for a file goes to the UI that began the run, if it holds files, and its answer goes back to the engine.
 //!
 //! What always holds: every wish is answered once, also when the UI leaves; what is said about a wish of somebody else is dropped.
 
@@ -26,10 +26,11 @@ impl Core {
         self.holder(session).map(|(_, files)| files).unwrap_or_default()
     }
 
-    /// Who holds the files of a session: of several the one that is there longest.
+    /// Who holds the files of a run: the UI that began it, and nobody else, so that one that never answers holds up no other.
     fn holder(&self, session: &SessionId) -> Option<(UiId, UiFiles)> {
-        let sees = self.uis.iter().filter(|(_, seat)| seat.seen.contains(session));
-        sees.map(|(ui, seat)| (*ui, seat.files)).find(|(_, files)| files.any())
+        let ui = self.sessions.get(session)?.prompter?;
+        let seat = self.uis.get(&ui).filter(|seat| seat.seen.contains(session) && seat.files.any())?;
+        Some((ui, seat.files))
     }
 
     /// A tool wants a file.

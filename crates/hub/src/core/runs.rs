@@ -41,6 +41,7 @@ impl Core {
             self.emit(&session, Body::Session(SessionEvent::LeafMoved { leaf: Some(from) }));
         }
         let run = RunId::mint(&self.live(&session)?.ids);
+        self.live_mut(&session)?.prompter = Some(ui);
         self.keep_offers(ui, &session, run, std::mem::take(&mut options.offers));
         self.settle(ui, ticket, Ok(Receipt::Started { session: session.clone(), run }));
         self.emit(&session, Body::Run(RunEvent::Started { run }));

@@ -36,13 +36,17 @@ fn a_wish_goes_to_who_holds_files_and_only_that_one_answers_it() {
     let (target, command) = (Target::Session(session), Command::Session(SessionCommand::Stats));
     bench.step(In::Command { ui: OTHER, ticket: Ticket(900), target, command });
     bench.step(In::Files { ui: OTHER, files: BOTH });
+    wants(&mut bench, 9);
+    assert_eq!(asked(&bench), [], "it began no run, and may never answer");
+    bench.outs.clear();
+    bench.step(In::Files { ui: TERMINAL, files: BOTH });
     wants(&mut bench, 1);
-    assert_eq!(asked(&bench), [(OTHER, 1)]);
+    assert_eq!(asked(&bench), [(TERMINAL, 1)]);
     let answer = |ui, text: &str| In::FileDone { ui, id: FileRequestId(1), with: Ok(text.into()) };
-    bench.step(answer(TERMINAL, "not asked"));
+    bench.step(answer(OTHER, "not asked"));
     assert_eq!(done(&bench), []);
-    bench.step(answer(OTHER, "held"));
-    bench.step(answer(OTHER, "twice"));
+    bench.step(answer(TERMINAL, "held"));
+    bench.step(answer(TERMINAL, "twice"));
     assert_eq!(done(&bench), [(1, Ok("held".into()))]);
 }
 
