@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Entries that one walk looks at.
 pub const MAX_WALKED: usize = 50_000;
+/// Entries of a folder that are listed; in a larger one each name that steers is looked for.
+const MAX_LISTED: usize = 1024;
 /// Places that are locked, the shallow ones first; those past it are only compared.
 const MAX_LOCKS: usize = 1024;
 /// Largest file of git's that is read for where it leads.
@@ -54,7 +56,9 @@ pub fn places(root: &Path) -> (Vec<PathBuf>, bool) {
 /// Whether a resolved path of the workspace is where a name right in its root leads that steers: a link, or git's word on where it keeps its
 /// records.
 pub(crate) fn is_led_to(root: &Path, path: &Path) -> Option<String> {
-    let place = own(root).find(|place| led_to(root, place).iter().any(|target| path.starts_with(target)))?;
+    let place = own(root)
+        .into_iter()
+        .find(|place| led_to(root, place).iter().any(|target| path.starts_with(target)))?;
     Some(place.file_name()?.to_string_lossy().into_owned())
 }
 
@@ -101,10 +105,31 @@ fn small(file: &Path) -> Option<String> {
     if meta.is_file() && meta.len() <= MAX_WORDS { std::fs::read_to_string(file).ok() } else { None }
 }
 
-/// The places right in `root`, as they are usually spelt.
-fn own(root: &Path) -> impl Iterator<Item = PathBuf> {
+/// The places right in `root`. Every command line asks for them several times: a listing is two calls to the system, the names are
+/// hundreds. A folder that somebody filled with other things hides none of them all the same.
+fn own(root: &Path) -> Vec<PathBuf> {
+    listed(root).unwrap_or_else(|| by_name(root))
+}
+
+/// The places that a listing of `root` shows, if it was seen to its end.
+fn listed(root: &Path) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for (count, entry) in std::fs::read_dir(root).ok()?.enumerate() {
+        if count == MAX_LISTED {
+            return None;
+        }
+        let name = entry.ok()?.file_name();
+        if domain::steering::part(name.to_str()).is_some() {
+            found.push(root.join(name));
+        }
+    }
+    Some(found)
+}
+
+/// The places that are there under a name as it is usually spelt.
+fn by_name(root: &Path) -> Vec<PathBuf> {
     let names = domain::steering::names().iter().flat_map(|name| spellings(name));
-    names.map(|name| root.join(name)).filter(|place| place.symlink_metadata().is_ok())
+    names.map(|name| root.join(name)).filter(|place| place.symlink_metadata().is_ok()).collect()
 }
 
 /// How people write a name: `agents.md`, `AGENTS.md`, `Agents.md`.
@@ -230,6 +255,17 @@ mod tests {
         }
         assert_eq!(is_led_to(&root, &root.join("docs/other.txt")), None);
         assert_eq!(is_led_to(&root, &root.join(".bare/index")), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_full_of_other_things_hides_nothing() {
+        let (_dir, root) = workspace(&["docs/rules.txt"]);
+        std::os::unix::fs::symlink("docs/rules.txt", root.join("AGENTS.md")).unwrap();
+        for number in 0..=MAX_LISTED {
+            std::fs::write(root.join(format!("#{number}")), "").unwrap();
+        }
+        assert_eq!(listed(&root), None);
+        assert!(is_led_to(&root, &root.join("docs/rules.txt")).is_some());
     }
 
     #[test]
