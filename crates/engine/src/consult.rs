@@ -1,6 +1,7 @@
 //! What only the agent can answer outside of a turn: models, tools, skills, servers, a compaction by hand.
 
 use crate::agent::Setup;
+use crate::briefing::{self, Instructions, Scene};
 use crate::compact::{NotCompacted, compact};
 use crate::config::{Config, Ground};
 use crate::context::Context;
@@ -16,6 +17,8 @@ use domain::ids::SessionId;
 use domain::path_text;
 use domain::port::{Grounds, Kept, Report};
 use domain::session::{ModelRef, SkillList, ToolEntry};
+use domain::signal::UiContext;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +27,31 @@ use tools::Tool as _;
 /// The skills that can be seen from there. Reads files.
 pub fn list_skills(config: &Config, ground: &Ground) -> SkillList {
     Skills::find(&config.look(ground)).list()
+}
+
+/// What the model is told before a conversation that begins there, and the tools that it is offered.
+#[derive(Debug, Clone)]
+pub struct StandingText {
+    pub system: String,
+    /// Without those of MCP servers, which tell theirs when they run.
+    pub tools: Vec<tools::Spec>,
+    /// Instructions that could not be read, in words.
+    pub trouble: Vec<String>,
+}
+
+/// What a new conversation there would begin with. Reads files.
+pub fn standing_text(config: &Config, ground: &Ground, mut toolbox: tools::Toolbox) -> StandingText {
+    let look = config.look(ground);
+    let (instructions, skills) = (Instructions::read(&look, &BTreeSet::new()), Skills::find(&look));
+    if config.fetch.enabled {
+        toolbox.add(Arc::new(tools::Fetch { private: config.fetch.private }));
+    }
+    let scene = Scene::look(&look, &ground.cwd);
+    let system = briefing::system(&scene, &UiContext::default(), &instructions, &skills, "", true);
+    if !skills.all.is_empty() {
+        toolbox.add(Arc::new(SkillTool(Arc::new(skills))));
+    }
+    StandingText { system, tools: toolbox.specs(), trouble: instructions.trouble }
 }
 
 /// A question and what it takes to answer it.

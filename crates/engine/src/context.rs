@@ -7,7 +7,7 @@ use crate::chat;
 use domain::ids::EntryId;
 use domain::state::Entry;
 use domain::tool::ToolRun;
-use models::{ChatMessage, Content};
+use models::{ChatMessage, Content, ToolCall};
 
 /// A token is about this many bytes where the provider has not told.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -55,6 +55,14 @@ impl Context {
     /// The conversation as the next request sends it.
     pub(crate) fn messages(&self) -> Vec<ChatMessage> {
         self.pieces.iter().flat_map(|piece| piece.messages.iter().cloned()).collect()
+    }
+
+    /// The tools that the model called, the oldest first.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.pieces.iter().flat_map(|piece| &piece.messages).flat_map(|message| match message {
+            ChatMessage::Assistant { tool_calls, .. } => tool_calls.as_slice(),
+            ChatMessage::User { .. } | ChatMessage::Tool { .. } => &[],
+        })
     }
 
     /// Adds an answer of the model, which the provider has not counted yet.

@@ -28,7 +28,7 @@ mod usage;
 
 pub use agent::{Agent, ORDERS, Setup};
 pub use config::{COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, Ground, Sandbox};
-pub use consult::list_skills;
+pub use consult::{StandingText, list_skills, standing_text};
 pub use port::{REPORTS, Reported};
 pub use seat::ModelSource;
 pub use skills::{MAX_SKILL_BYTES, MAX_SKILLS};

@@ -4,7 +4,7 @@ mod consent;
 mod execute;
 mod step;
 
-use crate::briefing::{self, Instructions};
+use crate::briefing::{self, Instructions, Scene};
 use crate::compact::{NotCompacted, compact};
 use crate::context::Context;
 use crate::grants::Grants;
@@ -24,7 +24,7 @@ use domain::session::{Effort, ModelRef};
 use domain::signal::Level;
 use domain::state::EntryKind;
 use models::{Model, ModelError, Request, ToolSpec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use step::Stepped;
 use tokio::sync::oneshot;
@@ -67,6 +67,8 @@ struct Progress {
     /// The newest entry of the conversation.
     leaf: Option<EntryId>,
     system: String,
+    /// Where the model has worked: the instructions of those folders stand in it too.
+    paths: BTreeSet<String>,
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
     spent: models::Usage,
@@ -90,7 +92,9 @@ impl Turn {
         };
         let name = model.name();
         self.asking = Some(ModelRef { provider: name.provider.clone(), name: name.name.clone() });
-        let (system, skills) = self.brief_model().await;
+        let context = Context::read(&self.brief.context, &self.brief.tools);
+        let paths = briefing::paths(context.calls());
+        let (system, skills) = self.brief_model(&paths).await;
         let servers = self.start_servers().await;
         let mut own = self.toolbox.clone();
         if !skills.all.is_empty() {
@@ -99,9 +103,10 @@ impl Turn {
         // What is ours stays ours, whatever the names are.
         self.brief.options.offers.retain(|offer| own.get(&offer.name).is_none() && !own.hides(&offer.name));
         let mut progress = Progress {
-            context: Context::read(&self.brief.context, &self.brief.tools),
+            context,
             leaf: self.brief.leaf,
             system,
+            paths,
             toolbox: self.offered(&own, servers.as_deref()),
             spent: models::Usage::default(),
             may_shorten: true,
@@ -118,6 +123,7 @@ impl Turn {
         for _ in 0..MAX_STEPS {
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
+            self.follow(&mut progress).await;
             progress.context.set_overhead(overhead(&progress));
             if may_compact && self.is_full(model, &progress.context) {
                 // One that did not help would not help the next time either.
@@ -301,20 +307,28 @@ impl Turn {
         request
     }
 
+    /// Adds the instructions of the folders that the model has entered with its last calls.
+    async fn follow(&self, progress: &mut Progress) {
+        let paths = briefing::paths(progress.context.calls());
+        if !paths.is_subset(&progress.paths) {
+            progress.paths.extend(paths);
+            progress.system = self.brief_model(&progress.paths).await.0;
+        }
+    }
+
     /// Reads what stands before the conversation; the skills that are there come back with it.
-    async fn brief_model(&self) -> (String, Arc<Skills>) {
+    async fn brief_model(&self, paths: &BTreeSet<String>) -> (String, Arc<Skills>) {
         let said = self.brief.context.iter().rev().find_map(|entry| match &entry.kind {
             EntryKind::Message(message) if message.role == Role::User => Some(message.text()),
             _ => None,
         });
-        let (look, workdir) = (self.look.clone(), self.place.workdir().to_owned());
+        let (look, place, paths) = (self.look.clone(), self.place.clone(), paths.clone());
         let (ui, prompt) = (self.brief.ui_context.clone(), said.unwrap_or_default());
+        let tools = self.brief.options.tools != Some(false);
         let read = move || {
-            let (instructions, skills) = (Instructions::read(&look), Skills::find(&look));
-            let mut system = briefing::system(&workdir, &ui, &instructions, &skills, &prompt);
-            if look.project.is_none() {
-                system.push_str(briefing::NO_WORKSPACE);
-            }
+            let instructions = Instructions::for_work_at(&paths, &place, &look);
+            let (scene, skills) = (Scene::look(&look, place.workdir()), Skills::find(&look));
+            let system = briefing::system(&scene, &ui, &instructions, &skills, &prompt, tools);
             (system, skills, instructions.trouble)
         };
         let (system, skills, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();

@@ -214,6 +214,12 @@ pub(crate) enum Sub {
     Mcp(crate::mcp::Mcp),
     /// The skills that a prompt can pull in with `$name`.
     Skills,
+    /// What the model is told before the first word: the text and the tools, as they would be sent from here.
+    Prompt {
+        /// Print them as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Every message of a wire, as Parlor writes it, as a JSON Schema, or as the requirement tables that its document speaks of.
     Schema {
         /// The wire whose messages are wanted.

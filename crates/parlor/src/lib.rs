@@ -21,6 +21,7 @@ mod origin;
 mod picture;
 mod places;
 mod private;
+mod prompt;
 mod ps;
 mod record;
 mod remote;
@@ -105,6 +106,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Sub::Models { json }) => model_list::list(&cli.common, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.common, asked).await,
         Some(Sub::Skills) => skill_list::list(&cli.common),
+        Some(Sub::Prompt { json }) => prompt::print(&cli.common, json),
         Some(Sub::Schema { dialect }) => {
             exit::say(&(dialect.description().schema)());
             Ok(Exit::Done)

@@ -31,6 +31,29 @@ async fn the_model_knows_the_list_and_the_instructions() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_instructions_of_a_folder_come_with_the_first_step_into_it_and_stay() {
+    let script = r#"
+        model tool read {"path":"sub/a.txt"}
+        ---
+        model text "read"
+        ---
+        model text "and again"
+        "#;
+    let mut bench = bench(script);
+    bench.put("sub/AGENTS.md", "Only tabs here.");
+    bench.put("sub/a.txt", "text");
+    assert_eq!(bench.run("look").await, TurnEnd::Done);
+    assert_eq!(bench.run("once more").await, TurnEnd::Done);
+    let told: Vec<bool> = bench
+        .model
+        .seen()
+        .iter()
+        .map(|request| request.system.as_deref().unwrap_or_default().contains("Only tabs here."))
+        .collect();
+    assert_eq!(told, [false, true, true]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_prompt_that_names_a_skill_pulls_it_in() {
     let mut bench = bench("model text \"ok\"\n---\nmodel text \"ok\"");
     assert_eq!(bench.run("take $pdf for this").await, TurnEnd::Done);

@@ -92,6 +92,8 @@ const SHOWN: &[&[&str]] = &[
     &["mcp", "approve", EVIL],
     &["mcp", "test", EVIL],
     &["skills"],
+    &["prompt"],
+    &["prompt", "--json"],
     &["models"],
     &["ps"],
     &["sessions"],

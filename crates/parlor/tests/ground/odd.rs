@@ -20,6 +20,7 @@ pub(crate) const EVERY: &[&[&str]] = &[
     &["logout"],
     &["mcp"],
     &["skills"],
+    &["prompt"],
     &["ps"],
     &["sessions"],
     &["sessions", "show"],

@@ -1,0 +1,177 @@
+//! What the person and the project want of every agent that works here: `AGENTS.md`, or `CLAUDE.md` in a folder that has none.
+
+use crate::place::{TextPlaces, read_text};
+use models::{ToolArgs, ToolCall};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use tools::Workplace;
+use tools::args::{Args, PATH};
+
+/// Largest file of instructions.
+const MAX_FILE: u64 = 64 * 1024;
+/// Bytes of all instructions together; past it the farthest are left out.
+const MAX_INSTRUCTIONS: usize = 96 * 1024;
+/// Folders besides those above the working directory that are looked at.
+const MAX_ENTERED: usize = 64;
+/// The names of the files, the better one first.
+const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// The tools that work at a path of the workspace.
+const WORK_AT_A_PATH: [&str; 6] = ["read", "ls", "grep", "find", "write", "edit"];
+
+/// The instructions that apply, the farthest first; what could not be read, in words.
+#[derive(Debug, Default)]
+pub(crate) struct Instructions {
+    pub(crate) text: String,
+    pub(crate) trouble: Vec<String>,
+}
+
+impl Instructions {
+    /// Reads every file that applies to a conversation that worked at `paths`.
+    pub(crate) fn for_work_at(
+        paths: &BTreeSet<String>,
+        place: &Workplace,
+        look: &TextPlaces,
+    ) -> Instructions {
+        Instructions::read(look, &entered(paths, place, look))
+    }
+
+    /// Reads every file that applies: the person's, those from the project's root down to the working directory, and those of the
+    /// folders that the model has entered since. One that cannot be read is named, not fatal.
+    pub(crate) fn read(look: &TextPlaces, entered: &BTreeSet<PathBuf>) -> Instructions {
+        let project = look.project.as_deref();
+        let deepest_first = entered.iter().rev().map(PathBuf::as_path);
+        let near_first = deepest_first.chain(look.dirs_up()).map(|dir| (dir, project));
+        let near_first = near_first.chain(look.settings.as_deref().map(|dir| (dir, None)));
+        let (mut parts, mut trouble, mut size) = (Vec::new(), Vec::new(), 0);
+        for (dir, within) in near_first {
+            let Some(file) = NAMES.iter().map(|name| dir.join(name)).find(|file| file.exists()) else {
+                continue;
+            };
+            match read_text(&file, within, MAX_FILE) {
+                Ok(text) if size + text.len() > MAX_INSTRUCTIONS => {
+                    trouble.push(format!("{}: left out, there are too many instructions", file.display()));
+                }
+                Ok(text) => {
+                    size += text.len();
+                    parts.push(format!("From {}:\n{}", file.display(), text.trim()));
+                }
+                Err(why) => trouble.push(format!("{}: {why}", file.display())),
+            }
+        }
+        parts.reverse();
+        Instructions { text: parts.join("\n\n"), trouble }
+    }
+}
+
+/// The paths that calls of the model work at, as it wrote them.
+pub(crate) fn paths<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> BTreeSet<String> {
+    let path = |call: &'a ToolCall| {
+        let ToolArgs::Parsed(args) = &call.args else { return None };
+        Args::new(&call.name, args).text_opt(PATH).ok().flatten().map(str::to_owned)
+    };
+    calls.filter(|call| WORK_AT_A_PATH.contains(&call.name.as_str())).filter_map(path).collect()
+}
+
+/// The folders of the project that those paths lead into, beside those that are above the working directory anyway.
+fn entered(paths: &BTreeSet<String>, place: &Workplace, look: &TextPlaces) -> BTreeSet<PathBuf> {
+    let Some(project) = &look.project else { return BTreeSet::new() };
+    let above = look.dirs_up();
+    let mut folders = BTreeSet::new();
+    for path in paths.iter().filter_map(|path| place.resolve(path).ok()) {
+        let apart = |dir: &&Path| dir.starts_with(project) && dir.is_dir() && !above.contains(dir);
+        folders.extend(path.ancestors().filter(apart).map(Path::to_owned));
+        if folders.len() > MAX_ENTERED {
+            return folders.into_iter().take(MAX_ENTERED).collect();
+        }
+    }
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_read_up_the_tree_and_the_nearest_stands_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let put = |path: &str, text: &str| {
+            std::fs::create_dir_all(base.join(path).parent().unwrap()).unwrap();
+            std::fs::write(base.join(path), text).unwrap();
+        };
+        put("AGENTS.md", "above the project");
+        put("settings/AGENTS.md", "the person's");
+        put("work/AGENTS.md", "the project's");
+        put("work/a/b/AGENTS.md", "the nearest");
+        put("secret", "secret");
+        std::os::unix::fs::symlink("../../secret", base.join("work/a/AGENTS.md")).unwrap();
+        let look = TextPlaces::new(
+            Some(&base.join("work")),
+            &base.join("work/a/b"),
+            None,
+            Some(base.join("settings")),
+        );
+        let read = Instructions::read(&look, &BTreeSet::new());
+        let order: Vec<&str> = read.text.lines().filter(|line| line.starts_with("the ")).collect();
+        assert_eq!(order, ["the person's", "the project's", "the nearest"]);
+        assert_eq!(read.trouble.len(), 1, "{:?}", read.trouble);
+        assert!(read.trouble[0].contains("out of the project"));
+    }
+
+    #[test]
+    fn too_many_instructions_leave_out_the_farthest() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(base.join("a")).unwrap();
+        std::fs::write(base.join("AGENTS.md"), "x".repeat(60 * 1024)).unwrap();
+        std::fs::write(base.join("a/AGENTS.md"), "y".repeat(60 * 1024)).unwrap();
+        let read =
+            Instructions::read(&TextPlaces::new(Some(&base), &base.join("a"), None, None), &BTreeSet::new());
+        assert!(read.text.ends_with('y') && !read.text.contains("xxx") && read.trouble.len() == 1);
+    }
+
+    #[test]
+    fn a_folder_without_instructions_for_all_has_those_for_one_agent() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(base.join("a")).unwrap();
+        for (file, text) in
+            [("CLAUDE.md", "only this"), ("a/AGENTS.md", "the better"), ("a/CLAUDE.md", "the other")]
+        {
+            std::fs::write(base.join(file), text).unwrap();
+        }
+        let look = TextPlaces::new(Some(&base), &base.join("a"), None, None);
+        let text = Instructions::read(&look, &BTreeSet::new()).text;
+        assert!(
+            text.contains("only this") && text.ends_with("the better") && !text.contains("the other"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_model_is_told_the_instructions_of_the_folders_that_it_enters() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for folder in ["work/sub/deep", "work/other", "away"] {
+            std::fs::create_dir_all(base.join(folder)).unwrap();
+            std::fs::write(base.join(folder).join("AGENTS.md"), format!("those of {folder}")).unwrap();
+        }
+        std::os::unix::fs::symlink("../../away", base.join("work/sub/link")).unwrap();
+        let look = TextPlaces::new(Some(&base.join("work")), &base.join("work"), None, None);
+        let place = Workplace::new(&base.join("work"), &base.join("outputs")).unwrap();
+        let call = |name: &str, args: serde_json::Value| ToolCall {
+            id: "1".to_owned(),
+            name: name.to_owned(),
+            args: ToolArgs::Parsed(args),
+        };
+        let calls = [
+            call("read", serde_json::json!({"file_path": "sub/deep/new.rs"})),
+            call("read", serde_json::json!({"path": "sub/link/x"})),
+            call("bash", serde_json::json!({"command": "cat x", "path": "other/x"})),
+            call("edit", serde_json::json!({"path": 7})),
+        ];
+        let read = Instructions::for_work_at(&paths(calls.iter()), &place, &look);
+        assert!(read.text.ends_with("those of work/sub/deep"), "{}", read.text);
+        assert!(!read.text.contains("other") && !read.text.contains("away"), "{}", read.text);
+    }
+}

@@ -1,0 +1,38 @@
+//! `parlor prompt`: what a model is told before the first word of a conversation.
+
+use crate::cli::Common;
+use crate::exit::{self, Exit};
+use crate::{places, settings};
+use serde_json::json;
+
+/// Prints the text and the tools, and how long both are.
+pub(crate) fn print(common: &Common, as_json: bool) -> anyhow::Result<Exit> {
+    let mut config = settings::read_aloud();
+    config.fetch.enabled |= common.fetch;
+    let ground = places::ground_aloud(common, &mut config)?;
+    let told = engine::standing_text(&config, &ground, tools::Toolbox::standard());
+    for trouble in &told.trouble {
+        exit::complain(trouble);
+    }
+    if as_json {
+        let tools: Vec<_> = told
+            .tools
+            .iter()
+            .map(|tool| json!({"name": tool.name, "description": tool.description, "schema": tool.schema}))
+            .collect();
+        exit::say(&serde_json::to_string_pretty(&json!({"system": told.system, "tools": tools}))?);
+        return Ok(Exit::Done);
+    }
+    exit::say(&told.system);
+    let mut size = 0;
+    for tool in &told.tools {
+        let schema = tool.schema.to_string();
+        size += tool.name.len() + tool.description.len() + schema.len();
+        exit::say(&format!("\n--- the tool {}\n{}\n{schema}", tool.name, tool.description));
+    }
+    let text = told.system.len();
+    exit::complain(&format!(
+        "\n{text} bytes of text, {size} bytes of tools; tools of MCP servers come on top"
+    ));
+    Ok(Exit::Done)
+}
