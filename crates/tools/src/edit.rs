@@ -1,9 +1,10 @@
 //! `edit`: exact replacements in one file, several at once, all or none. Line endings stay what they are.
 
 use crate::args::{Args, PATH};
+use crate::diff::{Diff, diff};
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
-use crate::write::{MAX_WRITE, Old, diff, plan_change, put, same_file};
+use crate::write::{MAX_WRITE, Old, plan_change, put, same_file};
 use domain::ask::Risk;
 use domain::content::Part;
 use domain::tool::ToolResult;
@@ -68,9 +69,9 @@ impl Tool for Edit {
             same_file(&plan, &change.path)?;
             put(&change.path, &change.new, &change.old, &plan.place)?;
             let shown = plan.place.show(&change.path);
-            let text = diff(&shown, change.old.text.as_deref().unwrap_or_default(), &change.new);
-            let (added, removed) = count(text.as_deref().unwrap_or_default());
-            let parts = text.map(|text| Part::Diff { path: Some(shown.clone()), text }).into_iter().collect();
+            let text = change.old.text.as_deref().unwrap_or_default();
+            let Diff { text, added, removed } = diff(&shown, text, &change.new);
+            let parts = vec![Part::Diff { path: Some(shown.clone()), text }];
             let edits =
                 if change.edits == 1 { "1 edit".to_owned() } else { format!("{} edits", change.edits) };
             Ok(ToolResult {
@@ -205,10 +206,4 @@ fn places(text: &str, old: &str) -> Vec<usize> {
 
 fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
-}
-
-fn count(diff: &str) -> (usize, usize) {
-    let body = diff.lines().skip(2);
-    let added = body.clone().filter(|line| line.starts_with('+')).count();
-    (added, body.filter(|line| line.starts_with('-')).count())
 }

@@ -8,6 +8,7 @@ pub mod args;
 pub mod ask;
 pub mod bash;
 pub mod buffers;
+mod diff;
 pub mod digest;
 pub mod edit;
 pub mod env;

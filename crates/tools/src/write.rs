@@ -3,6 +3,7 @@
 //! A file that changed since the model saw it is not overwritten; one that the model never saw is, but the person is told.
 
 use crate::args::{Args, PATH};
+use crate::diff::{Diff, diff};
 use crate::place::Workplace;
 use crate::policy::allow::STEERS;
 use crate::policy::{Matcher, Rule};
@@ -18,10 +19,6 @@ use std::path::Path;
 
 /// Largest text one call writes.
 pub const MAX_WRITE: usize = 10 * 1024 * 1024;
-/// Largest file that is compared line by line for a diff.
-pub const MAX_DIFFED: usize = 2 * 1024 * 1024;
-/// Largest diff that is shown; the rest is cut and said so.
-pub const MAX_DIFF: usize = 100 * 1024;
 
 const NAME: &str = "write";
 
@@ -74,8 +71,9 @@ impl Tool for Write {
                 1 => "1 line".to_owned(),
                 lines => format!("{lines} lines"),
             };
-            let diff = diff(&shown, old.text.as_deref().unwrap_or_default(), content);
-            let parts = diff.map(|text| Part::Diff { path: Some(shown.clone()), text }).into_iter().collect();
+            let change = old.change(&shown, content).filter(|change| !change.text.is_empty());
+            let diff = |change: Diff| Part::Diff { path: Some(shown.clone()), text: change.text };
+            let parts = change.map(diff).into_iter().collect();
             Ok(ToolResult { parts, ..ToolResult::text(format!("wrote {shown} ({lines})")) })
         })
     }
@@ -151,6 +149,12 @@ impl Old {
         Ok(Old { digest: Some(digest::hex(&bytes)), text: String::from_utf8(bytes).ok() })
     }
 
+    /// What another content changes; `None` where something is there that is no text, or too much.
+    pub(crate) fn change(&self, shown: &str, content: &str) -> Option<Diff> {
+        let known = self.text.is_some() || self.digest.is_none();
+        known.then(|| diff(shown, self.text.as_deref().unwrap_or_default(), content))
+    }
+
     /// Refuses to write over a file that changed after the model last saw it.
     pub(crate) fn not_changed_since_seen(&self, path: &Path, place: &Workplace) -> Result<(), ToolError> {
         match (place.last_seen(path), &self.digest) {
@@ -174,10 +178,12 @@ pub(crate) fn plan_change(
     plan.read_only = false;
     plan.deed = Deed::Write { path: path.to_owned() };
     plan.digest = digest::action(tool, args, place.workdir(), &[(path.to_owned(), old.digest.clone())]);
-    plan.preview = match diff(&shown, old.text.as_deref().unwrap_or_default(), content) {
-        Some(text) => Some(Preview::Diff { path: shown.clone(), text }),
-        None => Some(Preview::Text(format!("{} bytes of text in {shown}", content.len()))),
-    };
+    plan.preview = Some(match old.change(&shown, content) {
+        Some(change) => Preview::Diff { path: shown.clone(), text: change.text },
+        None => {
+            Preview::Text(format!("{} bytes of text in the place of all that {shown} holds", content.len()))
+        }
+    });
     if !place.inside(path) {
         plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));
     } else if let Some(part) = place.steering(path) {
@@ -223,21 +229,4 @@ pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> R
     }
     place.saw(path, digest::hex(content.as_bytes()));
     Ok(())
-}
-
-/// A unified diff; `None` when the texts are too long to be compared.
-pub(crate) fn diff(shown: &str, old: &str, new: &str) -> Option<String> {
-    if old.len() > MAX_DIFFED || new.len() > MAX_DIFFED {
-        return None;
-    }
-    let diff =
-        similar::TextDiff::configure().timeout(std::time::Duration::from_millis(500)).diff_lines(old, new);
-    let (before, after) = (format!("a/{shown}"), format!("b/{shown}"));
-    let mut text = diff.unified_diff().context_radius(3).header(&before, &after).to_string();
-    if text.len() > MAX_DIFF {
-        let cut = (0..=MAX_DIFF).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(cut);
-        text.push_str("\n(the diff is longer: cut here)\n");
-    }
-    Some(text)
 }

@@ -261,7 +261,7 @@ fn file(path: &Path, room: &mut u64) -> io::Result<Image> {
 }
 
 fn shown(path: &Path, old: &Image, new: &Image) -> Option<String> {
-    crate::write::diff(&path.display().to_string(), old.text()?, new.text()?)
+    Some(crate::diff::diff(&path.display().to_string(), old.text()?, new.text()?).text)
 }
 
 /// What became of a file.

@@ -274,7 +274,7 @@ impl Telling {
     /// Where a change begins, once it is known.
     fn places(&self, call: &Call, result: &ToolResult) -> Option<Vec<super::super::wire::Location>> {
         let line = result.parts.iter().find_map(|part| match part {
-            Part::Diff { text, .. } => patch::hunks(text).first().map(|hunk| hunk.line),
+            Part::Diff { text, .. } => patch::read(text).hunks.first().map(|hunk| hunk.line),
             _ => None,
         })?;
         let mut places = tool_words::locations(&call.args, &self.cwd);
@@ -302,13 +302,13 @@ fn block_content(content: ContentBlock) -> ToolCallContent {
     ToolCallContent::Content(ToolContent { content, ..ToolContent::default() })
 }
 
-/// A part beside a tool's text: a patch becomes a diff for each place that it changes.
+/// A part beside a tool's text: a patch becomes a diff for each place that it changes. A place that is not there whole is shown as text.
 pub(super) fn part_content(part: &Part, cwd: &str, ours: bool) -> Vec<ToolCallContent> {
     let Part::Diff { path: Some(path), text } = part else {
         return blocks::lower_part(part, false).map(block_content).into_iter().collect();
     };
-    let hunks = patch::hunks(text);
-    if hunks.is_empty() {
+    let patch = patch::read(text);
+    if patch.hunks.is_empty() {
         return blocks::lower_part(part, false).map(block_content).into_iter().collect();
     }
     let mut whole = ours.then(|| Own { patch: Some(text.clone()), ..Own::default() });
@@ -322,7 +322,11 @@ pub(super) fn part_content(part: &Part, cwd: &str, ours: bool) -> Vec<ToolCallCo
             ..DiffContent::default()
         }))
     };
-    hunks.into_iter().map(diff).collect()
+    let mut content: Vec<ToolCallContent> = patch.hunks.into_iter().map(diff).collect();
+    // Who reads our words has the whole text already.
+    let rest = patch.cut.filter(|_| !ours);
+    content.extend(rest.map(|rest| text_content(blocks::fenced(Some("diff"), rest, Some(path)))));
+    content
 }
 
 /// The status of a call that is over, and our own word where the protocol has none.
