@@ -1,16 +1,23 @@
 //! Files as the person's editor holds them: what stands there and is not saved yet counts, not what the disk says.
 //!
-//! What always holds: only files of the workspace that anybody may read go this way; what is compared, shown and written comes from the
-//! same source. What it is not: the way to the editor, which the engine has.
+//! What always holds: only files of the workspace that anybody may read go this way, and none that is too large for it; what is compared,
+//! shown and written comes from the same source; one call asks for a file once, and once more after a person was asked. What it is not:
+//! the way to the editor, which the engine has.
 
 use crate::place::Workplace;
 use crate::tool::ToolError;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Largest file on the disk that an editor is asked for: what is larger is no text that somebody types, and would not fit into one line
+/// of a wire.
+pub const MAX_HELD: u64 = 4 * 1024 * 1024;
 
 /// An editor that reads and writes files for us. Each call blocks until it has answered, within a bound.
 pub trait Buffers: fmt::Debug + Send + Sync {
-    /// Whether it tells what it holds.
+    /// Whether it tells what it holds. One that has stopped answering does not any more.
     fn reads(&self) -> bool;
     /// Whether it takes another content.
     fn writes(&self) -> bool;
@@ -24,9 +31,68 @@ pub trait Buffers: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why it did not, in words.
     fn write(&self, path: &Path, text: &str) -> Result<(), String>;
+    /// Time went by: what was remembered may be another by now.
+    fn look_again(&self) {}
+}
+
+/// An editor as one call sees it: what it said is remembered, since a plan, its diff and its run look at the same text.
+#[derive(Debug)]
+struct OneCall {
+    editor: Arc<dyn Buffers>,
+    said: Mutex<BTreeMap<PathBuf, Result<String, String>>>,
+}
+
+impl OneCall {
+    fn said(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Result<String, String>>> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Buffers for OneCall {
+    fn reads(&self) -> bool {
+        self.editor.reads()
+    }
+
+    fn writes(&self) -> bool {
+        self.editor.writes()
+    }
+
+    fn read(&self, path: &Path) -> Result<String, String> {
+        if let Some(said) = self.said().get(path) {
+            return said.clone();
+        }
+        let said = self.editor.read(path);
+        self.said().insert(path.to_owned(), said.clone());
+        said
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), String> {
+        self.look_again();
+        self.editor.write(path, text)
+    }
+
+    fn look_again(&self) {
+        self.said().clear();
+    }
 }
 
 impl Workplace {
+    /// The same workplace for one call: what the editor holds is asked for once.
+    #[must_use]
+    pub fn for_one_call(&self) -> Workplace {
+        let once = |editor: &Arc<dyn Buffers>| -> Arc<dyn Buffers> {
+            Arc::new(OneCall { editor: editor.clone(), said: Mutex::default() })
+        };
+        self.clone().with_buffers(self.buffers().map(once))
+    }
+
+    /// Time went by: what the editor holds is asked for again.
+    pub(crate) fn look_again(&self) {
+        if let Some(editor) = self.buffers() {
+            editor.look_again();
+        }
+    }
+
     /// Whether the editor is asked what a file holds.
     pub(crate) fn is_read_through(&self, path: &Path) -> bool {
         self.editor(path).is_some_and(|editor| editor.reads())
@@ -36,7 +102,11 @@ impl Workplace {
     pub(crate) fn held(&self, path: &Path) -> Option<Result<String, ToolError>> {
         let editor = self.editor(path).filter(|editor| editor.reads())?;
         let failed = |why| ToolError::path(path, format!("could not be read through the editor: {why}"));
-        Some(editor.read(path).map_err(failed))
+        match editor.read(path) {
+            // It has stopped answering: from here on the disk counts, which is told.
+            Err(_) if !editor.reads() => None,
+            read => Some(read.map_err(failed)),
+        }
     }
 
     /// Writes a file through the editor; `None` where it does not write this one.
@@ -47,7 +117,9 @@ impl Workplace {
     }
 
     fn editor(&self, path: &Path) -> Option<&dyn Buffers> {
-        self.buffers().filter(|_| self.inside(path) && self.readable(path))
+        let small = || std::fs::metadata(path).map_or(true, |meta| meta.len() <= MAX_HELD);
+        let editor = self.buffers().filter(|_| self.inside(path) && self.readable(path) && small())?;
+        Some(editor.as_ref())
     }
 }
 
@@ -56,11 +128,12 @@ mod tests {
     use crate::edit::Edit;
     use crate::place::Workplace;
     use crate::read::Read;
-    use crate::tool::{Port, Tool};
+    use crate::tool::{Plan, Port, Tool, ToolError, still_valid};
     use crate::write::Write;
     use serde_json::{Value, json};
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, Mutex};
     use tokio::sync::mpsc;
     use tokio_util::sync::CancellationToken;
@@ -71,18 +144,28 @@ mod tests {
         open: Mutex<BTreeMap<PathBuf, String>>,
         asked: Mutex<Vec<String>>,
         deaf: bool,
+        /// It stops answering with the next request.
+        leaving: bool,
+        left: AtomicBool,
+    }
+
+    impl Editor {
+        fn asked(&self) -> Vec<String> {
+            std::mem::take(&mut *self.asked.lock().unwrap())
+        }
     }
 
     impl super::Buffers for Editor {
         fn reads(&self) -> bool {
-            true
+            !self.left.load(Ordering::Relaxed)
         }
         fn writes(&self) -> bool {
-            true
+            self.reads()
         }
         fn read(&self, path: &Path) -> Result<String, String> {
             self.asked.lock().unwrap().push(format!("read {}", path.display()));
-            if self.deaf {
+            self.left.store(self.leaving, Ordering::Relaxed);
+            if self.deaf || self.leaving {
                 return Err("it did not answer".to_owned());
             }
             match self.open.lock().unwrap().get(path) {
@@ -116,7 +199,18 @@ mod tests {
     }
 
     async fn run(tool: &dyn Tool, args: Value, place: &Workplace) -> Result<String, String> {
-        let plan = tool.plan(&args, place).map_err(|why| why.to_string())?;
+        run_after(tool, args, place, |_, _| Ok(())).await
+    }
+
+    /// Runs a call after something that happens between its plan and its run.
+    async fn run_after(
+        tool: &dyn Tool,
+        args: Value,
+        place: &Workplace,
+        between: impl FnOnce(&dyn Tool, &Plan) -> Result<(), ToolError>,
+    ) -> Result<String, String> {
+        let plan = tool.plan(&args, &place.for_one_call()).map_err(|why| why.to_string())?;
+        between(tool, &plan).map_err(|why| why.to_string())?;
         let (progress, _news) = mpsc::channel(16);
         let (asks, _questions) = mpsc::channel(1);
         let port = Port { progress, asks, cancel: CancellationToken::new() };
@@ -156,6 +250,55 @@ mod tests {
         assert!(read.contains("hello"), "{read}");
         let missing = run(&Read, json!({"path": "none.txt"}), place).await.unwrap_err();
         assert!(missing.to_lowercase().contains("no such file"), "{missing}");
+    }
+
+    #[tokio::test]
+    async fn a_call_asks_the_editor_once_and_once_more_after_a_person_was_asked() {
+        let Scene { work, editor, place, .. } = &scene(Editor::default());
+        let (read, write) = (
+            |file: &str| format!("read {}", work.join(file).display()),
+            |file: &str| format!("write {}", work.join(file).display()),
+        );
+        let edit = json!({"path": "a.txt", "edits": [{"old": "saved", "new": "edited"}]});
+        run(&Edit, edit, place).await.unwrap();
+        assert_eq!(editor.asked(), [read("a.txt"), write("a.txt")]);
+        run(&Write, json!({"path": "new.txt", "content": "x"}), place).await.unwrap();
+        assert_eq!(editor.asked(), [read("new.txt"), write("new.txt")]);
+        run(&Read, json!({"path": "a.txt"}), place).await.unwrap();
+        assert_eq!(editor.asked(), [read("a.txt")]);
+        // A person who was asked may have typed meanwhile.
+        let args = json!({"path": "a.txt", "content": "ours"});
+        run_after(&Write, args.clone(), place, still_valid).await.unwrap();
+        assert_eq!(editor.asked(), [read("a.txt"), read("a.txt"), write("a.txt")]);
+        let typed = |tool: &dyn Tool, plan: &Plan| {
+            editor.open.lock().unwrap().insert(work.join("a.txt"), "typed\n".to_owned());
+            still_valid(tool, plan)
+        };
+        run_after(&Write, args, place, typed).await.unwrap_err();
+        assert_eq!(editor.open.lock().unwrap()[&work.join("a.txt")], "typed\n");
+    }
+
+    #[tokio::test]
+    async fn one_that_stops_answering_is_asked_once_and_then_the_disk_counts() {
+        let Scene { work, editor, place, .. } = &scene(Editor { leaving: true, ..Editor::default() });
+        let edit = json!({"path": "a.txt", "edits": [{"old": "saved", "new": "edited"}]});
+        run(&Edit, edit, place).await.unwrap();
+        run(&Write, json!({"path": "new.txt", "content": "x"}), place).await.unwrap();
+        assert_eq!(editor.asked(), [format!("read {}", work.join("a.txt").display())]);
+        assert_eq!(std::fs::read_to_string(work.join("a.txt")).unwrap(), "edited\n");
+        assert_eq!(std::fs::read_to_string(work.join("new.txt")).unwrap(), "x");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_too_large_for_the_editor_is_read_from_the_disk() {
+        let Scene { work, editor, place, .. } = &scene(Editor::default());
+        let lines = "some line of a log\n".repeat(super::MAX_HELD as usize / 19 + 1);
+        std::fs::write(work.join("huge.log"), lines).unwrap();
+        let read = run(&Read, json!({"path": "huge.log"}), place).await.unwrap();
+        assert!(read.contains("some line of a log"), "{read}");
+        run(&Write, json!({"path": "huge.log", "content": "short\n"}), place).await.unwrap();
+        assert_eq!(editor.asked(), Vec::<String>::new());
+        assert_eq!(std::fs::read_to_string(work.join("huge.log")).unwrap(), "short\n");
     }
 
     #[tokio::test]

@@ -130,8 +130,8 @@ impl Workplace {
     }
 
     /// The editor that holds files of the person, if there is one.
-    pub(crate) fn buffers(&self) -> Option<&dyn Buffers> {
-        self.buffers.as_deref()
+    pub(crate) fn buffers(&self) -> Option<&Arc<dyn Buffers>> {
+        self.buffers.as_ref()
     }
 
     /// What the leash closes to commands, and tools read only when a person agreed.

@@ -272,6 +272,7 @@ pub trait Tool: Send + Sync {
 
 /// Whether `plan` still says what would happen: plans once more and compares digests. To be called just before a run.
 pub fn still_valid(tool: &dyn Tool, plan: &Plan) -> Result<(), ToolError> {
+    plan.place.look_again();
     let again = tool.plan(&plan.args, &plan.place)?;
     if again.digest == plan.digest { Ok(()) } else { Err(ToolError::Stale { tool: plan.tool.clone() }) }
 }

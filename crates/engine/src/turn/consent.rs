@@ -152,7 +152,7 @@ impl Turn {
             let start: String = text.chars().take(MAX_ECHO).collect();
             return Planned::Impossible(format!("The arguments are not JSON: {start}"));
         }
-        let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.clone());
+        let (planner, args, place) = (tool.clone(), call.call.args.to_object(), self.place.for_one_call());
         match tokio::task::spawn_blocking(move || planner.plan(&args, &place)).await {
             Ok(Ok(mut plan)) => {
                 // Rules are for a project: where there is no workspace nothing is remembered.
