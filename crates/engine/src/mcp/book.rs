@@ -26,6 +26,8 @@ pub struct Listed {
     pub entry: Entry,
     /// Whether the project brought it (else the person).
     pub from_project: bool,
+    /// Whether a UI brought it for one session: no file names it.
+    pub from_ui: bool,
     /// Whether it may start: the person's own always, a project's once the person agreed.
     pub approved: bool,
 }
@@ -62,7 +64,7 @@ pub fn servers(
                 continue;
             }
             let approved = project.is_none_or(|root| approvals.has(root, &entry.digest));
-            listed.push(Listed { entry, from_project: project.is_some(), approved });
+            listed.push(Listed { entry, from_project: project.is_some(), from_ui: false, approved });
         }
     }
     (listed, errors)
@@ -74,7 +76,9 @@ pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
     for GivenServer { name, entry } in servers {
         let value = serde_json::from_str(entry.as_str()).map_err(|why| why.to_string());
         match value.and_then(|value: Value| entry::read(name, &value)) {
-            Ok(entry) => listed.push(Listed { entry, from_project: false, approved: true }),
+            Ok(entry) => {
+                listed.push(Listed { entry, from_project: false, from_ui: true, approved: true });
+            }
             Err(why) => errors.push(EntryError { name: Some(name.clone()), why }),
         }
     }

@@ -64,9 +64,16 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// The server's name, what is wrong, and what to do.
-    pub(crate) fn words(&self, name: &str) -> String {
+    /// The server's name, what is wrong, and what to do. One that a UI brought stands in no file of ours.
+    pub(crate) fn words(&self, name: &str, from_ui: bool) -> String {
         match self {
+            Trouble::Login if from_ui => format!(
+                "{name} wants a login. It came with this session: where it is set up, give it a header \
+                 \"Authorization\" with a token from whoever runs it"
+            ),
+            Trouble::Broken(why) if from_ui => format!(
+                "{name} cannot be used: {why}. It came with this session: look at how it is set up in the program that you prompt from"
+            ),
             Trouble::Login => format!(
                 "{name} wants a login. Get a token from whoever runs it and put it into its entry: \
                  \"headers\": {{\"Authorization\": \"Bearer ${{A_VARIABLE_OF_YOURS}}\"}}"
@@ -445,7 +452,7 @@ pub async fn test(
     };
     let ground = ServerGround { dir, workspace, guard, home: config.home.clone(), from_project };
     let client = Client::open(entry, &ground, Ear::default()).await.map_err(|trouble| match trouble {
-        Trouble::Login => trouble.words(&entry.name),
+        Trouble::Login => trouble.words(&entry.name, false),
         Trouble::Broken(why) => why,
     })?;
     let tools = client.tools().await?;

@@ -94,6 +94,8 @@ struct Status {
     phase: Phase,
     /// Whether the person heard of the trouble it is in.
     told: bool,
+    /// Whether the person heard that it takes its time.
+    told_slow: bool,
     tools: Vec<Arc<RemoteTool>>,
     connected_at: Option<Millis>,
     ended: Option<Instant>,
@@ -269,9 +271,21 @@ impl Project {
     pub(crate) fn troubles(&self) -> Vec<String> {
         let trouble = |server: &Arc<Server>| {
             let mut status = server.status();
-            let Phase::Broken(trouble) = &status.phase else { return None };
-            let words = format!("The MCP server {}", trouble.words(&server.listed.entry.name));
-            (!std::mem::replace(&mut status.told, true)).then_some(words)
+            let Listed { entry, from_ui, .. } = &server.listed;
+            let (words, told) = match &status.phase {
+                Phase::Broken(trouble) => (trouble.words(&entry.name, *from_ui), &mut status.told),
+                // Who chose it for this session misses its tools in the first answer.
+                Phase::Connecting if *from_ui => {
+                    let most = super::client::CONNECT.as_secs();
+                    let words = format!(
+                        "{} is still starting: its tools are missing until it has answered, for which it has {most} s",
+                        entry.name
+                    );
+                    (words, &mut status.told_slow)
+                }
+                Phase::Idle | Phase::Connecting | Phase::Ready => return None,
+            };
+            (!std::mem::replace(told, true)).then(|| format!("The MCP server {words}"))
         };
         self.servers().iter().filter_map(trouble).collect()
     }
@@ -360,7 +374,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
             };
             status.tools = tools.into_iter().map(remote).collect();
             status.tools.sort_by(|one, other| one.name().cmp(other.name()));
-            (status.phase, status.told) = (Phase::Ready, false);
+            (status.phase, status.told, status.told_slow) = (Phase::Ready, false, false);
             status.connected_at = Some(now());
         }
         project.changed();

@@ -508,3 +508,30 @@ async fn a_server_that_a_ui_brings_is_used_unasked_shown_and_written_down_nowher
     bench.given_servers.clear();
     assert!(servers(&mut bench).await.is_empty(), "nothing of it is kept");
 }
+
+#[tokio::test]
+async fn trouble_with_a_server_that_a_ui_brought_is_told_in_words_that_help_there() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("work")).unwrap();
+    let mut bench = at(dir, "model text \"one\"\n---\nmodel text \"two\"");
+    bench.given_servers = vec![
+        given("breaks", &json!({"command": "/bin/sh", "args": ["-c", "echo no such thing >&2; exit 3"]})),
+        given("hangs", &json!({"command": "/bin/sh", "args": ["-c", "read line; read line"]})),
+    ];
+    assert_eq!(bench.run("one").await, TurnEnd::Done);
+    let told = |bench: &Bench, word: &str| -> Vec<String> {
+        let texts = bench.signals.iter().filter_map(|signal| match signal {
+            Signal::Notify { text, .. } if text.contains(word) => Some(text.clone()),
+            _ => None,
+        });
+        texts.collect()
+    };
+    let broken = told(&bench, "breaks");
+    assert!(broken.len() == 1 && broken[0].contains("no such thing"), "{broken:?}");
+    assert!(!broken[0].contains("parlor mcp test"), "that knows only what stands in a file: {broken:?}");
+    let slow = told(&bench, "hangs");
+    assert!(slow.len() == 1 && slow[0].contains("still starting"), "{slow:?}");
+    // Once is enough.
+    assert_eq!(bench.run("two").await, TurnEnd::Done);
+    assert_eq!((told(&bench, "breaks").len(), told(&bench, "hangs").len()), (1, 1));
+}

@@ -19,6 +19,9 @@ use wire::jsonrpc::RpcError;
 /// Most files that the client is asked for at a time; the hub allows no more.
 const MAX_ASKED: usize = 256;
 
+/// What a server without a name is called.
+const UNNAMED: &str = "server";
+
 /// A file that the client was asked for.
 #[derive(Debug)]
 pub(super) struct AskedFile {
@@ -95,10 +98,25 @@ impl AcpRuntime {
 
 /// The servers that a client passes for a session.
 pub(super) fn lift_servers(servers: Vec<McpServer>) -> Result<Vec<GivenServer>, RpcError> {
-    let given: Vec<GivenServer> = servers.into_iter().map(lift_server).collect::<Result<_, _>>()?;
+    let mut given: Vec<GivenServer> = servers.into_iter().map(lift_server).collect::<Result<_, _>>()?;
+    tell_apart(&mut given);
     match given_server::fits(&given) {
         true => Ok(given),
         false => Err(invalid(format!("more than {MAX_GIVEN} MCP servers, or too large ones"))),
+    }
+}
+
+/// Names that became one lose nobody: the later ones get a number.
+fn tell_apart(given: &mut [GivenServer]) {
+    for at in 1..given.len() {
+        let (before, rest) = given.split_at_mut(at);
+        let is_taken = |name: &str| before.iter().any(|server| server.name == name);
+        let plain = rest[0].name.clone();
+        let mut number = 2;
+        while is_taken(&rest[0].name) {
+            rest[0].name = format!("{plain}-{number}");
+            number += 1;
+        }
     }
 }
 
@@ -119,8 +137,7 @@ fn lift_server(server: McpServer) -> Result<GivenServer, RpcError> {
     };
     // Tools are named after it, and providers take few signs in names.
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
-    Ok(GivenServer {
-        name: server.name.chars().map(plain).collect(),
-        entry: Json::verbatim(entry.to_string()),
-    })
+    let name: String = server.name.chars().map(plain).collect();
+    let name = if name.is_empty() { UNNAMED.to_owned() } else { name };
+    Ok(GivenServer { name, entry: Json::verbatim(entry.to_string()) })
 }
