@@ -183,7 +183,11 @@ impl Consulted {
             description: spec.description,
             source,
         };
-        let own = self.setup.toolbox.specs().into_iter().map(|spec| entry(spec, "built-in".to_owned()));
+        let mut toolbox = self.setup.toolbox.clone();
+        if let Ok(model) = self.setup.models.open(self.grounds.model.as_ref()) {
+            crate::family::suit(&mut toolbox, &model.name().name);
+        }
+        let own = toolbox.specs().into_iter().map(|spec| entry(spec, "built-in".to_owned()));
         let mut entries: Vec<ToolEntry> = own.collect();
         let look = self.setup.config.look(&self.ground());
         let skills =

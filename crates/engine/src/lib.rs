@@ -13,6 +13,7 @@ mod consult;
 mod context;
 mod editor;
 mod extension;
+mod family;
 mod grants;
 mod long_text;
 pub mod mcp;

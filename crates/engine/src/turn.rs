@@ -97,6 +97,7 @@ impl Turn {
         let (system, skills) = self.brief_model(&paths).await;
         let servers = self.start_servers().await;
         let mut own = self.toolbox.clone();
+        crate::family::suit(&mut own, &model.name().name);
         if !skills.all.is_empty() {
             own.add(Arc::new(SkillTool(skills)));
         }

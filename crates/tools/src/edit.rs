@@ -1,7 +1,9 @@
-//! `edit`: exact replacements in one file, several at once, all or none. Line endings stay what they are.
+//! `edit`: exact replacements in one file, several at once, all or none. Ends of lines and the encoding stay what they are.
 
 use crate::args::{Args, PATH};
 use crate::diff::{Diff, diff};
+use crate::line_ends::{Plain, with_ending};
+use crate::nearest::nearest;
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking, one_line};
 use crate::write::{MAX_WRITE, Old, plan_change, put, same_file};
@@ -109,6 +111,7 @@ impl Change {
             return Err(ToolError::path(&path, "is no plain text, or too long to be edited here"));
         };
         let new = apply(&path, text, &edits)?;
+        old.encode(&path, &new)?;
         if new.len() > MAX_WRITE {
             return Err(ToolError::path(&path, format!("would hold more than {MAX_WRITE} bytes")));
         }
@@ -145,35 +148,37 @@ fn parse(args: Args<'_>) -> Result<Vec<One<'_>>, ToolError> {
 const OLD: &[&str] = &["old", "old_string", "old_text", "oldText", "search"];
 const NEW: &[&str] = &["new", "new_string", "new_text", "newText", "replace"];
 
-/// Makes the edits in order. A file that ends all its lines in CRLF is worked on as if they ended in LF.
+/// Makes the edits in order. Ends of lines do not count when text is looked for; what is put in gets those of its place.
 fn apply(path: &Path, text: &str, edits: &[One<'_>]) -> Result<String, ToolError> {
-    let crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
-    let plain = |text: &str| if crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
-    let mut work = plain(text);
+    let mut work = text.to_owned();
     for (index, edit) in edits.iter().enumerate() {
-        let (old, new) = (plain(edit.old), plain(edit.new));
         let which = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
-        let wrong = |why: String| ToolError::path(path, format!("{which}{why}; nothing was changed"));
-        if old.is_empty() {
-            return Err(wrong("`old` is empty: give the text that stands there, or use write".to_owned()));
+        let wrong = |why: String| ToolError::path(path, format!("{which}{why}"));
+        if edit.old.is_empty() {
+            let why = "`old` is empty, nothing was changed: give the text that stands there, or use write";
+            return Err(wrong(why.to_owned()));
         }
-        if old == new {
-            return Err(wrong("`old` and `new` are the same".to_owned()));
+        if edit.old == edit.new {
+            return Err(wrong("`old` and `new` are the same; nothing was changed".to_owned()));
         }
-        let places = places(&work, &old);
+        let (old, new) = (Plain::of(edit.old).text, Plain::of(edit.new).text);
+        // Whoever changes nothing else means the ends of lines themselves.
+        let plain = if old == new { None } else { Some(Plain::of(&work)) };
+        let places = match &plain {
+            Some(plain) => places(&plain.text, &old),
+            None => places(&work, edit.old),
+        };
         match places.as_slice() {
             [] => {
-                return Err(wrong(
-                    "`old` does not stand in the file: read it again and copy it exactly".to_owned(),
-                ));
+                return Err(wrong(missing(plain.as_ref().map_or(work.as_str(), |plain| &plain.text), &old)));
             }
-            [at] if !edit.all => work.replace_range(*at..*at + old.len(), &new),
-            _ if edit.all => work = work.replace(&old, &new),
+            [_] => {}
+            _ if edit.all => {}
             many => {
                 let lines: Vec<String> =
                     many.iter().take(NAMED_LINES).map(|at| line_of(&work, *at).to_string()).collect();
                 let why = format!(
-                    "`old` stands in the file {} times (lines {}{}): add lines around it, or give `all`",
+                    "`old` stands in the file {} times (lines {}{}), nothing was changed: add lines around it, or give `all`",
                     many.len(),
                     lines.join(", "),
                     if many.len() > NAMED_LINES { ", …" } else { "" }
@@ -181,11 +186,37 @@ fn apply(path: &Path, text: &str, edits: &[One<'_>]) -> Result<String, ToolError
                 return Err(wrong(why));
             }
         }
+        work = match &plain {
+            Some(plain) => replaced(plain, &work, &old, &new),
+            None => work.replace(edit.old, edit.new),
+        };
         if work.len() > MAX_WRITE * 2 {
-            return Err(wrong("the file would grow too long".to_owned()));
+            return Err(wrong("the file would grow too long; nothing was changed".to_owned()));
         }
     }
-    Ok(if crlf { work.replace('\n', "\r\n") } else { work })
+    Ok(work)
+}
+
+/// The text with every `old` replaced where it stands, the rest byte by byte as it was.
+fn replaced(plain: &Plain, text: &str, old: &str, new: &str) -> String {
+    let mut done = String::with_capacity(text.len());
+    let mut rest = 0;
+    for (at, _) in plain.text.match_indices(old) {
+        let end = at + old.len();
+        done.push_str(text.get(rest..plain.origin(at)).unwrap_or_default());
+        done.push_str(&with_ending(new, plain.ending(at, end)));
+        rest = plain.origin(end);
+    }
+    done.push_str(text.get(rest..).unwrap_or_default());
+    done
+}
+
+fn missing(text: &str, old: &str) -> String {
+    let missing = "`old` does not stand in the file, nothing was changed";
+    match nearest(text, old) {
+        Some(nearest) => format!("{missing}; {nearest}"),
+        None => format!("{missing}: read it again and copy it exactly"),
+    }
 }
 
 /// Where `old` starts, overlapping places included: those are as ambiguous as others. Bounded.

@@ -84,6 +84,11 @@ impl Spot {
         written
     }
 
+    /// Takes the file away.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?)
+    }
+
     /// A new file in the same folder, with a name that nobody has.
     fn beside(&self) -> io::Result<(OsString, File)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -196,8 +196,11 @@ fn covering(plan: &Plan, rules: &[Rule]) -> Option<String> {
     let usual = plan.assessment.risk <= Risk::Medium;
     match &plan.deed {
         Deed::Command { judgement, leaves } if !leaves.network => cover_line(judgement, rules),
-        Deed::Write { path } if usual => {
-            rules.iter().find(|rule| rule.covers_file(path)).map(Rule::to_string).or_else(whole)
+        Deed::Write { paths } if usual => {
+            let covering = |path: &PathBuf| rules.iter().find(|rule| rule.covers_file(path));
+            // Every file must be covered; the rule for one of them is named.
+            let covered: Option<Vec<&Rule>> = paths.iter().map(covering).collect();
+            covered.and_then(|rules| rules.first().map(ToString::to_string)).or_else(whole)
         }
         Deed::Fetch { host } if usual => {
             rules.iter().find(|rule| rule.covers_host(host)).map(Rule::to_string)

@@ -1,8 +1,10 @@
 //! `read`: a text file with line numbers, a page at a time, or a picture. Remembers what the file held.
 
 use crate::args::{Args, PATH};
+use crate::encoding::{self, Encoding};
 use crate::place::Workplace;
 use crate::tool::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolError, blocking};
+use crate::write::MAX_WRITE;
 use crate::{digest, exact};
 use base64::Engine as _;
 use domain::content::Part;
@@ -113,7 +115,8 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
     if let Some(mime) = picture(&probe) {
         return image(file, path, mime);
     }
-    if probe.contains(&0) {
+    let marked = probe.starts_with(&[0xff, 0xfe]) || probe.starts_with(&[0xfe, 0xff]);
+    if probe.contains(&0) && !marked {
         let why = format!(
             "holds binary data ({} bytes): look at it with a command such as `file` or `xxd`",
             meta.len()
@@ -123,8 +126,23 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
     if let Some(held) = place.held(path) {
         return page_of(&held?, path, wanted, place);
     }
-    place.saw(path, digest::of_open(&mut file).map_err(&failed)?);
-    file.rewind().and_then(|()| page(BufReader::new(file), wanted)).map_err(failed)
+    if meta.len() > MAX_WRITE as u64 {
+        place.saw(path, digest::of_open(&mut file).map_err(&failed)?);
+        return file.rewind().and_then(|()| page(BufReader::new(file), wanted)).map_err(failed);
+    }
+    // One read for both, so that the digest is the digest of what was shown.
+    let mut bytes = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(&failed)?;
+    place.saw(path, digest::hex(&bytes));
+    match encoding::decode(bytes) {
+        Ok((text, Encoding::Utf8)) => page(text.as_bytes(), wanted).map_err(failed),
+        Ok((text, encoding)) => {
+            let mut page = page(text.trim_start_matches('\u{feff}').as_bytes(), wanted).map_err(failed)?;
+            let _ = write!(page.text, "\n(written in {}: edit and write keep that)", encoding.name());
+            Ok(page)
+        }
+        Err(bytes) => page(bytes.as_slice(), wanted).map_err(failed),
+    }
 }
 
 /// A page of what the editor holds.

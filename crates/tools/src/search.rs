@@ -153,9 +153,12 @@ fn walk(start: &Path, globs: &[String], args: Args<'_>, passes: &Passes) -> Resu
     let mut walk = WalkBuilder::new(start);
     walk.hidden(false)
         .require_git(false)
-        .overrides(overrides)
         .sort_by_file_path(Ord::cmp)
-        .filter_entry(passes.filter(|entry| entry.file_name() != ".git"));
+        // Not as the walk's own overrides: those would bring back what is ignored.
+        .filter_entry(passes.filter(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.file_name() != ".git" && !overrides.matched(entry.path(), is_folder).is_ignore()
+        }));
     Ok(walk.build())
 }
 

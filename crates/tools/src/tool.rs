@@ -37,8 +37,8 @@ pub enum Deed {
     /// Looks where the leash lets no command look: keys, logins, our own folders.
     ReadClosed,
     Write {
-        /// The file, canonical.
-        path: PathBuf,
+        /// The files, canonical.
+        paths: Vec<PathBuf>,
     },
     /// Runs a command line.
     Command {

@@ -4,6 +4,7 @@
 
 use crate::args::{Args, PATH};
 use crate::diff::{Diff, diff};
+use crate::encoding::{self, Encoding};
 use crate::place::Workplace;
 use crate::policy::allow::STEERS;
 use crate::policy::{Matcher, Rule};
@@ -50,6 +51,7 @@ impl Tool for Write {
         let (path, content) = wanted(args, place)?;
         let old = Old::look(&path, place)?;
         old.not_changed_since_seen(&path, place)?;
+        old.encode(&path, content)?;
         let mut plan = plan_change(NAME, args, place, &path, &old, content);
         let verb = if old.digest.is_some() { "overwrite" } else { "write" };
         plan.title = crate::tool::one_line(&format!("{verb} {}", place.show(&path)));
@@ -92,17 +94,20 @@ fn wanted<'a>(args: &'a Value, place: &Workplace) -> Result<(std::path::PathBuf,
 /// Whether the path still leads to the file that was planned for.
 pub(crate) fn same_file(plan: &Plan, path: &Path) -> Result<(), ToolError> {
     match &plan.deed {
-        Deed::Write { path: planned } if planned == path => Ok(()),
+        Deed::Write { paths } if paths.as_slice() == [path] => Ok(()),
         _ => Err(ToolError::Stale { tool: plan.tool.clone() }),
     }
 }
 
 /// What is at a path before it is changed.
+#[derive(Default)]
 pub(crate) struct Old {
     /// `None` when there is no file.
     pub(crate) digest: Option<String>,
     /// The text, when it is text and not too long.
     pub(crate) text: Option<String>,
+    /// How that is written down.
+    encoding: Encoding,
 }
 
 impl Old {
@@ -110,14 +115,18 @@ impl Old {
     pub(crate) fn look(path: &Path, place: &Workplace) -> Result<Old, ToolError> {
         let saved = match exact::Spot::find(path) {
             Ok(spot) => Old::at(&spot, path)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Old { digest: None, text: None },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Old::default(),
             Err(error) => return Err(exact::failed(NAME, path)(error)),
         };
         if saved.digest.is_some() && saved.text.is_none() {
             return Ok(saved);
         }
         match place.held(path) {
-            Some(Ok(text)) => Ok(Old { digest: Some(digest::hex(text.as_bytes())), text: Some(text) }),
+            // How it is written down is the editor's business.
+            Some(Ok(text)) => {
+                let digest = Some(digest::hex(text.as_bytes()));
+                Ok(Old { digest, text: Some(text), encoding: Encoding::Utf8 })
+            }
             // What is not on the disk either is not there.
             Some(Err(why)) if saved.digest.is_some() => Err(why),
             Some(Err(_)) | None => Ok(saved),
@@ -129,7 +138,7 @@ impl Old {
         let mut file = match spot.open() {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Old { digest: None, text: None });
+                return Ok(Old::default());
             }
             Err(error) => return Err(failed(error)),
         };
@@ -141,18 +150,38 @@ impl Old {
             return Err(ToolError::path(path, "is not a plain file"));
         }
         if meta.len() > MAX_WRITE as u64 {
-            return Ok(Old { digest: Some(digest::of_open(&mut file).map_err(&failed)?), text: None });
+            return Ok(Old { digest: Some(digest::of_open(&mut file).map_err(&failed)?), ..Old::default() });
         }
         // One read for both, so that the digest is the digest of the text that is shown.
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(&failed)?;
-        Ok(Old { digest: Some(digest::hex(&bytes)), text: String::from_utf8(bytes).ok() })
+        let digest = Some(digest::hex(&bytes));
+        Ok(match encoding::decode(bytes) {
+            Ok((text, encoding)) => Old { digest, text: Some(text), encoding },
+            Err(_) => Old { digest, ..Old::default() },
+        })
     }
 
     /// What another content changes; `None` where something is there that is no text, or too much.
     pub(crate) fn change(&self, shown: &str, content: &str) -> Option<Diff> {
         let known = self.text.is_some() || self.digest.is_none();
         known.then(|| diff(shown, self.text.as_deref().unwrap_or_default(), content))
+    }
+
+    /// Another content as the file would hold it: its way of writing text down is kept.
+    pub(crate) fn encode(&self, path: &Path, content: &str) -> Result<Vec<u8>, ToolError> {
+        self.encoding.encode(content).map_err(|foreign| {
+            let name = self.encoding.name();
+            let why = format!(
+                "is written in {name}, which has no {foreign:?}: say it otherwise, or convert the file first"
+            );
+            ToolError::path(path, why)
+        })
+    }
+
+    /// The same, to be written as another is.
+    pub(crate) fn written_like(self, other: &Old) -> Old {
+        Old { encoding: other.encoding, ..self }
     }
 
     /// Refuses to write over a file that changed after the model last saw it.
@@ -164,6 +193,14 @@ impl Old {
     }
 }
 
+/// What a file shall hold instead of what it holds.
+pub(crate) struct Wanted<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) old: &'a Old,
+    /// `None` when it shall be gone.
+    pub(crate) new: Option<&'a str>,
+}
+
 /// The plan of changing one file from what it holds to `content`.
 pub(crate) fn plan_change(
     tool: &str,
@@ -173,36 +210,71 @@ pub(crate) fn plan_change(
     old: &Old,
     content: &str,
 ) -> Plan {
+    plan_changes(tool, args, place, &[Wanted { path, old, new: Some(content) }])
+}
+
+/// The plan of changing files: one digest and one diff for all of them.
+pub(crate) fn plan_changes(tool: &str, args: &Value, place: &Workplace, all: &[Wanted<'_>]) -> Plan {
     let mut plan = Plan::reading(tool, args, place, "");
-    let shown = place.show(path);
     plan.read_only = false;
-    plan.deed = Deed::Write { path: path.to_owned() };
-    plan.digest = digest::action(tool, args, place.workdir(), &[(path.to_owned(), old.digest.clone())]);
-    plan.preview = Some(match old.change(&shown, content) {
-        Some(change) => Preview::Diff { path: shown.clone(), text: change.text },
-        None => {
-            Preview::Text(format!("{} bytes of text in the place of all that {shown} holds", content.len()))
+    plan.deed = Deed::Write { paths: all.iter().map(|one| one.path.to_owned()).collect() };
+    let touched: Vec<_> = all.iter().map(|one| (one.path.to_owned(), one.old.digest.clone())).collect();
+    plan.digest = digest::action(tool, args, place.workdir(), &touched);
+    plan.preview = Some(preview(place, all));
+    for one in all {
+        rate(&mut plan, place, one);
+    }
+    let mut folders: Vec<&Path> = all.iter().filter_map(|one| one.path.parent()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    if all.iter().all(|one| place.inside(one.path) && place.steering(one.path).is_none()) {
+        let names: Vec<String> = folders.iter().map(|dir| path_text::write(dir)).collect();
+        let under = |dir: &&Path| Rule { tool: None, matcher: Matcher::Under { dir: (*dir).to_owned() } };
+        let words = format!("write files under {}", names.join(", "));
+        plan.rule = Some(RuleOffer { words, rules: folders.iter().map(under).collect() });
+    }
+    plan
+}
+
+fn preview(place: &Workplace, all: &[Wanted<'_>]) -> Preview {
+    let mut whole = String::new();
+    for one in all {
+        let (shown, content) = (place.show(one.path), one.new.unwrap_or_default());
+        match one.old.change(&shown, content) {
+            Some(change) => whole.push_str(&change.text),
+            None => {
+                let bytes = content.len();
+                return Preview::Text(format!(
+                    "{bytes} bytes of text in the place of all that {shown} holds"
+                ));
+            }
         }
-    });
+    }
+    let names: Vec<String> = all.iter().map(|one| place.show(one.path)).collect();
+    Preview::Diff { path: names.join(", "), text: whole }
+}
+
+/// Takes in how dangerous it is to change one file.
+fn rate(plan: &mut Plan, place: &Workplace, one: &Wanted<'_>) {
+    let (path, old) = (one.path, one.old);
     if !place.inside(path) {
         plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));
     } else if let Some(part) = place.steering(path) {
         plan.raise(Risk::High, format!("changes `{part}`, which {STEERS}"));
     } else {
-        plan.raise(Risk::Medium, if old.digest.is_some() { "changes a file" } else { "makes a file" });
-        if let Some(dir) = path.parent() {
-            let words = format!("write files under {}", path_text::write(dir));
-            plan.rule = Some(RuleOffer {
-                words,
-                rules: vec![Rule { tool: None, matcher: Matcher::Under { dir: dir.to_owned() } }],
-            });
+        let what = match (one.new, &old.digest) {
+            (None, _) => "deletes a file",
+            (Some(_), Some(_)) => "changes a file",
+            (Some(_), None) => "makes a file",
+        };
+        if !plan.assessment.reasons.iter().any(|reason| reason == what) {
+            plan.raise(Risk::Medium, what);
         }
     }
     if old.digest.is_some() && old.text.is_none() {
         plan.raise(Risk::High, "replaces a file that holds more than plain text");
         plan.assessment.reversible = false;
     }
-    plan
 }
 
 /// Writes `content` beside `path` and moves it there, or has the editor do it. Refuses when the file is no longer the one in `old`.
@@ -215,18 +287,34 @@ pub(crate) fn put(path: &Path, content: &str, old: &Old, place: &Workplace) -> R
     if is_held {
         is_same(&Old::look(path, place)?)?;
     }
-    match place.hand_over(path, content) {
-        Some(written) => written?,
+    let digest = match place.hand_over(path, content) {
+        Some(written) => {
+            written?;
+            digest::hex(content.as_bytes())
+        }
         None => {
+            let bytes = old.encode(path, content)?;
             let failed = exact::failed(NAME, path);
             let spot = exact::Spot::make(path).map_err(&failed)?;
             let unchanged = |spot: &exact::Spot| match is_held {
                 true => Ok(()),
                 false => is_same(&Old::at(spot, path)?),
             };
-            spot.put(content.as_bytes(), spot.permissions(), unchanged, &failed)?;
+            spot.put(&bytes, spot.permissions(), unchanged, &failed)?;
+            digest::hex(&bytes)
         }
-    }
-    place.saw(path, digest::hex(content.as_bytes()));
+    };
+    place.saw(path, digest);
     Ok(())
+}
+
+/// Deletes a file. Refuses when it is no longer the one in `old`.
+pub(crate) fn remove(path: &Path, old: &Old, place: &Workplace) -> Result<(), ToolError> {
+    let is_same = |now: &Old| match now.digest == old.digest {
+        true => Ok(()),
+        false => Err(ToolError::Changed { path: path.to_owned() }),
+    };
+    is_same(&Old::look(path, place)?)?;
+    let failed = exact::failed(NAME, path);
+    exact::Spot::find(path).and_then(|spot| spot.remove()).map_err(failed)
 }

@@ -22,6 +22,9 @@ mod leash;
 #[path = "it/own.rs"]
 mod own;
 #[cfg(test)]
+#[path = "it/patch.rs"]
+mod patch;
+#[cfg(test)]
 #[path = "it/room.rs"]
 mod room;
 #[cfg(test)]

@@ -12,6 +12,8 @@ use std::fmt;
 /// The word for everything.
 const ALL: &str = "all";
 const BASH: &str = "bash";
+const EDIT: &str = "edit";
+const PATCH: &str = crate::patch::NAME;
 const NETWORK: &str = "bash:network";
 const FREE: &str = "bash:free";
 /// How the names of tools of MCP servers begin; which there are is known only when the servers run.
@@ -66,7 +68,8 @@ impl Allowance {
     /// Whether it covers all that the plan does.
     pub fn covers(&self, plan: &Plan) -> bool {
         let fits = |tool: &str, more: &[Act]| {
-            plan.tool == tool && acts(plan).iter().all(|act| INSIDE.contains(act) || more.contains(act))
+            usual_name(&plan.tool) == tool
+                && acts(plan).iter().all(|act| INSIDE.contains(act) || more.contains(act))
         };
         match self {
             Allowance::All => true,
@@ -98,12 +101,17 @@ impl Allowance {
         let said = |words: &str| consent.assessment.reasons.iter().any(|reason| reason.contains(words));
         match consent.name.as_str() {
             _ if risk == Risk::Critical || said(STEERS) || said(KEEPS_SECRETS) => Allowance::All,
-            "write" | "edit" if risk > Risk::Medium => Allowance::All,
+            "write" | "edit" | PATCH if risk > Risk::Medium => Allowance::All,
             BASH if flag("unsandboxed") || said(RUNS_IN) => Allowance::Free,
             BASH if flag("network") => Allowance::Network,
-            name => Allowance::Tool(name.to_owned()),
+            name => Allowance::Tool(usual_name(name).to_owned()),
         }
     }
+}
+
+/// The name that a person allows it by: which form of editing a model knows is none of their business.
+fn usual_name(tool: &str) -> &str {
+    if tool == PATCH { EDIT } else { tool }
 }
 
 /// What every reason says that is about a file which steers programs.

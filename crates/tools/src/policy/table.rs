@@ -6,6 +6,7 @@
 use super::Mode;
 use crate::tool::{Deed, Plan};
 use domain::ask::Risk;
+use std::path::PathBuf;
 
 /// What a call does, as far as consent goes. One call may do several of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,9 +148,14 @@ pub fn acts(plan: &Plan) -> Vec<Act> {
             }
             acts
         }
-        Deed::Write { path } if !plan.place.inside(path) => vec![Act::Leave],
-        Deed::Write { path } if plan.place.steering(path).is_some() => vec![Act::Steer],
-        Deed::Write { .. } => vec![Act::Write],
+        Deed::Write { paths } => {
+            let act = |path: &PathBuf| match plan.place.inside(path) {
+                false => Act::Leave,
+                true if plan.place.steering(path).is_some() => Act::Steer,
+                true => Act::Write,
+            };
+            paths.iter().map(act).collect()
+        }
         Deed::Fetch { .. } => vec![Act::Network],
         Deed::Read if plan.read_only && risk == Risk::Low => vec![Act::LookInside],
         Deed::Read if plan.read_only => vec![Act::LookOutside],

@@ -173,12 +173,72 @@ async fn edits_keep_line_endings_and_do_not_undo_others() {
     room.put("mixed", "theirs two\n");
     let told = room.failed("edit", json!({"path": "mixed", "old": "two", "new": "2"})).await;
     assert!(told.contains("read it again"), "{told}");
-    std::fs::write(room.path("latin"), b"caf\xe9").unwrap();
-    assert!(
-        room.failed("edit", json!({"path": "latin", "old": "caf", "new": "x"}))
-            .await
-            .contains("no plain text")
+}
+
+#[tokio::test]
+async fn an_edit_fits_whatever_the_ends_of_lines_are() {
+    let room = Room::new();
+    room.put("mixed", "one\r\ntwo\nthree\r\nfour\r\n");
+    room.done("edit", json!({"path": "mixed", "old": "one\ntwo\nthree", "new": "1\n2\nand\n3"})).await;
+    assert_eq!(room.get("mixed"), "1\n2\nand\n3\r\nfour\r\n");
+    room.done("edit", json!({"path": "mixed", "old": "four", "new": "4\n5"})).await;
+    assert_eq!(room.get("mixed"), "1\n2\nand\n3\r\n4\r\n5\r\n");
+    // Whoever means the ends themselves gets them.
+    room.done("edit", json!({"path": "mixed", "old": "3\r\n4", "new": "3\n4"})).await;
+    assert_eq!(room.get("mixed"), "1\n2\nand\n3\n4\r\n5\r\n");
+}
+
+#[tokio::test]
+async fn a_text_in_an_older_encoding_is_shown_changed_and_kept_as_it_is() {
+    let room = Room::new();
+    std::fs::write(room.path("latin"), b"caf\xe9\r\nna\xefve\n").unwrap();
+    let page = room.done("read", json!({"path": "latin"})).await;
+    assert_eq!(
+        page,
+        "     1\tcafé\n     2\tnaïve\n(written in Latin-1 (windows-1252): edit and write keep that)"
     );
+    room.done("edit", json!({"path": "latin", "old": "café", "new": "thé"})).await;
+    assert_eq!(std::fs::read(room.path("latin")).unwrap(), b"th\xe9\r\nna\xefve\n");
+    let told = room.failed("edit", json!({"path": "latin", "old": "thé", "new": "t→"})).await;
+    assert!(told.contains("Latin-1 (windows-1252), which has no '→'"), "{told}");
+    room.done("write", json!({"path": "latin", "content": "ça\n"})).await;
+    assert_eq!(std::fs::read(room.path("latin")).unwrap(), b"\xe7a\n");
+    let wide: Vec<u8> = "\u{feff}one\ntwo\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(room.path("wide"), &wide).unwrap();
+    assert!(
+        room.done("read", json!({"path": "wide"}))
+            .await
+            .starts_with("     1\tone\n     2\ttwo\n(written in UTF-16")
+    );
+    room.done("edit", json!({"path": "wide", "old": "two", "new": "2€"})).await;
+    let wide: Vec<u8> = "\u{feff}one\n2€\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(std::fs::read(room.path("wide")).unwrap(), wide);
+}
+
+#[tokio::test]
+async fn what_does_not_stand_there_exactly_is_shown_as_it_is() {
+    let room = Room::new();
+    room.put("a.rs", "fn a() {\n\tlet x = 1;   \n}\n");
+    let told = room.failed("edit", json!({"path": "a.rs", "old": "    let x = 1;", "new": "y"})).await;
+    assert!(
+        told.contains("nearest is at line 2 (it differs in") && told.ends_with("\n\tlet x = 1;   "),
+        "{told}"
+    );
+    assert_eq!(room.get("a.rs"), "fn a() {\n\tlet x = 1;   \n}\n");
+}
+
+#[tokio::test]
+async fn find_and_grep_leave_out_what_is_ignored_also_when_it_is_named() {
+    let room = Room::new();
+    for file in ["a.log", "keep/b.log", "src/c.rs", "src/gen.rs"] {
+        room.put(file, "word\n");
+    }
+    room.put(".gitignore", "a.log\n*gen.rs\n");
+    assert_eq!(room.done("find", json!({"pattern": "*.log"})).await, "keep/b.log");
+    assert_eq!(room.done("find", json!({"pattern": "src/**/*.rs"})).await, "src/c.rs");
+    assert_eq!(room.done("grep", json!({"pattern": "word", "glob": "*.rs"})).await, "src/c.rs:1:word");
+    let others = room.done("grep", json!({"pattern": "word", "glob": "!*.rs"})).await;
+    assert_eq!(others, "keep/b.log:1:word");
 }
 
 #[tokio::test]
