@@ -4,7 +4,7 @@
 //! told. It knows no wire and has no switch for one: it gives [`Narration`] values, and a role writes those that its wire has words for.
 //! It is not the state: it remembers only the run that is being told, so that a role can also tell a past from events alone.
 //!
-//! Invariants: the pieces of a message's text are its text, in order; every call has one result; a finished text is held back until it
+//! Invariants: the pieces of a message's text are its text, in order, with [`CUT_LINE`] below one that is said anew; every call has one result; a finished text is held back until it
 //! is known whether it was the run's last; whoever joins in the middle ([`Narrator::amid`]) is told the same rest as whoever heard
 //! the beginning; what was missed ([`Narrator::missed`]) is told once.
 
@@ -21,6 +21,9 @@ use domain::state::State;
 use domain::tool::{Decision, Progress, ToolOutcome, ToolResult};
 use message::MessageSoFar;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What stands below the piece of an answer that was cut off and is said anew, so that nobody takes the two for two answers.
+pub const CUT_LINE: &str = "\n\n[cut off here: the model was asked again, and says it anew below]\n\n";
 
 /// The name of a tool whose proposal was not heard.
 const UNKNOWN_TOOL: &str = "tool";
@@ -389,9 +392,12 @@ impl Narrator {
     }
 
     fn message_ended<'a>(&mut self, message: MessageId, finish: &'a Finish, told: &mut Vec<Narration<'a>>) {
-        let Some(heard) = self.messages.get_mut(&message).filter(|heard| !heard.ended) else { return };
+        let Some(heard) = self.messages.get(&message).filter(|heard| !heard.ended) else { return };
         let (role, began) = (heard.role, heard.began);
-        let whole = heard.end();
+        if *finish == Finish::Cut {
+            self.text(began, message, TextKind::Text, CUT_LINE, Came::InPieces, told);
+        }
+        let whole = self.messages.get_mut(&message).and_then(MessageSoFar::end);
         match role {
             Role::User => {
                 let parts = whole.map(Whole::into_parts).unwrap_or_default();

@@ -13,6 +13,9 @@ pub use body::{
 /// The code of a notice that holds a command line of the person's own and what it wrote.
 pub const PERSONS_COMMAND: &str = "persons_command";
 
+/// The code of a notice that says that the model ended its turn without a word.
+pub const EMPTY_ANSWER: &str = "empty_answer";
+
 /// One numbered thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Event {
@@ -81,6 +84,11 @@ pub enum Finish {
     Interrupted,
     /// Cut by a failure.
     Failed,
+    /// Cut by a failure that passed: the model was asked again and says all of it in the message after this one, so this one
+    /// is for people only and does not go back to the model.
+    Cut,
+    /// Ended because the model or its provider declined to answer.
+    Refused,
 }
 
 /// What kind of failure makes the model be asked again.

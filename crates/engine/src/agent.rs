@@ -9,7 +9,7 @@ use crate::offered::{OpenCalls, Performed};
 use crate::person::{Hands, MAX_TYPED};
 use crate::port::{Port, Reported, Unwritten};
 use crate::seat::{ModelSource, OpenAsks, Seat, Steered};
-use crate::turn::Turn;
+use crate::turn::{Denials, Turn};
 use domain::command::{Command, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
@@ -282,6 +282,8 @@ impl Agent {
             cancel,
             port: port.clone(),
             compact_at: self.setup.config.compact_at,
+            fallback: self.setup.config.fallback.clone(),
+            denials: Denials::default(),
             servers: self.servers.clone(),
             look,
             brief,

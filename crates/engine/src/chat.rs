@@ -1,6 +1,7 @@
 //! The conversation as a model reads it: entries to chat messages. Pure.
 
 use domain::content::{Part, Role};
+use domain::event::Finish;
 use domain::state::{Entry, EntryKind, Message};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use models::{ChatMessage, Content, Kept, ToolArgs, ToolCall};
@@ -28,6 +29,8 @@ fn add_message(chat: &mut Vec<ChatMessage>, message: &Message, tools: &[ToolRun]
     let content = content(&message.parts);
     match message.role {
         Role::User | Role::System => chat.push(ChatMessage::User { content }),
+        // The message after it says all of it.
+        Role::Assistant if message.finish == Some(Finish::Cut) => {}
         Role::Assistant => {
             let runs: Vec<&ToolRun> =
                 message.tools().filter_map(|id| tools.iter().find(|tool| tool.id == id)).collect();

@@ -5,7 +5,7 @@
 use crate::context::{Context, Piece};
 use domain::event::{Compaction, Trigger};
 use domain::ids::{EntryId, Ids};
-use models::{ChatMessage, Content, Delta, ErrorKind, Model, ModelError, Request, Usage};
+use models::{ChatMessage, Content, ErrorKind, Model, ModelError, Reply, Request, Usage};
 use tokio_util::sync::CancellationToken;
 
 /// Characters of one message or tool result that the summary is made from.
@@ -93,7 +93,7 @@ async fn answer(
     cancel: &CancellationToken,
 ) -> Result<(String, Usage), NotCompacted> {
     let mut deltas = model.stream(request, cancel.clone());
-    let (mut text, mut usage) = (String::new(), Usage::default());
+    let mut reply = Reply::default();
     loop {
         let delta = tokio::select! {
             biased;
@@ -101,14 +101,12 @@ async fn answer(
             delta = deltas.recv() => delta,
         };
         match delta {
-            Some(Ok(Delta::Text(more))) => text.push_str(&more),
-            Some(Ok(Delta::Usage(counted))) => usage = counted,
-            Some(Ok(_)) => {}
+            Some(Ok(delta)) => reply.push(delta),
             Some(Err(error)) => return Err(NotCompacted::Failed(error)),
             None => break,
         }
     }
-    let text = text.trim();
+    let (text, usage) = (reply.text.trim(), reply.spent());
     if text.is_empty() {
         let why = ModelError::new(ErrorKind::Protocol, model.name().to_string(), "it wrote no summary");
         return Err(NotCompacted::Failed(why));

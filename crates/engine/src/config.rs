@@ -3,6 +3,7 @@
 use crate::place::TextPlaces;
 use domain::path_text;
 use domain::session::Effort;
+use models::Limits;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +17,10 @@ pub const COMPACT_AT: u8 = 80;
 pub const EXTENSION_DEADLINE: Duration = Duration::from_secs(30);
 /// Longest time an entry may give to an extension.
 const MAX_DEADLINE_S: u64 = 600;
+/// Longest wait for a provider that may be set.
+const MAX_NETWORK_S: u64 = 60 * 60;
+/// Most attempts that may be set.
+const MAX_ATTEMPTS: u64 = 20;
 /// Longest time that a question may be given.
 const MAX_ANSWER_S: u64 = 24 * 60 * 60;
 
@@ -24,6 +29,10 @@ const MAX_ANSWER_S: u64 = 24 * 60 * 60;
 pub struct Config {
     /// The model to use where nobody named one, as `provider/name`.
     pub model: Option<String>,
+    /// The model that goes on where the chosen one could not answer, as `provider/name`.
+    pub fallback: Option<String>,
+    /// How long is waited for a provider, and how often it is asked.
+    pub limits: Limits,
     /// How hard the model thinks in new sessions where nobody said it.
     pub effort: Option<Effort>,
     /// The mode of new sessions where nobody named one.
@@ -52,6 +61,8 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             model: None,
+            fallback: None,
+            limits: Limits::default(),
             effort: None,
             policy: None,
             compact_at: COMPACT_AT,
@@ -130,6 +141,7 @@ impl Config {
     ///
     /// ```toml
     /// model = "anthropic/claude-sonnet-4-5"
+    /// fallback = "openai/gpt-5"
     /// effort = "high"
     /// policy = "ask"
     /// compact_at = 80
@@ -141,6 +153,10 @@ impl Config {
     /// enabled = true
     /// [sandbox]
     /// also_readable = ["~/.aws"]
+    /// [network]
+    /// first_byte_s = 300
+    /// idle_s = 180
+    /// attempts = 5
     /// ```
     ///
     /// A mistake costs only the key it stands in. Other keys belong to other parts of the program.
@@ -155,12 +171,14 @@ impl Config {
                 wrong.push(why);
             }
         };
-        take("model", &mut |value| {
-            let name =
-                value.as_str().ok_or_else(|| ConfigError::value("model", "must be a name in quotes"))?;
-            config.model = Some(name.to_owned());
-            Ok(())
-        });
+        for (key, place) in [("model", &mut config.model), ("fallback", &mut config.fallback)] {
+            take(key, &mut |value| {
+                let name =
+                    value.as_str().ok_or_else(|| ConfigError::value(key, "must be a name in quotes"))?;
+                *place = Some(name.to_owned());
+                Ok(())
+            });
+        }
         take("effort", &mut |value| {
             let effort = value.as_str().and_then(Effort::named).ok_or_else(|| {
                 let names = Effort::ALL.map(Effort::name).join(", ");
@@ -235,6 +253,7 @@ impl Config {
             }
             Ok(())
         });
+        take("network", &mut |value| network(value, &mut config.limits, &mut more));
         wrong.extend(more);
         wrong.extend(unknown(&table));
         (config, wrong)
@@ -274,6 +293,7 @@ impl Config {
 /// `agents` and `registries` are read by others, who tell their mistakes themselves.
 const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("model", None),
+    ("fallback", None),
     ("effort", None),
     ("policy", None),
     ("compact_at", None),
@@ -282,6 +302,7 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("extensions", None),
     ("fetch", Some(&["enabled", "private"])),
     ("sandbox", Some(&["also_readable", "also_writable"])),
+    ("network", Some(&["first_byte_s", "idle_s", "attempts"])),
     ("ui", None),
     ("agents", None),
     ("registries", None),
@@ -331,6 +352,32 @@ fn folders(
             Some(dir) => into.push(dir.into()),
             None => wrong.push(ConfigError::value(key, format!("{}: {words}", shown(one)))),
         }
+    }
+    Ok(())
+}
+
+/// How long is waited for a provider, and how often it is asked; what cannot be used is told and left out.
+fn network(value: &Value, limits: &mut Limits, wrong: &mut Vec<ConfigError>) -> Result<(), ConfigError> {
+    let words = "must be a table: [network] with first_byte_s, idle_s and attempts";
+    let part = value.as_table().ok_or_else(|| ConfigError::value("network", words))?;
+    let mut number = |name: &str, most: u64| {
+        let value = part.get(name)?;
+        let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
+        let number = number.filter(|number| (1..=most).contains(number));
+        if number.is_none() {
+            let why = format!("{} is no number from 1 to {most}", shown(value));
+            wrong.push(ConfigError::value(format!("network.{name}"), why));
+        }
+        number
+    };
+    if let Some(seconds) = number("first_byte_s", MAX_NETWORK_S) {
+        limits.first_byte = Duration::from_secs(seconds);
+    }
+    if let Some(seconds) = number("idle_s", MAX_NETWORK_S) {
+        limits.idle = Duration::from_secs(seconds);
+    }
+    if let Some(attempts) = number("attempts", MAX_ATTEMPTS) {
+        limits.attempts = u32::try_from(attempts).unwrap_or(limits.attempts);
     }
     Ok(())
 }

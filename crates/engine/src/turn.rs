@@ -1,6 +1,7 @@
 //! One turn: ask the model, run the tools it wants, ask again, until it has nothing more to do.
 
 mod consent;
+mod denials;
 mod execute;
 mod step;
 
@@ -15,6 +16,7 @@ use crate::port::Port;
 use crate::seat::{ModelSource, OpenAsks, Steered};
 use crate::secrets::Known;
 use crate::skills::{SkillTool, Skills};
+pub(crate) use denials::Denials;
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::content::Role;
 use domain::event::{AskEvent, Body, ContextEvent, Failure, NoteEvent, RunEvent, Trigger};
@@ -51,6 +53,10 @@ pub(crate) struct Turn {
     pub(crate) port: Port,
     /// Percent of the window at which the conversation is compacted.
     pub(crate) compact_at: u8,
+    /// The model that goes on where the chosen one could not answer.
+    pub(crate) fallback: Option<String>,
+    /// Calls that were denied in this turn.
+    pub(crate) denials: Denials,
     /// MCP servers.
     pub(crate) servers: Servers,
     /// Where instructions and skills are looked for.
@@ -82,7 +88,7 @@ impl Turn {
         if let Err(failure) = crate::attachments::expand(&mut self.brief.context, &self.place) {
             return TurnEnd::Failed(failure);
         }
-        let model = match self.models.open(self.brief.model.as_ref()) {
+        let mut model = match self.models.open(self.brief.model.as_ref()) {
             Ok(model) => model,
             Err(refusal) => {
                 let failure =
@@ -90,8 +96,8 @@ impl Turn {
                 return TurnEnd::Failed(failure);
             }
         };
-        let name = model.name();
-        self.asking = Some(ModelRef { provider: name.provider.clone(), name: name.name.clone() });
+        self.asking = Some(named(model.as_ref()));
+        let mut spare = self.spare(model.as_ref()).await;
         let context = Context::read(&self.brief.context, &self.brief.tools);
         let paths = briefing::paths(context.calls());
         let (system, skills) = self.brief_model(&paths).await;
@@ -115,38 +121,62 @@ impl Turn {
         if let Some(resume) = &self.brief.resume {
             match self.resume(resume, waits, &mut progress).await {
                 Stepped::Again => {}
-                Stepped::TooLong(error) => return TurnEnd::Failed(step::failure(&error)),
+                Stepped::TooLong(error) | Stepped::Failed(error) => {
+                    return TurnEnd::Failed(step::failure(&error));
+                }
                 Stepped::End(end) => return end,
             }
         }
-        let model = model.as_ref();
         let mut may_compact = true;
         for _ in 0..MAX_STEPS {
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
             self.follow(&mut progress).await;
             progress.context.set_overhead(overhead(&progress));
-            if may_compact && self.is_full(model, &progress.context) {
+            if may_compact && self.is_full(model.as_ref(), &progress.context) {
                 // One that did not help would not help the next time either.
-                may_compact = self.compact(model, &mut progress, Trigger::Threshold).await
-                    && !self.is_full(model, &progress.context);
+                may_compact = self.compact(model.as_ref(), &mut progress, Trigger::Threshold).await
+                    && !self.is_full(model.as_ref(), &progress.context);
             }
             if self.cancel.is_cancelled() {
                 return TurnEnd::Cancelled;
             }
-            match self.step(model, &mut progress).await {
+            match self.step(model.as_ref(), spare.is_some(), &mut progress).await {
                 Stepped::Again => {}
                 Stepped::TooLong(error) => {
-                    if let Some(end) = self.shorten(model, &mut progress, &error).await {
+                    if let Some(end) = self.shorten(model.as_ref(), &mut progress, &error).await {
                         return end;
                     }
                 }
+                Stepped::Failed(error) => match spare.take().filter(|_| error.another_may_answer()) {
+                    Some(other) => {
+                        let text = format!("{error}\nGoing on with {}, as the settings say.", other.name());
+                        self.notice(progress.leaf, "fallback", text).await;
+                        self.asking = Some(named(other.as_ref()));
+                        model = other;
+                    }
+                    None => return TurnEnd::Failed(step::failure(&error)),
+                },
                 Stepped::End(end) => return end,
             }
         }
         let failure =
             Failure::new("step_limit", format!("The model asked for tools {MAX_STEPS} times in a row."));
         TurnEnd::Failed(failure.hint("say \"go on\" if it should continue"))
+    }
+
+    /// The model to go on with where this one cannot answer, if the person has set one that can be had.
+    async fn spare(&self, chosen: &dyn Model) -> Option<Arc<dyn Model>> {
+        let name = self.fallback.as_deref()?;
+        let found = self.models.find(None, name).and_then(|found| self.models.open(Some(&found)));
+        match found {
+            Ok(model) => Some(model).filter(|model| model.name() != chosen.name()),
+            Err(refusal) => {
+                let text = format!("The fallback model {name} cannot be used: {refusal}");
+                self.port.notify(Level::Warning, text).await;
+                None
+            }
+        }
     }
 
     fn site(&self) -> Site {
@@ -343,13 +373,15 @@ impl Turn {
 
     async fn start_step(&self, model: &dyn Model) -> StepId {
         let step = StepId::mint(&self.brief.ids);
-        let name = model.name();
-        let model = ModelRef { provider: name.provider.clone(), name: name.name.clone() };
-        self.port
-            .emit(Body::Run(RunEvent::StepStarted { turn: self.brief.turn, step, model: Some(model) }))
-            .await;
+        let model = Some(named(model));
+        self.port.emit(Body::Run(RunEvent::StepStarted { turn: self.brief.turn, step, model })).await;
         step
     }
+}
+
+fn named(model: &dyn Model) -> ModelRef {
+    let name = model.name();
+    ModelRef { provider: name.provider.clone(), name: name.name.clone() }
 }
 
 fn thinking(effort: Effort) -> models::Effort {

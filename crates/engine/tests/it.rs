@@ -22,6 +22,9 @@ mod extension;
 #[path = "it/ground.rs"]
 mod ground;
 #[cfg(test)]
+#[path = "it/heals.rs"]
+mod heals;
+#[cfg(test)]
 #[path = "it/hostile.rs"]
 mod hostile;
 #[cfg(test)]

@@ -32,7 +32,8 @@ pub enum Delta {
     Keep(Kept),
     /// Tokens so far of this response; a later one replaces an earlier one.
     Usage(Usage),
-    /// An attempt failed before anything arrived; the next starts after the delay.
+    /// An attempt failed; the next starts after the delay and says everything from the beginning. What was said before it
+    /// was cut off and does not count; its tokens do.
     Retrying {
         /// The attempt that will follow, from 2.
         attempt: u32,

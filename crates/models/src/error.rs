@@ -54,8 +54,12 @@ pub enum ErrorKind {
     ContextOverflow,
     /// The provider refused the request as it is.
     BadRequest,
-    /// No connection, or the connection broke.
+    /// No connection, or it broke before the answer began.
     Network,
+    /// The connection broke in the middle of the answer.
+    Cut,
+    /// The server took the request and ended without a word.
+    Empty,
     /// The provider was silent for too long.
     Timeout { which: Wait },
     /// The provider said something that is not its protocol.
@@ -82,6 +86,8 @@ impl fmt::Display for ErrorKind {
             Self::ContextOverflow => "the conversation is too long",
             Self::BadRequest => "bad request",
             Self::Network => "no connection",
+            Self::Cut => "connection lost",
+            Self::Empty => "an empty answer",
             Self::Timeout { which: Wait::FirstByte } => "no answer in time",
             Self::Timeout { which: Wait::Idle } => "the answer stalled",
             Self::Protocol => "unexpected answer",
@@ -132,9 +138,19 @@ impl ModelError {
     pub fn is_transient(&self) -> bool {
         let passing = matches!(
             self.kind,
-            ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Network | ErrorKind::Timeout { .. }
+            ErrorKind::RateLimited
+                | ErrorKind::Overloaded
+                | ErrorKind::Network
+                | ErrorKind::Cut
+                | ErrorKind::Empty
+                | ErrorKind::Timeout { .. }
         );
         passing && !self.permanent
+    }
+
+    /// Another model may answer where this one could not. An account without credit is no hindrance to that.
+    pub fn another_may_answer(&self) -> bool {
+        self.is_transient() || self.kind == ErrorKind::RateLimited
     }
 
     /// What the person can do next, one sentence.
@@ -157,8 +173,16 @@ impl ModelError {
                 "the provider does not take this request: the text above says why; another model may take it"
             }
             (ErrorKind::Network, _) => "check the network, the proxy and the provider's base URL",
+            (ErrorKind::Cut, _) => {
+                "send the prompt again; if it keeps happening, look at the network and the proxy, or switch the model"
+            }
+            (ErrorKind::Empty, _) => {
+                "servers do this when the conversation is longer than their window (compact it, or give the server a larger \
+                 one) and when they break down (their log says why)"
+            }
             (ErrorKind::Timeout { .. }, _) => {
-                "send the prompt again; if it keeps happening, switch the model or check the server"
+                "send the prompt again; if it keeps happening, switch the model or check the server; `[network]` in the \
+                 settings sets how long is waited"
             }
             (ErrorKind::Protocol, _) => "check that the base URL belongs to this provider's interface",
             (ErrorKind::Cancelled, _) => "nothing to do: it was cancelled on request",

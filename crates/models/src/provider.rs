@@ -1,7 +1,10 @@
 //! A model on the network: one wire, one address, one key.
 //!
-//! Each wire is a pure file (request → JSON, events → deltas); this file is the only one that moves bytes. It retries
-//! before the first delta only, watches for silence, and drops the connection on cancel.
+//! Each wire is a pure file (request → JSON, events → deltas); this file is the only one that moves bytes. It asks again
+//! after passing trouble, also in the middle of an answer, watches for silence, and drops the connection on cancel.
+//!
+//! Invariants: an attempt that said something is followed by [`Delta::Retrying`] before another one speaks; nothing is
+//! asked again once the provider ran a tool of its own.
 
 mod anthropic;
 mod calls;
@@ -104,6 +107,9 @@ pub(crate) trait Reader: Send {
     /// Takes one event. A failure without source; the caller fills it in.
     fn read(&mut self, event: &sse::Event, out: &mut Vec<Delta>) -> Result<(), ModelError>;
 
+    /// The provider itself ran a tool (a search, code): what that did is done.
+    fn ran_tool(&self) -> bool;
+
     /// Set when the response is complete; nothing more is read then.
     fn done(&self) -> Option<StopReason>;
 
@@ -174,13 +180,17 @@ impl Remote {
         let call = self.target.call(&path, Some(&body));
         let mut failed = 0;
         loop {
-            let mut spoke = false;
-            let error = match self.attempt(&call, emit, &mut spoke).await {
+            let mut heard = Heard::default();
+            let error = match self.attempt(&call, emit, &mut heard).await {
+                Err(Halt::Failed(error)) if heard.tool && error.is_transient() => {
+                    // What the provider did is done: neither this model nor another is asked to do it twice.
+                    self.signed(ModelError { kind: ErrorKind::Cut, ..error }).retryable(false)
+                }
                 Err(Halt::Failed(error)) => self.signed(error),
                 other => return other,
             };
             failed += 1;
-            let wait = if spoke { None } else { wait_before_next(&error, failed, &self.limits, dice()) };
+            let wait = wait_before_next(&error, failed, &self.limits, dice());
             let Some(wait) = wait else { return Err(error.into()) };
             let delta = Delta::Retrying {
                 attempt: failed + 1,
@@ -196,8 +206,8 @@ impl Remote {
         }
     }
 
-    /// One attempt. `spoke` is set as soon as a delta went out: from then on nothing is repeated.
-    async fn attempt(&self, call: &Call, emit: &Emit, spoke: &mut bool) -> Result<(), Halt> {
+    /// Asks once, and notes in `heard` what came before it failed.
+    async fn attempt(&self, call: &Call, emit: &Emit, heard: &mut Heard) -> Result<(), Halt> {
         let deadline = Instant::now() + self.limits.first_byte;
         let source = self.name.to_string();
         let sent =
@@ -219,6 +229,10 @@ impl Remote {
         let stop = loop {
             let piece = self.watch(emit, deadline, which, response.chunk()).await?;
             let piece = piece.map_err(|error| {
+                if heard.words {
+                    let text = "the connection broke in the middle of the answer";
+                    return ModelError::new(ErrorKind::Cut, &source, text);
+                }
                 ModelError::new(ErrorKind::Network, &source, http::describe(&error.without_url()))
             })?;
             let closed = piece.is_none();
@@ -230,23 +244,34 @@ impl Remote {
             }
             let mut failed = None;
             for event in events.drain(..) {
+                heard.anything = true;
                 failed = reader.read(&event, &mut out).err();
                 if failed.is_some() || reader.done().is_some() {
                     break;
                 }
             }
             let stop = reader.done().or_else(|| if closed { reader.closed(&mut out) } else { None });
+            heard.tool |= reader.ran_tool();
             for delta in out.drain(..) {
-                // Counts do not count: the next attempt replaces them.
-                *spoke |= !matches!(delta, Delta::Usage(_));
+                heard.words |= !matches!(delta, Delta::Usage(_));
                 emit.send(delta).await?;
             }
             match (stop, failed) {
                 (_, Some(error)) => return Err(error.into()),
                 (Some(stop), None) => break stop,
                 (None, None) if closed => {
-                    let text = "the connection closed before the answer was complete";
-                    return Err(ModelError::new(ErrorKind::Network, &source, text).into());
+                    let (kind, text) = match heard {
+                        Heard { words: true, .. } => {
+                            (ErrorKind::Cut, "the connection closed before the answer was complete")
+                        }
+                        Heard { anything: true, .. } => {
+                            (ErrorKind::Network, "the connection closed before the answer began")
+                        }
+                        Heard { .. } => {
+                            (ErrorKind::Empty, "the server took the request and closed without a word")
+                        }
+                    };
+                    return Err(ModelError::new(kind, &source, text).into());
                 }
                 (None, None) => {}
             }
@@ -282,6 +307,17 @@ impl Remote {
         let source_name = self.name.to_string();
         ModelError { source_name, ..error }.without(self.target.login.secret())
     }
+}
+
+/// What an attempt brought.
+#[derive(Debug, Default)]
+struct Heard {
+    /// Any event of the wire.
+    anything: bool,
+    /// Some of the answer.
+    words: bool,
+    /// The provider ran a tool of its own.
+    tool: bool,
 }
 
 /// A page or a JSON document is no answer, whatever the status says; servers that give no type get the benefit.

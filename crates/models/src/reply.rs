@@ -13,8 +13,10 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
     /// What the provider wants back.
     pub kept: Vec<Kept>,
-    /// Tokens so far.
+    /// Tokens so far of the attempt that counts.
     pub usage: Usage,
+    /// Tokens of attempts that broke: they are paid for all the same.
+    pub lost: Usage,
     /// Set when the response is complete.
     pub stop: Option<StopReason>,
 }
@@ -29,8 +31,20 @@ impl Reply {
             Delta::Keep(kept) => self.kept.push(kept),
             Delta::Usage(usage) => self.usage = usage,
             Delta::Done { stop } => self.stop = Some(stop),
-            Delta::ToolCallStart { .. } | Delta::ToolCallArgs { .. } | Delta::Retrying { .. } => {}
+            Delta::Retrying { .. } => {
+                let mut lost = self.lost;
+                lost += self.usage;
+                *self = Self { lost, ..Self::default() };
+            }
+            Delta::ToolCallStart { .. } | Delta::ToolCallArgs { .. } => {}
         }
+    }
+
+    /// Tokens of all attempts.
+    pub fn spent(&self) -> Usage {
+        let mut spent = self.lost;
+        spent += self.usage;
+        spent
     }
 
     /// The message for the history.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{ErrorKind, ModelError};
 
-/// Attempts at a server that says nothing.
+/// Attempts at a server that is silent until the time is up, or that ends without a word.
 const MAX_SILENT_ATTEMPTS: u32 = 2;
 
 /// The waits and attempts of requests. The defaults suit people; tests and slow servers set their own.
@@ -34,7 +34,7 @@ impl Default for Limits {
             // Local servers read a long prompt for minutes before they say anything.
             first_byte: Duration::from_secs(300),
             idle: Duration::from_secs(180),
-            attempts: 4,
+            attempts: 5,
             base_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(20),
             max_retry_after: Duration::from_secs(90),
@@ -55,7 +55,7 @@ pub(crate) fn wait_before_next(
 ) -> Option<Duration> {
     // A server that was silent for minutes gets one more chance, not a quarter of an hour.
     let attempts = match error.kind {
-        ErrorKind::Timeout { .. } => limits.attempts.min(MAX_SILENT_ATTEMPTS),
+        ErrorKind::Timeout { .. } | ErrorKind::Empty => limits.attempts.min(MAX_SILENT_ATTEMPTS),
         _ => limits.attempts,
     };
     if failed >= attempts || !error.is_transient() {
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(wait(&busy, 1, 250), millis(500));
         assert_eq!(wait(&busy, 1, 251), millis(250));
         assert_eq!(wait(&busy, 3, 1000), millis(2000));
-        assert_eq!(wait(&busy, 4, 0), None, "no attempts left");
+        assert_eq!(wait(&busy, 5, 0), None, "no attempts left");
         let many = Limits { attempts: 100, ..limits };
         assert_eq!(wait_before_next(&busy, 99, &many, 0), millis(10_000), "capped");
         let asked = |secs| busy.clone().with_retry_after(Some(Duration::from_secs(secs)));

@@ -24,6 +24,8 @@ pub(crate) enum Exit {
     TimedOut,
     /// It did, and found damage on the way.
     Damaged,
+    /// The answer is not whole: cut by its length limit, refused, or empty.
+    Unfinished,
     /// It was stopped.
     Cancelled,
 }
@@ -38,6 +40,7 @@ impl Exit {
             Exit::NeedsInput => 4,
             Exit::TimedOut => 5,
             Exit::Damaged => 6,
+            Exit::Unfinished => 7,
             Exit::Cancelled => 130,
         }
     }
@@ -51,6 +54,7 @@ impl Exit {
             Exit::NeedsInput => "needs_input",
             Exit::TimedOut => "timed_out",
             Exit::Damaged => "damaged",
+            Exit::Unfinished => "unfinished",
             Exit::Cancelled => "cancelled",
         }
     }

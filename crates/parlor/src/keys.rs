@@ -6,7 +6,7 @@
 //! are not known here stay.
 
 use crate::settings::file::load;
-use crate::{places, private};
+use crate::{places, private, settings};
 use anyhow::Context;
 use models::Secret;
 use models::catalog::{Catalog, KeptKey};
@@ -27,7 +27,7 @@ pub(crate) fn file() -> anyhow::Result<PathBuf> {
 
 /// Models by what the environment and the kept keys offer.
 pub(crate) fn catalog() -> Catalog {
-    Catalog::new(places::variables()).keeping(read())
+    Catalog::new(places::variables()).keeping(read()).with_limits(settings::limits())
 }
 
 /// The keys that can be used; [`trouble`] tells of the others.

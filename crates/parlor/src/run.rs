@@ -5,14 +5,16 @@
 mod own;
 
 use crate::cli::{Common, Run};
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, Stream};
 use crate::stop::Stops;
 use crate::{resumed, stack};
 use anyhow::Context;
 use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind, Usage};
-use domain::event::{AskEvent, Body, Event, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent};
+use domain::event::{
+    AskEvent, Body, EMPTY_ANSWER, Event, Finish, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent,
+};
 use domain::ids::{AskId, MessageId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
 use domain::signal::{Level, Signal};
@@ -133,6 +135,10 @@ struct Headless<'a> {
     again: BTreeMap<MessageId, usize>,
     /// The whole answer, for the last line of `--json`.
     text: String,
+    /// What is said in the open message, while nobody watches: one that is cut and said anew is not written twice.
+    held: Option<String>,
+    /// How the newest message of the model ended, where it is not whole.
+    unfinished: Option<&'static str>,
     /// Whether something was said that no line break ended.
     in_line: bool,
     denied: bool,
@@ -158,6 +164,8 @@ impl<'a> Headless<'a> {
             written: BTreeMap::new(),
             again: BTreeMap::new(),
             text: String::new(),
+            held: (run.json || !Stream::Out.is_terminal()).then(String::new),
+            unfinished: None,
             in_line: false,
             denied: false,
             unanswered: BTreeSet::new(),
@@ -279,7 +287,7 @@ impl<'a> Headless<'a> {
                     self.part(*message, part);
                 }
             }
-            Body::Message(MessageEvent::Ended { .. }) => self.end_line(),
+            Body::Message(MessageEvent::Ended { message, finish }) => self.message_ended(*message, finish),
             Body::Tool(ToolEvent::Proposed { name, args, .. }) => self.aside(&format!("· {name} {args}")),
             Body::Note(NoteEvent::Noticed { level: Level::Error, text, .. }) => {
                 exit::complain(&format!("error: {text}"));
@@ -287,8 +295,16 @@ impl<'a> Headless<'a> {
             }
             // What another client asked is not of this prompt.
             Body::Note(NoteEvent::Noticed { code, .. }) if code == ASKED_ELSEWHERE => {}
-            Body::Note(NoteEvent::Noticed { text, .. }) => self.aside(text),
-            Body::Run(RunEvent::Retrying { reason, .. }) => self.aside(&format!("trying again: {reason}")),
+            Body::Note(NoteEvent::Noticed { code, text, .. }) => {
+                if code == EMPTY_ANSWER {
+                    self.unfinished = Some("the answer is empty");
+                }
+                self.aside(text);
+            }
+            Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, .. }) => {
+                let seconds = delay_ms.div_ceil(1000);
+                self.aside(&format!("asking again in {seconds} s ({attempt} of {max}): {reason}"));
+            }
             // By the mode or a rule, without a question.
             Body::Tool(ToolEvent::Decided { decision, .. }) if !decision.allowed => self.denied = true,
             Body::Ask(AskEvent::Opened(ask)) => self.asked(ask).await?,
@@ -367,7 +383,52 @@ impl<'a> Headless<'a> {
             Outcome::Cancelled => Exit::Cancelled,
             Outcome::Done if self.needs_input || !self.unanswered.is_empty() => Exit::NeedsInput,
             Outcome::Done if self.denied => Exit::Denied,
-            Outcome::Done => Exit::Done,
+            Outcome::Done => match self.unfinished {
+                Some(why) => {
+                    exit::complain(&format!("warning: {why}"));
+                    Exit::Unfinished
+                }
+                None => Exit::Done,
+            },
+        }
+    }
+
+    /// A message is over: it is written now if it was held back.
+    fn message_ended(&mut self, message: MessageId, finish: &Finish) {
+        let ours = self.state.message(message).is_some_and(|m| m.role == domain::content::Role::Assistant);
+        if !ours {
+            return self.end_line();
+        }
+        self.unfinished = match finish {
+            Finish::Length => Some("the answer was cut: it reached the model's length limit"),
+            Finish::Refused => Some("the model or its provider declined to answer"),
+            Finish::Complete | Finish::Interrupted | Finish::Failed | Finish::Cut => None,
+        };
+        if *finish == Finish::Cut {
+            match &mut self.held {
+                Some(held) => {
+                    held.clear();
+                    self.in_line = false;
+                }
+                None => {
+                    self.end_line();
+                    self.aside("… cut here; the answer begins anew");
+                }
+            }
+        } else {
+            self.end_line();
+            self.let_go();
+        }
+    }
+
+    /// Writes what was held back.
+    fn let_go(&mut self) {
+        let Some(held) = &mut self.held else { return };
+        let text = std::mem::take(held);
+        if self.run.json {
+            self.text.push_str(&text);
+        } else {
+            exit::put(&text);
         }
     }
 
@@ -384,10 +445,9 @@ impl<'a> Headless<'a> {
         if !text.is_empty() {
             self.in_line = !text.ends_with('\n');
         }
-        if self.run.json {
-            self.text.push_str(text);
-        } else {
-            exit::put(text);
+        match &mut self.held {
+            Some(held) => held.push_str(text),
+            None => exit::put(text),
         }
     }
 
@@ -404,7 +464,8 @@ impl<'a> Headless<'a> {
     }
 
     /// The last line of `--json`.
-    fn finish(&self, exit: Exit) {
+    fn finish(&mut self, exit: Exit) {
+        self.let_go();
         if self.run.json {
             let usage = self.state.usage;
             let mut result = serde_json::json!({

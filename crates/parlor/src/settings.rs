@@ -13,6 +13,7 @@ pub(crate) use ui::{Ui, keep};
 
 use crate::{exit, keys, places};
 use engine::{Config, ConfigError};
+use models::Limits;
 use models::catalog::Catalog;
 use std::path::{Path, PathBuf};
 use tools::NoWorkspace;
@@ -57,9 +58,11 @@ pub(crate) fn read() -> Set {
             }
             Err(why) => told.push(format!("{named} {why}; the defaults count")),
         }
-        if let Some(Err(why)) = config.model.as_deref().map(|model| Catalog::new([]).resolve(model)) {
-            told.push(format!("{named}: model: {why}; it is left out, the rest counts"));
-            config.model = None;
+        for (key, model) in [("model", &mut config.model), ("fallback", &mut config.fallback)] {
+            if let Some(Err(why)) = model.as_deref().map(|model| Catalog::new([]).resolve(model)) {
+                told.push(format!("{named}: {key}: {why}; it is left out, the rest counts"));
+                *model = None;
+            }
         }
     }
     let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();
@@ -74,6 +77,12 @@ pub(crate) fn read() -> Set {
     told.extend(own_agents().told);
     told.extend(keys::trouble());
     Set { config, told }
+}
+
+/// How long is waited for providers, and how often they are asked. What is wrong with it is told by [`read`].
+pub(crate) fn limits() -> Limits {
+    let text = file().and_then(|path| file::load(&path).ok().flatten());
+    text.map(|text| Config::from_toml(&text).0.limits).unwrap_or_default()
 }
 
 /// The agents that the person named, and the lists of agents.

@@ -67,6 +67,8 @@ enum FinishMirror {
     Length,
     Interrupted,
     Failed,
+    Cut,
+    Refused,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -178,10 +178,10 @@ pub(super) fn user_message(parts: &[Part], at: Millis) -> Message<'_> {
 pub(super) fn stop_reason(finish: &Finish, with_tools: bool) -> &'static str {
     match finish {
         Finish::Complete if with_tools => "tool_use",
-        Finish::Complete => "stop",
+        Finish::Complete | Finish::Refused => "stop",
         Finish::Length => "length",
         Finish::Interrupted => "aborted",
-        Finish::Failed => "error",
+        Finish::Failed | Finish::Cut => "error",
     }
 }
 
@@ -195,7 +195,12 @@ pub(super) fn assistant_message<'a>(
 ) -> AssistantMessage<'a> {
     let ModelId { provider, id } = model_id(model);
     let with_tools = content.iter().any(|block| matches!(block, Block::ToolCall(_)));
-    let failed = finish == Some(&Finish::Failed);
+    let broken = match finish {
+        Some(Finish::Failed) => Some("The model's answer broke off."),
+        Some(Finish::Cut) => Some("The model's answer broke off; it is asked again."),
+        Some(Finish::Refused) => Some("The model or its provider declined to answer."),
+        Some(Finish::Complete | Finish::Length | Finish::Interrupted) | None => None,
+    };
     AssistantMessage {
         of: of::ASSISTANT,
         content,
@@ -204,7 +209,7 @@ pub(super) fn assistant_message<'a>(
         api: API,
         usage: usage.map(usage_of),
         stop_reason: finish.map(|finish| stop_reason(finish, with_tools).into()),
-        error_message: failed.then(|| "The model's answer broke off.".into()),
+        error_message: broken.map(Into::into),
         timestamp: at.0,
     }
 }

@@ -410,3 +410,36 @@ fn a_result_without_its_call_has_a_name_and_comes_once() {
     );
     assert_eq!(narrator.hear(Millis(6), &end), vec![]);
 }
+
+#[test]
+fn a_text_that_was_cut_and_is_said_anew_has_a_line_below_it() {
+    let said = vec![
+        Said::StepStarted,
+        Said::Text { message: None, kind: TextKind::Text, text: "Half of".to_owned() },
+        Said::MessageEnded { message: None, finish: Finish::Cut },
+        Said::StepEnded(Usage::default()),
+        Said::StepStarted,
+        Said::Text { message: None, kind: TextKind::Text, text: "Half of it.".to_owned() },
+        Said::MessageEnded { message: None, finish: Finish::Complete },
+    ];
+    let story = story(said, Outcome::Done);
+    let told = story.told(&mut Narrator::new(story.run), 0);
+    let texts: Vec<&str> = told
+        .iter()
+        .filter_map(|told| match told {
+            Narration::Text { text, .. } => Some(*text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["Half of", super::CUT_LINE, "Half of it."]);
+    let wholes: Vec<String> = told
+        .iter()
+        .filter_map(|told| match told {
+            Narration::Whole(whole) => {
+                Some(whole.parts.iter().map(|(part, _)| part.streamed().unwrap().1).collect())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(wholes, [format!("Half of{}", super::CUT_LINE)], "also where only whole texts are told");
+}

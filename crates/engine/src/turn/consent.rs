@@ -22,6 +22,9 @@ use tools::{Outcome, Plan, Tool, ToolError, Toolbox};
 
 /// Characters of arguments that could not be read which the model gets to see again.
 const MAX_ECHO: usize = 200;
+/// What the model hears of a call that its own limit cut.
+const CUT_CALL: &str = "Not run: your answer reached its output limit in the middle of this call, so the arguments are incomplete. \
+                        Do the same in several smaller calls, such as a file written in parts.";
 /// Tools that reach nothing but the person's own screen.
 const TALKING: &[&str] = &["todo", "ask"];
 /// Why a question was denied where no UI could show it, and what whoever started the runtime can do.
@@ -148,6 +151,9 @@ impl Turn {
             };
             return Planned::Impossible(format!("{why}. There are: {names}."));
         };
+        if call.cut {
+            return Planned::Impossible(CUT_CALL.to_owned());
+        }
         if let ToolArgs::Unparsed(text) = &call.call.args {
             let start: String = text.chars().take(MAX_ECHO).collect();
             return Planned::Impossible(format!("The arguments are not JSON: {start}"));
@@ -197,6 +203,10 @@ impl Turn {
             Planned::Ready(tool, plan) => (tool, *plan),
             Planned::Impossible(why) => return (self.end(call.id, Outcome::failed(why)).await, false),
         };
+        if self.denials.is_final(call) {
+            let outcome = self.denied_again(call).await;
+            return (self.end(call.id, outcome).await, true);
+        }
         let decided = match (open, self.verdict(&plan)) {
             (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
             (None, Verdict::Allow(_)) if self.unwritten_yes(&plan).is_some() => {
@@ -215,7 +225,10 @@ impl Turn {
                 let outcome = self.secrets.mask(outcome);
                 (self.end(call.id, outcome).await, false)
             }
-            Decided::Not(outcome) => (self.end(call.id, outcome).await, false),
+            Decided::Not(mut outcome) => {
+                self.denials.count(call, &mut outcome);
+                (self.end(call.id, outcome).await, false)
+            }
             Decided::Stop(outcome) => (self.end(call.id, outcome).await, true),
         }
     }
@@ -337,6 +350,16 @@ impl Turn {
         let decision = Decision { allowed: false, by, scope: Scope::Once, reason, digest: None };
         let outcome = Outcome { outcome: ToolOutcome::Denied, result: ToolResult::text(text) };
         self.record(id, decision, Decided::Not(outcome)).await
+    }
+
+    /// The model asks for what it was told is final: nobody is asked once more, and the turn ends.
+    async fn denied_again(&self, call: &Call) -> Outcome {
+        self.denials.insist(call);
+        let reason = Some("it was denied before, and that is final".to_owned());
+        match self.deny(call.id, Decider::Policy, reason).await {
+            Decided::Not(outcome) | Decided::Stop(outcome) => outcome,
+            Decided::Run(_) => Outcome::cancelled(),
+        }
     }
 
     async fn record(&self, tool: ToolRunId, decision: Decision, then: Decided) -> Decided {

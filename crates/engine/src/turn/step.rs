@@ -5,11 +5,13 @@ use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
 use domain::content::{Json, Part, Role, TextKind, Usage};
-use domain::event::{Body, ContextEvent, Failure, Finish, MessageEvent, RetryKind, RunEvent, ToolEvent};
+use domain::event::{
+    Body, ContextEvent, EMPTY_ANSWER, Failure, Finish, MessageEvent, RetryKind, RunEvent, ToolEvent,
+};
 use domain::ids::{EntryId, MessageId, StepId, ToolRunId};
 use domain::port::{OpenConsent, Resume, TurnEnd};
 use domain::tool::{ToolOutcome, ToolResult};
-use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolCall};
+use models::{ChatMessage, Delta, ErrorKind, Model, ModelError, Reply, StopReason, ToolArgs, ToolCall};
 use tools::Outcome;
 
 /// Whether the turn goes on.
@@ -18,6 +20,8 @@ pub(super) enum Stepped {
     Again,
     /// The conversation does not fit; nothing was said yet.
     TooLong(ModelError),
+    /// The model could not answer.
+    Failed(ModelError),
     /// The turn is over.
     End(TurnEnd),
 }
@@ -26,6 +30,8 @@ pub(super) enum Stepped {
 pub(super) struct Call {
     pub(super) id: ToolRunId,
     pub(super) call: ToolCall,
+    /// The answer's limit was reached in the middle of its arguments.
+    pub(super) cut: bool,
 }
 
 /// What became of the calls of a step.
@@ -36,6 +42,8 @@ pub(super) struct Done {
 }
 
 struct Streamed {
+    /// The step under way: each attempt that said something is one of its own.
+    step: StepId,
     reply: Reply,
     calls: Vec<Call>,
     message: Option<MessageId>,
@@ -43,25 +51,28 @@ struct Streamed {
 }
 
 impl Turn {
-    /// Streams one response of the model and performs the tool calls in it.
-    pub(super) async fn step(&self, model: &dyn Model, progress: &mut Progress) -> Stepped {
-        let step = self.start_step(model).await;
-        let mut streamed = self.stream(model, step, progress).await;
+    /// Streams one response of the model and performs the tool calls in it. `spare`: another model is there to go on.
+    pub(super) async fn step(&self, model: &dyn Model, spare: bool, progress: &mut Progress) -> Stepped {
+        let first = self.start_step(model).await;
+        let mut streamed = self.stream(model, first, progress).await;
+        let step = streamed.step;
         let cancelled = self.cancel.is_cancelled();
         if let Some(message) = streamed.message {
             let finish = match (&streamed.error, &streamed.reply.stop) {
                 _ if cancelled => Finish::Interrupted,
+                (Some(error), _) if spare && error.another_may_answer() => Finish::Cut,
                 (Some(_), _) => Finish::Failed,
                 (None, Some(StopReason::Length)) => Finish::Length,
+                (None, Some(StopReason::Refusal)) => Finish::Refused,
                 (None, _) => Finish::Complete,
             };
             self.port.emit_kept(Body::Message(MessageEvent::Ended { message, finish })).await;
         }
         let info = model.info();
-        let mut all = streamed.reply.usage;
+        let mut all = streamed.reply.spent();
         all += std::mem::take(&mut progress.spent);
         let usage = counted(&all, &info);
-        let calls = std::mem::take(&mut streamed.calls);
+        let mut calls = std::mem::take(&mut streamed.calls);
         if cancelled {
             self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
@@ -73,21 +84,34 @@ impl Turn {
             if error.kind == ErrorKind::ContextOverflow && streamed.message.is_none() {
                 return Stepped::TooLong(error);
             }
-            return Stepped::End(TurnEnd::Failed(failure(&error)));
+            return Stepped::Failed(error);
+        }
+        if let (Some(StopReason::Length), Some(last)) = (&streamed.reply.stop, calls.last_mut()) {
+            last.cut = is_cut(&last.call.args);
         }
         let mut reply = streamed.reply;
         reply.tool_calls = calls.iter().map(|call| call.call.clone()).collect();
+        let (silent, stop) = (reply.text.trim().is_empty(), reply.stop.clone());
         let used = reply.usage.input.saturating_add(reply.usage.output);
         if let Some(message) = streamed.message {
             progress.context.push(message.into(), reply.into_message());
             progress.context.counted(used);
         }
         if calls.is_empty() {
+            if silent {
+                self.notice(progress.leaf, EMPTY_ANSWER, without_a_word(stop.as_ref())).await;
+            }
             self.measure(&progress.context, &info).await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
             return Stepped::End(TurnEnd::Done);
         }
         let done = self.run_calls(&calls, &progress.toolbox).await;
+        if let Some(tool) = self.denials.insisted() {
+            let text = format!(
+                "The model wants the same {tool} again although it was told that the denial is final."
+            );
+            self.notice(progress.leaf, "denied_again", text).await;
+        }
         let stepped = self.after_tools(&calls, done, progress);
         self.measure(&progress.context, &info).await;
         self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
@@ -108,7 +132,10 @@ impl Turn {
         let calls: Vec<(&OpenConsent, Call)> = resume
             .consents
             .iter()
-            .filter_map(|open| Some((open, Call { id: open.tool, call: chat::call(waiting(&open.tool)?) })))
+            .filter_map(|open| {
+                let call = chat::call(waiting(&open.tool)?);
+                Some((open, Call { id: open.tool, call, cut: false }))
+            })
             .collect();
         let done = self.run_resumed(&calls, waits, &progress.toolbox).await;
         self.port.emit(Body::Run(RunEvent::StepEnded { step: resume.step, usage: Usage::default() })).await;
@@ -136,7 +163,7 @@ impl Turn {
         let request = self.request(progress);
         let mut deltas = model.stream(request, self.cancel.clone());
         let mut streamed =
-            Streamed { reply: Reply::default(), calls: Vec::new(), message: None, error: None };
+            Streamed { step, reply: Reply::default(), calls: Vec::new(), message: None, error: None };
         loop {
             let delta = tokio::select! {
                 biased;
@@ -144,7 +171,12 @@ impl Turn {
                 delta = deltas.recv() => delta,
             };
             match delta {
-                Some(Ok(delta)) => self.delta(delta, &mut streamed, step, &mut progress.leaf).await,
+                Some(Ok(delta)) => {
+                    if matches!(delta, Delta::Retrying { .. }) && streamed.message.is_some() {
+                        self.begin_anew(model, &mut streamed, progress).await;
+                    }
+                    self.delta(delta, &mut streamed, &mut progress.leaf).await;
+                }
                 Some(Err(error)) => {
                     streamed.error = Some(error);
                     break;
@@ -155,11 +187,26 @@ impl Turn {
         streamed
     }
 
-    async fn delta(&self, delta: Delta, streamed: &mut Streamed, step: StepId, leaf: &mut Option<EntryId>) {
+    /// An answer broke off and the model is asked again: what was said is marked as cut, and the step that said it is paid for. No tool
+    /// of it has run: tools run when an answer is complete.
+    async fn begin_anew(&self, model: &dyn Model, streamed: &mut Streamed, progress: &mut Progress) {
+        let Some(message) = streamed.message.take() else { return };
+        let finish = Finish::Cut;
+        self.port.emit_kept(Body::Message(MessageEvent::Ended { message, finish })).await;
+        let calls = std::mem::take(&mut streamed.calls);
+        self.leave(&calls, ToolOutcome::Skipped, "Not run: the model's answer broke off.").await;
+        let mut all = std::mem::take(&mut streamed.reply).spent();
+        all += std::mem::take(&mut progress.spent);
+        let (step, usage) = (streamed.step, counted(&all, &model.info()));
+        self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
+        streamed.step = self.start_step(model).await;
+    }
+
+    async fn delta(&self, delta: Delta, streamed: &mut Streamed, leaf: &mut Option<EntryId>) {
         match &delta {
             Delta::Text(text) | Delta::Thought(text) if text.is_empty() => return,
             Delta::Text(text) => {
-                let message = self.message(streamed, step, leaf).await;
+                let message = self.message(streamed, leaf).await;
                 self.port
                     .emit(Body::Message(MessageEvent::Delta {
                         message,
@@ -169,7 +216,7 @@ impl Turn {
                     .await;
             }
             Delta::Thought(text) => {
-                let message = self.message(streamed, step, leaf).await;
+                let message = self.message(streamed, leaf).await;
                 self.port
                     .emit(Body::Message(MessageEvent::Delta {
                         message,
@@ -179,7 +226,7 @@ impl Turn {
                     .await;
             }
             Delta::ToolCall(call) => {
-                let message = self.message(streamed, step, leaf).await;
+                let message = self.message(streamed, leaf).await;
                 let id = ToolRunId::mint(&self.brief.ids);
                 let args = Json::verbatim(call.args.to_object().to_string());
                 self.port
@@ -191,10 +238,10 @@ impl Turn {
                     }))
                     .await;
                 let call = ToolCall { id: chat::call_id(id), ..call.clone() };
-                streamed.calls.push(Call { id, call });
+                streamed.calls.push(Call { id, call, cut: false });
             }
             Delta::Keep(kept) => {
-                let message = self.message(streamed, step, leaf).await;
+                let message = self.message(streamed, leaf).await;
                 if let Ok(json) = serde_json::to_string(kept) {
                     let part = Part::Opaque { kind: chat::KEPT.to_owned(), json: Json::verbatim(json) };
                     self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
@@ -214,7 +261,7 @@ impl Turn {
     }
 
     /// The message of this step, begun with the first thing said in it.
-    async fn message(&self, streamed: &mut Streamed, step: StepId, leaf: &mut Option<EntryId>) -> MessageId {
+    async fn message(&self, streamed: &mut Streamed, leaf: &mut Option<EntryId>) -> MessageId {
         if let Some(message) = streamed.message {
             return message;
         }
@@ -225,7 +272,7 @@ impl Turn {
             parent,
             role: Role::Assistant,
             turn,
-            step: Some(step),
+            step: Some(streamed.step),
         });
         self.port.emit(start).await;
         *leaf = Some(message.into());
@@ -239,6 +286,31 @@ impl Turn {
             self.port.emit(Body::Context(ContextEvent::Measured { used, window: window.into() })).await;
         }
     }
+}
+
+/// Whether the arguments of the last call before a limit stop in the middle. None at all are some that never came.
+fn is_cut(args: &ToolArgs) -> bool {
+    match args {
+        ToolArgs::Unparsed(_) => true,
+        ToolArgs::Parsed(value) => value.as_object().is_some_and(serde_json::Map::is_empty),
+    }
+}
+
+/// What the person is told where an answer has no word in it.
+fn without_a_word(stop: Option<&StopReason>) -> String {
+    let text = match stop {
+        Some(StopReason::Length) => {
+            "The answer reached its length limit before the first word: the model may have spent it on thinking. Ask for less at \
+             once, or lower the thinking effort."
+        }
+        Some(StopReason::Refusal) => {
+            "The model or its provider declined to answer, without a word. Say it differently, or switch the model."
+        }
+        Some(StopReason::EndTurn | StopReason::ToolUse | StopReason::Other(_)) | None => {
+            "The model ended without a word. Say \"go on\" if something is missing."
+        }
+    };
+    text.to_owned()
 }
 
 fn tool_message(call: &ToolCall, outcome: &Outcome) -> ChatMessage {
@@ -259,7 +331,7 @@ fn retry_kind(kind: ErrorKind) -> RetryKind {
         ErrorKind::RateLimited => RetryKind::RateLimit,
         ErrorKind::Overloaded => RetryKind::Overloaded,
         ErrorKind::Timeout { .. } => RetryKind::Timeout,
-        ErrorKind::Network => RetryKind::Network,
+        ErrorKind::Network | ErrorKind::Cut => RetryKind::Network,
         _ => RetryKind::Provider,
     }
 }

@@ -292,6 +292,8 @@ fn finish_word(finish: &Finish) -> &'static str {
         Finish::Length => "length",
         Finish::Interrupted => "interrupted",
         Finish::Failed => "failed",
+        Finish::Cut => "cut",
+        Finish::Refused => "refused",
     }
 }
 

@@ -145,6 +145,7 @@ pub(super) struct Messages {
     usage: Usage,
     stop: Option<StopReason>,
     ended: bool,
+    ran_tool: bool,
 }
 
 #[derive(Debug)]
@@ -183,6 +184,10 @@ impl Reader for Messages {
         Ok(())
     }
 
+    fn ran_tool(&self) -> bool {
+        self.ran_tool
+    }
+
     fn done(&self) -> Option<StopReason> {
         self.ended.then(|| self.stop.clone().unwrap_or(StopReason::EndTurn))
     }
@@ -201,6 +206,7 @@ impl Messages {
             usage: Usage::default(),
             stop: None,
             ended: false,
+            ran_tool: false,
         }
     }
 
@@ -223,7 +229,9 @@ impl Messages {
                 }
                 Block::Tool
             }
-            _ => {
+            kind => {
+                // `server_tool_use`, `mcp_tool_use`, and the results of both.
+                self.ran_tool |= kind.ends_with("_tool_use") || kind.ends_with("_tool_result");
                 let words = text(block, "/text").unwrap_or_default();
                 if !words.is_empty() {
                     out.push(Delta::Text(words.to_owned()));

@@ -127,17 +127,19 @@ fn pieces(content: &[Content]) -> Vec<Value> {
 #[derive(Debug)]
 pub(super) struct Candidates {
     calls: Calls,
+    ran_tool: bool,
     stop: Option<StopReason>,
 }
 
 impl Candidates {
     /// `seed` keeps the made-up ids of two responses apart.
     pub(super) fn new(seed: u64) -> Self {
-        Self { calls: Calls::new(seed), stop: None }
+        Self { calls: Calls::new(seed), ran_tool: false, stop: None }
     }
 
     fn part(&mut self, part: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let mut place = None;
+        self.ran_tool |= part.get("executableCode").is_some() || part.get("codeExecutionResult").is_some();
         if let Some(call) = part.get("functionCall") {
             let id = text(call, "/id").map_or_else(|| self.calls.made_up_id(), str::to_owned);
             self.calls.start(&id, &id, text(call, "/name").unwrap_or_default(), out)?;
@@ -187,6 +189,10 @@ impl Reader for Candidates {
             text(&value, "/candidates/0/finishReason").map(|reason| stop_reason(reason, self.calls.any()));
         self.stop = blocked.or(finished).or(self.stop.take());
         Ok(())
+    }
+
+    fn ran_tool(&self) -> bool {
+        self.ran_tool
     }
 
     /// Usage may follow the finish reason, so only the end of the stream is the end.

@@ -118,6 +118,7 @@ fn content_of(content: &[Content]) -> Value {
 #[derive(Debug)]
 pub(super) struct Chunks {
     calls: Calls,
+    ran_tool: bool,
     stop: Option<StopReason>,
     ended: bool,
 }
@@ -147,6 +148,10 @@ impl Reader for Chunks {
         Ok(())
     }
 
+    fn ran_tool(&self) -> bool {
+        self.ran_tool
+    }
+
     fn done(&self) -> Option<StopReason> {
         if self.ended { Some(self.stop()) } else { None }
     }
@@ -163,7 +168,7 @@ impl Reader for Chunks {
 impl Chunks {
     /// `seed` keeps the made-up ids of two responses apart.
     pub(super) fn new(seed: u64) -> Self {
-        Self { calls: Calls::new(seed), stop: None, ended: false }
+        Self { calls: Calls::new(seed), ran_tool: false, stop: None, ended: false }
     }
 
     /// Servers say `stop` although they called tools; the calls decide.
@@ -196,6 +201,8 @@ impl Chunks {
             out.push(Delta::Text(refusal.to_owned()));
             self.stop = Some(StopReason::Refusal);
         }
+        // Servers that search or compute by themselves tell it so.
+        self.ran_tool |= !list(delta, "/executed_tools").is_empty();
         for call in list(delta, "/tool_calls") {
             self.read_call(call, out)?;
         }

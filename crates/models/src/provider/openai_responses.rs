@@ -14,6 +14,15 @@ use crate::chat::join_text;
 use crate::{ChatMessage, Content, Delta, Effort, ErrorKind, Kept, ModelError, StopReason, Usage, sse};
 
 const WIRE: &str = "openai-responses";
+/// Calls that somebody else than the provider performs.
+const OUTSIDE_CALLS: [&str; 6] = [
+    "function_call",
+    "custom_tool_call",
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+];
 
 /// The request in this provider's JSON.
 pub(super) fn body(draft: &Draft<'_>) -> Value {
@@ -94,6 +103,7 @@ pub(super) struct Items {
     calls: Calls,
     refused: bool,
     thought: bool,
+    ran_tool: bool,
     stop: Option<StopReason>,
 }
 
@@ -132,6 +142,10 @@ impl Reader for Items {
         Ok(())
     }
 
+    fn ran_tool(&self) -> bool {
+        self.ran_tool
+    }
+
     fn done(&self) -> Option<StopReason> {
         self.stop.clone()
     }
@@ -144,11 +158,13 @@ impl Reader for Items {
 impl Items {
     /// `seed` keeps the made-up ids of two responses apart.
     pub(super) fn new(seed: u64) -> Self {
-        Self { calls: Calls::new(seed), refused: false, thought: false, stop: None }
+        Self { calls: Calls::new(seed), refused: false, thought: false, ran_tool: false, stop: None }
     }
 
     fn added(&mut self, key: &str, item: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        if text(item, "/type") != Some("function_call") || self.calls.is_open(key) {
+        let kind = text(item, "/type").unwrap_or_default();
+        self.ran_tool |= kind.ends_with("_call") && !OUTSIDE_CALLS.contains(&kind);
+        if kind != "function_call" || self.calls.is_open(key) {
             return Ok(());
         }
         let id = text(item, "/call_id").or_else(|| text(item, "/id")).unwrap_or_default();

@@ -9,7 +9,7 @@
 //! usage in=10 out=5 cache_read=1 cache_write=1 reasoning=2
 //! pause 30s | pause 50ms | pause 2m | pause forever
 //! retry 2/4 500ms "reason"
-//! error [auth|rate_limited|overloaded|context_overflow|bad_request|network|timeout|stall|protocol] ["words"]
+//! error [auth|rate_limited|overloaded|context_overflow|bad_request|network|cut|empty|timeout|stall|protocol] ["words"]
 //! end [length|refusal|end_turn|tool_use|OTHER]
 //! step
 //! ```
@@ -169,13 +169,15 @@ fn error(text: &str) -> Result<(Cue, &str), String> {
         "context_overflow" => ErrorKind::ContextOverflow,
         "bad_request" => ErrorKind::BadRequest,
         "network" => ErrorKind::Network,
+        "cut" => ErrorKind::Cut,
+        "empty" => ErrorKind::Empty,
         "timeout" => ErrorKind::Timeout { which: Wait::FirstByte },
         "stall" => ErrorKind::Timeout { which: Wait::Idle },
         "protocol" => ErrorKind::Protocol,
         other => {
             return Err(format!(
                 "unknown error `{other}`; known are auth, rate_limited, overloaded, context_overflow, \
-                 bad_request, network, timeout, stall and protocol"
+                 bad_request, network, cut, empty, timeout, stall and protocol"
             ));
         }
     };

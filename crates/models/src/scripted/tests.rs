@@ -87,7 +87,7 @@ fn bad_lines_say_what_was_expected() {
         error: unknown count `tea`; known are in, out, cache_read, cache_write and reasoning
         error: expected a time such as 50ms, 30s or 2m (at most a day), found `3`
         error: expected a time such as 50ms, 30s or 2m (at most a day), found `99999999999999999999s`
-        error: unknown error `odd`; known are auth, rate_limited, overloaded, context_overflow, bad_request, network, timeout, stall and protocol
+        error: unknown error `odd`; known are auth, rate_limited, overloaded, context_overflow, bad_request, network, cut, empty, timeout, stall and protocol
         error: expected ATTEMPT/MAX, found `2`
         error: expected a cue: text, thought, tool, usage, pause, retry, error, end or step
     "#]]

@@ -44,9 +44,9 @@ async fn passing_trouble_is_retried_and_announced() {
         good(),
     ];
     expect![[r#"
-        retry 2/4 Some(529) anthropic/claude-sonnet-4-5: overloaded (HTTP 529): Overloaded
-        retry 3/4 Some(500) anthropic/claude-sonnet-4-5: overloaded (HTTP 500): oops
-        retry 4/4 Some(429) anthropic/claude-sonnet-4-5: rate limited (HTTP 429), asks to wait 1 s: slow
+        retry 2/5 Some(529) anthropic/claude-sonnet-4-5: overloaded (HTTP 529): Overloaded
+        retry 3/5 Some(500) anthropic/claude-sonnet-4-5: overloaded (HTTP 500): oops
+        retry 4/5 Some(429) anthropic/claude-sonnet-4-5: rate limited (HTTP 429), asks to wait 1 s: slow
         Usage(Usage { input: 3, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         text half
         Done { stop: EndTurn }
@@ -114,17 +114,18 @@ async fn lasting_trouble_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn an_error_before_the_first_word_is_retried_and_after_it_is_not() {
+async fn an_error_is_retried_before_the_first_word_and_after_it() {
     let before = torn(&[START, BUSY].concat(), 50);
     let after = torn(&[START, WORD, BUSY].concat(), 50);
+    let limits = Limits { attempts: 2, ..limits() };
     expect![[r#"
         Usage(Usage { input: 3, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
-        retry 2/4 None anthropic/claude-sonnet-4-5: overloaded: Overloaded
+        retry 2/2 None anthropic/claude-sonnet-4-5: overloaded: Overloaded
         Usage(Usage { input: 3, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         text half
         error anthropic/claude-sonnet-4-5: overloaded: Overloaded | the provider has trouble: try again soon, or switch the model
         2 request(s)
-    "#]].assert_eq(&told(vec![before, after], limits()).await);
+    "#]].assert_eq(&told(vec![before, after], limits).await);
 }
 
 #[tokio::test]
@@ -156,10 +157,10 @@ async fn a_cut_stream_keeps_what_arrived_and_is_an_error() {
     let bytes = [START, WORD].concat().into_bytes();
     for end in [End::Cut, End::Proper] {
         let server = Server::start(vec![Play::Stream(vec![bytes.clone()], end)]).await;
-        let model = model_at(&server.url, MODEL, limits());
+        let model = model_at(&server.url, MODEL, Limits { attempts: 1, ..limits() });
         let deltas = stream(&*model, hello()).await;
         assert_eq!(deltas[1], Ok(Delta::Text("half".to_owned())));
-        assert_eq!(deltas[2].as_ref().unwrap_err().kind, ErrorKind::Network);
+        assert_eq!(deltas[2].as_ref().unwrap_err().kind, ErrorKind::Cut);
     }
 }
 
@@ -168,7 +169,7 @@ async fn silence_ends_by_watchdog() {
     let tiny = Duration::from_millis(60);
     let bytes = [START, WORD].concat().into_bytes();
     let server = Server::start(vec![Play::Stream(vec![bytes], End::Stall)]).await;
-    let model = model_at(&server.url, MODEL, Limits { idle: tiny, ..limits() });
+    let model = model_at(&server.url, MODEL, Limits { idle: tiny, attempts: 1, ..limits() });
     let deltas = stream(&*model, hello()).await;
     assert_eq!(deltas[1], Ok(Delta::Text("half".to_owned())));
     assert_eq!(deltas[2].as_ref().unwrap_err().kind, ErrorKind::Timeout { which: Wait::Idle });
@@ -179,7 +180,7 @@ async fn silence_ends_by_watchdog() {
     let model = model_at(&server.url, MODEL, Limits { first_byte: tiny, attempts: 2, ..limits() });
     expect![[r#"
         retry 2/2 None anthropic/claude-sonnet-4-5: no answer in time: nothing arrived for 60 ms
-        error anthropic/claude-sonnet-4-5: no answer in time: nothing arrived for 60 ms | send the prompt again; if it keeps happening, switch the model or check the server
+        error anthropic/claude-sonnet-4-5: no answer in time: nothing arrived for 60 ms | send the prompt again; if it keeps happening, switch the model or check the server; `[network]` in the settings sets how long is waited
     "#]].assert_eq(&shown(&stream(&*model, hello()).await));
     server.client_gone().await;
     server.client_gone().await;

@@ -50,7 +50,7 @@ data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAI
 "#,
     ];
     let server = Server::start(ends.map(|text| torn(text, 30)).into()).await;
-    let model = model_at(&server.url, "gemini/gemini-2.5-pro", limits());
+    let model = model_at(&server.url, "gemini/gemini-2.5-pro", models::Limits { attempts: 1, ..limits() });
     let mut all = String::new();
     for _ in ends {
         all.push_str(&shown(&stream(&*model, hello()).await));

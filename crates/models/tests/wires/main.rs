@@ -5,6 +5,7 @@
 mod anthropic;
 mod failures;
 mod gemini;
+mod heals;
 mod keys;
 mod listing;
 mod openai_chat;

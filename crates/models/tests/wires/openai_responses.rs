@@ -107,7 +107,7 @@ data: {"type":"error","code":"rate_limit_exceeded","message":"Slow down."}
 "#,
     ];
     let server = Server::start(ends.map(|text| torn(text, 30)).into()).await;
-    let model = model_at(&server.url, "openai-responses/gpt-5", limits());
+    let model = model_at(&server.url, "openai-responses/gpt-5", models::Limits { attempts: 1, ..limits() });
     let mut all = String::new();
     for _ in ends {
         all.push_str(&shown(&stream(&*model, hello()).await));

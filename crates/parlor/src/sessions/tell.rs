@@ -178,7 +178,12 @@ fn show_entry(out: &mut String, state: &State, entry: &Entry, now: Millis, paint
             match message.finish {
                 None => put(out, format_args!("{}", paint.dim("(under way)"))),
                 Some(Finish::Interrupted) => put(out, format_args!("{}", paint.dim("(cut off)"))),
-                Some(_) => {}
+                Some(Finish::Cut) => put(out, format_args!("{}", paint.dim("(cut off, said anew below)"))),
+                Some(Finish::Refused) => {
+                    put(out, format_args!("{}", paint.dim("(the model declined to answer)")));
+                }
+                Some(Finish::Length) => put(out, format_args!("{}", paint.dim("(cut: the model's limit)"))),
+                Some(Finish::Complete | Finish::Failed) => {}
             }
         }
         EntryKind::Compaction(compaction) => {

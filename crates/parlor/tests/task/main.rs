@@ -7,6 +7,7 @@ mod agents;
 mod doctor;
 mod ends;
 mod headless;
+mod heals;
 mod login;
 mod pages;
 mod peers;

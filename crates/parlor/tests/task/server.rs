@@ -1,11 +1,11 @@
 //! A provider on loopback: plays a story over its wire, and refuses a request that does not carry all that happened so far.
 
 use crate::project::KEY;
-use crate::story::{self, Say};
+use crate::story::{self, Ends, Say};
 use crate::wire::{SIGNATURE, Wire};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -103,7 +103,12 @@ fn serve(
         Ok(stream) => {
             drop(told);
             let sent = send(socket, &stream);
-            if story.get(at).is_some_and(|say| say.stalls) {
+            let ends = story.get(at).map(|say| say.ends);
+            if ends == Some(Ends::Cut) {
+                sent?;
+                return socket.shutdown(Shutdown::Both);
+            }
+            if ends == Some(Ends::Stalled) {
                 // Until the client closes its end, in whatever way.
                 let _ = sent.and_then(|()| socket.read_to_end(&mut Vec::new()));
                 everything.lock().unwrap().left += 1;
@@ -161,16 +166,24 @@ fn look(
     }
     story::check(story, at, &wire.heard(body)?)?;
     let signed = body.to_string().matches(SIGNATURE).count();
-    if wire.wants_signature() && signed != at {
+    // What was cut does not go back.
+    let whole = story.iter().take(at).filter(|say| !say.ends.breaks()).count();
+    if wire.wants_signature() && signed != whole {
         return Err(format!("request {at} brings {signed} signatures back"));
     }
     let say = story.get(at).ok_or("asked once more than there is to say")?;
     let mut stream = wire.stream(say, at);
-    if say.stalls {
+    if say.ends.breaks() {
         // Up to the event with the words.
         let words = stream.find(say.text).ok_or("the words are not in the stream")?;
-        let end = stream[words..].find("\n\n").ok_or("no end of an event")?;
-        stream.truncate(words + end + 2);
+        let gap = if stream.contains("\r\n\r\n") { "\r\n\r\n" } else { "\n\n" };
+        let end = stream[words..].find(gap).ok_or("no end of an event")?;
+        stream.truncate(words + end + gap.len());
+        // This wire gives a reason to end with the last words.
+        stream = stream.replace(r#""finishReason":"STOP","#, "");
+        if say.ends == Ends::InError {
+            stream.push_str(&wire.trouble());
+        }
     }
     Ok(stream)
 }

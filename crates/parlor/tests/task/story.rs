@@ -11,21 +11,47 @@ pub(crate) struct Say {
     pub(crate) call: Option<(&'static str, Value)>,
     /// What the result of the call must hold.
     pub(crate) gives: &'static str,
-    /// Whether nothing more comes after the words, not even an end.
-    pub(crate) stalls: bool,
+    pub(crate) ends: Ends,
+}
+
+/// How an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    Well,
+    /// Nothing more comes after the words, not even an end.
+    Stalled,
+    /// The connection breaks after the words.
+    Cut,
+    /// The provider says after the words that it has trouble.
+    InError,
+    /// The answer's limit is reached.
+    AtLimit,
+    /// The provider declines.
+    Refused,
+}
+
+impl Ends {
+    /// Whether only the words come.
+    pub(crate) fn breaks(self) -> bool {
+        matches!(self, Ends::Stalled | Ends::Cut | Ends::InError)
+    }
 }
 
 impl Say {
     pub(crate) fn call(text: &'static str, tool: &'static str, args: Value, gives: &'static str) -> Say {
-        Say { text, call: Some((tool, args)), gives, stalls: false }
+        Say { text, call: Some((tool, args)), gives, ends: Ends::Well }
     }
 
     pub(crate) fn words(text: &'static str) -> Say {
-        Say { text, call: None, gives: "", stalls: false }
+        Say { text, call: None, gives: "", ends: Ends::Well }
     }
 
     pub(crate) fn stall(text: &'static str) -> Say {
-        Say { stalls: true, ..Say::words(text) }
+        Say::ending(text, Ends::Stalled)
+    }
+
+    pub(crate) fn ending(text: &'static str, ends: Ends) -> Say {
+        Say { ends, ..Say::words(text) }
     }
 }
 

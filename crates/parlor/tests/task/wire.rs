@@ -3,7 +3,7 @@
 //! Written from the providers' documents and not from our own lowering, so that a mistake there shows.
 
 use crate::project::KEY;
-use crate::story::Say;
+use crate::story::{Ends, Say};
 use serde_json::{Value, json};
 
 /// What a model that thinks must get back unchanged.
@@ -151,6 +151,23 @@ impl Wire {
         matches!(self, Wire::Anthropic | Wire::OpenAiResponses | Wire::Gemini)
     }
 
+    /// An event that says that the provider has trouble.
+    pub(crate) fn trouble(self) -> String {
+        match self {
+            Wire::Anthropic => named(&[
+                json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
+            ]),
+            Wire::OpenAiChat | Wire::Local => {
+                unnamed(&[json!({ "error": { "message": "Overloaded", "code": 503 } })])
+            }
+            Wire::OpenAiResponses => named(&[json!({ "type": "response.failed",
+                "response": { "error": { "code": "server_error", "message": "Overloaded" } } })]),
+            Wire::Gemini => unnamed(&[
+                json!({ "error": { "code": 503, "message": "Overloaded", "status": "UNAVAILABLE" } }),
+            ]),
+        }
+    }
+
     /// One step as an event stream; arguments come in two pieces where the wire has pieces.
     pub(crate) fn stream(self, say: &Say, at: usize) -> String {
         match self {
@@ -183,7 +200,12 @@ fn anthropic(say: &Say, at: usize) -> String {
         }
         events.push(json!({ "type": "content_block_stop", "index": 2 }));
     }
-    let stop = if say.call.is_some() { "tool_use" } else { "end_turn" };
+    let stop = match say.ends {
+        Ends::AtLimit => "max_tokens",
+        Ends::Refused => "refusal",
+        _ if say.call.is_some() => "tool_use",
+        _ => "end_turn",
+    };
     events.push(json!({ "type": "message_delta", "delta": { "stop_reason": stop }, "usage": { "output_tokens": 20 } }));
     events.push(json!({ "type": "message_stop" }));
     named(&events)
@@ -199,7 +221,12 @@ fn chat(say: &Say, at: usize) -> String {
         events.push(delta(json!({ "tool_calls": [start] })));
         events.push(delta(json!({ "tool_calls": [{ "index": 0, "function": { "arguments": rest } }] })));
     }
-    let finish = if say.call.is_some() { "tool_calls" } else { "stop" };
+    let finish = match say.ends {
+        Ends::AtLimit => "length",
+        Ends::Refused => "content_filter",
+        _ if say.call.is_some() => "tool_calls",
+        _ => "stop",
+    };
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": finish }] }));
     events.push(json!({ "choices": [], "usage": { "prompt_tokens": 100 + at, "completion_tokens": 20 } }));
     unnamed(&events) + "data: [DONE]\n\n"
@@ -228,8 +255,20 @@ fn responses(say: &Say, at: usize) -> String {
         events.push(json!({ "type": "response.output_item.done", "output_index": 2, "item": item(&args.to_string()) }));
     }
     let usage = json!({ "input_tokens": 100 + at, "output_tokens": 20 });
-    events
-        .push(json!({ "type": "response.completed", "response": { "status": "completed", "usage": usage } }));
+    let incomplete = match say.ends {
+        Ends::AtLimit => Some("max_output_tokens"),
+        Ends::Refused => Some("content_filter"),
+        _ => None,
+    };
+    events.push(match incomplete {
+        Some(reason) => {
+            json!({ "type": "response.incomplete", "response": { "status": "incomplete", "usage": usage,
+            "incomplete_details": { "reason": reason } } })
+        }
+        None => {
+            json!({ "type": "response.completed", "response": { "status": "completed", "usage": usage } })
+        }
+    });
     named(&events)
 }
 
@@ -242,7 +281,11 @@ fn gemini(say: &Say) -> String {
     let chunks = parts.into_iter().enumerate().map(|(at, part)| {
         let mut candidate = json!({ "content": { "parts": [part], "role": "model" } });
         if at == last {
-            candidate["finishReason"] = json!("STOP");
+            candidate["finishReason"] = json!(match say.ends {
+                Ends::AtLimit => "MAX_TOKENS",
+                Ends::Refused => "SAFETY",
+                _ => "STOP",
+            });
         }
         json!({ "candidates": [candidate], "usageMetadata": { "promptTokenCount": 100, "candidatesTokenCount": 20 } })
     });

@@ -36,7 +36,14 @@ pub fn outcome() -> BoxedStrategy<Outcome> {
 
 /// How a message ends.
 pub fn finish() -> BoxedStrategy<Finish> {
-    one_of(&[Finish::Complete, Finish::Length, Finish::Interrupted, Finish::Failed])
+    one_of(&[
+        Finish::Complete,
+        Finish::Length,
+        Finish::Interrupted,
+        Finish::Failed,
+        Finish::Cut,
+        Finish::Refused,
+    ])
 }
 
 fn retry_kind() -> BoxedStrategy<RetryKind> {

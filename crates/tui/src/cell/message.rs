@@ -90,6 +90,8 @@ fn cut(message: &Message, look: Appearance) -> Vec<Row> {
         }
         Some(Finish::Interrupted) => "… cut here.",
         Some(Finish::Failed) => "… cut here by a failure.",
+        Some(Finish::Cut) => "… cut here: the model was asked again, and says it anew below.",
+        Some(Finish::Refused) => "… the model or its provider declined to answer.",
         Some(Finish::Complete) | None => return Vec::new(),
     };
     wrap_text(text, look.columns, look.theme.style(Role::Warn))

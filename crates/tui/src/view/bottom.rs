@@ -133,7 +133,8 @@ fn working(model: &Model) -> Vec<Row> {
         (_, Some(retry)) => {
             let left = (retry.at.0 + retry.delay_ms).saturating_sub(now.0) / 1_000;
             let (attempt, max) = (retry.attempt, retry.max);
-            format!("{}; trying again in {left}s ({attempt} of {max})", clean_line(&retry.reason))
+            // The reason may be long, and is cut at the edge.
+            format!("asking again in {left}s ({attempt} of {max}): {}", clean_line(&retry.reason))
         }
         (Some(text), None) => clean_line(text),
         (None, None) => "working".to_owned(),

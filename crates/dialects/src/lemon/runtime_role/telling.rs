@@ -8,7 +8,7 @@ use super::super::wire::Frame;
 use super::super::wire::event::{Compaction, Event, EventLine};
 use super::super::wire::message::{AssistantMessage, Message};
 use super::stream::{Draft, Output};
-use crate::narrator::{Came, Narration, Narrator};
+use crate::narrator::{CUT_LINE, Came, Narration, Narrator};
 use crate::session_name;
 use domain::content::{Json, Part, Role, TextKind, Usage};
 use domain::event::{Body, ContextEvent, Finish, Outcome, RunEvent};
@@ -162,6 +162,8 @@ impl Telling {
                 // The person's message is whole before the model is asked, so it is said whole.
                 self.say_whole(cx, lower::user_message(&parts, began));
             }
+            // This wire says it with the end of the message.
+            Narration::Text { text: CUT_LINE, .. } => {}
             Narration::Text { message, text, came, .. } => {
                 self.text(cx, at, message, (TextKind::Text, text), came);
             }

@@ -82,7 +82,10 @@ fn message(session: &SessionId, state: &State, entry: &Entry, runs: &RunNames) -
             text: message.text(),
             run_id: message.run.map(|run| runs.name(session, run)),
             turn_kind: turn_kind(state, message).map(str::to_owned),
-            partial: matches!(message.finish, None | Some(Finish::Interrupted | Finish::Failed)),
+            partial: matches!(
+                message.finish,
+                None | Some(Finish::Interrupted | Finish::Failed | Finish::Cut)
+            ),
             tools: message.tools().filter_map(|tool| state.tool(tool)).map(tool_entry).collect(),
             ..base
         }),

@@ -8,10 +8,12 @@ use super::super::wire::{
 };
 use super::requests::{cancel_line, refusal_error};
 use super::{MAX_REMEMBERED, OpenagentRuntime};
+use crate::narrator::CUT_LINE;
 use crate::session_name;
 use domain::ask::ActionDigest;
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Part, Role};
+use domain::event::Finish;
 use domain::ids::SessionId;
 use domain::session::SessionSummary;
 use domain::state::{EntryKind, Message, State};
@@ -242,7 +244,8 @@ fn lower_loaded(session: &SessionSummary, state: Option<&State>) -> LoadResult {
         let (role, content) = match &entry.kind {
             EntryKind::Message(message) => {
                 blocks += blocks_in(message);
-                (message.role, plain::clean(&message.text()))
+                let cut = if message.finish == Some(Finish::Cut) { CUT_LINE } else { "" };
+                (message.role, plain::clean(&(message.text() + cut)))
             }
             EntryKind::Compaction(compaction) => (Role::System, plain::clean(&compaction.summary)),
             EntryKind::Notice { .. } => continue,
