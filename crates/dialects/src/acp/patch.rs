@@ -18,6 +18,8 @@ pub(super) struct Hunk {
     pub(super) new: String,
     /// The first line of it after the change, counted from 1.
     pub(super) line: u64,
+    /// The file that it is of, where the diff names one.
+    pub(super) file: Option<String>,
 }
 
 /// What a unified diff says.
@@ -42,6 +44,7 @@ struct Open {
 pub(super) fn read(text: &str) -> Patch<'_> {
     let mut patch = Patch::default();
     let mut open: Option<Open> = None;
+    let mut file = None;
     let mut at = 0;
     for whole in text.split_inclusive('\n') {
         let (line, starts_at) = (whole.strip_suffix('\n').unwrap_or(whole), at);
@@ -57,12 +60,15 @@ pub(super) fn read(text: &str) -> Patch<'_> {
         if let Some(head) = head {
             patch.hunks.extend(open.take().map(|open| open.hunk));
             let old = (head.old_from > 0).then(String::new);
-            let hunk = Hunk { old, new: String::new(), line: head.new_from.max(1) };
+            let hunk = Hunk { old, new: String::new(), line: head.new_from.max(1), file: file.clone() };
             let (old_left, new_left) = (head.old_count, head.new_count);
             open = Some(Open { starts_at, hunk, old_left, new_left, last: Side::Both });
             continue;
         }
-        let Some(open) = open.as_mut().filter(|_| !done) else { continue };
+        let Some(open) = open.as_mut().filter(|_| !done) else {
+            file = named(line).or(file);
+            continue;
+        };
         if !open.takes(line) {
             break;
         }
@@ -133,6 +139,16 @@ struct Head {
     old_count: u64,
     new_from: u64,
     new_count: u64,
+}
+
+/// The file that a head of a diff names.
+fn named(line: &str) -> Option<String> {
+    let (name, side) = match line.split_once(' ')? {
+        ("---", name) => (name, "a/"),
+        ("+++", name) => (name, "b/"),
+        _ => return None,
+    };
+    (name != "/dev/null").then(|| name.strip_prefix(side).unwrap_or(name).to_owned())
 }
 
 /// `@@ -1,2 +3,4 @@`; a count of one may be left out.
@@ -215,6 +231,15 @@ mod tests {
             Some("a")
         );
         assert_eq!(read("just words"), Patch::default());
+    }
+
+    #[test]
+    fn a_patch_of_several_files_says_of_which_each_place_is() {
+        let text = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,1 @@\n-- gone\n-+++ gone\n+one\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+hi\n\
+                    --- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n";
+        let files: Vec<_> = read(text).hunks.into_iter().map(|hunk| (hunk.file, hunk.new)).collect();
+        let named = |file: &str, new: &str| (Some(file.to_owned()), new.to_owned());
+        assert_eq!(files, [named("a.txt", "one\n"), named("new", "hi\n"), named("old", "")]);
     }
 
     #[test]

@@ -311,11 +311,13 @@ pub(super) fn part_content(part: &Part, cwd: &str, ours: bool) -> Vec<ToolCallCo
     if patch.hunks.is_empty() {
         return blocks::lower_part(part, false).map(block_content).into_iter().collect();
     }
+    let first = patch.hunks.first().and_then(|hunk| hunk.file.clone());
+    let several = patch.hunks.iter().any(|hunk| hunk.file != first);
     let mut whole = ours.then(|| Own { patch: Some(text.clone()), ..Own::default() });
     let diff = |hunk: patch::Hunk| {
         let meta = whole.take().map(|own| Meta { parlor: Some(own), ..Meta::default() });
         ToolCallContent::Diff(Box::new(DiffContent {
-            path: tool_words::absolute(path, cwd),
+            path: tool_words::absolute(hunk.file.as_ref().filter(|_| several).unwrap_or(path), cwd),
             old_text: hunk.old,
             new_text: hunk.new,
             meta,
