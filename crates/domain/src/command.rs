@@ -13,6 +13,10 @@ use crate::tool::ToolResult;
 
 pub use answer::{History, Receipt, Refusal, RefusalKind};
 
+/// The extension command that every agent of ours answers itself: the keys that the person has given are forgotten. The answer is a list
+/// of whose they were.
+pub const FORGET_KEYS: &str = "parlor/forget-keys";
+
 /// Which session a command is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Target {

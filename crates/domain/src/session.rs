@@ -141,6 +141,8 @@ pub struct ModelEntry {
     pub price_input: Option<u64>,
     /// Millionths of a dollar per million tokens written.
     pub price_output: Option<u64>,
+    /// Whether it takes a thinking effort; `None` where nobody knows.
+    pub thinks: Option<bool>,
 }
 
 /// How an MCP server is.

@@ -11,7 +11,10 @@ use crate::person::Hands;
 use crate::port::Reported;
 use crate::skills::{SkillTool, Skills};
 use crate::usage::counted;
-use domain::command::{Command, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
+use domain::command::{
+    Command, FORGET_KEYS, ListCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand,
+};
+use domain::content::Json;
 use domain::event::{Body, Compaction, ContextEvent, SessionEvent, Trigger};
 use domain::ids::SessionId;
 use domain::path_text;
@@ -114,6 +117,13 @@ impl Consulted {
             }
             Command::List(ListCommand::Tools) => Ok(Receipt::Tools(self.tools().await?)),
             Command::Session(SessionCommand::SetTools { tools }) => self.check_tools(tools.as_deref()).await,
+            Command::Extension { name, .. } if name == FORGET_KEYS => {
+                let models = self.setup.models.clone();
+                let forgotten = tokio::task::spawn_blocking(move || models.forget_keys()).await;
+                let broken = |_| Refusal::new(RefusalKind::Internal, "the keys could not be forgotten");
+                let whose = forgotten.map_err(broken)??;
+                Ok(Receipt::Extension(Json::verbatim(serde_json::json!(whose).to_string())))
+            }
             Command::Extension { name, payload } => {
                 let Some(known) = self.setup.config.extensions.get(&name) else {
                     let what = format!("there is no extension command {name}");

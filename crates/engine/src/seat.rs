@@ -6,7 +6,7 @@ use crate::offered::OpenCalls;
 use crate::port::Unwritten;
 use crate::secrets::Known;
 use domain::ask::Closing;
-use domain::command::Refusal;
+use domain::command::{Refusal, RefusalKind};
 use domain::ids::{AskId, RunId};
 use domain::session::{ModelEntry, ModelRef};
 use models::Model;
@@ -38,6 +38,14 @@ pub trait ModelSource: Send + Sync {
     fn check<'a>(&'a self, model: &'a ModelRef) -> tools::BoxFuture<'a, Result<(), Refusal>> {
         let _ = model;
         Box::pin(async { Ok(()) })
+    }
+
+    /// Forgets the keys that the person has given; whose they were. What is used from here on was given otherwise. Reads and writes files.
+    ///
+    /// # Errors
+    /// When none are kept here, or they cannot be removed.
+    fn forget_keys(&self) -> Result<Vec<String>, Refusal> {
+        Err(Refusal::new(RefusalKind::Unsupported, "no keys are kept here"))
     }
 
     /// The models there are. May ask servers; takes a bounded time.

@@ -32,7 +32,7 @@ use domain::command::{
 use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
 use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
-use domain::ids::{EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
+use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
 use domain::session::{Effort, Origin, Policy};
@@ -133,6 +133,8 @@ struct Ui {
     answers: Answers,
     standing: Standing,
     files: UiFiles,
+    /// Open asks that it cannot be asked, though it can answer others.
+    deaf_to: BTreeSet<(SessionId, AskId)>,
 }
 
 /// What to do when the engine settles a command.
@@ -240,6 +242,7 @@ impl Core {
                     answers,
                     standing,
                     files: UiFiles::default(),
+                    deaf_to: BTreeSet::new(),
                 };
                 self.arrived(ui, fresh);
             }
@@ -254,6 +257,11 @@ impl Core {
                 }
             }
             In::FileDone { ui, id, with } => self.file_done(ui, id, with),
+            In::CannotAnswer { ui, session, ask } => self.cannot_answer(ui, &session, ask),
+            In::Keep { session } => {
+                let session = self.here(&session);
+                self.out.push(Out::Keep { session });
+            }
             In::Servers { ui, session, servers } => self.take_servers(ui, &session, servers),
             In::Command { ui, ticket, target, command } => {
                 self.take_command(ui, ticket, target, command);

@@ -382,7 +382,10 @@ impl Shell {
                 }
             }
             Inbox::Idle(waiting) => self.idle.push(waiting),
-            Inbox::Farewell(ui, waiting) => self.farewells.push((ui, waiting)),
+            Inbox::Farewell(ui, waiting) => {
+                self.with_seat(ui, Seat::last_word);
+                self.farewells.push((ui, waiting));
+            }
             Inbox::Present(asking) => {
                 let _ = asking.send(self.core.present());
             }

@@ -266,7 +266,11 @@ impl Runtime {
                     lines.push(serde_json::from_str(&line).unwrap());
                 }
                 RuntimeEffect::Link(LinkEffect::Close(reason)) => panic!("closed: {reason:?}"),
-                RuntimeEffect::Link(_) | RuntimeEffect::FileDone { .. } | RuntimeEffect::Servers { .. } => {}
+                RuntimeEffect::Link(_)
+                | RuntimeEffect::FileDone { .. }
+                | RuntimeEffect::Servers { .. }
+                | RuntimeEffect::CannotAnswer { .. }
+                | RuntimeEffect::Keep { .. } => {}
             }
         }
         (lines, commands)

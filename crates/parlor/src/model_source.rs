@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalogue of models, with the one that is used when none is named.
 pub(crate) struct Source {
-    catalog: Catalog,
+    /// Another one once the kept keys are forgotten.
+    catalog: Mutex<Arc<Catalog>>,
     default: String,
     open: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
@@ -24,7 +25,11 @@ impl Source {
             Some(wanted) => catalog.resolve(wanted)?,
             None => catalog.choose().await,
         };
-        let source = Source { catalog, default: default.to_string(), open: Mutex::new(BTreeMap::new()) };
+        let source = Source {
+            catalog: Mutex::new(Arc::new(catalog)),
+            default: default.to_string(),
+            open: Mutex::new(BTreeMap::new()),
+        };
         source.opened(&source.default.clone())?;
         Ok(source)
     }
@@ -39,7 +44,7 @@ impl Source {
 
     /// Models that are known without asking anybody.
     pub(crate) fn known_models(&self) -> Vec<ModelRef> {
-        let known = self.catalog.known().into_iter();
+        let known = self.catalog().known().into_iter();
         known.map(|name| ModelRef { provider: name.provider, name: name.name }).collect()
     }
 
@@ -48,12 +53,16 @@ impl Source {
         self.opened(&self.default).is_ok_and(|model| model.info().thinking)
     }
 
+    fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn opened(&self, name: &str) -> Result<Arc<dyn Model>, CatalogError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = open.get(name) {
             return Ok(model.clone());
         }
-        let model = self.catalog.open(name)?;
+        let model = self.catalog().open(name)?;
         open.insert(name.to_owned(), model.clone());
         Ok(model)
     }
@@ -65,7 +74,7 @@ impl ModelSource for Source {
             Some(provider) => format!("{provider}/{name}"),
             None => name.to_owned(),
         };
-        let found = self.catalog.resolve(&text).map_err(|why| refused(&why))?;
+        let found = self.catalog().resolve(&text).map_err(|why| refused(&why))?;
         Ok(ModelRef { provider: found.provider, name: found.name })
     }
 
@@ -77,13 +86,25 @@ impl ModelSource for Source {
     fn check<'a>(&'a self, model: &'a ModelRef) -> tools::BoxFuture<'a, Result<(), Refusal>> {
         Box::pin(async {
             let name = ModelName::new(model.provider.clone(), model.name.clone());
-            self.catalog.check(&name).await.map_err(|why| refused(&why))
+            self.catalog().check(&name).await.map_err(|why| refused(&why))
         })
+    }
+
+    fn forget_keys(&self) -> Result<Vec<String>, Refusal> {
+        let whose = keys::read().into_keys().collect();
+        keys::forget_all().map_err(|why| {
+            Refusal::new(RefusalKind::Storage, format!("the kept keys could not be removed: {why:#}"))
+                .hint("`parlor logout --all` in a terminal")
+        })?;
+        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys::catalog());
+        // What was opened holds its key.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(whose)
     }
 
     fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {
         Box::pin(async {
-            let listing = self.catalog.list().await;
+            let listing = self.catalog().list().await;
             let price = |dollars: f64| {
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -99,6 +120,7 @@ impl ModelSource for Source {
                 max_output: listed.info.max_output.map(u64::from),
                 price_input: listed.info.price.as_ref().map(|p| price(p.input)),
                 price_output: listed.info.price.as_ref().map(|p| price(p.output)),
+                thinks: Some(listed.info.thinking),
             };
             listing.models.into_iter().map(entry).collect()
         })

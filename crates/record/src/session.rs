@@ -117,6 +117,8 @@ struct ModelEntryMirror {
     price_input: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     price_output: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thinks: Option<bool>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use crate::item::Item;
 use crate::line::Lane;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::fact::Fact;
-use domain::ids::Millis;
+use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use domain::ui_files::{FileAnswer, FileRequestId};
@@ -80,6 +80,16 @@ impl RuntimeCx<'_> {
     /// The peer has done what was wanted with a file, or could not.
     pub fn file_done(&mut self, id: FileRequestId, with: FileAnswer) {
         self.effects.push(RuntimeEffect::FileDone { id, with });
+    }
+
+    /// The peer cannot be asked this, though it was: whoever else can answer still may.
+    pub fn cannot_answer(&mut self, session: SessionId, ask: AskId) {
+        self.effects.push(RuntimeEffect::CannotAnswer { session, ask });
+    }
+
+    /// The peer may come back to this session by its id: it is kept, also if nothing is said in it.
+    pub fn keep(&mut self, session: SessionId) {
+        self.effects.push(RuntimeEffect::Keep { session });
     }
 
     /// Says that a signal cannot be said on this wire.

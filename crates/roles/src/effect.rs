@@ -7,7 +7,7 @@ use crate::line::Lane;
 use domain::command::{Command, Receipt, Refusal, Target};
 use domain::fact::Fact;
 use domain::given_server::GivenServer;
-use domain::ids::SessionId;
+use domain::ids::{AskId, SessionId};
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use domain::ui_files::{FileAnswer, FileRequestId};
@@ -95,6 +95,10 @@ pub enum RuntimeEffect {
     FileDone { id: FileRequestId, with: FileAnswer },
     /// The UI brings MCP servers for a session that this link sees, in the place of those that it brought before.
     Servers { session: SessionId, servers: Vec<GivenServer> },
+    /// The peer cannot be asked this, though it was: whoever else can answer still may.
+    CannotAnswer { session: SessionId, ask: AskId },
+    /// The peer knows this session by its id and may come back to it: it is kept, also if nothing is said in it.
+    Keep { session: SessionId },
     /// Something of the link.
     Link(LinkEffect),
 }
@@ -132,7 +136,9 @@ impl RoleEffect for RuntimeEffect {
             RuntimeEffect::Link(effect) => Some(effect),
             RuntimeEffect::Command { .. }
             | RuntimeEffect::FileDone { .. }
-            | RuntimeEffect::Servers { .. } => None,
+            | RuntimeEffect::Servers { .. }
+            | RuntimeEffect::CannotAnswer { .. }
+            | RuntimeEffect::Keep { .. } => None,
         }
     }
 }

@@ -92,6 +92,8 @@ pub trait RuntimeRole: Send {
     );
     /// A timer ran out.
     fn timer(&mut self, _cx: &mut RuntimeCx<'_>, _key: TimerKey) {}
+    /// The peer has closed its end of the link, and may still read: what it is due is told before it counts as gone.
+    fn last_word(&mut self, _cx: &mut RuntimeCx<'_>) {}
     /// The peer is gone.
     fn closed(&mut self, _cx: &mut RuntimeCx<'_>) {}
     /// What asks the peer can answer: nobody is asked on a wire that cannot carry the question.

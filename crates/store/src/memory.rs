@@ -166,6 +166,7 @@ impl Store for MemoryStore {
             })
             .filter(|kept| words.as_ref().is_none_or(|words| kept.mentions(words)))
             .map(|kept| kept.projection.summary().clone())
+            .filter(|summary| !summary.is_untouched())
             .collect();
         sessions.sort_by_key(|session| Reverse(session.updated_at));
         sessions.truncate(listing.limit.unwrap_or(usize::MAX));

@@ -97,8 +97,13 @@ fn lists_are_newest_first_by_project_with_a_limit() {
                 project: project.into(),
                 parent: None,
             });
-            keep(store, number, vec![open]);
+            let mut bodies = vec![open];
+            bodies.extend(said(1, Role::User, "hello"));
+            keep(store, number, bodies);
         }
+        // One in which nothing was said is there for who knows its id, and in no list.
+        keep(store, 6, vec![opened()]);
+        assert!(store.summary(&SessionId::from_number(6)).unwrap().is_untouched());
         let empty = SessionId::from_number(77);
         store.create(&empty).unwrap();
         let names = |listing: &Listing| -> Vec<String> {

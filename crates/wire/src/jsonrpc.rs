@@ -19,7 +19,7 @@ use crate::depth::TooDeep;
 use crate::{BadId, WireId};
 
 pub use classify::{classify, inspect};
-pub use head::request_id_in_head;
+pub use head::{request_id_in_head, response_id_in_head};
 pub use write::{error, notification, one_line, request, result};
 
 /// The line is not JSON.

@@ -5,7 +5,7 @@ use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::{Body, Event};
 use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
-use domain::ids::{Ids, Millis, SessionId};
+use domain::ids::{AskId, Ids, Millis, SessionId};
 use domain::port::Ticket;
 use domain::session::ModelRef;
 use domain::signal::{Board, Signal};
@@ -32,6 +32,10 @@ pub(crate) struct RuntimeBench {
     wanted: Vec<(Ticket, Target, Command)>,
     /// Commands that the hub has not settled.
     open: BTreeSet<Ticket>,
+    /// Questions that the peer cannot be asked.
+    pub(crate) unanswerable: Vec<AskId>,
+    /// Sessions that the peer may come back to.
+    pub(crate) kept: Vec<SessionId>,
     /// What the peer said about files.
     pub(crate) files: Vec<(FileRequestId, FileAnswer)>,
     /// The MCP servers that the peer brought.
@@ -63,6 +67,8 @@ impl RuntimeBench {
             wanted: Vec::new(),
             open: BTreeSet::new(),
             files: Vec::new(),
+            unanswerable: Vec::new(),
+            kept: Vec::new(),
             given: Vec::new(),
         };
         bench.call(|role, cx| role.open(cx, greeting));
@@ -89,6 +95,8 @@ impl RuntimeBench {
                     self.wanted.push((ticket, target, command));
                 }
                 RuntimeEffect::FileDone { id, with } => self.files.push((id, with)),
+                RuntimeEffect::CannotAnswer { ask, .. } => self.unanswerable.push(ask),
+                RuntimeEffect::Keep { session } => self.kept.push(session),
                 RuntimeEffect::Servers { session, servers } => self.given.push((session, servers)),
                 RuntimeEffect::Link(effect) => self.link.take(self.now, effect),
             }

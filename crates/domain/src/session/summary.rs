@@ -46,6 +46,11 @@ impl SessionSummary {
         }
     }
 
+    /// Whether nothing was ever said in it, and nobody gave it a title: it is there for whoever knows its id, and in no list.
+    pub fn is_untouched(&self) -> bool {
+        self.messages == 0 && self.last_run.is_none() && self.title == UNTITLED
+    }
+
     /// Of a session as it stands.
     pub fn of(id: &SessionId, state: &State) -> SessionSummary {
         SessionSummary {

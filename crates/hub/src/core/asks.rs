@@ -119,9 +119,23 @@ impl Core {
         let asks: Vec<(AskId, bool)> =
             live.state.asks.iter().map(|ask| (ask.id, matches!(ask.kind, AskKind::Consent(_)))).collect();
         for (ask, consent) in asks {
-            if !self.attended(session, consent) {
+            if !self.is_asked(session, consent, ask) {
                 self.close_ask(session, ask, Closing::Unattended, None);
             }
         }
+    }
+
+    /// A UI was asked and cannot be: the question stays open for others who can answer, and is over where there are none.
+    pub(super) fn cannot_answer(&mut self, ui: UiId, session: &SessionId, ask: AskId) {
+        let session = self.here(session);
+        let Self { uis, sessions, .. } = self;
+        let Some(seat) = uis.get_mut(&ui) else { return };
+        // Only what is open is remembered.
+        let is_open = |(session, ask): &(SessionId, AskId)| {
+            sessions.get(session).is_some_and(|live| live.state.ask(*ask).is_some())
+        };
+        seat.deaf_to.insert((session.clone(), ask));
+        seat.deaf_to.retain(is_open);
+        self.unattended(&session);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Core, Out, Ui};
 use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, SessionCommand, ShellCommand};
-use domain::ids::{SessionId, UiId};
+use domain::ids::{AskId, SessionId, UiId};
 
 /// What a UI may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -119,6 +119,16 @@ impl Core {
         self.uis.values().any(|seat| {
             let answers = if consent { seat.answers.consent } else { seat.answers.other };
             answers && seat.seen.contains(session) && seat.standing != Standing::Observer
+        })
+    }
+
+    /// Whether anybody who sees the session can answer this ask.
+    pub(super) fn is_asked(&self, session: &SessionId, consent: bool, ask: AskId) -> bool {
+        let about = (session.clone(), ask);
+        self.uis.values().any(|seat| {
+            let answers = if consent { seat.answers.consent } else { seat.answers.other };
+            let may = answers && seat.standing != Standing::Observer && !seat.deaf_to.contains(&about);
+            may && seat.seen.contains(session)
         })
     }
 

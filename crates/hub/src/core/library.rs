@@ -268,12 +268,16 @@ impl Core {
                     sessions: session.map(|session| self.here(session)).into_iter().collect(),
                 }
             }
+            In::CannotAnswer { ui, session, .. } => {
+                Concerns { ui: Some(*ui), sessions: vec![self.here(session)] }
+            }
             In::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
             In::Arrived { .. }
             | In::Answers { .. }
             | In::Files { .. }
             | In::FileDone { .. }
             | In::Servers { .. }
+            | In::Keep { .. }
             | In::Mirror { .. }
             | In::MirrorEvent { .. }
             | In::Abilities(_)

@@ -5,7 +5,7 @@ use domain::command::{Command, Receipt, Refusal, Target};
 use domain::event::Event;
 use domain::fact::Fact;
 use domain::given_server::GivenServer;
-use domain::ids::{Millis, SessionId, UiId};
+use domain::ids::{AskId, Millis, SessionId, UiId};
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::signal::{Board, Signal};
 use domain::state::State;
@@ -36,6 +36,10 @@ pub enum In {
     FileDone { ui: UiId, id: FileRequestId, with: FileAnswer },
     /// A UI brings MCP servers for a session.
     Servers { ui: UiId, session: SessionId, servers: Vec<GivenServer> },
+    /// A UI cannot be asked something, though it was.
+    CannotAnswer { ui: UiId, session: SessionId, ask: AskId },
+    /// A UI may come back to a session by its id.
+    Keep { session: SessionId },
     /// A UI wants something.
     Command {
         ui: UiId,
@@ -121,6 +125,10 @@ pub enum Out {
         session: SessionId,
         id: FileRequestId,
         request: FileRequest,
+    },
+    /// Keep a session, also if nothing is said in it.
+    Keep {
+        session: SessionId,
     },
     /// A command of a UI is settled.
     Settle {

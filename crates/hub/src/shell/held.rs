@@ -117,6 +117,8 @@ fn weight(input: &In) -> usize {
         | In::Files { .. }
         | In::FileDone { .. }
         | In::Servers { .. }
+        | In::CannotAnswer { .. }
+        | In::Keep { .. }
         | In::Left { .. }
         | In::Report(_)
         | In::Mirror { .. }

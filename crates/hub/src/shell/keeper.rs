@@ -162,6 +162,15 @@ impl Keeper {
         }
     }
 
+    /// Somebody may come back to a session by its id: it is kept as if something was said in it.
+    pub(super) fn keep(&mut self, session: &SessionId) {
+        let Some(account) = self.accounts.get_mut(session) else { return };
+        account.said = true;
+        if self.keeping == Keeping::First && !account.overdue && account.gap.is_none() {
+            account.due = account.due.max(account.events.last().map(|event| event.seq));
+        }
+    }
+
     /// The sessions whose batches are to be asked for now, at the end of a round.
     pub(super) fn asks(&mut self) -> Vec<SessionId> {
         for (session, account) in &mut self.accounts {

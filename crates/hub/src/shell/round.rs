@@ -108,6 +108,7 @@ impl Shell {
                 Out::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
                 Out::Abilities { ui } => self.tell(ui, Tell::Abilities),
                 Out::Signal { ui, session, signal } => self.tell(ui, Tell::Signal(session, signal)),
+                Out::Keep { session } => self.keeper.keep(&session),
                 Out::File { ui, session, id, request } => self.tell(ui, Tell::File { session, id, request }),
                 Out::Settle { ui, ticket: START, with, .. } => {
                     let (after, refused) = (appended.iter().cloned().collect(), with.err());

@@ -380,6 +380,12 @@ impl Seat {
         seat.call(round, |role, cx| role.line(cx, lane, line))
     }
 
+    /// The UI has closed its end of the link.
+    pub(super) fn last_word(&mut self, round: &mut Round<'_>) -> bool {
+        let Kind::Role(seat) = &mut self.kind else { return true };
+        seat.stays || seat.call(round, |role, cx| role.last_word(cx))
+    }
+
     /// A connection ended; `false` when it was the one that the UI lives on.
     pub(super) fn disconnected(&mut self, round: &mut Round<'_>, lane: Lane) -> bool {
         let Kind::Role(seat) = &mut self.kind else { return true };
@@ -446,6 +452,10 @@ impl RoleSeat {
                 RuntimeEffect::Servers { session, servers } => {
                     round.work.push_back(In::Servers { ui, session, servers });
                 }
+                RuntimeEffect::CannotAnswer { session, ask } => {
+                    round.work.push_back(In::CannotAnswer { ui, session, ask });
+                }
+                RuntimeEffect::Keep { session } => round.work.push_back(In::Keep { session }),
                 RuntimeEffect::FileDone { id, with } => {
                     round.work.push_back(In::FileDone { ui, id, with });
                 }

@@ -41,7 +41,14 @@ impl ModelSource for Script {
     fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {
         let model = ModelRef { provider: "scripted".to_owned(), name: "script".to_owned() };
         let (context_window, max_output) = (Some(200_000), None);
-        let entry = ModelEntry { model, context_window, max_output, price_input: None, price_output: None };
+        let entry = ModelEntry {
+            model,
+            context_window,
+            max_output,
+            price_input: None,
+            price_output: None,
+            thinks: None,
+        };
         Box::pin(async { vec![entry] })
     }
 }

@@ -57,15 +57,18 @@ fn of_session() -> BoxedStrategy<Receipt> {
 }
 
 fn of_lists() -> BoxedStrategy<Receipt> {
-    let model = (model_ref(), maybe(number()), maybe(number()), maybe(number()), maybe(number())).prop_map(
-        |(model, context_window, max_output, price_input, price_output)| ModelEntry {
-            model,
-            context_window,
-            max_output,
-            price_input,
-            price_output,
-        },
-    );
+    let model =
+        (
+            model_ref(),
+            maybe(number()),
+            maybe(number()),
+            maybe(number()),
+            maybe(number()),
+            maybe(any::<bool>()),
+        )
+            .prop_map(|(model, context_window, max_output, price_input, price_output, thinks)| {
+                ModelEntry { model, context_window, max_output, price_input, price_output, thinks }
+            });
     let state = prop_oneof![
         one_of(&[
             ServerState::Disabled,

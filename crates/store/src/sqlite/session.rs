@@ -298,12 +298,12 @@ pub(super) fn list(
     };
     let sql = format!(
         "{SUMMARY} WHERE s.last_seq > 0 AND {of_project} AND {found}
-         ORDER BY s.updated_at DESC, s.id DESC LIMIT ?3"
+         ORDER BY s.updated_at DESC, s.id DESC"
     );
-    let limit = listing.limit.map_or(-1, |limit| int(limit as u64));
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![listing.project, query, limit], |row| summary_of(owner, row))?;
-    rows.filter_map(Result::transpose).collect()
+    let rows = statement.query_map(params![listing.project, query], |row| summary_of(owner, row))?;
+    let worth = |read: &Result<SessionSummary>| !read.as_ref().is_ok_and(SessionSummary::is_untouched);
+    rows.filter_map(Result::transpose).filter(worth).take(listing.limit.unwrap_or(usize::MAX)).collect()
 }
 
 /// One session in short.

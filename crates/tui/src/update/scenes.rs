@@ -110,6 +110,7 @@ fn a_model_is_chosen_from_the_list() {
         max_output: None,
         price_input: None,
         price_output: None,
+        thinks: None,
     };
     settle(&mut stage, Receipt::Models { models: vec![entry("small"), entry("large")], current: None });
     stage.ui.sent();

@@ -5,8 +5,32 @@ use crate::WireId;
 
 /// The id of the request that begins like this. `None` if that cannot be seen, or if it is not a request.
 pub fn request_id_in_head(head: &str) -> Option<WireId> {
+    let Head { id, method } = scan(head);
+    id.filter(|_| method)
+}
+
+/// The id of the response that begins like this. `None` if that cannot be seen, or if it may be a request.
+pub fn response_id_in_head(head: &str) -> Option<WireId> {
+    let Head { id, method } = scan(head);
+    id.filter(|_| !method)
+}
+
+#[derive(Default)]
+struct Head {
+    id: Option<WireId>,
+    method: bool,
+}
+
+/// What the beginning of an object says at its root, as far as it goes.
+fn scan(head: &str) -> Head {
+    let mut found = Head::default();
+    let _ = scan_into(head, &mut found);
+    found
+}
+
+/// `None` where the text ends before it is known.
+fn scan_into(head: &str, found: &mut Head) -> Option<()> {
     let bytes = head.as_bytes();
-    let (mut id, mut method) = (None, false);
     let (mut depth, mut at) = (0usize, 0);
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -18,8 +42,8 @@ pub fn request_id_in_head(head: &str) -> Option<WireId> {
                 if depth == 1 && bytes.get(value) == Some(&b':') {
                     let rest = head.get(value + 1..)?.trim_start();
                     match head.get(at..=end)? {
-                        "\"id\"" => id = scalar(rest).and_then(|text| WireId::from_json(text).ok()),
-                        "\"method\"" => method = true,
+                        "\"id\"" => found.id = scalar(rest).and_then(|text| WireId::from_json(text).ok()),
+                        "\"method\"" => found.method = true,
                         _ => {}
                     }
                 }
@@ -27,8 +51,8 @@ pub fn request_id_in_head(head: &str) -> Option<WireId> {
             }
             _ => {}
         }
-        if let (Some(id), true) = (&id, method) {
-            return Some(id.clone());
+        if found.id.is_some() && found.method {
+            return Some(());
         }
         at += 1;
     }

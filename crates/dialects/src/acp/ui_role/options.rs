@@ -88,6 +88,7 @@ impl AgentOptions {
             max_output: None,
             price_input: None,
             price_output: None,
+            thinks: None,
         };
         if let Some(option) = self.model_option() {
             let models = option.choices().map(|choice| entry(lift_model(&choice.value))).collect();

@@ -184,6 +184,7 @@ fn lists() {
         max_output: Some(100),
         price_input: Some(1_500_000),
         price_output: None,
+        thinks: None,
     };
     let models = Receipt::Models { models: vec![entry], current: Some(model("m")) };
     bench.asked(r#"{"id":"2","method":"model.list","params":{"include_details":true}}"#, Ok(models.clone()));

@@ -472,6 +472,7 @@ fn lift_models(list: ModelListResult) -> Vec<ModelEntry> {
             max_output: detail.max_output_tokens,
             price_input: micros(detail.cost_per_1m_input_tokens_usd),
             price_output: micros(detail.cost_per_1m_output_tokens_usd),
+            thinks: None,
         }
     };
     list.models.into_iter().map(entry).collect()

@@ -55,6 +55,7 @@ fn models_are_told_in_order() {
         max_output: None,
         price_input: None,
         price_output: None,
+        thinks: None,
     };
     let models = vec![entry("z", "b"), entry("a", "x"), entry("z", "a")];
     stage.asked(r#"{"type":"list_models"}"#, Ok(Receipt::Models { models, current: None }));

@@ -294,6 +294,7 @@ impl LemonUi {
                 max_output: None,
                 price_input: None,
                 price_output: None,
+                thinks: None,
             })
         });
         let models = models.collect();

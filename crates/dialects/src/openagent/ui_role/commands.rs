@@ -284,6 +284,7 @@ impl OpenagentUi {
             max_output: None,
             price_input: None,
             price_output: None,
+            thinks: None,
         };
         (models.iter().map(|model| entry(lift_model(&model.name))).collect(), current)
     }

@@ -31,6 +31,22 @@ fn an_observer_answers_nothing_and_counts_as_nobody() {
 }
 
 #[test]
+fn a_question_that_one_ui_cannot_be_asked_is_open_for_the_others_and_else_nobodys() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("go");
+    let session = brief.session.clone();
+    bench.arrive(OTHER, Answers::ALL, Standing::Controller);
+    bench.command(OTHER, open(session.clone())).expect("opened");
+    let (_, tool) = bench.propose(&brief);
+    let ask = bench.ask(&brief, tool);
+    let cannot = |ui| In::CannotAnswer { ui, session: session.clone(), ask };
+    bench.step(cannot(TERMINAL));
+    assert_eq!(bench.closings(), [], "the other one can");
+    bench.step(cannot(OTHER));
+    assert_eq!(bench.closings(), [Closing::Unattended]);
+}
+
+#[test]
 fn an_ask_is_open_for_as_long_as_the_most_patient_ui_waits() {
     let waits = |seconds| Answers { deadline: Some(Duration::from_secs(seconds)), ..Answers::ALL };
     let mut bench = Bench::new();

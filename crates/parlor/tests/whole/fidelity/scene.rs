@@ -313,6 +313,7 @@ pub(crate) fn models() -> Vec<ModelEntry> {
         max_output: Some(9_000),
         price_input: Some(3_000_000),
         price_output: Some(15_000_000),
+        thinks: None,
     };
     vec![entry("north", "large", 200_000), entry("north", "small", 64_000), entry("south", "wide", 1_000_000)]
 }

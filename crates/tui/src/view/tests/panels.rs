@@ -26,6 +26,7 @@ fn lists_of_the_runtime() {
             max_output: None,
             price_input: price,
             price_output: price,
+            thinks: None,
         };
         let models = vec![model("small", Some(250_000)), model("large", None)];
         let current = Some(models[1].model.clone());
