@@ -122,16 +122,22 @@ const MAX_BEFORE_SCRIPT: usize = 4;
 /// there, `run SCRIPT.exs -- …` means a lemon runtime on stdio.
 ///
 /// UIs that are told one command to start are told `parlor WORD`, with the word of their wire. Those that let a person log in start that
-/// command in a terminal once more, with `login` behind all that they were told.
+/// command in a terminal once more, with `login` behind all that they were told; `serve --dialect WIRE --stdio` is such a command too.
 pub(crate) fn our_words(mut args: Vec<OsString>) -> Vec<OsString> {
     let word = |dialect: &&Dialect| {
         let command = dialect.description().habits.command;
         command.is_some_and(|command| args.get(1).is_some_and(|first| first == command))
     };
-    if let Some(dialect) = dialects::ALL.iter().find(word) {
-        if args.len() > 2 && args.last().is_some_and(|last| last == LOGIN) {
-            return vec![args.swap_remove(0), LOGIN.into()];
-        }
+    let is_served = args.get(1).is_some_and(|first| first == "serve") && names_commanded_wire(&args);
+    let commanded = dialects::ALL.iter().find(word);
+    if (is_served || commanded.is_some())
+        && let Some(at) = args.iter().skip(2).rposition(|arg| arg == LOGIN)
+    {
+        // What stands behind it is whose key it is.
+        args.drain(1..at + 2);
+        return args;
+    }
+    if let Some(dialect) = commanded {
         let serve = ["serve", "--dialect", dialect.name(), "--stdio"].map(OsString::from);
         args.splice(1..2, serve);
         return args;
@@ -145,6 +151,23 @@ pub(crate) fn our_words(mut args: Vec<OsString>) -> Vec<OsString> {
     let mut words = args.into_iter();
     let program = words.next();
     program.into_iter().chain(serve).chain(words).collect()
+}
+
+/// Whether `--dialect` names a wire whose UIs are told one command.
+fn names_commanded_wire(args: &[OsString]) -> bool {
+    let commanded = |name: &str| {
+        let mut named = dialects::ALL.iter().filter(|dialect| dialect.name() == name);
+        named.any(|dialect| dialect.description().habits.command.is_some())
+    };
+    let mut words = args.iter().filter_map(|arg| arg.to_str()).peekable();
+    while let Some(arg) = words.next() {
+        let value =
+            arg.strip_prefix("--dialect=").or_else(|| words.peek().copied().filter(|_| arg == "--dialect"));
+        if value.is_some_and(|names| names.split(',').any(commanded)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether this is how a UI calls `word SCRIPT --`.
@@ -259,6 +282,29 @@ mod tests {
         {
             assert_eq!(ours(other), other);
         }
+    }
+
+    #[test]
+    fn whatever_starts_us_logs_in_with_one_word_more() {
+        let ours = |text: &str| {
+            let words = our_words(words(text));
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        for started in [
+            "parlor acp",
+            "parlor acp --policy ask",
+            "parlor serve --dialect acp --stdio",
+            "parlor serve --stdio --dialect=acp",
+        ] {
+            assert_eq!(ours(&format!("{started} login")), "parlor login");
+            assert_eq!(ours(&format!("{started} login openai --keep")), "parlor login openai --keep");
+        }
+        assert_eq!(ours("parlor acp --policy ask"), "parlor serve --dialect acp --stdio --policy ask");
+        assert_eq!(
+            ours("parlor serve --dialect codelia --stdio login"),
+            "parlor serve --dialect codelia --stdio login"
+        );
+        assert_eq!(ours("parlor login openai"), "parlor login openai");
     }
 
     #[test]
