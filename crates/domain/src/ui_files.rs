@@ -41,5 +41,8 @@ impl FileRequest {
     }
 }
 
+/// How the reason begins where a UI has the file and what it said was too long to be heard: that is no word that there is none.
+pub const TOO_LONG: &str = "what it holds is too long to be told";
+
 /// The text of a file that was read, nothing for one that was written; or why it could not be done.
 pub type FileAnswer = Result<String, String>;

@@ -6,6 +6,7 @@
 
 use crate::place::Workplace;
 use crate::tool::ToolError;
+use domain::ui_files::TOO_LONG;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -67,12 +68,13 @@ impl Buffers for OneCall {
     }
 
     fn write(&self, path: &Path, text: &str) -> Result<(), String> {
-        self.look_again();
+        self.said().clear();
         self.editor.write(path, text)
     }
 
+    /// A file that it did not have is looked for on the disk again and not here: many show that they were asked for one that is not there.
     fn look_again(&self) {
-        self.said().clear();
+        self.said().retain(|_, said| said.is_err());
     }
 }
 
@@ -106,6 +108,19 @@ impl Workplace {
             // It has stopped answering: from here on the disk counts, which is told.
             Err(_) if !editor.reads() => None,
             read => Some(read.map_err(failed)),
+        }
+    }
+
+    /// The same for a file that is not on the disk: where the editor says that it has none either, there is none.
+    pub(crate) fn held_only(&self, path: &Path) -> Option<Result<String, ToolError>> {
+        let editor = self.editor(path).filter(|editor| editor.reads())?;
+        match editor.read(path) {
+            Ok(text) => Some(Ok(text)),
+            Err(why) if why.starts_with(TOO_LONG) => {
+                let why = format!("is only in the editor, and could not be read there: {why}");
+                Some(Err(ToolError::path(path, why)))
+            }
+            Err(_) => None,
         }
     }
 
@@ -144,6 +159,7 @@ mod tests {
         open: Mutex<BTreeMap<PathBuf, String>>,
         asked: Mutex<Vec<String>>,
         deaf: bool,
+        overlong: bool,
         /// It stops answering with the next request.
         leaving: bool,
         left: AtomicBool,
@@ -165,6 +181,9 @@ mod tests {
         fn read(&self, path: &Path) -> Result<String, String> {
             self.asked.lock().unwrap().push(format!("read {}", path.display()));
             self.left.store(self.leaving, Ordering::Relaxed);
+            if self.overlong {
+                return Err(format!("{}: more than 9 bytes", super::TOO_LONG));
+            }
             if self.deaf || self.leaving {
                 return Err("it did not answer".to_owned());
             }
@@ -270,6 +289,12 @@ mod tests {
         let args = json!({"path": "a.txt", "content": "ours"});
         run_after(&Write, args.clone(), place, still_valid).await.unwrap();
         assert_eq!(editor.asked(), [read("a.txt"), read("a.txt"), write("a.txt")]);
+        run_after(&Write, json!({"path": "new2.txt", "content": "x"}), place, still_valid).await.unwrap();
+        assert_eq!(
+            editor.asked(),
+            [read("new2.txt"), write("new2.txt")],
+            "one that is not there is asked for once"
+        );
         let typed = |tool: &dyn Tool, plan: &Plan| {
             editor.open.lock().unwrap().insert(work.join("a.txt"), "typed\n".to_owned());
             still_valid(tool, plan)
@@ -299,6 +324,20 @@ mod tests {
         run(&Write, json!({"path": "huge.log", "content": "short\n"}), place).await.unwrap();
         assert_eq!(editor.asked(), Vec::<String>::new());
         assert_eq!(std::fs::read_to_string(work.join("huge.log")).unwrap(), "short\n");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_only_the_editor_has_and_cannot_tell_is_neither_missing_nor_written_over() {
+        let Scene { editor, place, .. } = &scene(Editor { overlong: true, ..Editor::default() });
+        for (tool, args) in [
+            (&Read as &dyn Tool, json!({"path": "draft.log"})),
+            (&Edit, json!({"path": "draft.log", "edits": [{"old": "a", "new": "b"}]})),
+            (&Write, json!({"path": "draft.log", "content": "x"})),
+        ] {
+            let failed = run(tool, args, place).await.unwrap_err();
+            assert!(failed.contains("is only in the editor") && failed.contains("too long"), "{failed}");
+        }
+        assert!(!editor.asked().iter().any(|asked| asked.starts_with("write")));
     }
 
     #[tokio::test]

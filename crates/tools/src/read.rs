@@ -95,9 +95,9 @@ fn read(path: &Path, wanted: &Wanted<'_>, place: &Workplace) -> Result<ToolResul
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             // One that was never saved is only there.
-            return match place.held(path) {
-                Some(Ok(text)) => page_of(&text, path, wanted, place),
-                Some(Err(_)) | None => Err(failed(error)),
+            return match place.held_only(path) {
+                Some(text) => page_of(&text?, path, wanted, place),
+                None => Err(failed(error)),
             };
         }
         Err(error) => return Err(failed(error)),

@@ -121,15 +121,14 @@ impl Old {
         if saved.digest.is_some() && saved.text.is_none() {
             return Ok(saved);
         }
-        match place.held(path) {
-            // How it is written down is the editor's business.
-            Some(Ok(text)) => {
+        // What neither the disk nor the editor has is not there.
+        let held = if saved.digest.is_some() { place.held(path) } else { place.held_only(path) };
+        match held.transpose()? {
+            Some(text) => {
                 let digest = Some(digest::hex(text.as_bytes()));
-                Ok(Old { digest, text: Some(text), encoding: Encoding::Utf8 })
+                Ok(Old { digest, text: Some(text), encoding: saved.encoding })
             }
-            // What is not on the disk either is not there.
-            Some(Err(why)) if saved.digest.is_some() => Err(why),
-            Some(Err(_)) | None => Ok(saved),
+            None => Ok(saved),
         }
     }
 
