@@ -136,8 +136,11 @@ mod tests {
             store.create(&id).unwrap();
             let body =
                 Body::Session(SessionEvent::Opened { cwd: "/p".into(), project: "/p".into(), parent: None });
-            let event = Event { seq: Seq(1), at: Millis(*number), body };
-            store.append(&id, &[event], Durability::Now).unwrap();
+            let opened = Event { seq: Seq(1), at: Millis(*number), body };
+            // One in which nothing was said and that has no title stands in no list.
+            let body = Body::Session(SessionEvent::Renamed { title: "kept".into() });
+            let named = Event { seq: Seq(2), at: Millis(*number), body };
+            store.append(&id, &[opened, named], Durability::Now).unwrap();
         }
         store
     }

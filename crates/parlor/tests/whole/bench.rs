@@ -47,7 +47,7 @@ impl ModelSource for Script {
             max_output,
             price_input: None,
             price_output: None,
-            thinks: None,
+            thinks: Some(true),
         };
         Box::pin(async { vec![entry] })
     }
