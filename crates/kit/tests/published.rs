@@ -293,6 +293,62 @@ fn receipt(command: &Command, session: &SessionId) -> Result<Receipt, Refusal> {
     }
 }
 
+/// What an agent of ours serves; a runtime that cannot do one of them says so by its capabilities.
+const SERVED: &[&str] = &[
+    "initialize",
+    "authenticate",
+    "logout",
+    "session/new",
+    "session/load",
+    "session/resume",
+    "session/list",
+    "session/close",
+    "session/delete",
+    "session/prompt",
+    "session/set_mode",
+    "session/set_config_option",
+    "session/set_model",
+    "_session/steering",
+];
+/// Of drafts and of the other side; none is in the stable schema as an agent's.
+const NOT_OURS: &[&str] = &[
+    "session/fork",
+    "session/archive",
+    "session/set_title",
+    "session/status",
+    "auth/status",
+    "providers/list",
+    "mcp/message",
+    "_someone/else",
+];
+
+#[test]
+fn every_method_of_the_schema_is_served_or_refused_by_its_name_and_never_by_silence() {
+    let schema = published();
+    let mut all: Vec<String> = methods(&schema, "agent").into_iter().map(|(method, _)| method).collect();
+    // A client that mixes up the sides, and one that is ahead of the schema.
+    all.extend(methods(&schema, "client").into_iter().map(|(method, _)| method));
+    all.extend(NOT_OURS.iter().chain(SERVED).map(|method| (*method).to_owned()));
+    assert!(all.len() > 30, "{all:?}");
+    for method in all {
+        let mut runtime = Runtime::new();
+        let line = json!({"jsonrpc":"2.0","id":7,"method":method,"params":{}}).to_string();
+        runtime.call(0, |role, cx, _| role.line(cx, Lane::MAIN, Line::Text(line)));
+        let (mut said, mut commands) = runtime.take();
+        while let Some((ticket, command)) = commands.pop() {
+            let with = receipt(&command, &runtime.session);
+            runtime.call(0, |role, cx, view| role.settled(cx, Some(view), ticket, with));
+            let (more, wanted) = runtime.take();
+            said.extend(more);
+            commands.extend(wanted);
+        }
+        let answers: Vec<&Value> = said.iter().filter(|line| line["id"] == 7).collect();
+        assert_eq!(answers.len(), 1, "{method}: {said:?}");
+        let refused = answers[0]["error"]["code"] == -32601;
+        assert_eq!(refused, !SERVED.contains(&method.as_str()), "{method}: {}", answers[0]);
+    }
+}
+
 #[test]
 fn what_clients_may_say_is_answered_once_and_every_answer_is_of_the_schema() {
     let (schema, judge) = (published(), Judge::new());

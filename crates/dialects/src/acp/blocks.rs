@@ -31,8 +31,10 @@ pub(super) fn lift_prompt(blocks: Vec<ContentBlock>) -> Result<Input, NotTaken> 
                 input.text.push_str(&text.text);
             }
             ContentBlock::ResourceLink(link) => input.text.push_str(&mention(&link)),
-            ContentBlock::Image(image) => input.attachments.push(lift_image(image)),
-            ContentBlock::Resource(resource) => input.attachments.push(lift_resource(resource)),
+            ContentBlock::Image(image) => input.attachments.push(readable(lift_image(image))?),
+            ContentBlock::Resource(resource) => {
+                input.attachments.push(readable(lift_resource(resource))?);
+            }
             ContentBlock::Audio(_) => {
                 return Err(NotTaken("audio is not offered here; send text".to_owned()));
             }
@@ -44,6 +46,23 @@ pub(super) fn lift_prompt(blocks: Vec<ContentBlock>) -> Result<Input, NotTaken> 
         after_text = is_text;
     }
     Ok(input)
+}
+
+/// A picture that nobody could draw is refused here, and not by the model after a while.
+fn readable(part: Part) -> Result<Part, NotTaken> {
+    match &part {
+        Part::Image { base64, .. } if !is_base64(base64) => {
+            Err(NotTaken("the data of a picture is not base64; send its bytes in that form".to_owned()))
+        }
+        _ => Ok(part),
+    }
+}
+
+/// Whether a text is base64 of something, padded or not.
+fn is_base64(text: &str) -> bool {
+    let digits = text.trim_end_matches('=');
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    !digits.is_empty() && digits.len() % 4 != 1 && text.len() - digits.len() <= 2 && digits.bytes().all(plain)
 }
 
 /// A link in the middle of a text.

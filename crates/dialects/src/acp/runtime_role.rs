@@ -21,7 +21,7 @@ use super::wire::{
     CancelParams, CancelRequestParams, ClientCapabilities, Notice, SessionInfoUpdate, SessionUpdate, Severity,
 };
 use crate::rpc::Call as _;
-use asks::OpenAsks;
+use asks::{Heard, OpenAsks};
 use brought::AskedFile;
 use commands::SlashCommands;
 use domain::command::{Command, QueueCommand, Receipt, Refusal, RunCommand, Target};
@@ -29,9 +29,9 @@ use domain::event::{AskEvent, Body, Event};
 use domain::given_server::GivenServer;
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
-use domain::session::ModelRef;
+use domain::session::ModelEntry;
 use domain::signal::{Level, Signal};
-use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
+use domain::ui_files::{FileRequest, FileRequestId, TOO_LONG, UiFiles};
 use known::Known;
 use prompts::Place;
 use receipts::HubCommand;
@@ -70,7 +70,7 @@ pub struct AcpRuntime {
     /// Handshakes that wait for that.
     ungreeted: Vec<WireId>,
     /// The models there are, once they were asked for.
-    models: Option<Vec<ModelRef>>,
+    models: Option<Vec<ModelEntry>>,
     commands: SlashCommands,
 }
 
@@ -122,10 +122,13 @@ impl AcpRuntime {
         }
     }
 
-    /// A word for the person, where the client shows such.
+    /// A word for the person. Where the client shows none, a warning is said beside the answer under way, or goes with the next one.
     fn notice(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, level: Level, text: &str) {
         if !self.shows_notices() {
-            return cx.loss(Item::Notice, text);
+            return match (level, self.sessions.get_mut(session)) {
+                (Level::Warning | Level::Error, Some(known)) => known.warn(cx, session, text),
+                _ => cx.loss(Item::Notice, text),
+            };
         }
         let (title, description) = match text.split_once('\n') {
             Some((title, more)) => (title.to_owned(), Some(more.to_owned())),
@@ -187,8 +190,12 @@ impl AcpRuntime {
         }
     }
 
-    /// A line that was too long to be read whole; its head may still say who waits for an answer.
-    fn overlong(cx: &mut RuntimeCx<'_>, head: &str) {
+    /// A line that was too long to be read whole; its head may still say who waits for an answer, or what it answers.
+    fn overlong(&mut self, cx: &mut RuntimeCx<'_>, head: &str) {
+        if let Some(id) = jsonrpc::response_id_in_head(head) {
+            let why = format!("{TOO_LONG}: more than {} bytes", wire::lines::MAX_LINE);
+            return self.answered(cx, &id, Err(RpcError::new(jsonrpc::INVALID_REQUEST, why)));
+        }
         let why = format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
         let error = RpcError::new(jsonrpc::INVALID_REQUEST, why);
         cx.send(jsonrpc::error(jsonrpc::request_id_in_head(head).as_ref(), &error));
@@ -208,7 +215,7 @@ impl RuntimeRole for AcpRuntime {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => return,
             Line::Text(text) => text,
-            Line::Overlong(head) => return Self::overlong(cx, &head),
+            Line::Overlong(head) => return self.overlong(cx, &head),
             Line::Garbled(_) => {
                 let error = RpcError::new(jsonrpc::PARSE_ERROR, "the line is not UTF-8 text");
                 return cx.send(jsonrpc::error(None, &error));
@@ -311,6 +318,16 @@ impl RuntimeRole for AcpRuntime {
         }
     }
 
+    /// An editor that was closed: nobody will see what its prompts still do, so they are stopped. What they said is kept.
+    fn last_word(&mut self, cx: &mut RuntimeCx<'_>) {
+        let prompted = |session: &SessionId| self.pending.values().any(|pending| pending.prompts(session));
+        let held =
+            self.sessions.iter().filter(|(session, known)| known.prompts.len() > 0 || prompted(session));
+        for session in held.map(|(session, _)| session.clone()).collect::<Vec<_>>() {
+            self.cancel(cx, Some(session));
+        }
+    }
+
     fn can_answer(&self) -> Answers {
         Answers { consent: true, other: self.shows_forms(), deadline: self.deadline }
     }
@@ -342,7 +359,8 @@ impl AcpRuntime {
             return;
         }
         match self.asks.hear(cx, id, outcome) {
-            Some((session, ask, answer, odd)) => {
+            Some(Heard::Unanswerable(session, ask)) => cx.cannot_answer(session, ask),
+            Some(Heard::Answer(session, ask, answer, odd)) => {
                 if let Some(odd) = odd {
                     cx.drift(Drift::new("answer to a question", odd, &id.to_string()));
                 }

@@ -1,6 +1,7 @@
 //! The roles on the bench: tables, quirks and properties. What a conversation can show is in the transcripts.
 
 mod brought;
+mod edges;
 mod patience;
 mod quirks;
 mod runtime;
@@ -13,7 +14,7 @@ use domain::command::{Command, LibraryCommand, ListCommand, Receipt};
 use domain::event::{Body, SessionEvent};
 use domain::ids::SessionId;
 use domain::port::Ticket;
-use domain::session::SkillList;
+use domain::session::{ModelEntry, ModelRef, SkillList};
 use roles::{Greeting, Hello};
 use serde_json::{Value, json};
 
@@ -40,12 +41,25 @@ fn greeted(capabilities: Value) -> RuntimeBench {
     bench
 }
 
+/// A model that takes an effort, and one that does not.
+fn models() -> Vec<ModelEntry> {
+    let entry = |name: &str, thinks: bool| ModelEntry {
+        model: ModelRef { provider: "north".to_owned(), name: name.to_owned() },
+        context_window: None,
+        max_output: None,
+        price_input: None,
+        price_output: None,
+        thinks: Some(thinks),
+    };
+    vec![entry("large", true), entry("plain", false)]
+}
+
 /// Settles what was asked for beside the session itself: the models and the skills.
 fn settle_lists(bench: &mut RuntimeBench) {
     for (ticket, _, command) in bench.commands() {
         match command {
             Command::List(ListCommand::Models { .. }) => {
-                let receipt = Receipt::Models { models: Vec::new(), current: None };
+                let receipt = Receipt::Models { models: models(), current: None };
                 bench.settle(ticket, Ok(receipt));
                 settle_lists(bench);
             }

@@ -12,6 +12,7 @@ mod login;
 mod pages;
 mod peers;
 mod project;
+mod registry;
 mod server;
 mod story;
 mod terminal;

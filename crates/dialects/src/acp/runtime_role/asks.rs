@@ -1,7 +1,7 @@
 //! Questions at the client: permissions and forms, and what its answers mean.
 //!
 //! A consent goes out as a permission request, everything else as a form with one field, where the client offers forms. Invariants: a
-//! request that we sent is answered once or taken back; an answer that cannot be read is a no; what is typed into a field for secrets
+//! request that we sent is answered once or taken back; an answer that cannot be read is a no, an error is no answer; what is typed into a field for secrets
 //! never goes into a form.
 
 use super::super::wire::{
@@ -55,8 +55,13 @@ pub(super) fn waits(greeting: &Greeting) -> Result<Option<Duration>, String> {
     }
 }
 
-/// What the person says, to whom, and what is odd about it.
-pub(super) type PersonsAnswer = (SessionId, AskId, Answer, Option<String>);
+/// What came of a question.
+pub(super) enum Heard {
+    /// What the person says, to whom, and what is odd about it.
+    Answer(SessionId, AskId, Answer, Option<String>),
+    /// The client could not ask: that is no answer of a person.
+    Unanswerable(SessionId, AskId),
+}
 
 /// The questions that the client has.
 #[derive(Debug, Default)]
@@ -102,9 +107,12 @@ impl OpenAsks {
         cx: &mut RuntimeCx<'_>,
         id: &WireId,
         outcome: Result<&RawValue, RpcError>,
-    ) -> Option<PersonsAnswer> {
+    ) -> Option<Heard> {
         let at = self.open.iter().position(|open| open.id == *id)?;
         let mut open = self.open.remove(at);
+        if outcome.is_err() && !open.why {
+            return Some(Heard::Unanswerable(open.session, open.ask.id));
+        }
         let raw = outcome.map(RawValue::get).unwrap_or("null");
         let (answer, odd) = if open.why {
             (Answer::Deny { reason: lift_reason(raw) }, None)
@@ -125,7 +133,7 @@ impl OpenAsks {
         let odd = odd
             .or_else(|| (!open.ask.kind.accepts(&answer)).then(|| "it does not fit the question".to_owned()));
         let answer = if open.ask.kind.accepts(&answer) { answer } else { refusal(&open.ask.kind) };
-        Some((open.session, open.ask.id, answer, odd))
+        Some(Heard::Answer(open.session, open.ask.id, answer, odd))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing is said of a session before the client has the answer that gives it to it; what happens meanwhile waits.
 
-use super::super::wire::{Cursor, Meta, Own, SessionNotification, SessionUpdate};
+use super::super::wire::{ContentBlock, ContentChunk, Cursor, Meta, Own, SessionNotification, SessionUpdate};
 use super::prompts::Prompts;
 use super::telling::Telling;
 use crate::rpc;
@@ -13,6 +13,8 @@ use roles::RuntimeCx;
 
 /// Lines that wait for the answer which gives a session to the client; it comes at once, so more than a few are never there.
 const MAX_KEPT: usize = 4096;
+/// Most warnings that wait for the next prompt; more say nothing new.
+const MAX_UNSAID: usize = 16;
 
 /// How a session is set, as the client was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +40,8 @@ pub(super) struct Known {
     /// The run that is being told.
     pub(super) telling: Option<Telling>,
     pub(super) prompts: Prompts,
-    /// A word for the person that goes with their next prompt, since this client shows no notices.
-    pub(super) unsaid: Option<&'static str>,
+    /// Words for the person that go with their next prompt, since this client shows no notices.
+    pub(super) unsaid: Vec<String>,
 }
 
 impl Known {
@@ -59,7 +61,7 @@ impl Known {
             },
             telling: None,
             prompts: Prompts::default(),
-            unsaid: None,
+            unsaid: Vec::new(),
         }
     }
 
@@ -77,6 +79,22 @@ impl Known {
         }
     }
 
+    /// A warning for a client that shows no notices: a word beside the answer under way, or one that goes with the next.
+    pub(super) fn warn(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, text: &str) {
+        if self.prompts.len() > 0 && self.telling.is_some() {
+            self.say(cx, session, aside(text));
+        } else if self.unsaid.len() < MAX_UNSAID {
+            self.unsaid.push(text.to_owned());
+        }
+    }
+
+    /// Says what had no place before.
+    pub(super) fn say_unsaid(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId) {
+        for words in std::mem::take(&mut self.unsaid) {
+            self.say(cx, session, aside(&words));
+        }
+    }
+
     /// The client has the session now: what waited is said.
     pub(super) fn give(&mut self, cx: &mut RuntimeCx<'_>) {
         self.given = true;
@@ -89,6 +107,12 @@ impl Known {
     pub(super) fn leave(mut self, cx: &mut RuntimeCx<'_>) {
         self.prompts.drop_all(cx);
     }
+}
+
+/// A word of ours beside what the model says.
+pub(super) fn aside(text: &str) -> SessionUpdate {
+    let content = ContentBlock::text(format!("{text}\n\n"));
+    SessionUpdate::AgentMessage(ContentChunk { content, ..ContentChunk::default() })
 }
 
 /// Writes what is to be said of a session, for now or for later.

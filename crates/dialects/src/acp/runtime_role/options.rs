@@ -7,7 +7,7 @@ use super::super::wire::{
 use super::known::Told;
 use domain::command::SessionCommand;
 use domain::port::Abilities;
-use domain::session::{Effort, ModelRef, Policy};
+use domain::session::{Effort, ModelEntry, ModelRef, Policy};
 
 /// The ids of our options.
 pub(super) const MODE: &str = "mode";
@@ -65,9 +65,10 @@ pub(super) fn update(config_options: Vec<ConfigOption>) -> SessionUpdate {
 /// All options with their values, the most important first.
 pub(super) fn all(
     told: &Told,
-    models: &[ModelRef],
+    models: &[ModelEntry],
     usual: Option<&ModelRef>,
     can: &Abilities,
+    follows: bool,
 ) -> Vec<ConfigOption> {
     let mut options = Vec::new();
     if can.policy {
@@ -75,7 +76,7 @@ pub(super) fn all(
         options.push(select(MODE, "Mode", Category::Mode, told.policy.name().to_owned(), choices.into()));
     }
     if let Some(model) = told.model.as_ref().or(usual).filter(|_| can.set_model) {
-        let mut listed: Vec<String> = models.iter().map(ModelRef::to_string).collect();
+        let mut listed: Vec<String> = models.iter().map(|entry| entry.model.to_string()).collect();
         let current = model.to_string();
         if !listed.contains(&current) {
             listed.insert(0, current.clone());
@@ -83,7 +84,7 @@ pub(super) fn all(
         let choices = listed.iter().map(|model| choice(model, model, None)).collect();
         options.push(select(MODEL, "Model", Category::Model, current, choices));
     }
-    if can.effort {
+    if can.effort && takes_effort(told.model.as_ref().or(usual), models, follows) {
         let efforts = Effort::ALL.map(|effort| choice(effort.name(), effort.name(), None));
         let usual = choice(USUAL, "As the provider does", None);
         let choices = std::iter::once(usual).chain(efforts).collect();
@@ -91,6 +92,12 @@ pub(super) fn all(
         options.push(select(EFFORT, "Thinking", Category::ThoughtLevel, current, choices));
     }
     options
+}
+
+/// Whether the model takes an effort. Of the models of a program behind us nobody knows: it is asked.
+fn takes_effort(model: Option<&ModelRef>, models: &[ModelEntry], follows: bool) -> bool {
+    let entry = models.iter().find(|entry| Some(&entry.model) == model);
+    entry.and_then(|entry| entry.thinks).unwrap_or(follows)
 }
 
 fn choice(value: &str, name: &str, description: Option<&str>) -> SelectEntry {

@@ -6,7 +6,7 @@ use super::super::wire::{
 };
 use super::known::{self, Known};
 use super::telling::{Shows, Telling};
-use super::{AcpRuntime, options};
+use super::{AcpRuntime, HubCommand, options, receipts};
 use domain::content::{Role, Usage};
 use domain::event::{
     Body, Compaction, ContextEvent, Leaving, MessageEvent, NoteEvent, Outcome, PlanItem, PlanState,
@@ -15,7 +15,7 @@ use domain::event::{
 use domain::ids::{MessageId, Millis, RunId, SessionId};
 use domain::signal::Level;
 use domain::state::{EntryKind, State};
-use roles::{Item, RuntimeCx, View};
+use roles::{RuntimeCx, View};
 use wire::time;
 
 impl AcpRuntime {
@@ -25,6 +25,13 @@ impl AcpRuntime {
 
     /// The hub shows a session: one that the client asked for, one that it was put into, or again after a gap.
     pub(super) fn shown(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>) {
+        let own = &view.state.settings.cwd;
+        let believed = |pending: &HubCommand| {
+            pending.believes(view.session).is_some_and(|cwd| receipts::elsewhere(cwd, own).is_some())
+        };
+        if self.pending.values().any(believed) {
+            return;
+        }
         let (new, loads) = (
             self.pending.values().any(|pending| pending.gives(view.session)),
             self.pending.values().any(|pending| pending.loads(view.session)),
@@ -38,7 +45,7 @@ impl AcpRuntime {
                 }
                 self.run_over_meanwhile(cx, view);
             }
-        } else if new || loads || view.current && self.pending.values().any(super::HubCommand::makes) {
+        } else if new || loads || view.current && self.pending.values().any(HubCommand::makes) {
             self.know(cx, view, loads);
         }
     }
@@ -54,15 +61,20 @@ impl AcpRuntime {
             known.replayed = true;
         }
         if let Some(run) = view.state.open_run() {
-            // What runs is no past: it is told from its beginning, or from here on, once the client has the session.
             let (telling, begun) = if again {
                 Telling::again(run.id, shows, &known.cwd, view.state)
             } else {
                 Telling::amid(run.id, shows, &known.cwd, view.state)
             };
-            known.say(cx, view.session, run_note(run.id, "started", None));
-            for update in begun {
-                known.say(cx, view.session, update);
+            // What it said so far belongs to what is loaded; without that it goes on from here, once the client has the session. Our own
+            // UIs tell a run from a past by where it stands.
+            let before = again && !self.is_ours();
+            for update in std::iter::once(run_note(run.id, "started", None)).chain(begun) {
+                if before {
+                    cx.send(known::update_line(view.session, update));
+                } else {
+                    known.say(cx, view.session, update);
+                }
             }
             known.telling = Some(telling);
         }
@@ -146,10 +158,8 @@ impl AcpRuntime {
         known.telling = Some(Telling::new(run, shows, &known.cwd, own));
         if !own {
             known.say(cx, session, run_note(run, "started", None));
-        } else if let Some(words) = known.unsaid.take() {
-            let content = ContentBlock::text(format!("{words}\n\n"));
-            let chunk = ContentChunk { content, ..ContentChunk::default() };
-            known.say(cx, session, SessionUpdate::AgentMessage(chunk));
+        } else {
+            known.say_unsaid(cx, session);
         }
     }
 
@@ -178,7 +188,7 @@ impl AcpRuntime {
 
     fn session_event(&mut self, cx: &mut RuntimeCx<'_>, view: View<'_>, event: &SessionEvent) {
         let models = self.models.clone().unwrap_or_default();
-        let (can, usual) = (self.can(), self.usual_model());
+        let (can, usual, follows) = (self.can(), self.usual_model(), self.greeting.follows);
         let Some(known) = self.sessions.get_mut(view.session) else { return };
         match event {
             SessionEvent::Renamed { title } => {
@@ -201,15 +211,23 @@ impl AcpRuntime {
             | SessionEvent::ToolsChosen { .. }
             | SessionEvent::LeafMoved { .. } => return,
         }
-        let all = options::all(&known.told, &models, usual.as_ref(), &can);
+        let all = options::all(&known.told, &models, usual.as_ref(), &can, follows);
         known.say(cx, view.session, options::update(all));
     }
 
     fn compacted(&mut self, cx: &mut RuntimeCx<'_>, session: &SessionId, id: &str, compaction: &Compaction) {
-        if !self.shows_compaction() {
-            return cx.loss(Item::Compaction, "a summary in the place of older messages");
+        if self.shows_compaction() {
+            return self.say(cx, session, compaction_update(id, compaction));
         }
-        self.say(cx, session, compaction_update(id, compaction));
+        let asked = self.pending.values().any(|pending| pending.compacts(session));
+        let Some(known) = self.sessions.get_mut(session) else { return };
+        if asked {
+            let words =
+                format!("A summary stands in the place of older messages now:\n\n{}", compaction.summary);
+            known.say(cx, session, known::aside(&words));
+        } else {
+            known.warn(cx, session, "A summary stands in the place of older messages now.");
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{AcpRuntime, options};
 use domain::command::{
     Command, ListCommand, QueueCommand, Receipt, Refusal, RefusalKind, SessionCommand, Target,
 };
-use domain::content::Input;
+use domain::content::{Input, Json};
 use domain::ids::SessionId;
 use domain::port::Abilities;
 use domain::queue::QueueKind;
@@ -18,6 +18,7 @@ use domain::session::{ModelRef, SessionSummary};
 use domain::signal::Level;
 use roles::{RuntimeCx, RuntimeEffect, View};
 use serde_json::json;
+use std::path::Path;
 use wire::jsonrpc::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError};
 use wire::{WireId, time};
 
@@ -58,6 +59,8 @@ pub(super) enum HubCommand {
     Open {
         id: WireId,
         session: Option<SessionId>,
+        /// Where the client believes that the session works.
+        cwd: Option<String>,
         opening: Opening,
         servers: bool,
     },
@@ -67,6 +70,9 @@ pub(super) enum HubCommand {
         session: SessionId,
         opening: Opening,
         servers: bool,
+    },
+    Logout {
+        id: WireId,
     },
     /// What can be typed in a session.
     Skills {
@@ -91,8 +97,16 @@ pub(super) enum HubCommand {
     },
     Compact {
         id: WireId,
+        session: SessionId,
     },
     Steer {
+        id: WireId,
+        session: SessionId,
+        /// What begins a turn where nothing runs.
+        input: Option<Input>,
+    },
+    /// A turn that begins with what was meant as a steer.
+    SteeredAnew {
         id: WireId,
     },
     Set {
@@ -119,9 +133,27 @@ impl HubCommand {
         matches!(self, HubCommand::Open { session: Some(to), opening: Opening::Load, .. } if to == session)
     }
 
+    /// Whether it is a prompt on its way to this session.
+    pub(super) fn prompts(&self, session: &SessionId) -> bool {
+        matches!(self, HubCommand::Prompt { session: to, .. } if to == session)
+    }
+
+    /// Whether the client wants this session summarised.
+    pub(super) fn compacts(&self, session: &SessionId) -> bool {
+        matches!(self, HubCommand::Compact { session: of, .. } if of == session)
+    }
+
     /// Whether it makes a session.
     pub(super) fn makes(&self) -> bool {
         matches!(self, HubCommand::Open { opening: Opening::New, .. })
+    }
+
+    /// Where the client believes that this session works, if it is about to get it.
+    pub(super) fn believes(&self, session: &SessionId) -> Option<&str> {
+        match self {
+            HubCommand::Open { session: Some(to), cwd, .. } if to == session => cwd.as_deref(),
+            _ => None,
+        }
     }
 
     fn id(self) -> Option<WireId> {
@@ -131,10 +163,12 @@ impl HubCommand {
             | HubCommand::Models { id, .. }
             | HubCommand::List { id, .. }
             | HubCommand::Done { id }
+            | HubCommand::Logout { id }
             | HubCommand::Delete { id }
             | HubCommand::Prompt { id, .. }
-            | HubCommand::Compact { id }
-            | HubCommand::Steer { id }
+            | HubCommand::Compact { id, .. }
+            | HubCommand::Steer { id, .. }
+            | HubCommand::SteeredAnew { id }
             | HubCommand::Set { id, .. } => Some(id),
         }
     }
@@ -157,19 +191,25 @@ impl AcpRuntime {
     ) {
         match (pending, with) {
             (HubCommand::Silent, _) => {}
-            (HubCommand::Open { id, opening, servers, .. }, Ok(Receipt::Session { session, .. })) => {
+            (HubCommand::Open { id, cwd, opening, servers, .. }, Ok(Receipt::Session { session, .. })) => {
+                if let Some(error) = cwd.and_then(|cwd| elsewhere(&cwd, &session.cwd)) {
+                    return self.not_here(cx, &id, session.id, &error);
+                }
                 self.opened(cx, view, id, session.id, opening, servers);
             }
             // A runtime that makes no sessions is where it is, and so is a link that was put into one.
-            (HubCommand::Open { id, opening, servers, .. }, Ok(Receipt::Stats(_))) => match view {
-                Some(here) => self.opened(cx, view, id, here.session.clone(), opening, servers),
+            (HubCommand::Open { id, cwd, opening, servers, .. }, Ok(Receipt::Stats(_))) => match view {
+                Some(here) => match cwd.and_then(|cwd| elsewhere(&cwd, &here.state.settings.cwd)) {
+                    Some(error) => cx.send(jsonrpc::error(Some(&id), &error)),
+                    None => self.opened(cx, view, id, here.session.clone(), opening, servers),
+                },
                 None => {
                     cx.send(jsonrpc::error(Some(&id), &RpcError::new(INTERNAL_ERROR, "there is no session")));
                 }
             },
             (HubCommand::Models { id, session, opening, servers }, with) => {
                 if let Ok(Receipt::Models { models, current }) = with {
-                    self.models = Some(models.into_iter().map(|entry| entry.model).collect());
+                    self.models = Some(models);
                     let current = current.map(|model| (model.provider, model.name));
                     self.greeting.model = self.greeting.model.take().or(current);
                 }
@@ -189,13 +229,28 @@ impl AcpRuntime {
             (HubCommand::Delete { id }, Err(refusal)) if refusal.kind == RefusalKind::SessionUnknown => {
                 cx.send(done(&id));
             }
+            (HubCommand::Logout { id }, Ok(Receipt::Extension(whose))) => {
+                cx.send(done(&id));
+                self.logged_out(cx, &whose);
+            }
             (HubCommand::Prompt { id, session, input, steps }, with) => {
                 self.prompted(cx, id, session, input, steps, with);
             }
-            (HubCommand::Compact { id }, Ok(_)) => {
+            (HubCommand::Compact { id, .. }, Ok(_)) => {
                 cx.send(jsonrpc::result(&id, &PromptResult::default()));
             }
-            (HubCommand::Steer { id }, with) => cx.send(steered(&id, with)),
+            (HubCommand::Steer { id, session, input: Some(input) }, Err(refusal))
+                if refusal.kind == RefusalKind::NoRun =>
+            {
+                let (target, command) = (Target::Session(session), prompt_command(input));
+                self.ask_hub(cx, target, command, HubCommand::SteeredAnew { id });
+            }
+            (HubCommand::Steer { id, .. }, with) => {
+                cx.send(steered(&id, with, SteeringOutcome::Injected));
+            }
+            (HubCommand::SteeredAnew { id }, with) => {
+                cx.send(steered(&id, with, SteeringOutcome::StartedNewTurn));
+            }
             (HubCommand::Set { id, session, command, changed }, Ok(_)) => {
                 self.set(cx, &id, &session, &command, changed);
             }
@@ -217,6 +272,30 @@ impl AcpRuntime {
                     cx.send(jsonrpc::error(Some(&id), &error));
                 }
             }
+        }
+    }
+
+    /// Keys are forgotten for all sessions: each says so.
+    fn logged_out(&mut self, cx: &mut RuntimeCx<'_>, whose: &Json) {
+        let whose: Vec<String> = serde_json::from_str(whose.as_str()).unwrap_or_default();
+        let words = if whose.is_empty() {
+            "No key was kept. Keys that stand in the environment are used on.".to_owned()
+        } else {
+            let whose = whose.join(", ");
+            format!("The kept keys of {whose} are forgotten. Keys that stand in the environment are used on.")
+        };
+        for session in self.sessions.keys().cloned().collect::<Vec<_>>() {
+            self.notice(cx, &session, Level::Warning, &words);
+        }
+    }
+
+    /// The client believes the session elsewhere: it does not get it, and the link does not stay there for its sake.
+    fn not_here(&mut self, cx: &mut RuntimeCx<'_>, id: &WireId, session: SessionId, error: &RpcError) {
+        self.bringing.retain(|(of, _)| of != id);
+        cx.send(jsonrpc::error(Some(id), error));
+        if !self.sessions.contains_key(&session) {
+            let command = Command::Session(SessionCommand::Close);
+            self.ask_hub(cx, Target::Session(session), command, HubCommand::Silent);
         }
     }
 
@@ -264,12 +343,13 @@ impl AcpRuntime {
         servers: bool,
     ) {
         let (can, usual, shows_notices) = (self.can(), self.usual_model(), self.shows_notices());
+        let follows = self.greeting.follows;
         let models = self.models.clone().unwrap_or_default();
         let Some(known) = self.sessions.get_mut(session) else {
             let error = RpcError::new(INTERNAL_ERROR, "the session was closed while it was opened");
             return cx.send(jsonrpc::error(Some(id), &error));
         };
-        let all = options::all(&known.told, &models, usual.as_ref(), &can);
+        let all = options::all(&known.told, &models, usual.as_ref(), &can, follows);
         let (modes, config_options) =
             (options::modes(known.told.policy, &can), Some(all).filter(|all| !all.is_empty()));
         let meta = view.filter(|view| view.session == session).and_then(|view| known::cursor(view.state));
@@ -293,6 +373,10 @@ impl AcpRuntime {
         });
         known.replayed = false;
         known.give(cx);
+        if opening == Opening::New && !self.greeting.follows {
+            // Clients come back to it by its id in another process, also before anything was said.
+            cx.keep(session.clone());
+        }
         if let Some(at) = self.bringing.iter().position(|(of, _)| of == id) {
             let (_, servers) = self.bringing.remove(at);
             cx.effects.push(RuntimeEffect::Servers { session: session.clone(), servers });
@@ -307,7 +391,7 @@ impl AcpRuntime {
             known.say(cx, session, super::past::plan(&view.state.plan));
         }
         if servers && !shows_notices {
-            known.unsaid = Some(NO_SERVERS);
+            known.unsaid.push(NO_SERVERS.to_owned());
         } else if servers {
             self.notice(cx, session, Level::Warning, NO_SERVERS);
         }
@@ -323,7 +407,7 @@ impl AcpRuntime {
 
     /// A runtime behind us learned what it can do: what can be typed and chosen is told anew.
     pub(super) fn tell_again(&mut self, cx: &mut RuntimeCx<'_>, before: &Abilities) {
-        let (can, usual) = (self.can(), self.usual_model());
+        let (can, usual, follows) = (self.can(), self.usual_model(), self.greeting.follows);
         let sets = |can: &Abilities| (can.policy, can.set_model, can.effort);
         let models = self.models.clone().unwrap_or_default();
         for (session, known) in &mut self.sessions {
@@ -331,7 +415,7 @@ impl AcpRuntime {
                 known.say(cx, session, self.commands.update(can.compact));
             }
             if sets(before) != sets(&can) {
-                let all = options::all(&known.told, &models, usual.as_ref(), &can);
+                let all = options::all(&known.told, &models, usual.as_ref(), &can, follows);
                 known.say(cx, session, options::update(all));
             }
         }
@@ -384,7 +468,7 @@ impl AcpRuntime {
         command: &SessionCommand,
         changed: Changed,
     ) {
-        let (can, usual) = (self.can(), self.usual_model());
+        let (can, usual, follows) = (self.can(), self.usual_model(), self.greeting.follows);
         let models = self.models.clone().unwrap_or_default();
         let Some(known) = self.sessions.get_mut(session) else { return cx.send(done(id)) };
         match command {
@@ -398,12 +482,23 @@ impl AcpRuntime {
         match changed {
             Changed::Mode => cx.send(done(id)),
             Changed::Option => {
-                let config_options = options::all(&known.told, &models, usual.as_ref(), &can);
+                let config_options = options::all(&known.told, &models, usual.as_ref(), &can, follows);
                 let result = SetConfigOptionResult { config_options, ..SetConfigOptionResult::default() };
                 cx.send(jsonrpc::result(id, &result));
             }
         }
     }
+}
+
+/// Why a session is not given to a client that names another folder than it works in.
+pub(super) fn elsewhere(cwd: &str, own: &str) -> Option<RpcError> {
+    let same = Path::new(cwd).components().eq(Path::new(own).components());
+    (!same && !own.is_empty()).then(|| {
+        let why = format!(
+            "the session works in {own}, not in {cwd}; load it with that folder, or make a new one here"
+        );
+        RpcError::new(INVALID_PARAMS, why)
+    })
 }
 
 /// The error for a client that asks too much at once.
@@ -424,9 +519,9 @@ pub(super) fn with_hint(message: &str, hint: Option<&str>) -> String {
     }
 }
 
-fn steered(id: &WireId, with: Result<Receipt, Refusal>) -> String {
+fn steered(id: &WireId, with: Result<Receipt, Refusal>, done: SteeringOutcome) -> String {
     let outcome = match with {
-        Ok(_) => SteeringOutcome::Injected,
+        Ok(_) => done,
         Err(refusal) if refusal.kind == RefusalKind::NoRun => SteeringOutcome::PromptRequired,
         Err(refusal) => return jsonrpc::error(Some(id), &lower_refusal(&refusal)),
     };

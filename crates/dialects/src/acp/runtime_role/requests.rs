@@ -2,21 +2,21 @@
 
 use super::super::blocks;
 use super::super::wire::{
-    AgentCapabilities, AuthMethod, AuthenticateParams, CloseSessionParams, ConfigValue, DeleteSessionParams,
-    Implementation, InitializeParams, InitializeResult, ListSessionsParams, LoadSessionParams,
-    McpCapabilities, McpServer, Meta, NewSessionParams, Offered, Own, PROTOCOL_VERSION, PromptCapabilities,
-    PromptParams, ResumeSessionParams, SET_MODEL, SessionCapabilities, SetConfigOptionParams, SetModeParams,
-    SetModelParams, Steering, SteeringParams, code,
+    AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthenticateParams, CloseSessionParams,
+    ConfigValue, DeleteSessionParams, Implementation, InitializeParams, InitializeResult, ListSessionsParams,
+    LoadSessionParams, LogoutParams, McpCapabilities, McpServer, Meta, NewSessionParams, Offered, Own,
+    PROTOCOL_VERSION, PromptCapabilities, PromptParams, ResumeSessionParams, SET_MODEL, SessionCapabilities,
+    SetConfigOptionParams, SetModeParams, SetModelParams, Steering, SteeringParams, code,
 };
 use super::commands::Slash;
 use super::receipts::{self, Changed, HubCommand, Opening, Steps};
 use super::{AcpRuntime, MAX_PENDING, brought, options};
 use crate::rpc::Call as _;
 use domain::command::{
-    Command, LibraryCommand, ListScope, PromptOptions, QueueCommand, RunCommand, SessionCommand, Target,
-    WhenBusy,
+    Command, FORGET_KEYS, LibraryCommand, ListScope, PromptOptions, QueueCommand, RunCommand, SessionCommand,
+    Target, WhenBusy,
 };
-use domain::content::Input;
+use domain::content::{Input, Json};
 use domain::ids::SessionId;
 use domain::queue::QueueKind;
 use roles::{Item, RuntimeCx};
@@ -26,8 +26,10 @@ use std::path::Path;
 use wire::WireId;
 use wire::jsonrpc::{self, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError};
 
-/// The way to log in, and the argument of our program that does it.
+/// The way to log in, and the argument that does it behind whatever command starts us on stdio.
 const LOGIN: &str = "login";
+/// The word of a client that wants to start a turn itself where nothing runs.
+const PROMPT_REQUIRED: &str = "promptRequired";
 
 /// What to do with a request.
 #[expect(clippy::large_enum_variant, reason = "made and taken apart at once, never kept")]
@@ -60,6 +62,7 @@ impl AcpRuntime {
                     other => invalid(format!("there is no way to log in by the name {other:?}")),
                 })
             }),
+            LogoutParams::METHOD => self.logout(&id),
             NewSessionParams::METHOD => self.new_session(cx, &id, params),
             LoadSessionParams::METHOD => self.load_session(cx, &id, params),
             ResumeSessionParams::METHOD => self.resume_session(cx, &id, params),
@@ -129,6 +132,10 @@ impl AcpRuntime {
                 close: offered(true),
                 ..SessionCapabilities::default()
             },
+            auth: AgentAuthCapabilities {
+                logout: offered(!self.greeting.follows),
+                ..AgentAuthCapabilities::default()
+            },
             mcp_capabilities: McpCapabilities { http: !self.greeting.follows, ..McpCapabilities::default() },
             ..AgentCapabilities::default()
         };
@@ -153,11 +160,24 @@ impl AcpRuntime {
             kind: Some("terminal".to_owned()),
             id: LOGIN.to_owned(),
             name: "Log in with a key".to_owned(),
-            description: Some("Choose a provider and enter a key, which is tried at once.".to_owned()),
+            description: Some(
+                "Choose a provider and enter a key, which is tried at once. In any terminal: parlor login"
+                    .to_owned(),
+            ),
             args: vec![LOGIN.to_owned()],
             ..AuthMethod::default()
         };
         if self.greeting.follows { Vec::new() } else { vec![login] }
+    }
+
+    /// Forgets the keys that a login kept. A program behind us keeps its own.
+    fn logout(&self, id: &WireId) -> Result<Wish, RpcError> {
+        if self.greeting.follows {
+            return Err(not_here(LogoutParams::METHOD));
+        }
+        let command =
+            Command::Extension { name: FORGET_KEYS.to_owned(), payload: Json::verbatim("{}".to_owned()) };
+        Ok(Wish::Hub(Target::Current, command, HubCommand::Logout { id: id.clone() }))
     }
 
     /// Answers the handshakes that waited, with what is known by now.
@@ -207,7 +227,8 @@ impl AcpRuntime {
         let params: NewSessionParams = read(params)?;
         let servers =
             self.check_place(cx, id, &params.cwd, &params.additional_directories, params.mcp_servers)?;
-        let pending = HubCommand::Open { id: id.clone(), session: None, opening: Opening::New, servers };
+        let pending =
+            HubCommand::Open { id: id.clone(), session: None, cwd: None, opening: Opening::New, servers };
         let command = if self.can().new_session {
             Command::Library(LibraryCommand::New { cwd: Some(params.cwd), title: None, id: None })
         } else {
@@ -226,7 +247,7 @@ impl AcpRuntime {
         let params: LoadSessionParams = read(params)?;
         let servers =
             self.check_place(cx, id, &params.cwd, &params.additional_directories, params.mcp_servers)?;
-        self.open_session(id, &params.session_id, Opening::Load, servers)
+        self.open_session(id, &params.session_id, params.cwd, Opening::Load, servers)
     }
 
     fn resume_session(
@@ -238,13 +259,14 @@ impl AcpRuntime {
         let params: ResumeSessionParams = read(params)?;
         let servers =
             self.check_place(cx, id, &params.cwd, &params.additional_directories, params.mcp_servers)?;
-        self.open_session(id, &params.session_id, Opening::Resume, servers)
+        self.open_session(id, &params.session_id, params.cwd, Opening::Resume, servers)
     }
 
     fn open_session(
         &self,
         id: &WireId,
         name: &str,
+        cwd: String,
         opening: Opening,
         servers: bool,
     ) -> Result<Wish, RpcError> {
@@ -258,7 +280,9 @@ impl AcpRuntime {
         } else {
             Command::Library(LibraryCommand::Open { session: session.clone() })
         };
-        let pending = HubCommand::Open { id: id.clone(), session: Some(session), opening, servers };
+        // A program behind us tells no folder that could be compared, and a UI of ours goes where the session is.
+        let cwd = Some(cwd).filter(|_| !self.greeting.follows && !self.is_ours());
+        let pending = HubCommand::Open { id: id.clone(), session: Some(session), cwd, opening, servers };
         Ok(Wish::Hub(Target::Current, command, pending))
     }
 
@@ -322,7 +346,7 @@ impl AcpRuntime {
         match self.commands.read(&input.text, compacts) {
             Some(Slash::Compact { instruction }) => {
                 let command = Command::Run(RunCommand::Compact { instruction });
-                let pending = HubCommand::Compact { id: id.clone() };
+                let pending = HubCommand::Compact { id: id.clone(), session: session.clone() };
                 return Ok(Wish::Hub(Target::Session(session), command, pending));
             }
             Some(Slash::Skill(text)) => input.text = text,
@@ -345,8 +369,16 @@ impl AcpRuntime {
         let params: SteeringParams = read(params)?;
         let session = self.known(&params.session_id)?;
         let input = lift_prompt(params.prompt)?;
-        let command = Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input });
-        Ok(Wish::Hub(Target::Session(session), command, HubCommand::Steer { id: id.clone() }))
+        let idle = params.meta.and_then(|meta| meta.steering).and_then(|steering| steering.idle_behavior);
+        // Without a word about it the text is said all the same: it begins a turn.
+        let begins = idle.as_deref() != Some(PROMPT_REQUIRED);
+        let command = Command::Queue(QueueCommand::Add { kind: QueueKind::Steer, input: input.clone() });
+        let pending = HubCommand::Steer {
+            id: id.clone(),
+            session: session.clone(),
+            input: Some(input).filter(|_| begins),
+        };
+        Ok(Wish::Hub(Target::Session(session), command, pending))
     }
 
     fn set_mode(&self, id: &WireId, params: Option<&RawValue>) -> Result<Wish, RpcError> {

@@ -55,6 +55,7 @@ fn servers_of_the_client_are_handed_on_once_it_has_the_session() {
     bench.say(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
     let servers = json!([
         {"name":"my files","command":"/bin/srv","args":["-x"],"env":[{"name":"K","value":"v"}]},
+        {"name":"my/files","command":"/bin/other","args":[],"env":[]},
         {"type":"http","name":"web","url":"https://example.org/mcp","headers":[{"name":"A","value":"b"}]},
     ]);
     let params = json!({"cwd":"/w","mcpServers":servers});
@@ -74,6 +75,7 @@ fn servers_of_the_client_are_handed_on_once_it_has_the_session() {
         told,
         [
             ("my-files".to_owned(), json!({"command":"/bin/srv","args":["-x"],"env":{"K":"v"}})),
+            ("my-files-2".to_owned(), json!({"command":"/bin/other","args":[],"env":{}})),
             ("web".to_owned(), json!({"url":"https://example.org/mcp","headers":{"A":"b"}})),
         ]
     );
@@ -85,6 +87,10 @@ fn there_is_always_a_way_to_log_in_and_it_is_a_command() {
     bench.say(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
     let ways = bench.sent()[0]["result"]["authMethods"].clone();
     assert_eq!((ways[0]["type"].as_str(), &ways[0]["args"]), (Some("terminal"), &json!(["login"])));
+    assert!(
+        ways[0]["description"].as_str().unwrap().contains("parlor login"),
+        "true also where no command starts us"
+    );
     bench.say(r#"{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"login"}}"#);
     let error = bench.sent()[0]["error"].clone();
     assert!(error["message"].as_str().unwrap().contains("parlor login"), "{error}");

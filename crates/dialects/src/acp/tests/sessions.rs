@@ -91,7 +91,7 @@ fn what_a_runtime_learns_later_that_it_can_do_is_told_to_the_client() {
 }
 
 #[test]
-fn a_run_under_way_is_told_after_the_answer_and_names_no_terminal_of_before() {
+fn a_run_under_way_is_told_before_the_answer_to_load_and_after_that_to_resume_and_names_no_terminal() {
     for method in ["session/load", "session/resume"] {
         let mut bench = greeted(json!({"_meta":{"terminal_output":true}}));
         bench.opened("/w");
@@ -102,8 +102,20 @@ fn a_run_under_way_is_told_after_the_answer_and_names_no_terminal_of_before() {
         bench.start_tool(tool);
         bench.forget();
         let sent = opened_by(&mut bench, method, &json!([]));
-        assert_eq!(sent[0]["id"], 3, "{method}: {sent:?}");
-        assert!(updates(&sent).contains(&"tool_call"), "{method}: {sent:?}");
+        let at = sent.iter().position(|line| line["id"] == 3).unwrap();
+        let call = |sent: &[Value]| updates(sent).contains(&"tool_call");
+        assert_eq!(
+            (call(&sent[..at]), call(&sent[at..])),
+            (method == "session/load", method != "session/load")
+        );
+        if method == "session/load" {
+            assert_eq!(updates(&sent[..at])[..2], ["session_info_update", "user_message_chunk"], "{sent:?}");
+        } else {
+            assert_eq!(at, 0, "{sent:?}");
+        }
+        // What comes after is live.
+        bench.end_tool(tool, ToolOutcome::Done, ToolResult::text("a.txt"));
+        assert_eq!(updates(&bench.sent()), ["tool_call_update"]);
         let all = sent.iter().map(Value::to_string).collect::<String>();
         assert!(!all.contains("terminal"), "{method}: {all}");
     }

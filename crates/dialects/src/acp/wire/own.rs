@@ -21,6 +21,9 @@ object! {
     /// Whether and how steers are taken.
     struct Steering {
         flag supported,
+        /// In a request: what is to happen where nothing runs.
+        #[serde(deserialize_with = "or_default")]
+        opt idle_behavior: String,
     }
 }
 
