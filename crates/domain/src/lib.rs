@@ -9,6 +9,7 @@ pub mod ask_book;
 pub mod canon;
 pub mod command;
 pub mod content;
+pub mod errand;
 pub mod event;
 pub mod fact;
 pub mod given_server;

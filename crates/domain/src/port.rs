@@ -257,6 +257,8 @@ pub struct Abilities {
     pub effort: bool,
     /// Its wire has a word that only asks whether it is there, `ping`. Ours needs none: its end is told.
     pub ping: bool,
+    /// It has files and commands done by our hands: our policy mode counts for those, and for nothing else that it does.
+    pub errands: bool,
 }
 
 impl Abilities {
@@ -296,6 +298,7 @@ impl Abilities {
             session_scope: true,
             effort: true,
             ping: false,
+            errands: false,
         }
     }
 }

@@ -13,7 +13,7 @@ pub use origin::{Origin, RuntimePlace};
 /// A model, by provider and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelRef {
-    /// The provider, such as `anthropic`.
+    /// The provider, such as `anthropic`; empty where a foreign runtime does not tell it.
     pub provider: String,
     /// The provider's name for the model.
     pub name: String,
@@ -21,7 +21,10 @@ pub struct ModelRef {
 
 impl fmt::Display for ModelRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.provider, self.name)
+        match self.provider.is_empty() {
+            true => f.write_str(&self.name),
+            false => write!(f, "{}/{}", self.provider, self.name),
+        }
     }
 }
 

@@ -73,6 +73,6 @@ pub mod core;
 mod shell;
 
 pub use shell::{
-    EngineSeat, Files, ForeignKeeping, Guest, Hub, INBOX, LOCAL_NEWS, LocalPort, LocalUi, Log, RemoteSeat,
-    Reported, Stopped, UNSAVED,
+    EngineSeat, ErrandPort, Files, ForeignKeeping, Guest, Hub, INBOX, LOCAL_NEWS, LastLines, LocalPort,
+    LocalUi, Log, RemoteSeat, Reported, Stopped, UNSAVED,
 };

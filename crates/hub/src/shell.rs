@@ -24,6 +24,7 @@ use crate::core::{Core, In, LiveSession, Standing};
 use archive::{Archive, Finished};
 use clock::Clock;
 use domain::command::{Command, Target};
+use domain::errand::{ErrandId, ErrandNews, ErrandOrder};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Kept, News, Order, Report, Ticket};
 use domain::session::Origin;
@@ -86,6 +87,19 @@ pub struct RemoteSeat {
     pub hello: roles::Hello,
     /// Whether its wire is lossless ([`Engine::Mirrored`]).
     pub lossless: bool,
+    /// Who does its errands, where somebody does.
+    pub errands: Option<ErrandPort>,
+    /// The end of what it wrote beside its wire, where that is known: it explains why nothing comes.
+    pub last_lines: Option<LastLines>,
+}
+
+/// Tells the last lines that a program wrote beside its wire.
+pub type LastLines = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
+
+/// The way to whoever does the errands of a foreign runtime.
+pub struct ErrandPort {
+    pub orders: mpsc::Sender<ErrandOrder>,
+    pub news: mpsc::Receiver<(ErrandId, ErrandNews)>,
 }
 
 enum Inbox {
@@ -96,6 +110,7 @@ enum Inbox {
     LocalCommand(UiId, Ticket, Target, Command),
     LocalLeft(UiId),
     FromRemote(Incoming, Room),
+    Errand(ErrandId, ErrandNews),
     Reported(Reported, Room),
     Drained(UiId),
     Idle(oneshot::Sender<()>),
@@ -373,6 +388,7 @@ impl Shell {
                     self.heard_from_runtime(incoming);
                 }
             }
+            Inbox::Errand(id, news) => self.heard_of_errand(id, news),
             Inbox::Reported((report, ack), room) => {
                 self.take(Arrival::report(In::Report(report), ack, room));
             }

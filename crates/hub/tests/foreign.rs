@@ -35,7 +35,7 @@ async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
     let link =
         Wiring::new(Limits::default()).lane(Lane::MAIN, AsyncSource::new(read), AsyncSink(write)).start();
     let (role, hello) = (dialects::lemon::DIALECT.ui_role(), Hello::default());
-    let seat = Box::new(RemoteSeat { role, link, hello, lossless: false });
+    let seat = Box::new(RemoteSeat { role, link, hello, lossless: false, errands: None, last_lines: None });
     let store = Box::new(store::MemoryStore::default());
     let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));
     let ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();
@@ -96,4 +96,38 @@ async fn a_runtime_hears_what_was_said_before_it_is_let_go() {
     read.unwrap();
     assert!(heard.contains(text.trim_end()), "{} bytes came", heard.len());
     assert!(heard.ends_with('\n'));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runtime_that_does_not_answer_is_told_of_within_ten_seconds_with_the_end_of_its_stderr() {
+    for (lines, told) in
+        [(vec!["starting", "waiting for a browser"], "waiting for a browser"), (vec![], "nothing")]
+    {
+        let setup = Setup {
+            engine: Engine::Followed,
+            cwd: "/w".into(),
+            project: "/w".into(),
+            policy: Policy::Ask,
+            salt: 1,
+            no_sandbox: None,
+            require_consent: false,
+            effort: None,
+        };
+        let (ours, _theirs) = tokio::io::duplex(64 * 1024);
+        let (read, write) = tokio::io::split(ours);
+        let link =
+            Wiring::new(Limits::default()).lane(Lane::MAIN, AsyncSource::new(read), AsyncSink(write)).start();
+        let (role, hello) = (dialects::acp::DIALECT.ui_role(), Hello::default());
+        let lines: Vec<String> = lines.into_iter().map(str::to_owned).collect();
+        let last_lines: Option<hub::LastLines> = Some(Arc::new(move || lines.clone()));
+        let seat = Box::new(RemoteSeat { role, link, hello, lossless: false, errands: None, last_lines });
+        let store = Box::new(store::MemoryStore::default());
+        let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));
+        let mut ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();
+        let before = tokio::time::Instant::now();
+        let word = shown(&mut ui).await;
+        assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
+        assert!(word.contains("has not answered") && word.contains(told), "{word}");
+        hub.stop().await;
+    }
 }

@@ -166,6 +166,11 @@ impl Child {
         self.tail.lines()
     }
 
+    /// The same for somebody who looks while it runs.
+    pub fn stderr_tail(&self) -> Arc<StderrTail> {
+        self.tail.clone()
+    }
+
     /// Ends it: what waits is written and stdin closed, then after [`STDIN_GRACE`] SIGTERM, after [`TERM_GRACE`]
     /// SIGKILL, to the whole group (a guard is told to end all at once, and has [`TERM_GRACE`] for it). Gives how it ended and the last
     /// lines of its stderr.

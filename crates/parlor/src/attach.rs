@@ -127,7 +127,10 @@ async fn say(
     let front = Front::open(common, attach.dialect, place, begin, Person::Away, tape, keep, log).await?;
     let run = Run { json: attach.json, timeout: attach.timeout, ..Run::of(String::new()) };
     let exit = run::converse(&front.hub, None, prompt, &run, &attach.allow, stops).await;
-    front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await;
+    match &exit {
+        Ok(Exit::Cancelled | Exit::TimedOut) => front.close_soon().await,
+        _ => front.close(exit.as_ref().is_ok_and(|exit| *exit == Exit::Done)).await,
+    }
     exit
 }
 
@@ -145,7 +148,11 @@ fn held_as(common: &Common, was: &Whereabouts) -> Common {
     let policy = match was.policy {
         Some(Policy::ReadOnly) => Some(PolicyMode::ReadOnly),
         // The way back from there leaves the runtime its own rules.
-        Some(Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full) => None,
+        Some(Policy::Ask) => None,
+        // For what it has done by our hands.
+        Some(Policy::AutoEdit) => Some(PolicyMode::AutoEdit),
+        Some(Policy::Sandboxed) => Some(PolicyMode::Sandboxed),
+        Some(Policy::Full) => Some(PolicyMode::Full),
         None => common.policy,
     };
     Common { policy, ..common.clone() }

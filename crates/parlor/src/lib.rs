@@ -9,6 +9,7 @@ mod docs;
 mod doctor;
 mod entrance;
 mod environment;
+mod errands;
 mod exit;
 mod interactive;
 mod journal;

@@ -1,6 +1,7 @@
 //! The way to a foreign runtime: a socket (or two), or a program that is started and spoken with on its stdin and stdout.
 
 use crate::cli::Common;
+use crate::errands::Doing;
 use crate::exit;
 use crate::ps::announcement::Announcement;
 use crate::record::Tape;
@@ -9,13 +10,14 @@ use dialects::Dialect;
 use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::Origin;
-use hub::{Hub, Log, RemoteSeat};
+use hub::{Hub, LastLines, Log, RemoteSeat};
 use kit::notation::Side;
 use link::child::{Child, Exit, Launch, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
 use roles::{Hello, Lane};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a socket may take to answer.
@@ -24,6 +26,8 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const LAST_LINES: usize = 20;
 /// How long a runtime that closed its link may take to end by itself, so that its exit code is its own.
 const END_WITHIN: Duration = Duration::from_millis(500);
+/// The same for each step of ending one that the person does not want to wait for.
+const SOON: Duration = Duration::from_millis(300);
 
 /// Where a foreign runtime is.
 #[derive(Debug, Clone)]
@@ -86,6 +90,7 @@ pub(crate) enum Person {
 pub(crate) struct Front {
     pub(crate) hub: Hub,
     program: Option<Program>,
+    doing: Option<Doing>,
     /// Lets others find it, for as long as it is there.
     announcement: Option<Announcement>,
 }
@@ -175,10 +180,16 @@ impl Front {
             session: begin.session.map(Into::into),
             last_session: begin.last.map(Into::into),
             is_away: person == Person::Away,
+            does_errands: false,
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
-        let hub = stack::remote(common, RemoteSeat { role, link, hello, lossless }, keeping, log)?;
-        Ok(Front { hub, program, announcement: None })
+        let last_lines = match &program {
+            Some(Program::Once(child)) => Some(last_lines_of(child)),
+            Some(Program::Restarted(_)) | None => None,
+        };
+        let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines };
+        let (hub, doing) = stack::remote(common, seat, keeping, log)?;
+        Ok(Front { hub, program, doing, announcement: None })
     }
 
     /// Lets `parlor ps` show it.
@@ -201,6 +212,29 @@ impl Front {
         }
     }
 
+    /// Lets the runtime go because the person wants to go now: it has little time to end by itself.
+    pub(crate) async fn close_soon(self) {
+        let Front { hub, program, doing, announcement } = self;
+        drop(announcement);
+        hub.stop().await;
+        let (ended, stderr) = tokio::join!(
+            async {
+                if let Some(doing) = doing {
+                    doing.end().await;
+                }
+            },
+            async {
+                match program {
+                    Some(Program::Once(child)) => child.shutdown_within(SOON, SOON).await.1,
+                    Some(Program::Restarted(program)) => program.shutdown().await.1,
+                    None => Vec::new(),
+                }
+            }
+        );
+        let () = ended;
+        LastWords::of(None, &stderr).say();
+    }
+
     /// Lets a runtime go that is gone or failed; gives what is known of its end, if we started it.
     pub(crate) async fn last_words(mut self) -> Option<LastWords> {
         let exit = match &mut self.program {
@@ -213,15 +247,23 @@ impl Front {
 
     /// Lets the runtime go; gives its stderr, if we started it.
     async fn let_go(self) -> Option<Vec<String>> {
-        let Front { hub, program, announcement } = self;
+        let Front { hub, program, doing, announcement } = self;
         drop(announcement);
         hub.stop().await;
+        if let Some(doing) = doing {
+            doing.end().await;
+        }
         let (_, stderr) = match program? {
             Program::Once(child) => child.shutdown().await,
             Program::Restarted(program) => program.shutdown().await,
         };
         Some(stderr)
     }
+}
+
+fn last_lines_of(child: &Child) -> LastLines {
+    let tail = child.stderr_tail();
+    Arc::new(move || tail.lines())
 }
 
 async fn connect(dialect: Dialect, path: &Path) -> anyhow::Result<LinkIo> {

@@ -64,6 +64,8 @@ pub(crate) async fn run(mut common: Common, run: Run) -> anyhow::Result<Exit> {
 
 /// How long a run that was told to stop may take for it. The hub gives an engine less.
 const STOP_GRACE: Duration = Duration::from_secs(4);
+/// The same where nobody has taken the prompt: there may be nobody who hears.
+const UNHEARD_GRACE: Duration = Duration::from_millis(500);
 
 /// Says one thing to whatever runs behind the hub and follows it to its end. `granted` is what a foreign runtime is told yes to: our own
 /// agent knows what is allowed, and does not ask for it. `stops` listen since before a foreign runtime was greeted; a listener for each
@@ -108,7 +110,8 @@ pub(crate) async fn converse(
         match stopping {
             None => {
                 stopping = Some(why);
-                give_up.as_mut().reset(Instant::now() + STOP_GRACE);
+                let grace = if headless.own.is_taken() { STOP_GRACE } else { UNHEARD_GRACE };
+                give_up.as_mut().reset(Instant::now() + grace);
                 let cancel = Command::Run(RunCommand::Cancel { run: None, reason: None });
                 ui.port.command(CANCEL, Target::Current, cancel).await?;
             }
@@ -230,6 +233,13 @@ impl<'a> Headless<'a> {
                     exit::complain(&format!("warning: {why}"));
                 }
                 self.unsaved = text;
+                Ok(None)
+            }
+            // Before the prompt is taken this is all that is heard of a runtime which does not answer.
+            News::Signal { signal: Signal::Notify { level: Level::Warning, text }, .. }
+                if !self.own.is_taken() =>
+            {
+                exit::complain(&format!("warning: {text}"));
                 Ok(None)
             }
             News::Settled { .. } | News::Signal { .. } | News::Link(_) => Ok(None),

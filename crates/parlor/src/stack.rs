@@ -1,9 +1,10 @@
 //! The stack that every command shares: store, engine, hub.
 
 use crate::cli::{Common, PolicyMode};
+use crate::errands::Doing;
 use crate::model_source::Source;
 use crate::remote::KeepAs;
-use crate::{exit, journal, places, ps, sessions, settings};
+use crate::{errands, exit, journal, places, ps, sessions, settings};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
@@ -250,23 +251,33 @@ pub(crate) fn foreign_keeping(
     Ok((store, ForeignKeeping { origin: keep.origin, kept }))
 }
 
-/// Puts a hub in front of a foreign runtime.
+/// Puts a hub in front of a foreign runtime, and somebody beside it who does its errands, where its wire has such.
 pub(crate) fn remote(
     common: &Common,
-    seat: RemoteSeat,
+    mut seat: RemoteSeat,
     keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
     log: Log,
-) -> anyhow::Result<Hub> {
-    let ground = places::ground(common, &mut settings::read().config)?;
-    // What else than read-only was asked for was refused: a foreign runtime has its own rules.
+) -> anyhow::Result<(Hub, Option<Doing>)> {
+    let mut config = settings::read().config;
+    let ground = places::ground(common, &mut config)?;
+    let doing = if seat.role.has_errands() {
+        let (port, doing) = errands::begin(&ground, &places::data()?, guard(&config))?;
+        seat.errands = Some(port);
+        seat.hello.does_errands = true;
+        Some(doing)
+    } else {
+        None
+    };
+    // What else than read-only was asked for was refused where a runtime does everything by its own hands and rules.
     let policy = if seat.lossless { None } else { common.policy.map(Policy::from) };
     let defaults = Defaults { policy: policy.unwrap_or_default(), effort: None };
     let setup = hub_setup(Engine::behind_wire(seat.lossless), &ground, defaults);
     let setup = Setup { require_consent: common.require_consent, ..setup };
     if let Some((store, keeping)) = keeping {
-        return Ok(Hub::start_keeping(setup, store, seat, keeping, log));
+        return Ok((Hub::start_keeping(setup, store, seat, keeping, log), doing));
     }
-    Ok(Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log))
+    let engine = EngineSeat::Remote(Box::new(seat));
+    Ok((Hub::start(setup, Box::new(MemoryStore::default()), engine, log), doing))
 }
 
 /// How new sessions are set.

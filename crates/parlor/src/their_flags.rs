@@ -119,6 +119,12 @@ fn refuse_of<'a>(
         Some(PolicyMode::ReadOnly) => Err(exit::usage(format!(
             "--policy read-only cannot be honoured here: runtimes that speak {dialect} act without asking\n\nhint: {START}"
         ))),
+        // It counts for what such a runtime has done by our hands.
+        Some(PolicyMode::Ask | PolicyMode::AutoEdit | PolicyMode::Sandboxed | PolicyMode::Full)
+            if dialect.ui_role().has_errands() =>
+        {
+            Ok(())
+        }
         Some(PolicyMode::Ask | PolicyMode::AutoEdit | PolicyMode::Sandboxed | PolicyMode::Full) => {
             Err(exit::usage(format!(
                 "--policy cannot be honoured here: the runtime has its own rules for what may run without asking\n\nhint: {START}; \
@@ -179,6 +185,11 @@ mod tests {
                 "--policy full",
                 "--policy sandboxed",
             ] {
+                let counts = dialect.ui_role().has_errands() && flag.starts_with("--policy");
+                if counts {
+                    assert_eq!(refused(&format!("parlor attach {flag} -- x"), dialect), None, "{flag}");
+                    continue;
+                }
                 for words in [format!("parlor {flag} attach -- x"), format!("parlor attach {flag} -- x")] {
                     let why = refused(&words, dialect);
                     let why = why.unwrap_or_else(|| panic!("{dialect}: {words} is passed over"));

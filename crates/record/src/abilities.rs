@@ -82,6 +82,9 @@ struct AbilitiesMirror {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     ping: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    errands: Option<bool>,
 }
 
 impl AbilitiesMirror {
@@ -114,6 +117,7 @@ impl AbilitiesMirror {
             session_scope: None,
             effort: None,
             ping: None,
+            errands: None,
         };
         let implied = older.clone().told();
         let said = |now: bool, before: bool| (now != before).then_some(now);
@@ -135,6 +139,7 @@ impl AbilitiesMirror {
             session_scope: said(abilities.session_scope, implied.session_scope),
             effort: said(abilities.effort, implied.effort),
             ping: said(abilities.ping, implied.ping),
+            errands: said(abilities.errands, implied.errands),
             ..older
         }
     }
@@ -171,6 +176,7 @@ impl AbilitiesMirror {
             // Who does not know the word cannot do it.
             effort: self.effort.unwrap_or(false),
             ping: self.ping.unwrap_or(false),
+            errands: self.errands.unwrap_or(false),
         }
     }
 }

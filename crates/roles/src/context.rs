@@ -4,6 +4,7 @@ use crate::effect::{Drift, LinkEffect, Loss, Reason, RoleEffect, RuntimeEffect, 
 use crate::item::Item;
 use crate::line::Lane;
 use domain::command::{Command, Receipt, Refusal, Target};
+use domain::errand::{ErrandId, ErrandStep};
 use domain::fact::Fact;
 use domain::ids::{AskId, Millis, SessionId};
 use domain::port::{News, Ticket};
@@ -121,6 +122,11 @@ impl UiCx<'_> {
     /// Reports a one-way word of the runtime.
     pub fn signal(&mut self, signal: Signal) {
         self.effects.push(UiEffect::Signal(signal));
+    }
+
+    /// Wants something done by our hands, or says what was decided about it.
+    pub fn errand(&mut self, id: ErrandId, step: ErrandStep) {
+        self.effects.push(UiEffect::Errand { id, step });
     }
 
     /// Settles a command.

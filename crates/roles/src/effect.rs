@@ -5,6 +5,7 @@
 use crate::Item;
 use crate::line::Lane;
 use domain::command::{Command, Receipt, Refusal, Target};
+use domain::errand::{ErrandId, ErrandStep};
 use domain::fact::Fact;
 use domain::given_server::GivenServer;
 use domain::ids::{AskId, SessionId};
@@ -114,6 +115,8 @@ pub enum UiEffect {
     Signal(Signal),
     /// A command that was given to this role is settled.
     Settle { ticket: Ticket, with: Result<Receipt, Refusal> },
+    /// The runtime wants something done by our hands. [`UiRole::errand`](crate::UiRole::errand) brings what became of it.
+    Errand { id: ErrandId, step: ErrandStep },
     /// Something of the link.
     Link(LinkEffect),
 }
@@ -153,7 +156,11 @@ impl RoleEffect for UiEffect {
     fn link(&self) -> Option<&LinkEffect> {
         match self {
             UiEffect::Link(effect) => Some(effect),
-            UiEffect::Fact(_) | UiEffect::News(_) | UiEffect::Signal(_) | UiEffect::Settle { .. } => None,
+            UiEffect::Fact(_)
+            | UiEffect::News(_)
+            | UiEffect::Signal(_)
+            | UiEffect::Settle { .. }
+            | UiEffect::Errand { .. } => None,
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::effect::TimerKey;
 use crate::line::{Lane, Line};
 use domain::canon::Names;
 use domain::command::Command;
+use domain::errand::{ErrandId, ErrandNews};
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::state::State;
@@ -43,6 +44,12 @@ pub trait UiRole: Send {
     }
     /// A timer ran out.
     fn timer(&mut self, _cx: &mut UiCx<'_>, _seen: Seen<'_>, _key: TimerKey) {}
+    /// Whether runtimes of this wire have files and commands done by our hands.
+    fn has_errands(&self) -> bool {
+        false
+    }
+    /// What became of an errand, or that a person must say. Comes only where [`Hello::does_errands`] was told.
+    fn errand(&mut self, _cx: &mut UiCx<'_>, _seen: Seen<'_>, _id: ErrandId, _news: ErrandNews) {}
     /// We leave: a last word to the peer, where its wire has one.
     fn leave(&mut self, _cx: &mut UiCx<'_>) {}
     /// The peer is gone: settle what is open. (The canon closes the run by itself.)
@@ -94,6 +101,8 @@ pub struct Hello {
     pub last_session: Option<Arc<str>>,
     /// Whether nobody is there who could choose or write anything, so that only consent is answered.
     pub is_away: bool,
+    /// Whether errands of the peer are done here; one that is wanted all the same would never be answered.
+    pub does_errands: bool,
 }
 
 /// Longest time that a foreign runtime may take for its handshake.

@@ -22,6 +22,7 @@ mod nearest;
 mod passes;
 pub mod patch;
 pub mod place;
+pub mod plain;
 pub mod policy;
 pub mod read;
 pub mod sandbox;

@@ -50,6 +50,11 @@ pub const QUIRKS: &[Quirk] = &[
         ours: "as an agent we queue it and answer each once; as a client we never send one before the first is answered",
     },
     Quirk {
+        name: "command_names_its_session",
+        what: "an agent sets a variable with the name of its session for each command that it has run",
+        ours: "we leave that variable out, so that the command that is shown is the command that runs",
+    },
+    Quirk {
         name: "other_versions",
         what: "an agent answers any version with the same number",
         ours: "as an agent we answer 1 whatever is asked; as a client we go on with 1 only, and say which number came",

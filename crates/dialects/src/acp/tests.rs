@@ -2,6 +2,7 @@
 
 mod brought;
 mod edges;
+mod errands;
 mod patience;
 mod quirks;
 mod runtime;

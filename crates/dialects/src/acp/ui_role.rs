@@ -7,6 +7,7 @@
 mod asks;
 mod calls;
 mod commands;
+mod errands;
 mod hearing;
 mod options;
 mod responses;
@@ -14,18 +15,21 @@ mod responses;
 use super::wire::{
     AuthMethod, CancelRequestParams, ClientCapabilities, ClientMeta, ClientSessionCapabilities,
     CompleteElicitationParams, ConfigOptionsCapabilities, CreateElicitationParams, ElicitationCapabilities,
-    Implementation, InitializeParams, InitializeResult, LoadSessionParams, NewSessionParams, Offered,
-    PROTOCOL_VERSION, RequestPermissionParams, ResumeSessionParams, SessionNotification,
+    FileCapabilities, Implementation, InitializeParams, InitializeResult, LoadSessionParams,
+    NewSessionParams, Offered, PROTOCOL_VERSION, RequestPermissionParams, ResumeSessionParams,
+    SessionNotification,
 };
 use crate::rpc::{self, Call};
 use asks::OpenAsk;
 use domain::command::{Command, Refusal, RefusalKind};
 use domain::content::Input;
+use domain::errand::{ErrandId, ErrandNews};
 use domain::fact::Key;
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::session::SessionSummary;
 use domain::signal::{Level, Signal, UiContext};
+use errands::Errands;
 use hearing::Hearing;
 use options::AgentOptions;
 use responses::SentRequest;
@@ -85,6 +89,8 @@ pub struct AcpUi {
     held: VecDeque<(Ticket, Command)>,
     /// The session that we follow, by the agent's name.
     session: Option<String>,
+    /// The session that we began for want of another and that nobody has used yet.
+    untouched: Option<String>,
     /// The session that is being opened for a command.
     arriving: Option<Arriving>,
     /// The past of this session is being told.
@@ -94,6 +100,7 @@ pub struct AcpUi {
     run: Option<Hearing>,
     runs: u64,
     asks: BTreeMap<Key, OpenAsk>,
+    errands: Errands,
     options: AgentOptions,
     context: Option<UiContext>,
     known: BTreeMap<SessionId, (String, SessionSummary)>,
@@ -278,8 +285,11 @@ impl AcpUi {
             CreateElicitationParams::METHOD => {
                 serde_json::from_str(raw).map(|params| self.elicitation(cx, &id, params))
             }
+            _ if self.errands.are_done() && errands::is_errand(method) => {
+                self.errand_wanted(cx, &id, method, raw)
+            }
             _ => {
-                // Files and terminals are not offered, so nobody asks for them who reads what we can do.
+                // Files and terminals where nobody does errands: they are not offered, so nobody asks who reads what we can do.
                 cx.drift(Drift::new(method, "a request that we do not offer", raw));
                 let error = RpcError::new(jsonrpc::METHOD_NOT_FOUND, "method not found").with_data(&method);
                 return cx.send(jsonrpc::error(Some(&id), &error));
@@ -322,6 +332,7 @@ impl UiRole for AcpUi {
             cwd: hello.cwd.clone(),
             wanted: hello.session.clone(),
             last: hello.last_session.clone(),
+            errands: Errands::new(hello.does_errands),
             ..AcpUi::default()
         };
         let offered = || Some(Offered::default());
@@ -338,8 +349,17 @@ impl UiRole for AcpUi {
             ..ElicitationCapabilities::default()
         });
         let meta = Some(ClientMeta { parlor: true, terminal_output: true, ..ClientMeta::default() });
-        let client_capabilities =
-            ClientCapabilities { session: Some(session), elicitation, meta, ..ClientCapabilities::default() };
+        let does = hello.does_errands;
+        let fs =
+            FileCapabilities { read_text_file: does, write_text_file: does, ..FileCapabilities::default() };
+        let client_capabilities = ClientCapabilities {
+            fs,
+            terminal: does,
+            session: Some(session),
+            elicitation,
+            meta,
+            ..ClientCapabilities::default()
+        };
         let client_info = Some(Implementation {
             name: "parlor".to_owned(),
             title: Some("Parlor".to_owned()),
@@ -438,6 +458,7 @@ impl UiRole for AcpUi {
     fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {
         self.settle_lost(cx, "the agent went away before it answered; start it again");
         self.asks.clear();
+        self.errands.forget();
         self.run = None;
         self.gone = true;
     }
@@ -468,8 +489,17 @@ impl UiRole for AcpUi {
             effort: self.options.sets_effort(),
             extensions: true,
             session_scope: self.is_ours(),
+            errands: self.errands.are_done(),
             ..Abilities::default()
         })
+    }
+
+    fn has_errands(&self) -> bool {
+        true
+    }
+
+    fn errand(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, id: ErrandId, news: ErrandNews) {
+        self.errand_news(cx, id, news);
     }
 
     fn session_name(&self) -> Option<Arc<str>> {

@@ -5,6 +5,7 @@ use domain::ask::Answer;
 use domain::canon::{self, Canon};
 use domain::command::{Command, Receipt, Refusal, RefusalKind};
 use domain::content::Role;
+use domain::errand::{ErrandId, ErrandNews, ErrandStep};
 use domain::event::{AskEvent, Body, Event, Outcome};
 use domain::fact::{Fact, Said};
 use domain::grammar::Grammar;
@@ -28,6 +29,8 @@ pub(crate) struct UiBench {
     pub(crate) signals: Vec<Signal>,
     pub(crate) news: Vec<News>,
     pub(crate) settled: Vec<(Ticket, Settled)>,
+    /// What the role wants done by our hands.
+    pub(crate) errands: Vec<(ErrandId, ErrandStep)>,
     canon: Canon,
     /// The runtime told its news as they are.
     mirrors: bool,
@@ -49,6 +52,7 @@ impl UiBench {
             signals: Vec::new(),
             news: Vec::new(),
             settled: Vec::new(),
+            errands: Vec::new(),
             mirrors: false,
             grammar: Grammar::new(),
             open: Vec::new(),
@@ -76,6 +80,7 @@ impl UiBench {
                     self.open.remove(open.unwrap_or_else(|| panic!("{ticket:?} was settled before")));
                     self.settled.push((ticket, with));
                 }
+                UiEffect::Errand { id, step } => self.errands.push((id, step)),
                 UiEffect::Link(effect) => self.link.take(self.now, effect),
             }
         }
@@ -113,6 +118,11 @@ impl UiBench {
 
     pub(crate) fn hear_on(&mut self, lane: Lane, line: &str) {
         self.call(|role, cx, seen| role.line(cx, seen, lane, Line::Text(line.to_owned())));
+    }
+
+    /// What became of an errand.
+    pub(crate) fn errand(&mut self, id: ErrandId, news: ErrandNews) {
+        self.call(|role, cx, seen| role.errand(cx, seen, id, news));
     }
 
     /// A line as the framing saw it, on the main lane.

@@ -3,7 +3,8 @@
 //! What may run without asking is decided there. Three things can be done here: to say no to every consent that it asks for
 //! (`read-only`), to say yes again to the same action where the person said so for the session and the wire has no word for that, and
 //! to have nothing to do with a runtime that acts without asking. Invariant: no other mode is ever taken for such a
-//! runtime, so none is shown; and nothing that sets a model to work is said to one that had to ask, before it told that it does.
+//! runtime, so none is shown, unless it has errands done by our hands: every mode counts for those. And nothing that sets a model to
+//! work is said to one that had to ask, before it told that it does.
 
 use super::{Core, In, MAX_REQUESTS, Out};
 use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, EARLIER_YES, Preview, Scope};
@@ -55,6 +56,12 @@ impl Core {
             }
             // From read-only there is a way back: the questions come to the person again.
             Policy::ReadOnly | Policy::Ask if held || policy == Policy::ReadOnly => {}
+            Policy::Sandboxed if self.abilities.errands && self.setup.no_sandbox.is_some() => {
+                let why = self.setup.no_sandbox.clone().unwrap_or_default();
+                return Err(Refusal::new(RefusalKind::Unsupported, why));
+            }
+            // What it has done here is judged here.
+            Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full if self.abilities.errands => {}
             Policy::ReadOnly | Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
                 let why = "this runtime has its own rules for what may run without asking";
                 return Err(Refusal::new(RefusalKind::Unsupported, why)
@@ -72,6 +79,11 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// The mode that counts for what is done here.
+    pub fn policy(&self) -> Policy {
+        self.setup.policy
     }
 
     /// How a consent that a runtime with its own rules asks for is answered without the person, if it is.

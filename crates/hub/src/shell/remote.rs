@@ -2,11 +2,12 @@
 
 use super::clock::{Timers, due};
 use super::seat::Tell;
-use super::{Hub, Inbox, RemoteSeat, Shell, line};
+use super::{ErrandPort, Hub, Inbox, LastLines, RemoteSeat, Shell, line};
 use crate::core::In;
 use domain::ask::{Answer, Closing};
 use domain::canon::Names;
 use domain::command::{Command, Receipt};
+use domain::errand::{ErrandCause, ErrandId, ErrandNews, ErrandOrder, ErrandStep};
 use domain::fact::{Fact, Said};
 use domain::ids::{AskId, Millis, SessionId, UiId};
 use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
@@ -17,12 +18,15 @@ use roles::{Cx, Hello, LinkEffect, Past, Reason, Seen, UiCx, UiEffect, UiRole};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::Opened;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use wire::rate::Rate;
 
 /// Notices of a foreign runtime that are shown; nobody reads more.
 const NOTICES_PER_SECOND: u32 = 10;
+/// Lines of its stderr that a word about a silent runtime is said with.
+const SHOWN_LINES: usize = 8;
 /// Facts about the past of one session that are taken; more than a runtime's bounds for a session let through.
 const MAX_PAST: usize = 400_000;
 /// Tickets of answers, which nobody waits for.
@@ -63,6 +67,11 @@ pub(super) struct Remote {
     unsaid: u64,
     /// Moves what the runtime says; ends with the link.
     moving: JoinSet<()>,
+    /// Where its errands go.
+    errands: Option<mpsc::Sender<ErrandOrder>>,
+    /// Moves what became of errands; ends with the hub.
+    _fetching: JoinSet<()>,
+    last_lines: Option<LastLines>,
     /// What was told of a session that is being opened.
     past: Vec<UiEffect>,
     /// What happened before it was known in which session.
@@ -73,7 +82,19 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn new(seat: RemoteSeat, hub: Hub) -> Remote {
-        let RemoteSeat { role, mut link, hello, lossless } = seat;
+        let RemoteSeat { role, mut link, hello, lossless, errands, last_lines } = seat;
+        let mut fetching = JoinSet::new();
+        let errands = errands.map(|ErrandPort { orders, mut news }| {
+            let inbox = hub.inbox.clone();
+            fetching.spawn(async move {
+                while let Some((id, news)) = news.recv().await {
+                    if inbox.send(Inbox::Errand(id, news)).await.is_err() {
+                        break;
+                    }
+                }
+            });
+            orders
+        });
         let outgoing = link.outgoing.clone();
         let ours = outgoing.clone();
         let mut moving = JoinSet::new();
@@ -105,6 +126,9 @@ impl Remote {
             notices: Rate::new(NOTICES_PER_SECOND),
             unsaid: 0,
             moving,
+            errands,
+            _fetching: fetching,
+            last_lines,
             past: Vec::new(),
             early: Vec::new(),
             named: None,
@@ -140,6 +164,23 @@ impl Remote {
             self.unsaid = 0;
         }
         Some(Signal::Notify { level, text })
+    }
+
+    /// A warning about a runtime that has not said yet what it can do, with what it wrote on stderr: that tells why.
+    fn explained(&self, signal: Signal) -> Signal {
+        let (Signal::Notify { level: level @ (Level::Warning | Level::Error), text }, None, Some(lines)) =
+            (&signal, &self.abilities, &self.last_lines)
+        else {
+            return signal;
+        };
+        let lines = lines();
+        let shown: Vec<&str> =
+            lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES)).map(String::as_str).collect();
+        let why = match shown.is_empty() {
+            true => "It wrote nothing on stderr.".to_owned(),
+            false => format!("The end of its stderr:\n{}", shown.join("\n")),
+        };
+        Signal::Notify { level: *level, text: format!("{text}\n{why}") }
     }
 
     /// What the runtime called the session where it was last.
@@ -199,6 +240,26 @@ impl Shell {
                 self.call_remote(|role, cx, seen, _| role.closed(cx, seen));
                 self.remote_lost(&reason.to_string());
             }
+        }
+    }
+
+    /// Something became of an errand.
+    pub(super) fn heard_of_errand(&mut self, id: ErrandId, news: ErrandNews) {
+        if self.remote.as_ref().is_some_and(|remote| remote.lost.is_none()) {
+            self.call_remote(|role, cx, seen, _| role.errand(cx, seen, id, news));
+        }
+    }
+
+    /// Hands an errand on; one that nobody can take now is refused.
+    fn send_errand(&mut self, id: ErrandId, step: ErrandStep) {
+        let policy = self.core.policy();
+        let Some(remote) = &self.remote else { return };
+        let order = ErrandOrder { id, step, policy };
+        let taken = remote.errands.as_ref().is_some_and(|orders| orders.try_send(order).is_ok());
+        if !taken {
+            let (cause, why) = (ErrandCause::Failed, "too much is under way here; try again".to_owned());
+            let refused = ErrandNews::Refused { cause, why };
+            self.call_remote(|role, cx, seen, _| role.errand(cx, seen, id, refused));
         }
     }
 
@@ -436,7 +497,7 @@ impl Shell {
                 }
             }
             UiEffect::Signal(signal) => {
-                let session = remote.session.clone();
+                let (session, signal) = (remote.session.clone(), remote.explained(signal));
                 if let Some((session, signal)) = session.zip(remote.passes(signal, self.clock.now())) {
                     self.work.push_back(In::Report(Report::Signal { session, signal }));
                 }
@@ -455,6 +516,7 @@ impl Shell {
                 self.work.push_back(In::Report(Report::Settled { ticket, with }));
             }
             UiEffect::News(news) => self.news(*news),
+            UiEffect::Errand { id, step } => self.send_errand(id, step),
             UiEffect::Link(LinkEffect::Drift(drift)) => {
                 (self.log)(&format!("runtime: drift at {}: {}: {}", drift.place, drift.what, drift.raw));
             }

@@ -187,6 +187,7 @@ impl Lift {
                     self.words.push(format!("unknown: {}", short(&drift.what)));
                 }
                 UiEffect::Settle { .. }
+                | UiEffect::Errand { .. }
                 | UiEffect::Link(LinkEffect::Timer { .. } | LinkEffect::CancelTimer(_)) => {}
                 UiEffect::Link(LinkEffect::Loss(_) | LinkEffect::Log(_) | LinkEffect::Close(_)) => {}
             }

@@ -114,7 +114,14 @@ pub(crate) async fn ui(dialect: Dialect) -> Peer {
     };
     let hello = Hello { version: "0.0.0".to_owned(), cwd: "/".to_owned(), ..Hello::default() };
     let (ours, theirs) = pipes(dialect);
-    let seat = RemoteSeat { role: dialect.ui_role(), link: link(lanes(dialect), ours), hello, lossless };
+    let seat = RemoteSeat {
+        role: dialect.ui_role(),
+        link: link(lanes(dialect), ours),
+        hello,
+        lossless,
+        errands: None,
+        last_lines: None,
+    };
     let store = Box::new(MemoryStore::default());
     let hub = Hub::start(setup, store, EngineSeat::Remote(Box::new(seat)), Arc::new(|_| {}));
     let person = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();

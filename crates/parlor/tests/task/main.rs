@@ -6,6 +6,7 @@
 mod agents;
 mod doctor;
 mod ends;
+mod errands;
 mod headless;
 mod heals;
 mod login;

@@ -136,7 +136,7 @@ pub fn ui_context() -> BoxedStrategy<UiContext> {
 /// What a runtime can do.
 pub fn abilities() -> BoxedStrategy<Abilities> {
     let old = any::<[bool; 9]>();
-    let new = any::<[bool; 17]>();
+    let new = any::<[bool; 18]>();
     (text(), old, new)
         .prop_map(|(name, old, new)| {
             let [steer, follow_up, cancel, sessions, branch, models, servers, skills, consent] = old;
@@ -161,6 +161,7 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 session_scope,
                 effort,
                 ping,
+                errands,
             ] = rest;
             Abilities {
                 name,
@@ -190,6 +191,7 @@ pub fn abilities() -> BoxedStrategy<Abilities> {
                 session_scope,
                 effort,
                 ping,
+                errands,
             }
         })
         .boxed()

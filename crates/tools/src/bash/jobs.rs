@@ -169,13 +169,14 @@ impl Jobs {
 
     /// Stops one and waits a moment for its end; whether there is one of this number.
     pub async fn stop_and_wait(&self, id: u64) -> bool {
-        let known = self.stop(id).is_some();
+        let known = self.stop(id);
         self.wait(id, STOP_WAIT).await;
         known
     }
 
-    fn stop(&self, id: u64) -> Option<()> {
-        self.lock().jobs.get(&id).map(|job| job.stop.cancel())
+    /// Tells one to stop, and does not wait; whether there is one of this number.
+    pub fn stop(&self, id: u64) -> bool {
+        self.lock().jobs.get(&id).map(|job| job.stop.cancel()).is_some()
     }
 }
 

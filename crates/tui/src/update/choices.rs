@@ -24,6 +24,18 @@ pub(super) fn policies(seen: &Seen) -> Vec<Item> {
         sign: sign(policy == current),
         more: String::new(),
     };
+    if !seen.abilities.policy && seen.abilities.errands {
+        // What it does by itself goes by its rules; what it has done by our hands, by these.
+        return [
+            (Policy::ReadOnly, view::DENIES_ALL),
+            (Policy::Ask, "what it has done here is asked; by itself it acts by its own rules"),
+            (Policy::AutoEdit, "edits in this folder that it has done here run too"),
+            (Policy::Sandboxed, "commands that it has done here run too, inside the sandbox"),
+            (Policy::Full, "all that it has done here and stays inside the sandbox runs"),
+        ]
+        .map(item)
+        .to_vec();
+    }
     if !seen.abilities.policy {
         // Its rules are its own; what can be done here is to deny what it asks for, and to stop doing that.
         let back = (Policy::Ask, "its questions come to you again");

@@ -16,6 +16,9 @@ pub(crate) fn policy_shown(seen: &Seen) -> Option<(&'static str, Role)> {
         _ if can.policy => Some(policy_word(policy)),
         _ if can.name.is_empty() => None,
         Policy::ReadOnly => Some(("read-only where it asks", Role::Warn)),
+        Policy::AutoEdit if can.errands => Some(("its own rules; edits here freely", Role::Warn)),
+        Policy::Sandboxed if can.errands => Some(("its own rules; here in the sandbox", Role::Warn)),
+        Policy::Full if can.errands => Some(("its own rules; here all inside the sandbox", Role::Bad)),
         Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
             Some(("its own rules", Role::Dim))
         }

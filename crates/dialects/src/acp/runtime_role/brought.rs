@@ -32,10 +32,10 @@ pub(super) struct AskedFile {
 
 impl AcpRuntime {
     /// What the client does with files: all or nothing, since what was read here and is written there would be another text. In front of
-    /// another program we have none to ask for.
+    /// another program we have none to ask for, and a client of ours holds no files open: its disk is ours.
     pub(super) fn does_files(&self) -> UiFiles {
         let fs = &self.client.fs;
-        let does = fs.read_text_file && fs.write_text_file && !self.greeting.follows;
+        let does = fs.read_text_file && fs.write_text_file && !self.greeting.follows && !self.is_ours();
         UiFiles { reads: does, writes: does }
     }
 

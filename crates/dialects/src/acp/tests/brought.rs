@@ -43,6 +43,9 @@ fn files_go_through_a_client_that_holds_them() {
 #[test]
 fn a_client_without_files_is_not_asked_for_any() {
     assert!(!up(json!({})).role.files().any());
+    // One of ours holds no files open.
+    let ours = json!({"fs":{"readTextFile":true,"writeTextFile":true},"_meta":{"parlor":true}});
+    assert!(!up(ours).role.files().any());
     // What is read from one place and written to the other would be lost in between.
     for half in ["readTextFile", "writeTextFile"] {
         assert!(!up(json!({"fs":{half:true}})).role.files().any(), "{half}");

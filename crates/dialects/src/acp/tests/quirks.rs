@@ -141,6 +141,20 @@ fn calls_left_open() {
 }
 
 #[test]
+fn command_names_its_session() {
+    let hello = roles::Hello { cwd: "/w".to_owned(), does_errands: true, ..roles::Hello::default() };
+    let mut bench = crate::bench::UiBench::open(super::AcpUi::new(), &hello);
+    bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#);
+    bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"theirs-1"}}"#);
+    bench.prompt("go");
+    bench.hear(
+        r#"{"jsonrpc":"2.0","id":7,"method":"terminal/create","params":{"sessionId":"theirs-1","command":"ls",
+        "env":[{"name":"AGENT_SESSION_ID","value":"theirs-1"}]}}"#,
+    );
+    assert!(format!("{:?}", bench.errands).contains("env: []"), "{:?}", bench.errands);
+}
+
+#[test]
 fn prompts_wait() {
     let mut bench = up(json!({}));
     for id in [5, 6] {

@@ -61,6 +61,60 @@ fn stop_reasons_are_outcomes() {
 }
 
 #[test]
+fn words_that_we_do_not_know_are_kept_and_shown() {
+    let mut bench = prompted();
+    bench.hear(&told(json!({"sessionUpdate":"tool_call","toolCallId":"c","title":"Dance","kind":"dance",
+        "status":"in_progress","rawInput":{"steps":3}})));
+    bench.wait(400);
+    bench.hear(&told(json!({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"paused"})));
+    assert!(format!("{:?}", bench.events).contains("paused"), "it is shown while it happens");
+    bench.hear(&told(json!({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"})));
+    let tool = bench.state.tools.values().next().expect("a call");
+    let kept = format!("{:?}", tool.result);
+    assert!(kept.contains("dance") && kept.contains("paused"), "{kept}");
+    bench.hear(&told(json!({"sessionUpdate":"from_the_future","payload":"SEE ME"})));
+    answer_to(&mut bench, 3, json!({"stopReason":"paused_for_payment"}));
+    let told = format!("{:?}", bench.events);
+    assert!(told.contains("paused_for_payment") && told.contains("SEE ME"), "{told}");
+}
+
+#[test]
+fn a_call_that_the_agent_leaves_open_keeps_what_was_told_of_it() {
+    for (stop, outcome) in [("end_turn", ToolOutcome::Unknown), ("cancelled", ToolOutcome::Cancelled)] {
+        let mut bench = prompted();
+        bench.hear(&told(
+            json!({"sessionUpdate":"tool_call","toolCallId":"c","title":"ls","status":"in_progress",
+            "content":[{"type":"content","content":{"type":"text","text":"half of it"}}]}),
+        ));
+        bench.hear(&told(json!({"sessionUpdate":"tool_call","toolCallId":"d","title":"never begun"})));
+        answer_to(&mut bench, 3, json!({"stopReason":stop}));
+        let tools: Vec<_> = bench.state.tools.values().collect();
+        assert_eq!(tools.len(), 2, "{stop}");
+        for tool in &tools {
+            assert_eq!(tool.phase, ToolPhase::Ended(outcome.clone()), "{stop}");
+        }
+        let kept = format!("{:?}", tools.iter().map(|tool| &tool.result).collect::<Vec<_>>());
+        assert!(kept.contains("half of it") && kept.contains("did not say how it ended"), "{kept}");
+    }
+}
+
+#[test]
+fn a_session_that_nobody_has_used_is_the_new_one() {
+    let new = || Command::Library(LibraryCommand::New { cwd: None, title: None, id: None });
+    let mut bench = client();
+    bench.forget();
+    bench.command(new());
+    assert!(bench.sent().is_empty(), "no second one is left behind unused");
+    bench.command(new());
+    assert_eq!(bench.sent()[0]["method"], "session/new", "only once");
+    let mut bench = prompted();
+    answer_to(&mut bench, 3, json!({"stopReason":"end_turn"}));
+    bench.forget();
+    bench.command(new());
+    assert_eq!(bench.sent()[0]["method"], "session/new");
+}
+
+#[test]
 fn a_prompt_that_is_refused_at_once_is_refused_and_one_that_breaks_later_fails() {
     let mut bench = client();
     let ticket = bench.prompt("go");

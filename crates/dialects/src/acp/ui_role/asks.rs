@@ -1,4 +1,4 @@
-//! Questions of the agent: permissions and forms, and the answers to them.
+//! Questions of the agent: permissions and forms, those about its errands, and the answers to them.
 //!
 //! Every request is answered exactly once: by the person, or as cancelled when its prompt is stopped or over. A late yes is never sent:
 //! some agents run the tool even then. What an option means is said by its kind; authority is never widened to find one that fits.
@@ -13,6 +13,7 @@ use super::AcpUi;
 use super::calls::Tool;
 use domain::ask::{Answer, AskKind, Assessment, Choice, Preview, Risk, Scope};
 use domain::command::{Receipt, Refusal, RefusalKind};
+use domain::errand::ErrandId;
 use domain::fact::{Fact, FactAsk, Key, Said};
 use domain::ids::{AskId, Millis};
 use domain::port::Ticket;
@@ -33,13 +34,14 @@ const ALLOW_SESSION: &str = "allow_session";
 /// A request that waits for its answer.
 #[derive(Debug)]
 pub(super) struct OpenAsk {
-    id: WireId,
-    form: Form,
+    pub(super) id: WireId,
+    pub(super) form: Form,
 }
 
+/// What is asked, and what is needed to answer.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a few at a time, for as long as a person thinks")]
-enum Form {
+pub(super) enum Form {
     Permission {
         options: Vec<PermissionOption>,
         tool: Option<Key>,
@@ -56,6 +58,8 @@ enum Form {
     Page(String),
     /// A yes, and nothing else.
     Agreement,
+    /// Something that is to be done by our hands.
+    Errand(ErrandId),
 }
 
 impl AcpUi {
@@ -85,8 +89,9 @@ impl AcpUi {
         self.opened(cx, Some(run), id, form, title, kind, waits);
     }
 
+    /// Puts a question, once.
     #[expect(clippy::too_many_arguments, reason = "the members of one question, named at each call")]
-    fn opened(
+    pub(super) fn opened(
         &mut self,
         cx: &mut UiCx<'_>,
         run: Option<Key>,
@@ -156,9 +161,11 @@ impl AcpUi {
     pub(super) fn taken_back(&mut self, cx: &mut UiCx<'_>, id: &WireId) {
         let key = self.asks.iter().find(|(_, open)| open.id == *id).map(|(key, _)| key.clone());
         if let Some((key, open)) = key.and_then(|key| self.asks.remove_entry(&key)) {
-            cx.send(no(&open));
+            self.say_no(cx, &open);
             let run = self.run.as_ref().map(|run| run.key().clone());
             cx.fact(Fact { run, said: Said::AskWithdrawn { ask: key, expired: false } });
+        } else {
+            self.errand_taken_back(cx, id);
         }
     }
 
@@ -195,6 +202,7 @@ impl AcpUi {
                 let (line, allowed) = self.lower_permission(cx, &id, &options, answer);
                 cx.send(line);
                 if let (true, Some(tool), Some(run)) = (allowed, tool, &mut self.run) {
+                    self.errands.agree(run.changes_of(&tool));
                     run.allowed(cx, &tool);
                 }
             }
@@ -206,6 +214,7 @@ impl AcpUi {
                     declined(&id, ElicitationAction::Decline)
                 });
             }
+            Form::Errand(errand) => self.errand_answered(cx, errand, answer),
             form @ Form::Fields { .. } => self.next_field(cx, &key, id, form, answer),
         }
         cx.settle(ticket, Ok(Receipt::Done));
@@ -281,23 +290,24 @@ impl AcpUi {
     }
 
     /// Whether the person stopped what runs: nothing of it is allowed any more.
-    fn is_stopped(&self) -> bool {
+    pub(super) fn is_stopped(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.stopped)
     }
 
     /// Answers every open question as cancelled.
     pub(super) fn cancel_asks(&mut self, cx: &mut UiCx<'_>) {
         for (_, open) in std::mem::take(&mut self.asks) {
-            cx.send(no(&open));
+            self.say_no(cx, &open);
         }
     }
-}
 
-fn no(open: &OpenAsk) -> String {
-    match open.form {
-        Form::Permission { .. } => cancelled(&open.id),
-        Form::Fields { .. } | Form::Page(_) | Form::Agreement => {
-            declined(&open.id, ElicitationAction::Cancel)
+    fn say_no(&mut self, cx: &mut UiCx<'_>, open: &OpenAsk) {
+        match open.form {
+            Form::Permission { .. } => cx.send(cancelled(&open.id)),
+            Form::Fields { .. } | Form::Page(_) | Form::Agreement => {
+                cx.send(declined(&open.id, ElicitationAction::Cancel));
+            }
+            Form::Errand(errand) => self.errand_cancelled(cx, errand),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A call is proposed once its input is known, so that what the person sees is what would run; it runs once a question about it would
 //! have come. Invariants: a result counts once; a status that goes back changes nothing; what a call gave is shown also where it stands
-//! in its raw output only.
+//! in its raw output only; kinds and statuses that we do not know are kept with the result; a call that the agent never ends has its
+//! end with the run, and keeps what was told of it.
 
 use super::super::wire::{
     CallMeta, ContentBlock, Raw, RequestPermissionParams, ToolCallContent, ToolCallUpdate, ToolKind,
@@ -11,13 +12,18 @@ use super::super::wire::{
 use super::super::{blocks, patch};
 use super::hearing::Hearing;
 use domain::content::{Json, Part};
+use domain::errand::AgreedChange;
 use domain::fact::{Key, Said};
 use domain::tool::{Progress, ToolOutcome, ToolResult};
-use roles::UiCx;
+use roles::{Drift, UiCx};
 use serde_json::Value;
 
 /// Most output of a call that is kept for its result.
 const MAX_OUTPUT: usize = 256 * 1024;
+/// Most words of one call that are kept although we do not know them.
+const MAX_ODD: usize = 8;
+/// What stands in the result of a call that the agent left open.
+const NO_END: &str = "(the agent did not say how it ended)";
 /// Members of a raw output that hold what a person wants to read, best first.
 const READABLE: &[&str] =
     &["formatted_output", "aggregated_output", "output", "stdout", "content", "text", "message", "error"];
@@ -35,6 +41,8 @@ pub(super) struct Tool {
     output: String,
     /// What was last shown of its content.
     shown: String,
+    /// Words of the agent that we do not know, with what they stand for.
+    odd: Vec<(&'static str, String)>,
     pub(super) phase: Phase,
 }
 
@@ -71,6 +79,10 @@ impl Tool {
             self.title = title;
         }
         self.kind = update.kind.take().unwrap_or_else(|| self.kind.clone());
+        if let ToolKind::Other(word) = &self.kind {
+            let word = word.clone();
+            self.note_odd("kind", word);
+        }
         if let Some(args) = update.raw_input.take().filter(|args| !args.is_null()) {
             self.args = Some(args);
         }
@@ -79,6 +91,14 @@ impl Tool {
         }
         if let Some(output) = update.raw_output.take().filter(|output| !output.is_null()) {
             self.raw_output = Some(output);
+        }
+    }
+
+    /// Keeps a word that we do not know, once.
+    fn note_odd(&mut self, what: &'static str, word: String) {
+        let odd = (what, word);
+        if self.odd.len() < MAX_ODD && !self.odd.contains(&odd) {
+            self.odd.push(odd);
         }
     }
 
@@ -147,7 +167,40 @@ impl Hearing {
                 };
                 self.over(cx, &key, outcome);
             }
-            Some(ToolStatus::Pending | ToolStatus::Other(_)) | None => {}
+            Some(ToolStatus::Other(word)) => self.odd_status(cx, &key, word),
+            Some(ToolStatus::Pending) | None => {}
+        }
+    }
+
+    /// A status that we do not know: shown while the call runs, and kept.
+    fn odd_status(&mut self, cx: &mut UiCx<'_>, key: &Key, word: String) {
+        cx.drift(Drift::new("tool_call status", format!("{word:?}, which we do not know"), key));
+        let Some(tool) = self.listener.noted(key) else { return };
+        tool.note_odd("status", word.clone());
+        if tool.phase == Phase::Running && !self.past {
+            let progress = Progress::Status { percent: None, message: word };
+            self.listener.say(cx, Said::ToolProgress { tool: key.clone(), progress });
+        }
+    }
+
+    /// The run is over: calls that the agent left open end with it, with what was told of them. What is still asked about is
+    /// withdrawn elsewhere.
+    pub(super) fn end_calls(&mut self, cx: &mut UiCx<'_>, stopped: bool) {
+        for key in self.listener.open().map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            let Some(tool) = self.listener.noted(&key).filter(|tool| tool.phase != Phase::Asked) else {
+                continue;
+            };
+            if tool.phase == Phase::Announced {
+                let (name, args) = (tool.known_as(), tool.json());
+                tool.phase = Phase::Proposed;
+                self.listener.say(cx, Said::ToolProposed { tool: key.clone(), name, args });
+            }
+            let Some(tool) = self.listener.noted(&key) else { continue };
+            let mut result = result(std::mem::take(tool));
+            let gap = if result.text.is_empty() { "" } else { "\n" };
+            result.text = format!("{}{gap}{NO_END}", result.text);
+            let outcome = if stopped { ToolOutcome::Cancelled } else { ToolOutcome::Unknown };
+            self.listener.result(cx, &key, outcome, result);
         }
     }
 
@@ -259,6 +312,19 @@ impl Hearing {
         (key.clone(), tool.clone(), true)
     }
 
+    /// The changes of files that a call shows.
+    pub(super) fn changes_of(&mut self, key: &Key) -> Vec<(String, AgreedChange)> {
+        let content = self.listener.noted(key).map(|tool| tool.content.as_slice()).unwrap_or_default();
+        let change = |content: &ToolCallContent| match content {
+            ToolCallContent::Diff(diff) => {
+                let change = AgreedChange { old: diff.old_text.clone(), new: diff.new_text.clone() };
+                Some((diff.path.clone(), change))
+            }
+            ToolCallContent::Content(_) | ToolCallContent::Terminal(_) | ToolCallContent::Unknown(_) => None,
+        };
+        content.iter().filter_map(change).collect()
+    }
+
     /// The person allowed a call: it runs.
     pub(super) fn allowed(&mut self, cx: &mut UiCx<'_>, key: &Key) {
         if let Some(tool) = self.listener.noted(key).filter(|tool| tool.phase == Phase::Asked) {
@@ -336,6 +402,10 @@ fn result(tool: Tool) -> ToolResult {
     if text.is_empty() {
         text = tool.raw_output.as_ref().map(readable).unwrap_or_default();
     }
+    parts.extend(tool.odd.into_iter().map(|(what, word)| Part::Opaque {
+        kind: format!("tool_call {what}"),
+        json: Json::verbatim(Value::from(word).to_string()),
+    }));
     let json = tool.raw_output.map(|raw| Json::verbatim(raw.text()));
     ToolResult { text, parts, json, truncated: false }
 }

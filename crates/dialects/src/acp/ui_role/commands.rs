@@ -52,6 +52,10 @@ impl AcpUi {
                 if self.refuse_busy(cx, ticket) {
                     return;
                 }
+                if let Some(name) = self.unused(cwd.as_deref()) {
+                    let session = self.learn(&name, None);
+                    return cx.settle(ticket, Ok(Receipt::Session { session, parent: None }));
+                }
                 let params = self.new_params(cwd);
                 self.ask_agent(cx, &params, SentRequest::New { ticket });
             }
@@ -91,6 +95,12 @@ impl AcpUi {
                 cx.settle(ticket, Err(refusal));
             }
         }
+    }
+
+    /// Where we are, if nobody has said anything there: one more new session would leave it behind unused.
+    fn unused(&mut self, cwd: Option<&str>) -> Option<String> {
+        let here = cwd.is_none_or(|cwd| cwd == self.cwd);
+        self.untouched.take().filter(|name| here && self.session.as_ref() == Some(name))
     }
 
     fn steers(&self) -> bool {
@@ -139,6 +149,7 @@ impl AcpUi {
         if let Some(context) = self.context.take() {
             prompt.extend(lower_context(&context, self.embeds()));
         }
+        self.untouched = None;
         let session_id = self.session.clone().unwrap_or_default();
         self.end_run(cx, Outcome::Done);
         self.runs += 1;
@@ -270,8 +281,8 @@ impl AcpUi {
         let value = match meant {
             Some(choice) => choice.value.clone(),
             None => match provider {
-                Some(provider) => format!("{provider}/{name}"),
-                None => name.to_owned(),
+                Some(provider) if !provider.is_empty() => format!("{provider}/{name}"),
+                Some(_) | None => name.to_owned(),
             },
         };
         let id = option.id.clone();
@@ -295,6 +306,7 @@ impl AcpUi {
     }
 
     fn set_option(&mut self, cx: &mut UiCx<'_>, config_id: String, value: String, pending: SentRequest) {
+        self.untouched = None;
         let session_id = self.session.clone().unwrap_or_default();
         let value = ConfigValue::Id(value);
         let params =

@@ -133,6 +133,7 @@ impl Hearing {
 
     /// The run is over; nothing of it is said after.
     pub(super) fn end(mut self, cx: &mut UiCx<'_>, outcome: Outcome, finish: Finish) {
+        self.end_calls(cx, self.stopped || outcome == Outcome::Cancelled);
         if let Some(Speaking { message, .. }) = self.speaking.take() {
             self.listener.say(cx, Said::MessageEnded { message, finish });
         }
@@ -308,13 +309,14 @@ impl AcpUi {
     /// The same, with how its last message ended.
     pub(super) fn end_run_with(&mut self, cx: &mut UiCx<'_>, outcome: Outcome, finish: Finish) {
         let Some(run) = self.run.take() else { return };
-        let past = run.past;
+        let (past, stopped) = (run.past, run.stopped || outcome == Outcome::Cancelled);
         if run.stopped {
             cx.cancel_timer(STOPPED);
         }
         run.end(cx, outcome, finish);
         if !past {
             self.cancel_asks(cx);
+            self.run_left(cx, stopped);
         }
     }
 

@@ -9,8 +9,8 @@ use roles::UiCx;
 
 /// The command that puts a summary in the place of older messages, where an agent has it.
 pub(super) const COMPACT: &str = "compact";
-/// The provider of a model that is named without one.
-const UNSAID: &str = "agent";
+/// The provider of a model that is named without one: nobody knows it.
+const UNSAID: &str = "";
 
 /// What can be set, and how it is.
 #[derive(Debug, Default)]

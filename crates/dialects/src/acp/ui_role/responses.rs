@@ -9,9 +9,11 @@ use super::{AcpUi, HANDSHAKE, MAX_KNOWN, SLOW};
 use domain::command::{Receipt, Refusal, RefusalKind};
 use domain::content::{Input, Json, Usage};
 use domain::event::{Failure, Finish, Outcome};
+use domain::fact::Said;
 use domain::ids::{Millis, SessionId};
 use domain::port::Ticket;
 use domain::session::SessionSummary;
+use domain::signal::Level;
 use roles::{Drift, Seen, TimerKey, UiCx};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -214,6 +216,7 @@ impl AcpUi {
         let auth = matches!(&outcome, Err(error) if error.code == code::AUTH_REQUIRED);
         let opened = match &name {
             None => self.lift::<NewSessionResult>(outcome).map(|result| {
+                self.untouched = Some(result.session_id.clone());
                 self.session = Some(result.session_id.clone());
                 self.learn_setup(cx, result.modes, result.config_options, result.models);
             }),
@@ -269,6 +272,7 @@ impl AcpUi {
             Ok(result) => {
                 let used = result.meta.and_then(|meta| meta.parlor?.usage).map(|used| lift_usage(&used));
                 let (outcome, finish) = ended(&result.stop_reason);
+                self.tell_odd_stop(cx, &result.stop_reason);
                 (outcome, finish, used)
             }
             Err(refusal) => (Outcome::Failed(Failure::new("agent", refusal.message)), Finish::Failed, None),
@@ -280,6 +284,16 @@ impl AcpUi {
             run.listener.step_over(cx, used);
         }
         self.end_run_with(cx, outcome, finish);
+    }
+
+    /// A reason that we do not know is kept and shown: the run is taken for done.
+    fn tell_odd_stop(&mut self, cx: &mut UiCx<'_>, stop: &StopReason) {
+        let StopReason::Other(word) = stop else { return };
+        cx.drift(Drift::new("stopReason", format!("{word:?}, which we do not know"), word));
+        if let Some(run) = &self.run {
+            let text = format!("The agent stopped for a reason that this client does not know: {word:?}");
+            run.listener.say(cx, Said::Notice { level: Level::Info, code: "stop_reason".to_owned(), text });
+        }
     }
 
     fn steered(&mut self, cx: &mut UiCx<'_>, ticket: Ticket, input: &Input, outcome: Result<&str, RpcError>) {
@@ -357,7 +371,7 @@ impl AcpUi {
     }
 
     /// What is known about a session, with what was said about it now.
-    fn learn(&mut self, name: &str, info: Option<SessionInfo>) -> SessionSummary {
+    pub(super) fn learn(&mut self, name: &str, info: Option<SessionInfo>) -> SessionSummary {
         let id = SessionId::of_peer(name);
         let known = self.known.get(&id).map(|(_, summary)| summary.clone());
         let mut summary = known.unwrap_or_else(|| SessionSummary {

@@ -218,7 +218,14 @@ async fn connect(
     };
     let session = session.map(|session| session.as_str().into());
     let hello = Hello { version: "0.0.0".to_owned(), cwd, session, ..Hello::default() };
-    let seat = RemoteSeat { role: dialect.ui_role(), link: bench::wire(&lanes, ends), hello, lossless };
+    let seat = RemoteSeat {
+        role: dialect.ui_role(),
+        link: bench::wire(&lanes, ends),
+        hello,
+        lossless,
+        errands: None,
+        last_lines: None,
+    };
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }
 

@@ -1,0 +1,318 @@
+//! Errands of a foreign runtime, done by our tools: each is planned, judged by our mode and our rules, and done in our leash, as what
+//! our own agent wants is.
+//!
+//! Invariants: the workspace is ours, whatever folder a runtime names; what a person said yes to is done only while it is still what
+//! they were shown; everything that was started is ended when the hub lets go.
+
+mod terminals;
+
+use domain::ask::{Risk, Scope};
+use domain::content::Json;
+use domain::errand::{
+    AgreedChange, Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId, ErrandNews, ErrandOrder,
+    ErrandStep,
+};
+use domain::session::Policy;
+use domain::tool::ToolOutcome;
+use engine::Ground;
+use hub::ErrandPort;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use terminals::Terminals;
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+use tools::policy::{Mode, Rules, Verdict, decide};
+use tools::sandbox::Guard;
+use tools::{Bash, Outcome, Plan, Port, Read, Tool, ToolError, Workplace, Write, digest, plain, still_valid};
+
+/// Orders that may wait; a role has fewer under way.
+const ORDERS: usize = 256;
+/// News that may wait for the hub.
+const NEWS: usize = 64;
+/// How long what was started may take to end with the program.
+const END_WITHIN: Duration = Duration::from_secs(6);
+
+/// Does errands until the hub that they come from lets go.
+pub(crate) struct Doing {
+    task: JoinSet<()>,
+}
+
+impl Doing {
+    /// Waits until everything that was started is ended.
+    pub(crate) async fn end(mut self) {
+        let _ = tokio::time::timeout(END_WITHIN, self.task.join_next()).await;
+    }
+}
+
+/// Somebody who does errands on this ground, and the way there.
+///
+/// # Errors
+/// When the folder cannot be worked in.
+pub(crate) fn begin(
+    ground: &Ground,
+    data: &Path,
+    guard: Option<Guard>,
+) -> Result<(ErrandPort, Doing), ToolError> {
+    let outputs = data.join("outputs").join("errands");
+    let place = match &ground.workspace {
+        Ok(root) => Workplace::new(root, &outputs).and_then(|place| place.at(&ground.cwd)),
+        Err(_) => Workplace::without_workspace(&ground.cwd, &outputs),
+    }?;
+    let place = match guard {
+        Some(guard) => place.guarded(guard),
+        None => place,
+    };
+    let rules = match &ground.workspace {
+        Ok(root) => Rules::load(data, root).unwrap_or_else(|_| Rules::none(data, root)),
+        // Rules are for a project.
+        Err(_) => Rules::none(data, place.workdir()),
+    };
+    let (orders, ordered) = mpsc::channel(ORDERS);
+    let (tell, news) = mpsc::channel(NEWS);
+    let hands = Arc::new(Hands {
+        place,
+        rules: Mutex::new(rules),
+        asked: Mutex::default(),
+        terminals: Terminals::default(),
+        tell,
+    });
+    let mut task = JoinSet::new();
+    task.spawn(work(hands, ordered));
+    Ok((ErrandPort { orders, news }, Doing { task }))
+}
+
+async fn work(hands: Arc<Hands>, mut ordered: mpsc::Receiver<ErrandOrder>) {
+    let mut tasks = JoinSet::new();
+    let mut under_way: BTreeMap<ErrandId, AbortHandle> = BTreeMap::new();
+    while let Some(ErrandOrder { id, step, policy }) = ordered.recv().await {
+        while tasks.try_join_next().is_some() {}
+        under_way.retain(|_, task| !task.is_finished());
+        let hands = hands.clone();
+        let task = match step {
+            ErrandStep::Wanted(errand) => tasks.spawn(async move { hands.wanted(id, errand, policy).await }),
+            ErrandStep::Allowed(scope) => tasks.spawn(async move { hands.allowed(id, scope).await }),
+            ErrandStep::Dropped => {
+                if let Some(task) = under_way.remove(&id) {
+                    task.abort();
+                }
+                hands.asked().remove(&id);
+                hands.terminals.drop_of(id, &hands.place);
+                continue;
+            }
+        };
+        under_way.insert(id, task);
+    }
+    tasks.shutdown().await;
+    hands.place.jobs().end().await;
+}
+
+/// An errand that a person is asked about.
+struct Asked {
+    plan: Plan,
+    then: Then,
+}
+
+/// What is done once it may.
+enum Then {
+    Tell { line: Option<u64>, limit: Option<u64> },
+    Write,
+    Start { output_limit: Option<u64> },
+}
+
+struct Hands {
+    place: Workplace,
+    rules: Mutex<Rules>,
+    asked: Mutex<BTreeMap<ErrandId, Asked>>,
+    terminals: Terminals,
+    tell: mpsc::Sender<(ErrandId, ErrandNews)>,
+}
+
+impl Hands {
+    fn asked(&self) -> MutexGuard<'_, BTreeMap<ErrandId, Asked>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn say(&self, id: ErrandId, news: ErrandNews) {
+        // A hub that is gone wants to know nothing more.
+        let _ = self.tell.send((id, news)).await;
+    }
+
+    async fn refuse(&self, id: ErrandId, cause: ErrandCause, why: impl Into<String>) {
+        self.say(id, ErrandNews::Refused { cause, why: why.into() }).await;
+    }
+
+    async fn failed(&self, id: ErrandId, why: &ToolError) {
+        let missing = matches!(why, ToolError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+        let cause = if missing { ErrandCause::Missing } else { ErrandCause::Failed };
+        self.refuse(id, cause, why.to_string()).await;
+    }
+
+    async fn wanted(self: Arc<Self>, id: ErrandId, errand: Errand, policy: Policy) {
+        let hands = self.clone();
+        let (plan, then, agreed) = match errand {
+            Errand::Read { path, line, limit } => {
+                let planned = blocking(move || Read.plan(&json!({ "path": path }), &hands.place)).await;
+                (planned, Then::Tell { line, limit }, false)
+            }
+            Errand::Write { path, text, agreed } => {
+                let planned = blocking(move || hands.plan_write(&path, &text, &agreed)).await;
+                let seen = planned.as_ref().is_ok_and(|(_, seen)| *seen);
+                (planned.map(|(plan, _)| plan), Then::Write, seen)
+            }
+            Errand::Start(command) => {
+                let output_limit = command.output_limit;
+                let args = terminals::args(&command);
+                let planned = blocking(move || Bash.plan(&args, &hands.place)).await;
+                (planned, Then::Start { output_limit }, false)
+            }
+            Errand::Output { .. } | Errand::Wait { .. } | Errand::Kill { .. } | Errand::Release { .. } => {
+                return self.terminals.tend(id, errand, &self.place, &self.tell).await;
+            }
+        };
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(why) => return self.failed(id, &why).await,
+        };
+        let verdict = self.verdict(policy, &plan);
+        match verdict {
+            Verdict::Allow(_) => self.act(id, plan, then, true).await,
+            // The person has seen this very change and said yes. What is more than routine is asked for with that said.
+            Verdict::Ask if agreed && plan.assessment.risk <= Risk::Medium => {
+                self.act(id, plan, then, true).await;
+            }
+            Verdict::Deny(why) => self.refuse(id, ErrandCause::Mode, why).await,
+            Verdict::Ask => {
+                let consent = ErrandConsent {
+                    title: plan.title.clone(),
+                    name: plan.tool.clone(),
+                    args: Json::verbatim(plan.args.to_string()),
+                    preview: plan.preview.clone(),
+                    assessment: plan.assessment.clone(),
+                    rule: self.offered(&plan),
+                };
+                self.asked().insert(id, Asked { plan, then });
+                self.say(id, ErrandNews::Asks(Box::new(consent))).await;
+            }
+        }
+    }
+
+    fn verdict(&self, policy: Policy, plan: &Plan) -> Verdict {
+        let mode: Mode = policy.name().parse().unwrap_or_default();
+        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).all();
+        decide(mode, plan, &rules)
+    }
+
+    /// The rule that "always" would add. Rules are for a project.
+    fn offered(&self, plan: &Plan) -> Option<String> {
+        plan.rule.as_ref().filter(|_| self.place.root().is_some()).map(|rule| rule.words.clone())
+    }
+
+    /// Plans a write; tells too whether the changes that the person agreed to lead to it.
+    fn plan_write(&self, path: &str, text: &str, agreed: &[AgreedChange]) -> Result<(Plan, bool), ToolError> {
+        let real = self.place.resolve(path)?;
+        // The runtime may have looked at the file or changed it by its own hands since we did: that is no reason to refuse.
+        if self.place.last_seen(&real).is_some()
+            && let Ok(Some(now)) = digest::of_file(&real)
+        {
+            self.place.saw(&real, now);
+        }
+        let plan = Write.plan(&json!({ "path": path, "content": text }), &self.place)?;
+        let there = std::fs::read_to_string(&real).ok();
+        Ok((plan, leads_to(there.as_deref(), agreed, text)))
+    }
+
+    async fn allowed(self: Arc<Self>, id: ErrandId, scope: Scope) {
+        let Some(Asked { plan, then }) = self.asked().remove(&id) else {
+            return self.refuse(id, ErrandCause::Failed, "nobody asked about this").await;
+        };
+        let again = plan.clone();
+        let valid = blocking(move || match &again.tool {
+            tool if tool == "write" => still_valid(&Write, &again),
+            tool if tool == "bash" => still_valid(&Bash, &again),
+            _ => still_valid(&Read, &again),
+        });
+        if let Err(why) = valid.await {
+            return self.failed(id, &why).await;
+        }
+        if let Some(offer) = plan.rule.as_ref().filter(|_| self.place.root().is_some()) {
+            let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            match scope {
+                Scope::Once => {}
+                Scope::Session => rules.add_for_session(&offer.rules),
+                Scope::Always => {
+                    // A rule that cannot be written still holds for this session.
+                    if rules.add_for_project(&offer.rules).is_err() {
+                        rules.add_for_session(&offer.rules);
+                    }
+                }
+            }
+        }
+        self.act(id, plan, then, false).await;
+    }
+
+    /// Does what may be done. `unasked`: nobody has seen it yet, so whoever watches is shown it.
+    async fn act(self: &Arc<Self>, id: ErrandId, plan: Plan, then: Then, unasked: bool) {
+        if unasked && !matches!(then, Then::Tell { .. }) {
+            let (name, args) = (plan.tool.clone(), Json::verbatim(plan.args.to_string()));
+            self.say(id, ErrandNews::Begins { name, args }).await;
+        }
+        match then {
+            Then::Tell { line, limit } => match blocking(move || plain::lines(&plan, line, limit)).await {
+                Ok(text) => self.say(id, ErrandNews::Done { done: ErrandDone::Text(text), seen: None }).await,
+                Err(why) => self.failed(id, &why).await,
+            },
+            Then::Write => {
+                let Outcome { outcome, result } = run(&Write, plan).await;
+                match outcome {
+                    ToolOutcome::Done => {
+                        let (done, seen) = (ErrandDone::Nothing, Some(result));
+                        self.say(id, ErrandNews::Done { done, seen }).await;
+                    }
+                    _ => self.refuse(id, ErrandCause::Failed, result.text).await,
+                }
+            }
+            Then::Start { output_limit } => {
+                let started = run(&Bash, plan).await;
+                self.terminals.started(id, &started, output_limit, &self.place, &self.tell).await;
+            }
+        }
+    }
+}
+
+/// Whether changes that somebody saw lead from what is there to exactly this text.
+fn leads_to(there: Option<&str>, agreed: &[AgreedChange], text: &str) -> bool {
+    let changed = agreed.iter().try_fold(there.map(str::to_owned), |now, change| {
+        Some(Some(match (now.as_deref(), change.old.as_deref()) {
+            (None | Some(""), None | Some("")) => change.new.clone(),
+            (Some(now), Some(old)) if now == old => change.new.clone(),
+            // A piece of it, which must be the only one of its kind.
+            (Some(now), Some(old)) if !old.is_empty() && now.matches(old).count() == 1 => {
+                now.replacen(old, &change.new, 1)
+            }
+            _ => return None,
+        }))
+    });
+    !agreed.is_empty() && changed.flatten().as_deref() == Some(text)
+}
+
+/// Runs a tool that asks nothing and tells nothing on the way.
+async fn run(tool: &dyn Tool, plan: Plan) -> Outcome {
+    let (progress, _told) = mpsc::channel(1);
+    let (asks, _asked) = mpsc::channel(1);
+    tool.run(plan, Port { progress, asks, cancel: CancellationToken::new() }).await
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let broke = || ToolError::Args { tool: "errand".to_owned(), why: "it broke down".to_owned() };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(broke()))
+}
+
+#[cfg(test)]
+mod tests;
