@@ -18,7 +18,7 @@ use book::{Book, State};
 use clap::Args;
 use domain::session::RuntimePlace;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tui::{AgentLine, Echo, Typed, ask_line};
 
 /// What `parlor agents` is told.
@@ -150,8 +150,9 @@ pub(crate) enum Agreed {
 /// When the terminal cannot be read.
 pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<Agreed> {
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
-    // Its program is found by its name or whole path: it is the same in every folder.
-    let origin = origin::origin(agent.dialect, &place, Path::new("/"));
+    // Its program is found by its name or whole path: it is the same in every folder, and another one once the path leads to another
+    // file. So what is agreed to is the words, at this file.
+    let origin = origin::origin(agent.dialect, &place, &agent.file());
     // Of one with a key in it not all words are kept, and another key would look the same.
     let whole = matches!(origin.place, RuntimePlace::Command { incomplete: false, .. });
     if whole && origin::is_typed(&origin) {

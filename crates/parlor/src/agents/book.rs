@@ -100,6 +100,16 @@ impl Agent {
         domain::session::RuntimePlace::Command { words, folder: String::new(), incomplete: false }.typed()
     }
 
+    /// The file that would be started, every link followed; nothing where there is none.
+    pub(super) fn file(&self) -> PathBuf {
+        match &self.state {
+            State::Installed(at) | State::Fetched { runner: at, .. } => {
+                at.canonicalize().unwrap_or_else(|_| at.clone())
+            }
+            State::Missing { .. } => PathBuf::new(),
+        }
+    }
+
     /// How to get it, where it is not there.
     pub(super) fn how_to_get(&self) -> Option<String> {
         let State::Missing { .. } = self.state else { return None };

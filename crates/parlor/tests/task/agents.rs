@@ -123,6 +123,35 @@ fn a_listed_command_is_not_started_unasked_and_a_yes_is_for_that_command() {
 }
 
 #[test]
+fn a_yes_is_for_the_file_that_was_found() {
+    let project = Project::new();
+    own(&project, "one");
+    for folder in ["first", "second"] {
+        let folder = project.path("home").join(folder);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::copy(project.path("home/agent"), folder.join("my-agent")).unwrap();
+    }
+    let settings = "[agents.mine]\ncommand = [\"my-agent\", \"one\"]\ndialect = \"codelia\"\n";
+    std::fs::write(project.path("config/config.toml"), settings).unwrap();
+    let usual = std::env::var("PATH").unwrap();
+    let attach = |folders: &[&str], args: &[&str]| {
+        let home = project.path("home").display().to_string();
+        let folders: Vec<String> = folders.iter().map(|folder| format!("{home}/{folder}")).collect();
+        let path = format!("{}:{usual}", folders.join(":"));
+        let mut command = project.bare(&[&["attach", "mine", "--prompt", "say howdy"], args].concat());
+        command.env("PATH", path).stdin(Stdio::null()).output().unwrap().status.code()
+    };
+    assert_eq!(attach(&["first"], &["--yes"]), Some(0));
+    assert_eq!(attach(&["first"], &[]), Some(0), "known by now");
+    assert!(started(&project));
+    assert_eq!(attach(&["second", "first"], &[]), Some(4), "another file of that name");
+    assert!(!started(&project));
+    // The same file by another way.
+    std::os::unix::fs::symlink(project.path("home/first"), project.path("home/third")).unwrap();
+    assert_eq!(attach(&["third"], &[]), Some(0));
+}
+
+#[test]
 fn a_name_that_nobody_has_and_one_that_is_not_installed_say_what_to_do() {
     let project = Project::new();
     for (args, code, hint) in [
