@@ -9,7 +9,7 @@ use crate::settings::{self, Set};
 use crate::{keys, places, stack};
 use domain::path_text;
 use engine::{Config, Ground};
-use models::catalog::{KeyFrom, Listing, ProviderState};
+use models::catalog::{KeyFrom, Listing, ProviderState, account};
 use std::path::Path;
 
 /// Prints the report; fails when something that is needed is broken.
@@ -122,7 +122,9 @@ async fn model(wanted: Option<&str>) -> bool {
         let words = format!("{}: `parlor login`, or set e.g. {}", keyless.join(", "), first.variable);
         say("no key", &words);
     }
-    for state in catalog.providers() {
+    // Several names of one provider share its key.
+    let own = |state: &ProviderState| account(state.provider) == Some(state.provider);
+    for state in catalog.providers().into_iter().filter(own) {
         if let Some(address) = &state.kept_for {
             let provider = state.provider;
             let words = format!(

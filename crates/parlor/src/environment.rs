@@ -96,12 +96,27 @@ impl Unread {
     }
 }
 
+/// Commands that start no agent and show no screen. The flags for those are taken behind them too, and would only hide their own.
+const BARE: &[&str] = &["login", "logout", "agents"];
+
+/// The program's flags, those left out of the help that have nothing to do with the command that is named.
+fn for_help(command: clap::Command, words: &[OsString]) -> clap::Command {
+    let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
+    if !named.is_some_and(|named| BARE.contains(&named)) {
+        return command;
+    }
+    let everywhere = command.get_arguments().filter(|argument| argument.is_global_set());
+    let everywhere: Vec<clap::Id> = everywhere.map(|argument| argument.get_id().clone()).collect();
+    everywhere.into_iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
+}
+
 /// Reads the command line, and for what it does not say the environment.
 pub(crate) fn parse(
     words: &[OsString],
     value: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Cli, clap::Error> {
-    let (mut command, mut unread, mut ephemeral) = (Cli::command(), Unread::default(), false);
+    let (mut command, mut unread, mut ephemeral) =
+        (for_help(Cli::command(), words), Unread::default(), false);
     let unset = |command: clap::Command, flag| command.mut_arg(flag, |arg| arg.env(Resettable::Reset));
     if value(crate::places::WORKSPACE).is_some_and(|value| value.is_empty()) {
         command = unset(command, "workspace");
@@ -159,6 +174,25 @@ mod tests {
             found.map(|(_, bytes)| OsStr::from_bytes(bytes).to_owned())
         };
         parse(&words, value).unwrap()
+    }
+
+    #[test]
+    fn the_help_of_a_command_without_an_agent_lists_its_own_flags() {
+        let help = |words: &str| {
+            let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+            parse(&words, |_| None).unwrap_err().to_string()
+        };
+        for (words, own) in [
+            ("parlor login --help", "--keep"),
+            ("parlor help agents", "--registry"),
+            ("parlor logout -h", "--all"),
+        ] {
+            let text = help(words);
+            assert!(text.contains(own) && !text.contains("--model") && !text.contains("--theme"), "{text}");
+        }
+        assert!(help("parlor run --help").contains("--model"));
+        let word = dialects::ALL.iter().find_map(|dialect| dialect.description().habits.command).unwrap();
+        assert!(help("parlor --help").contains(&format!("parlor {word}")));
     }
 
     #[test]

@@ -55,7 +55,12 @@ pub fn main() -> ExitCode {
         return guard(&args.collect::<Vec<_>>());
     }
     std::panic::set_hook(Box::new(|panic| exit::complain(&broken(panic))));
-    let words = serve::habits::our_words(std::env::args_os().collect());
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    if let Some(help) = serve::habits::help_of_word(&typed) {
+        exit::say(&help);
+        return ExitCode::SUCCESS;
+    }
+    let words = serve::habits::our_words(typed);
     let cli = match environment::parse(&words, |name| std::env::var_os(name)) {
         Ok(cli) => cli,
         Err(why) => return told_by_clap(&why, &words),

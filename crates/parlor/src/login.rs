@@ -266,7 +266,10 @@ fn key_of(bytes: &[u8]) -> Result<Secret, String> {
         return Err(format!("it is longer than {MAX_LINE} bytes"));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
-    let text = text.trim();
+    // What editors and shells put around it is none of it.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+    let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let text = within('"').or_else(|| within('\'')).unwrap_or(text).trim();
     match text {
         "" => Err("there is nothing in it".to_owned()),
         text if text.lines().count() > 1 => Err("it has several lines".to_owned()),
@@ -302,6 +305,9 @@ mod tests {
     fn a_key_is_one_word_that_a_header_can_carry() {
         for good in ["sk-1", "  sk-1\r\n", "a.b_c-d/e+f=="] {
             assert_eq!(key_of(good.as_bytes()).unwrap().expose(), good.trim());
+        }
+        for wrapped in ["\u{feff}sk-1\n", "\"sk-1\"", "'sk-1'\n", "\u{feff} \"sk-1\" "] {
+            assert_eq!(key_of(wrapped.as_bytes()).unwrap().expose(), "sk-1", "{wrapped:?}");
         }
         for bad in [
             &b""[..],

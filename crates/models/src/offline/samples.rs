@@ -11,7 +11,7 @@ I am the offline model: no key, no network, but every feature can be tried with 
 - `call TOOL {\"json\": \"arguments\"}` for any other tool
 - steps: `write a.txt: hi then read a.txt`
 
-For a real model set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, or start a local server.";
+For a real model give a key with `parlor login`, set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, or start a local server.";
 
 pub(super) const THOUGHT: &str = "\
 The person wants me to think. I should look at the question from more than one side, \

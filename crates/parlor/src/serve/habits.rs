@@ -170,6 +170,29 @@ fn names_commanded_wire(args: &[OsString]) -> bool {
     false
 }
 
+/// What the help of a wire's own word says, where that is asked for: it is no command with flags of its own.
+pub(crate) fn help_of_word(args: &[OsString]) -> Option<String> {
+    let [_, first, rest @ ..] = args else { return None };
+    let asks = rest.first().is_some_and(|word| word == "--help" || word == "-h");
+    let called = |dialect: &&Dialect| dialect.description().habits.command.is_some_and(|word| first == word);
+    let dialect = dialects::ALL.iter().find(called).filter(|_| asks)?;
+    let word = dialect.description().habits.command?;
+    Some(format!(
+        "Be an agent for programs that speak {dialect}: `parlor {word}` is `parlor serve --dialect {dialect} --stdio`.\n\n\
+         Usage: parlor {word} [OPTIONS]\n       parlor {word} login    give the key of a provider, as such programs let a person do\n\n\
+         Options are those of `parlor serve`: see `parlor serve --help`."
+    ))
+}
+
+/// The same in a line, for the help of the program.
+pub(crate) fn words_in_help() -> String {
+    let line = |dialect: &Dialect| {
+        let word = dialect.description().habits.command?;
+        Some(format!("      parlor {word:<23} be an agent for editors that speak {dialect}\n"))
+    };
+    dialects::ALL.iter().filter_map(line).collect()
+}
+
 /// Whether this is how a UI calls `word SCRIPT --`.
 fn calls(args: &[OsString], word: &str, ends: &str) -> bool {
     let script = |words: &[OsString]| matches!(words, [script, dashes] if script.as_encoded_bytes().ends_with(ends.as_bytes()) && dashes == "--");

@@ -49,7 +49,8 @@ pub async fn ask_line(question: &str, echo: Echo) -> io::Result<Typed> {
     write(question);
     let over = Arc::new(AtomicBool::new(false));
     let seen = over.clone();
-    let mut reading = tokio::task::spawn_blocking(move || read(echo, &seen));
+    let again = question.to_owned();
+    let mut reading = tokio::task::spawn_blocking(move || read(echo, &again, &seen));
     let typed = tokio::select! {
         read = &mut reading => read.map_err(io::Error::other)?,
         () = signals.next() => {
@@ -85,7 +86,7 @@ fn write(text: &str) {
     let _ = terminal::stderr().lock().write_all(text.as_bytes());
 }
 
-fn read(echo: Echo, over: &AtomicBool) -> io::Result<Typed> {
+fn read(echo: Echo, question: &str, over: &AtomicBool) -> io::Result<Typed> {
     let stdin = io::stdin();
     let mut line = Line::default();
     while !over.load(Ordering::SeqCst) {
@@ -106,6 +107,15 @@ fn read(echo: Echo, over: &AtomicBool) -> io::Result<Typed> {
         let shown = match line.take(byte[0]) {
             Step::Done(typed) => return Ok(typed),
             Step::More(shown) => shown,
+            Step::Stop => {
+                let _ = disable_raw_mode();
+                write("\n");
+                // The default of SIGTSTP stops the whole job; this returns when it is continued.
+                let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+                enable_raw_mode()?;
+                write(question);
+                String::from_utf8_lossy(&line.bytes).into_owned()
+            }
         };
         if echo == Echo::Shown {
             write(&shown);
@@ -139,6 +149,8 @@ enum Step {
     /// The line goes on; this is to be seen of it.
     More(String),
     Done(Typed),
+    /// The person wants to be back in the shell for a while.
+    Stop,
 }
 
 impl Line {
@@ -147,6 +159,7 @@ impl Line {
         match (self.escape, byte) {
             // Whoever presses Esc and then wants to leave can.
             (_, 0x03) => return Step::Done(Typed::Cancelled),
+            (_, 0x1a) => return Step::Stop,
             (Escape::Begun, b'[') => self.escape = Escape::Sequence,
             (Escape::Begun, b'O') => self.escape = Escape::Single,
             (Escape::Sequence, 0x20..=0x3f) => {}
@@ -212,6 +225,8 @@ mod tests {
             match line.take(*byte) {
                 Step::More(more) => shown.push_str(&more),
                 Step::Done(typed) => return (Some(typed), shown),
+                // What was typed stays for when it is continued.
+                Step::Stop => shown.push_str("(stopped)"),
             }
         }
         (None, shown)
@@ -233,6 +248,7 @@ mod tests {
             (b"a\x1b[Db\x1bOAc\x1bx\r", line("abc")),
             ("ä\u{7f}b\r".as_bytes(), line("b")),
             (b"a\tb\x00\r", line("ab")),
+            (b"sk\x1a-1\r", line("sk-1")),
             (b"\r", line("")),
             (b"abc", None),
             (b"abc\x04\r", line("abc")),
