@@ -55,6 +55,11 @@ pub const QUIRKS: &[Quirk] = &[
         ours: "we leave that variable out, so that the command that is shown is the command that runs",
     },
     Quirk {
+        name: "reads_what_it_makes",
+        what: "an agent reads a file before it makes it, and gives up whatever error says that it is not there",
+        ours: "a file that is not there is empty to that agent, and to no other",
+    },
+    Quirk {
         name: "other_versions",
         what: "an agent answers any version with the same number",
         ours: "as an agent we answer 1 whatever is asked; as a client we go on with 1 only, and say which number came",

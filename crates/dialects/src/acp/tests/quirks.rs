@@ -155,6 +155,26 @@ fn command_names_its_session() {
 }
 
 #[test]
+fn reads_what_it_makes() {
+    for (agent, told) in [("gemini-cli", "result"), ("another", "error")] {
+        let hello = roles::Hello { cwd: "/w".to_owned(), does_errands: true, ..roles::Hello::default() };
+        let mut bench = crate::bench::UiBench::open(super::AcpUi::new(), &hello);
+        let info =
+            json!({"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":agent,"version":"1"}});
+        bench.hear(&json!({"jsonrpc":"2.0","id":1,"result":info}).to_string());
+        bench.hear(r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"theirs-1"}}"#);
+        bench.prompt("go");
+        let params = json!({"sessionId":"theirs-1","path":"/w/new"});
+        bench.hear(&json!({"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":params}).to_string());
+        let (id, _) = bench.errands.pop().unwrap();
+        let (cause, why) = (domain::errand::ErrandCause::Missing, "there is no such file".to_owned());
+        bench.forget();
+        bench.errand(id, domain::errand::ErrandNews::Refused { cause, why });
+        assert!(bench.sent()[0].get(told).is_some(), "{:?}", bench.sent());
+    }
+}
+
+#[test]
 fn prompts_wait() {
     let mut bench = up(json!({}));
     for id in [5, 6] {

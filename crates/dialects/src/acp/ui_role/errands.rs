@@ -32,6 +32,8 @@ const MAX_AGREED: usize = 64;
 const MAX_AGREED_BYTES: usize = 4 * 1024 * 1024;
 /// A variable in which one agent names its session to each command. It changes nothing, and what is shown should be what runs.
 const SESSION_VARIABLE: &str = "AGENT_SESSION_ID";
+/// How the agent calls itself that cannot make a file unless it can read it first.
+const READS_WHAT_IT_MAKES: &str = "gemini";
 /// What a command that was stopped ended by.
 const STOPPED_BY: &str = "SIGTERM";
 
@@ -213,6 +215,9 @@ impl AcpUi {
                     end_shown(cx, id, &over, ToolOutcome::Done, result);
                 }
             }
+            ErrandNews::Refused { cause: ErrandCause::Missing, .. } if self.reads_what_it_makes() => {
+                self.errand_done(cx, id, ErrandDone::Text(String::new()), None);
+            }
             ErrandNews::Refused { cause, why } => {
                 let (number, outcome) = match cause {
                     ErrandCause::Missing => (code::NOT_FOUND, ToolOutcome::Failed),
@@ -342,6 +347,14 @@ impl AcpUi {
         for id in acts.map(|(id, _)| *id).collect::<Vec<_>>() {
             self.errand_cancelled(cx, id);
         }
+    }
+}
+
+impl AcpUi {
+    /// Whether the agent reads a file before it makes it, and gives up at whatever error says that it is not there.
+    fn reads_what_it_makes(&self) -> bool {
+        let info = self.agent.as_ref().and_then(|agent| agent.agent_info.as_ref());
+        info.is_some_and(|info| info.name.starts_with(READS_WHAT_IT_MAKES))
     }
 }
 
