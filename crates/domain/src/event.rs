@@ -13,6 +13,9 @@ pub use body::{
 /// The code of a notice that holds a command line of the person's own and what it wrote.
 pub const PERSONS_COMMAND: &str = "persons_command";
 
+/// The code of a notice that says that something which a foreign runtime wanted done here was refused without a question.
+pub const ERRAND_REFUSED: &str = "refused";
+
 /// The code of a notice that says that the model ended its turn without a word.
 pub const EMPTY_ANSWER: &str = "empty_answer";
 

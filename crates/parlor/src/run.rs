@@ -13,7 +13,8 @@ use domain::ask::{Answer, Ask, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, RunCommand, Target};
 use domain::content::{Input, Part, TextKind, Usage};
 use domain::event::{
-    AskEvent, Body, EMPTY_ANSWER, Event, Finish, MessageEvent, NoteEvent, Outcome, RunEvent, ToolEvent,
+    AskEvent, Body, EMPTY_ANSWER, ERRAND_REFUSED, Event, Finish, MessageEvent, NoteEvent, Outcome, RunEvent,
+    ToolEvent,
 };
 use domain::ids::{AskId, MessageId, Millis, SessionId};
 use domain::port::{LinkState, News, Ticket};
@@ -309,6 +310,7 @@ impl<'a> Headless<'a> {
                 if code == EMPTY_ANSWER {
                     self.unfinished = Some("the answer is empty");
                 }
+                self.denied |= code == ERRAND_REFUSED;
                 self.aside(text);
             }
             Body::Run(RunEvent::Retrying { attempt, max, delay_ms, reason, .. }) => {

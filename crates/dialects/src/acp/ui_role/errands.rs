@@ -17,6 +17,7 @@ use domain::errand::{
     AgreedChange, CommandEnd, CommandErrand, Errand, ErrandCause, ErrandConsent, ErrandDone, ErrandId,
     ErrandNews, ErrandStep,
 };
+use domain::event::ERRAND_REFUSED;
 use domain::fact::{Fact, FactAsk, Key, Said};
 use domain::signal::Level;
 use domain::tool::{ToolOutcome, ToolResult};
@@ -237,7 +238,8 @@ impl AcpUi {
         let is_shown = self.errands.under_way.get(&id).is_some_and(|errand| errand.shown.is_some());
         if let Some(run) = self.run.as_ref().filter(|_| !is_shown) {
             let text = format!("The agent wanted something done here, and was refused: {why}");
-            run.listener.say(cx, Said::Notice { level: Level::Warning, code: "refused".to_owned(), text });
+            run.listener
+                .say(cx, Said::Notice { level: Level::Warning, code: ERRAND_REFUSED.to_owned(), text });
         }
     }
 
