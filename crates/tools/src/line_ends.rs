@@ -8,6 +8,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
+    /// Reads a text with ends of any kind.
     pub(crate) fn of(text: &str) -> Plain {
         let mut plain = Plain { text: String::with_capacity(text.len()), crlf: Vec::new() };
         let mut rest = text;

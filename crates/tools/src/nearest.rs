@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     const FILE: &str =
-        "fn one() {\n\tlet a = 1;  \n\tprint(“a”);\n}\n\nfn two(count: usize) -> String {\n    todo!()\n}\n";
+        "fn one() {\n\tlet a = 1;  \n\tprint(“a”);\n}\n\nfn two(count: usize) -> String {\n    count\n}\n";
 
     #[test]
     fn what_is_hard_to_see_is_named_and_shown_as_it_is() {

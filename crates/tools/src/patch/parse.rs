@@ -10,7 +10,7 @@ const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 const HUNK: &str = "@@";
 
-/// What a patch does to one file.
+/// One file of a patch, as the model wrote it: paths are not looked at yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FilePatch<'a> {
     Add { path: &'a str, text: String },
