@@ -5,12 +5,15 @@
 //! above it, and a link on the way is an error. Paths must be resolved: absolute, without `..`, every link followed.
 
 use crate::tool::ToolError;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
+};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
@@ -84,11 +87,6 @@ impl Spot {
         written
     }
 
-    /// Takes the file away.
-    pub(crate) fn remove(&self) -> io::Result<()> {
-        Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?)
-    }
-
     /// A new file in the same folder, with a name that nobody has.
     fn beside(&self) -> io::Result<(OsString, File)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -101,6 +99,68 @@ impl Spot {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Whether anything is there, also a link that leads nowhere.
+    pub(crate) fn is_there(&self) -> bool {
+        self.check().is_ok()
+    }
+
+    /// The same, with what the system says when it is not.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(())
+    }
+
+    /// Where a link leads that is there.
+    pub(crate) fn link(&self) -> io::Result<OsString> {
+        let target = readlinkat(&self.folder, &self.name, Vec::new())?;
+        Ok(OsString::from_vec(target.into_bytes()))
+    }
+
+    /// Puts a link there in one step, in the place of a file or link.
+    pub(crate) fn put_link(&self, target: &Path) -> io::Result<()> {
+        for number in 0..MAX_TRIES {
+            let beside = OsString::from(format!(".parlor-{}-{number}", std::process::id()));
+            match symlinkat(target, &self.folder, &beside) {
+                Err(Errno::EXIST) => continue,
+                made => made?,
+            }
+            let moved = renameat(&self.folder, &beside, &self.folder, &self.name);
+            if moved.is_err() {
+                let _ = unlinkat(&self.folder, &beside, AtFlags::empty());
+            }
+            return Ok(moved?);
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Takes a file or link away.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?)
+    }
+
+    /// Takes an empty folder away.
+    pub(crate) fn remove_folder(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.folder, &self.name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Makes a folder, unless one is there.
+    pub(crate) fn make_folder(&self) -> io::Result<()> {
+        match mkdirat(&self.folder, &self.name, Mode::from_raw_mode(0o777)) {
+            Err(Errno::EXIST) => self.opened_folder().map(drop),
+            made => Ok(made?),
+        }
+    }
+
+    /// Sets the permissions of a folder that is there.
+    pub(crate) fn set_folder_mode(&self, mode: u32) -> io::Result<()> {
+        File::from(self.opened_folder()?).set_permissions(Permissions::from_mode(mode))
+    }
+
+    fn opened_folder(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(openat(&self.folder, &self.name, flags, Mode::empty())?)
     }
 
     /// What the permissions of the file are, if it is there.

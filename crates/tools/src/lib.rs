@@ -8,6 +8,7 @@ pub mod args;
 pub mod ask;
 pub mod bash;
 pub mod buffers;
+pub mod checkpoint;
 mod diff;
 pub mod digest;
 pub mod edit;

@@ -165,7 +165,8 @@ fn walked(root: &Path) -> (Vec<PathBuf>, bool) {
     (found, false)
 }
 
-fn is_heavy(folder: &Path, name: &str) -> bool {
+/// Whether a folder holds what was installed or built.
+pub(crate) fn is_heavy(folder: &Path, name: &str) -> bool {
     HEAVY.contains(&name) || name == BUILT.0 && folder.join(BUILT.1).exists()
 }
 

@@ -1,0 +1,425 @@
+//! The ledger of a session: what each of its turns does to files, written down around each tool that may change something.
+//!
+//! Who calls: the engine, around a tool ([`Ledger::prepare`] before the person is asked, [`Ledger::before`] and [`Ledger::after`] around
+//! the run); whoever takes steps back is in `travel`. All of it blocks. A tool that is at work when the program dies is written down as
+//! such: whoever looks next takes what changed since then for its doing.
+
+use super::Vault;
+use super::changes;
+use super::image::Image;
+use super::scan::{self, Bounds, Look, Snapshot};
+use super::step::{Change, OpenDeed, RelPath, Step};
+use crate::bash::JobState;
+use crate::place::Workplace;
+use crate::tool::{Deed, Plan};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Characters of a prompt that a step is known by.
+const MAX_PROMPT: usize = 80;
+
+/// What a call may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Watch {
+    File(PathBuf),
+    /// Anything.
+    Everything,
+}
+
+impl Watch {
+    /// What a call may change; `None` when it changes no file.
+    pub fn of(plan: &Plan) -> Option<Watch> {
+        if plan.read_only {
+            return None;
+        }
+        match &plan.deed {
+            Deed::Write { path } => Some(Watch::File(path.clone())),
+            Deed::Command { .. } | Deed::Other => Some(Watch::Everything),
+            Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } => None,
+        }
+    }
+}
+
+/// Why what a turn's commands do cannot be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotKept(pub String);
+
+/// What is to be said when a turn begins.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Begun {
+    /// To the model.
+    pub told: Option<String>,
+    /// It was said of an earlier turn that its commands cannot be taken back, which is over.
+    pub unsay: bool,
+}
+
+/// What stood there before a call.
+#[derive(Debug)]
+pub struct Watched(What);
+
+#[derive(Debug)]
+enum What {
+    Files { seen: Vec<(RelPath, Image)> },
+    Everything { before: Arc<Snapshot>, since: SystemTime },
+    Nothing,
+}
+
+/// What a session's turns do to files. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    pub(super) session: Arc<str>,
+    pub(super) vault: Arc<dyn Vault>,
+    pub(super) place: Workplace,
+    bounds: Bounds,
+    now: Arc<Mutex<Now>>,
+    /// Held while steps are moved: no turn begins meanwhile.
+    moving: Arc<Mutex<()>>,
+    /// Somebody else may be at work in this session: what is open is theirs to close.
+    only_looks: bool,
+}
+
+/// How far the turn under way has come.
+#[derive(Debug, Default)]
+struct Now {
+    step: Option<Step>,
+    /// The last look at the whole workspace.
+    known: Arc<Snapshot>,
+    /// Whether it was looked at in this turn.
+    looked: bool,
+    /// Whether a command in the background may have gone on since then.
+    jobs: bool,
+    /// Whether it was said that commands cannot be taken back.
+    said: bool,
+}
+
+impl Ledger {
+    /// The ledger of a session that works there.
+    pub fn new(session: &str, place: &Workplace, vault: Arc<dyn Vault>) -> Ledger {
+        let (session, place) = (session.into(), place.clone());
+        Ledger {
+            session,
+            vault,
+            place,
+            bounds: Bounds::default(),
+            now: Arc::default(),
+            moving: Arc::default(),
+            only_looks: false,
+        }
+    }
+
+    /// The same for whoever only looks at a session that another program works in.
+    #[must_use]
+    pub fn only_looking(self) -> Ledger {
+        Ledger { only_looks: true, ..self }
+    }
+
+    /// The same with other bounds.
+    #[must_use]
+    pub fn within(self, bounds: Bounds) -> Ledger {
+        Ledger { bounds, ..self }
+    }
+
+    /// Waits until nobody else moves steps.
+    pub(super) fn alone(&self) -> MutexGuard<'_, ()> {
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A turn begins. Tells what the model has not heard yet: which changes of its own are no longer there, or are there again.
+    pub fn begin(&self, turn: &str, prompt: &str) -> Begun {
+        let _alone = self.alone();
+        let told = self.tell_moves().unwrap_or_default();
+        // A turn that goes on after a crash goes on with its step.
+        let begun = self.steps().ok().and_then(|steps| steps.into_iter().find(|step| step.turn == turn));
+        let mut now = self.now();
+        now.looked = false;
+        if !now.jobs {
+            now.known = Arc::default();
+        }
+        let unsay = std::mem::take(&mut now.said);
+        now.step = self.place.root().map(|root| {
+            let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line: String = line.chars().take(MAX_PROMPT).collect();
+            begun.unwrap_or_else(|| Step::new(turn, &line, millis(SystemTime::now()), root))
+        });
+        Begun { told, unsay }
+    }
+
+    /// Looks before the person is asked about a call, so that they hear whether it can be taken back.
+    ///
+    /// # Errors
+    /// Why it cannot, the first time in a turn.
+    pub fn prepare(&self, watch: &Watch, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), NotKept> {
+        let mut now = self.now();
+        if *watch != Watch::Everything || now.looked {
+            return Ok(());
+        }
+        now.looked = true;
+        let Some(root) = self.place.root() else {
+            now.said = true;
+            return Err(NotKept("there is no workspace here".to_owned()));
+        };
+        let looked = self.look_around(root, &mut now, stop).map(drop);
+        if let (Err(why), Some(step)) = (&looked, &mut now.step) {
+            step.blind = Some(why.clone());
+        }
+        now.said = looked.is_err();
+        looked.map_err(NotKept)
+    }
+
+    /// A call is about to run. What it may change is in the vault when this returns, or the step says that it is not.
+    pub fn before(&self, watch: &Watch, stop: &(dyn Fn() -> bool + Sync)) -> Watched {
+        let mut now = self.now();
+        let (Some(root), Some(mut step)) = (self.place.root(), now.step.take()) else {
+            return Watched(What::Nothing);
+        };
+        let since = SystemTime::now();
+        let what = match watch {
+            Watch::File(path) => self.before_file(root, path, &mut step),
+            Watch::Everything if step.blind.is_some() => What::Nothing,
+            Watch::Everything => {
+                now.step = Some(step);
+                now.looked = true;
+                let looked = self.look_around(root, &mut now, stop);
+                step = now.step.take().unwrap_or_else(|| Step::new("", "", 0, root));
+                match looked {
+                    Ok(before) => What::Everything { before, since },
+                    Err(why) => {
+                        step.blind = Some(why);
+                        What::Nothing
+                    }
+                }
+            }
+        };
+        step.open = match &what {
+            What::Nothing => None,
+            What::Files { seen } => Some(OpenDeed { since: millis(since), seen: Some(seen.clone()) }),
+            What::Everything { .. } => Some(OpenDeed { since: millis(since), seen: None }),
+        };
+        let what = match self.put(&step) {
+            Ok(()) => what,
+            Err(why) => {
+                step.blind = Some(format!("it cannot be written down ({why})"));
+                What::Nothing
+            }
+        };
+        now.step = Some(step);
+        Watched(what)
+    }
+
+    /// A call is over, however it ended.
+    pub fn after(&self, watched: Watched) {
+        let mut now = self.now();
+        let (Some(root), Some(mut step)) = (self.place.root(), now.step.take()) else { return };
+        match watched.0 {
+            What::Nothing => {}
+            What::Files { seen } => self.close_files(root, seen, &mut step),
+            What::Everything { before, since } => {
+                match self.close_everything(root, &before, &before, since, &mut step) {
+                    Some(after) => now.known = Arc::new(after),
+                    None => now.looked = false,
+                }
+                now.jobs = self.has_jobs();
+            }
+        }
+        step.open = None;
+        if let Err(why) = self.put(&step) {
+            step.blind = Some(format!("it cannot be written down ({why})"));
+        }
+        now.step = Some(step);
+    }
+
+    fn before_file(&self, root: &Path, path: &Path, step: &mut Step) -> What {
+        let why = match path.strip_prefix(root) {
+            Err(_) => "it lies outside of the workspace",
+            Ok(path) if scan::is_version_control(path) => "it belongs to version control",
+            Ok(path) => {
+                let look = |path: &Path| Ok((RelPath(path.to_owned()), self.look(root, &go_on).at(path)?));
+                // Folders that are made on the way go away with it.
+                let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+                let above: Result<Vec<_>, String> = above.map(look).collect();
+                match above.and_then(|above| Ok((above, look(path)?))) {
+                    Ok((above, own)) => {
+                        let missing = above.into_iter().filter(|(_, image)| *image == Image::Absent);
+                        return What::Files { seen: missing.chain([own]).collect() };
+                    }
+                    Err(_) => "it could not be kept",
+                }
+            }
+        };
+        step.lose(path.strip_prefix(root).unwrap_or(path).to_owned(), why);
+        What::Nothing
+    }
+
+    fn close_files(&self, root: &Path, seen: Vec<(RelPath, Image)>, step: &mut Step) {
+        let mut changes = Vec::new();
+        for (RelPath(path), before) in seen {
+            match self.look(root, &go_on).at(&path) {
+                Ok(after) => changes.push(Change { path, before, after }),
+                Err(why) => step.lose(path, &format!("what it holds now could not be kept ({why})")),
+            }
+        }
+        changes.retain(|change| change.before != change.after);
+        step.add(changes);
+    }
+
+    /// Looks once more and takes in what is other than it was; the new look comes back.
+    fn close_everything(
+        &self,
+        root: &Path,
+        known: &Snapshot,
+        before: &Snapshot,
+        since: SystemTime,
+        step: &mut Step,
+    ) -> Option<Snapshot> {
+        match self.look(root, &go_on).around(known, before) {
+            Ok(after) => {
+                let found = changes::between(root, before, &after, since);
+                step.add(found.changes);
+                for path in found.strangers {
+                    step.lose(path, "it was there before, where nobody looks: it stays");
+                }
+                Some(after)
+            }
+            Err(why) => {
+                step.blind = Some(format!("what its commands did is not known: {why}"));
+                None
+            }
+        }
+    }
+
+    fn look_around(
+        &self,
+        root: &Path,
+        now: &mut Now,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Arc<Snapshot>, String> {
+        let begun = SystemTime::now();
+        let known = scan::known(self.vault.as_ref(), root)?;
+        let seen = Arc::new(self.look(root, stop).around(&known, &Snapshot::new())?);
+        if now.jobs && !now.known.is_empty() {
+            // A command of ours went on in the background.
+            let found = changes::between(root, &now.known, &seen, begun);
+            if let Some(step) = &mut now.step {
+                step.add(found.changes);
+            }
+        }
+        now.jobs = self.has_jobs();
+        now.known = seen.clone();
+        Ok(seen)
+    }
+
+    fn has_jobs(&self) -> bool {
+        self.place.jobs().list().iter().any(|job| matches!(job.state, JobState::Running))
+    }
+
+    /// A look with this ledger's bounds; `stop` ends it early.
+    pub(super) fn look<'a>(&'a self, root: &'a Path, stop: &'a (dyn Fn() -> bool + Sync)) -> LookHere<'a> {
+        LookHere { ledger: self, root, stop, closed: self.place.closed() }
+    }
+
+    /// Has the vault write a step down.
+    pub(super) fn put(&self, step: &Step) -> Result<(), String> {
+        self.vault.put_step(&self.session, &step.turn, &step.write()?, &step.uses())
+    }
+
+    /// The steps of the session, oldest first. What a crash left open is closed.
+    ///
+    /// # Errors
+    /// When they cannot be read, in words.
+    pub fn steps(&self) -> Result<Vec<Step>, String> {
+        let texts = self.vault.steps(&self.session)?;
+        let mut steps: Vec<Step> = texts.iter().filter_map(|text| Step::read(text)).collect();
+        let under_way = self.now().step.as_ref().map(|step| step.turn.clone());
+        let is_left = |step: &&mut Step| step.open.is_some() && under_way.as_ref() != Some(&step.turn);
+        for step in steps.iter_mut().filter(|_| !self.only_looks).filter(is_left) {
+            self.close_left_open(step);
+            self.put(step)?;
+        }
+        steps.retain(|step| !step.is_empty());
+        Ok(steps)
+    }
+
+    fn close_left_open(&self, step: &mut Step) {
+        let Some(open) = step.open.take() else { return };
+        let root = step.root.clone();
+        match open.seen {
+            Some(seen) => self.close_files(&root, seen, step),
+            None => {
+                let since = UNIX_EPOCH + Duration::from_millis(open.since);
+                match scan::known(self.vault.as_ref(), &root) {
+                    Ok(before) => drop(self.close_everything(&root, &before, &before, since, step)),
+                    Err(why) => step.blind = Some(why),
+                }
+            }
+        }
+    }
+
+    /// What was moved since the model last heard of it, in words for the model.
+    fn tell_moves(&self) -> Result<Option<String>, String> {
+        let mut lines: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+        for mut step in self.steps()?.into_iter().filter(|step| step.untold) {
+            let verb = match step.state {
+                super::StepState::Undone | super::StepState::Undoing => "took back",
+                super::StepState::Applied | super::StepState::Redoing => "restored",
+            };
+            let mut paths: Vec<String> =
+                step.changes.iter().map(|change| super::image::shown(&change.path)).collect();
+            paths.sort();
+            paths.dedup();
+            lines.entry(verb).or_default().extend(paths);
+            step.untold = false;
+            self.put(&step)?;
+        }
+        let words = |(verb, mut paths): (&str, Vec<String>)| {
+            let more = paths.len().saturating_sub(MAX_TOLD);
+            paths.truncate(MAX_TOLD);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("The person {verb} earlier file changes of yours: {}{more}.", paths.join(", "))
+        };
+        let told: Vec<String> = lines.into_iter().map(words).collect();
+        Ok((!told.is_empty())
+            .then(|| format!("({} Read files again before you change them.)", told.join(" "))))
+    }
+}
+
+/// Files that the model is told of by name.
+const MAX_TOLD: usize = 20;
+
+/// A look with what it needs, kept alive.
+pub(super) struct LookHere<'a> {
+    ledger: &'a Ledger,
+    root: &'a Path,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    closed: Arc<crate::sandbox::Closed>,
+}
+
+impl LookHere<'_> {
+    fn look(&self) -> Look<'_> {
+        let (vault, bounds) = (self.ledger.vault.as_ref(), self.ledger.bounds);
+        Look { root: self.root, vault, closed: &self.closed, bounds, stop: self.stop }
+    }
+
+    fn around(&self, known: &Snapshot, also: &Snapshot) -> Result<Snapshot, String> {
+        self.look().around(known, also)
+    }
+
+    /// What stands at one path, kept by now.
+    pub(super) fn at(&self, path: &Path) -> Result<Image, String> {
+        self.look().at(path)
+    }
+}
+
+/// For what must come to its end.
+pub(super) fn go_on() -> bool {
+    false
+}
+
+fn millis(at: SystemTime) -> u64 {
+    u64::try_from(at.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+}

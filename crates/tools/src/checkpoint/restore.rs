@@ -1,0 +1,159 @@
+//! Puts files where they shall be: each in one step, in an order in which none is in the way of another.
+//!
+//! Invariants: a path is written only while it holds what it is said to hold; no link is followed on the way to it; each file is whole
+//! whenever the machine stops. What was done when something failed stays done: the caller has it written down and can go on.
+
+use super::image::{Image, shown};
+use crate::digest;
+use crate::exact::{self, Spot};
+use crate::tool::ToolError;
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// One path on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Move {
+    pub(crate) path: PathBuf,
+    pub(crate) from: Image,
+    pub(crate) to: Image,
+}
+
+/// What the owner of a folder needs to work in it.
+const OWNER: u32 = 0o700;
+
+/// Does all moves, which must be sorted by path.
+///
+/// # Errors
+/// At which path it stopped, and why.
+pub(crate) fn perform(
+    root: &Path,
+    moves: &[Move],
+    content: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+) -> Result<(), String> {
+    let failed = |path: &Path, why: String| format!("{}: {why}", shown(path));
+    let folders = || moves.iter().filter(|one| matches!(one.to, Image::Folder { .. }));
+    for one in moves {
+        // A folder that was closed to its owner lets nobody in to put things back.
+        if let (Image::Folder { mode }, false) = (&one.from, is_open(&one.from)) {
+            let opened = at(root, &one.path).and_then(|spot| spot.set_folder_mode(mode | OWNER));
+            opened.map_err(|why| failed(&one.path, why.to_string()))?;
+        }
+    }
+    for one in moves.iter().rev().filter(|one| one.to == Image::Absent || !one.from.is_alike(&one.to)) {
+        remove(root, one).map_err(|why| failed(&one.path, why))?;
+    }
+    for one in moves {
+        put(root, one, content).map_err(|why| failed(&one.path, why))?;
+    }
+    for one in folders() {
+        if let Image::Folder { mode } = one.to {
+            let set = at(root, &one.path).and_then(|spot| spot.set_folder_mode(mode));
+            set.map_err(|why| failed(&one.path, why.to_string()))?;
+        }
+    }
+    sync_folders(root, moves);
+    Ok(())
+}
+
+fn is_open(image: &Image) -> bool {
+    matches!(image, Image::Folder { mode } if mode & OWNER == OWNER)
+}
+
+fn at(root: &Path, path: &Path) -> io::Result<Spot> {
+    Spot::find(&root.join(path))
+}
+
+/// What is there, as far as it can be compared with what is expected.
+fn holds(spot: &Spot, expected: &Image) -> Result<bool, String> {
+    match expected {
+        Image::Absent => Ok(!spot.is_there()),
+        Image::Link { target } => Ok(spot.link().is_ok_and(|now| Path::new(&now) == target)),
+        Image::File { digest: known, .. } => {
+            let Ok(mut file) = spot.open() else { return Ok(false) };
+            Ok(digest::of_open(&mut file).map_err(|why| why.to_string())? == *known)
+        }
+        Image::Folder { .. } => Ok(spot.is_there()),
+        Image::Unkept { .. } => Ok(false),
+    }
+}
+
+const CHANGED: &str = "it changed just now; say it again to go on with the rest";
+
+fn remove(root: &Path, one: &Move) -> Result<(), String> {
+    let spot = match at(root, &one.path) {
+        Ok(spot) => spot,
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(why) => return Err(why.to_string()),
+    };
+    if let Image::Folder { .. } = one.from {
+        return match spot.remove_folder() {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
+            // It holds what is not ours to remove.
+            Err(why)
+                if one.to == Image::Absent
+                    && matches!(Errno::from_io_error(&why), Some(Errno::NOTEMPTY | Errno::EXIST)) =>
+            {
+                Ok(())
+            }
+            removed => removed.map_err(|why| why.to_string()),
+        };
+    }
+    if !holds(&spot, &one.from)? {
+        return Err(CHANGED.to_owned());
+    }
+    spot.remove().map_err(|why| why.to_string())
+}
+
+fn put(root: &Path, one: &Move, content: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<(), String> {
+    let full = root.join(&one.path);
+    let make = || Spot::make(&full).map_err(|why| why.to_string());
+    // What could not stay is gone by now.
+    let expected = if one.from.is_alike(&one.to) { &one.from } else { &Image::Absent };
+    match &one.to {
+        Image::Absent | Image::Unkept { .. } => Ok(()),
+        Image::Folder { .. } => make()?.make_folder().map_err(|why| why.to_string()),
+        Image::Link { target } => {
+            let spot = make()?;
+            if !holds(&spot, expected)? {
+                return Err(CHANGED.to_owned());
+            }
+            spot.put_link(target).map_err(|why| why.to_string())
+        }
+        Image::File { digest, mode } => {
+            let spot = make()?;
+            let content = content(digest)?;
+            let still = |spot: &Spot| match holds(spot, expected) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(ToolError::path(Path::new(""), CHANGED)),
+                Err(why) => Err(ToolError::path(Path::new(""), why)),
+            };
+            let permissions = Some(Permissions::from_mode(*mode));
+            spot.put(&content, permissions, still, exact::failed("undo", &full)).map_err(words)
+        }
+    }
+}
+
+/// The path is said by whoever hears of it.
+fn words(error: ToolError) -> String {
+    match error {
+        ToolError::Path { why, .. } => why,
+        ToolError::Io { source, .. } => source.to_string(),
+        ToolError::Stale { .. } => "the way to it leads elsewhere by now".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Names of files are kept by their folders. One that is gone with what it held needs none.
+fn sync_folders(root: &Path, moves: &[Move]) {
+    let folders: BTreeSet<PathBuf> =
+        moves.iter().filter_map(|one| Some(root.join(one.path.parent()?))).collect();
+    for folder in folders {
+        if let Ok(folder) = exact::open_folder(&folder) {
+            let _ = rustix::fs::fsync(folder);
+        }
+    }
+}
