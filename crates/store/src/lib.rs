@@ -23,4 +23,6 @@ pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use recovery::{Recovery, Resumable, Standing, recover};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{CheckDepth, Copied, Fate, Health, Rescued, RescuedSession, SqliteStore};
+pub use sqlite::{
+    CheckDepth, Contents, Copied, Fate, Health, MAX_KEPT, Rescued, RescuedSession, SqliteStore, StoredPrint,
+};

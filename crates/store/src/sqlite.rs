@@ -7,6 +7,7 @@
 mod access;
 mod backup;
 mod cells;
+mod contents;
 mod health;
 mod lease;
 mod number;
@@ -25,6 +26,7 @@ mod trouble;
 mod writing;
 
 pub use backup::Copied;
+pub use contents::{Contents, MAX_KEPT, StoredPrint};
 pub use health::{CheckDepth, Health};
 pub use rescue::{Fate, Rescued, RescuedSession};
 
@@ -502,6 +504,10 @@ impl Store for SqliteStore {
     fn delete(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let (id, _) = self.known(session)?;
         self.lease(session, id)?;
+        // First what it kept of files: once it is gone, nobody knows that there is something to forget.
+        if let Some(directory) = self.path.parent().filter(|directory| contents::is_at(directory)) {
+            Contents::at(directory)?.forget(session.as_str())?;
+        }
         self.writers.remove(session);
         self.surplus = true;
         let deleted = (|| {
