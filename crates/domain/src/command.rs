@@ -4,7 +4,7 @@ mod answer;
 
 use crate::ask::Answer;
 use crate::content::{Input, Json};
-use crate::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId};
+use crate::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId, TurnId};
 use crate::offer::Offer;
 use crate::queue::{Mode, QueueKind};
 use crate::session::{Effort, Policy};
@@ -89,6 +89,8 @@ pub enum Command {
     List(ListCommand),
     /// Command lines of the person's own.
     Shell(ShellCommand),
+    /// What turns of this session did to files.
+    Files(FilesCommand),
     /// A tool that this UI offers was called, and this came of it.
     Performed {
         tool: ToolRunId,
@@ -248,6 +250,41 @@ pub enum ListCommand {
         reload: bool,
     },
     Tools,
+}
+
+/// What turns of this session did to files: taken back, done again, shown. What others did to them since is merged, or nothing is done.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum FilesCommand {
+    /// Takes back what the last prompt did.
+    Undo {
+        /// Files that cannot be merged are left as they are, and the others are done.
+        leave: bool,
+    },
+    /// Does again what was taken back last.
+    Redo {
+        /// As for undo.
+        leave: bool,
+    },
+    /// Takes back what some turns did and does again what others did: the way to another branch of the conversation.
+    Go {
+        back: Vec<TurnId>,
+        forth: Vec<TurnId>,
+        /// As for undo.
+        leave: bool,
+    },
+    /// Changes nothing; the receipt holds the text, in the usual form.
+    Diff { since: DiffSince },
+}
+
+/// Since when a diff tells what changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DiffSince {
+    /// The last prompt that changed files.
+    Prompt,
+    /// The beginning of the session.
+    Start,
+    /// The last commit, as git tells it.
+    Commit,
 }
 
 /// Command lines of the person's own, beside the conversation, and what goes on in the background.

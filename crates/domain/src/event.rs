@@ -12,6 +12,10 @@ pub use body::{
 
 /// The code of a notice that holds a command line of the person's own and what it wrote.
 pub const PERSONS_COMMAND: &str = "persons_command";
+/// The code of a notice that says which file changes were taken back.
+pub const FILES_UNDONE: &str = "files_undone";
+/// The code of a notice that says which file changes were done again.
+pub const FILES_REDONE: &str = "files_redone";
 
 /// The code of a notice that says that something which a foreign runtime wanted done here was refused without a question.
 pub const ERRAND_REFUSED: &str = "refused";

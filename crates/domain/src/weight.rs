@@ -2,7 +2,8 @@
 
 use crate::ask::{Answer, Ask, AskKind, Closing, Preview};
 use crate::command::{
-    Command, LibraryCommand, ListCommand, ListScope, QueueCommand, RunCommand, SessionCommand, ShellCommand,
+    Command, FilesCommand, LibraryCommand, ListCommand, ListScope, QueueCommand, RunCommand, SessionCommand,
+    ShellCommand,
 };
 use crate::content::{Input, Json, Part};
 use crate::event::{
@@ -49,6 +50,9 @@ impl Command {
             Command::Shell(ShellCommand::Job { job: text, .. } | ShellCommand::Stop { job: text }) => {
                 text.len()
             }
+            Command::Files(FilesCommand::Go { back, forth, .. }) => {
+                size_of::<crate::ids::TurnId>() * (back.len() + forth.len())
+            }
             Command::Performed { result, .. } => result_weight(result),
             Command::Queue(QueueCommand::Add { input, .. } | QueueCommand::Edit { input, .. }) => {
                 input.weight()
@@ -89,7 +93,10 @@ impl Command {
                 | SessionCommand::SetEffort { .. },
             )
             | Command::List(ListCommand::Servers | ListCommand::Tools)
-            | Command::Shell(ShellCommand::Jobs) => 0,
+            | Command::Shell(ShellCommand::Jobs)
+            | Command::Files(
+                FilesCommand::Undo { .. } | FilesCommand::Redo { .. } | FilesCommand::Diff { .. },
+            ) => 0,
         }
     }
 }

@@ -27,7 +27,7 @@ mod their_rules;
 
 use domain::canon::Canon;
 use domain::command::{
-    Command, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
+    Command, FilesCommand, QueueCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand, Target,
 };
 use domain::event::{Body, Event, Failure, NoteEvent, QueueEvent, SessionEvent};
 use domain::given_server::GivenServer;
@@ -428,6 +428,11 @@ impl Core {
             }
             Command::Performed { tool, failed, result } => {
                 self.performed(ui, ticket, session, tool, failed, result)
+            }
+            Command::Files(FilesCommand::Diff { .. }) => self.consult(ui, ticket, session, command),
+            Command::Files(_) => {
+                self.idle(&session)?;
+                self.consult(ui, ticket, session, command)
             }
             Command::Shell(command) => {
                 self.check_person(ui, &command)?;

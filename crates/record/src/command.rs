@@ -4,11 +4,11 @@ use crate::grouped::grouped;
 use crate::written::{As, Own, Ref, mirrored};
 use domain::ask::Answer;
 use domain::command::{
-    Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
-    SessionCommand, ShellCommand, Target, WhenBusy,
+    Command, DiffSince, ExportFormat, FilesCommand, LibraryCommand, ListCommand, ListScope, PromptOptions,
+    QueueCommand, RunCommand, SessionCommand, ShellCommand, Target, WhenBusy,
 };
 use domain::content::{Input, Json};
-use domain::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId};
+use domain::ids::{AskId, EntryId, QueuedId, RunId, SessionId, ToolRunId, TurnId};
 use domain::offer::Offer;
 use domain::queue::{Mode, QueueKind};
 use domain::session::{Effort, Policy};
@@ -299,7 +299,48 @@ enum ShellCommandMirror {
     Stop { job: String },
 }
 
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "FilesCommand")]
+enum FilesCommandMirror {
+    #[serde(rename = "undo_files")]
+    Undo {
+        #[serde(default)]
+        leave: bool,
+    },
+    #[serde(rename = "redo_files")]
+    Redo {
+        #[serde(default)]
+        leave: bool,
+    },
+    #[serde(rename = "go_files")]
+    Go {
+        #[serde(with = "As::<Vec<TurnId>>", default)]
+        back: Vec<TurnId>,
+        #[serde(with = "As::<Vec<TurnId>>", default)]
+        forth: Vec<TurnId>,
+        #[serde(default)]
+        leave: bool,
+    },
+    #[serde(rename = "diff_files")]
+    Diff {
+        #[serde(with = "As::<DiffSince>")]
+        since: DiffSince,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(remote = "DiffSince", rename_all = "snake_case")]
+enum DiffSinceMirror {
+    Prompt,
+    Start,
+    Commit,
+}
+
 mirrored!(
+    DiffSince => DiffSinceMirror,
+    FilesCommand => FilesCommandMirror,
     Offer => OfferMirror,
     ShellCommand => ShellCommandMirror,
     Target => TargetMirror,
@@ -321,6 +362,7 @@ grouped!(Command {
     Session(SessionCommand): ["close_session", "rename_session", "clear_session", "set_leaf", "stats", "set_model", "set_effort", "set_policy", "set_tools"],
     List(ListCommand): ["list_models", "list_servers", "list_skills", "list_tools"],
     Shell(ShellCommand): ["run_line", "start_job", "list_jobs", "read_job", "stop_job"],
+    Files(FilesCommand): ["undo_files", "redo_files", "go_files", "diff_files"],
     "performed"(ReadPerformed): Command::Performed { tool, failed, result } => write_performed(tool, failed, result), read_performed,
     "answer"(ReadAnswer): Command::Answer { ask, answer } => write_answer(ask, answer), read_answer,
     "update_context"(As<UiContext>): Command::UpdateContext(context) => write_context(context), read_context,

@@ -61,6 +61,9 @@ enum ReceiptMirror {
     Skills(#[serde(with = "As::<SkillList>")] SkillList),
     Tools(#[serde(with = "As::<Vec<ToolEntry>>")] Vec<ToolEntry>),
     Jobs(#[serde(with = "As::<Vec<ShellJob>>")] Vec<ShellJob>),
+    Files {
+        text: String,
+    },
     Compacted {
         #[serde(with = "As::<EntryId>")]
         entry: EntryId,

@@ -380,6 +380,7 @@ impl UiRole for AsstUi {
             | Command::Run(RunCommand::Compact { .. })
             | Command::List(_)
             | Command::Shell(_)
+            | Command::Files(_)
             | Command::Performed { .. }
             | Command::Extension { .. } => {
                 cx.settle(ticket, Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot do that")));

@@ -69,6 +69,10 @@ pub enum Receipt {
     Tools(Vec<ToolEntry>),
     /// Commands of the person's own, or those in the background.
     Jobs(Vec<ShellJob>),
+    /// What became of files, or what changed in them, in words.
+    Files {
+        text: String,
+    },
     /// A summary stands in the place of older entries.
     Compacted {
         /// The entry that holds it.

@@ -78,6 +78,7 @@ impl Core {
                 }
                 Ok(Receipt::Jobs(jobs))
             }
+            Ok(Receipt::Files { text }) => Ok(Receipt::Files { text: secrets.mask(&text).into_owned() }),
             Ok(Receipt::Extension(json)) => Ok(Receipt::Extension(secrets.mask_json(&json))),
             Ok(Receipt::History(mut history)) => {
                 let masked = |event: Event| Event { body: secrets.mask_body(event.body), ..event };

@@ -231,6 +231,7 @@ fn receipt_words(receipt: &Receipt) -> String {
             let ids: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
             format!("jobs {}", ids.join(","))
         }
+        Receipt::Files { .. } => "files".to_owned(),
         Receipt::Compacted { .. } => "compacted".to_owned(),
         Receipt::Extension(json) => format!("extension {json}"),
     }

@@ -5,10 +5,10 @@ use super::{
     tool_result, ui_context, up_to_three,
 };
 use domain::command::{
-    Command, ExportFormat, LibraryCommand, ListCommand, ListScope, PromptOptions, QueueCommand, RunCommand,
-    SessionCommand, ShellCommand, Target, WhenBusy,
+    Command, DiffSince, ExportFormat, FilesCommand, LibraryCommand, ListCommand, ListScope, PromptOptions,
+    QueueCommand, RunCommand, SessionCommand, ShellCommand, Target, WhenBusy,
 };
-use domain::ids::{AskId, EntryId, QueuedId, RunId, ToolRunId};
+use domain::ids::{AskId, EntryId, QueuedId, RunId, ToolRunId, TurnId};
 use domain::offer::Offer;
 use proptest::prelude::*;
 
@@ -61,6 +61,7 @@ fn of_run() -> BoxedStrategy<Command> {
         ui_context().prop_map(Command::UpdateContext),
         (text(), json()).prop_map(|(name, payload)| Command::Extension { name, payload }),
         of_shell(),
+        of_files(),
         (number(), any::<bool>(), tool_result()).prop_map(|(tool, failed, result)| Command::Performed {
             tool: ToolRunId(tool),
             failed,
@@ -95,6 +96,22 @@ fn of_shell() -> BoxedStrategy<Command> {
         text().prop_map(|job| ShellCommand::Stop { job }),
     ];
     shell.prop_map(Command::Shell).boxed()
+}
+
+fn of_files() -> BoxedStrategy<Command> {
+    let turns = || up_to_three(number().prop_map(TurnId));
+    let files = prop_oneof![
+        any::<bool>().prop_map(|leave| FilesCommand::Undo { leave }),
+        any::<bool>().prop_map(|leave| FilesCommand::Redo { leave }),
+        (turns(), turns(), any::<bool>()).prop_map(|(back, forth, leave)| FilesCommand::Go {
+            back,
+            forth,
+            leave
+        }),
+        one_of(&[DiffSince::Prompt, DiffSince::Start, DiffSince::Commit])
+            .prop_map(|since| FilesCommand::Diff { since }),
+    ];
+    files.prop_map(Command::Files).boxed()
 }
 
 fn of_session() -> BoxedStrategy<Command> {

@@ -125,6 +125,7 @@ fn of_lists() -> BoxedStrategy<Receipt> {
         skills.prop_map(Receipt::Skills),
         up_to_three(tool).prop_map(Receipt::Tools),
         up_to_three(job).prop_map(Receipt::Jobs),
+        text().prop_map(|text| Receipt::Files { text }),
     ]
     .boxed()
 }

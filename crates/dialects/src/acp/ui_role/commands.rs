@@ -88,6 +88,7 @@ impl AcpUi {
             | Command::Library(_)
             | Command::Session(_)
             | Command::Shell(_)
+            | Command::Files(_)
             | Command::Performed { .. }
             | Command::List(_) => {
                 let refusal =

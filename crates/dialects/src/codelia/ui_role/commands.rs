@@ -124,6 +124,7 @@ impl CodeliaUi {
             )
             | Command::List(ListCommand::Tools)
             | Command::Shell(_)
+            | Command::Files(_)
             | Command::Performed { .. }
             | Command::Extension { .. } => {
                 cx.settle(ticket, Err(unsupported("this runtime cannot do that")));

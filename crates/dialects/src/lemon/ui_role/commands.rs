@@ -130,6 +130,7 @@ impl LemonUi {
             | Command::List(ListCommand::Servers | ListCommand::Skills { .. } | ListCommand::Tools)
             | Command::UpdateContext(_)
             | Command::Shell(_)
+            | Command::Files(_)
             | Command::Performed { .. }
             | Command::Extension { .. } => cx.settle(ticket, Err(unsupported("this runtime cannot do that"))),
         }

@@ -242,6 +242,7 @@ impl NousUi {
             Command::Queue(QueueCommand::Edit { .. } | QueueCommand::Drop { .. })
             | Command::Answer { .. }
             | Command::Shell(_)
+            | Command::Files(_)
             | Command::Performed { .. }
             | Command::Session(
                 SessionCommand::Close

@@ -102,6 +102,7 @@ impl OpenagentUi {
             | Command::Run(RunCommand::Compact { .. })
             | Command::List(ListCommand::Servers | ListCommand::Skills { .. } | ListCommand::Tools)
             | Command::Shell(_)
+            | Command::Files(_)
             | Command::Performed { .. }
             | Command::Extension { .. } => {
                 Err(Refusal::new(RefusalKind::Unsupported, "an openagent backend cannot do this"))

@@ -290,6 +290,7 @@ fn answer(ticket: Ticket, session: SessionId, command: Command, grounds: &Ground
             | LibraryCommand::Load { .. },
         )
         | Command::Shell(_)
+        | Command::Files(_)
         | Command::Performed { .. }
         | Command::Answer { .. }
         | Command::UpdateContext(_) => {
