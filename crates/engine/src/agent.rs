@@ -24,6 +24,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tools::checkpoint::{Ledger, Vault};
 use tools::policy::{Allowance, Rules};
 use tools::sandbox::Guard;
 use tools::{Toolbox, Workplace};
@@ -47,6 +48,8 @@ pub struct Setup {
     pub config: Config,
     /// What was allowed when the program was started.
     pub allow: Vec<Allowance>,
+    /// Where what stood in files is kept; without one nothing can be taken back.
+    pub vault: Option<Arc<dyn Vault>>,
 }
 
 /// Performs the runs of all sessions that are its own.
@@ -172,7 +175,8 @@ impl Agent {
                 }
             }
             Order::Consult { ticket, session, command, grounds } => {
-                let hands = matches!(command, Command::Shell(_)).then(|| self.hands(&session, &grounds));
+                let hands = matches!(command, Command::Shell(_) | Command::Files(_))
+                    .then(|| self.hands(&session, &grounds));
                 // On a task of its own: a slow list of models must not hold up a cancel.
                 let (reports, stop) = (self.reports.clone(), CancellationToken::new());
                 if matches!(command, Command::Run(RunCommand::Compact { .. })) {
@@ -262,6 +266,7 @@ impl Agent {
         let open = brief.resume.iter().flat_map(|resume| &resume.consents);
         let waits = open.map(|consent| (consent.ask, asked.wait_for(consent.ask))).collect();
         let (unwritten, files) = (seat.unwritten.clone(), seat.files.clone());
+        let ledger = seat.ledger.clone();
         let port = Port { session: session.clone(), run, reports: self.reports.clone(), unwritten };
         let site = Site::new(place.root(), place.workdir()).with(&brief.given_servers);
         self.bring(&session, Some(site).filter(|_| !brief.given_servers.is_empty()));
@@ -276,6 +281,7 @@ impl Agent {
             grants,
             asked,
             calls,
+            ledger,
             steered,
             secrets,
             asking: None,
@@ -311,7 +317,7 @@ impl Agent {
         let seat = self.seat(session, &grounds.cwd, grounds.policy, &ground)?;
         seat.grants.set_policy(grounds.policy);
         let (place, grants, asked) = (seat.place.clone(), seat.grants.clone(), seat.asked.clone());
-        Ok(Hands { place, grants, asked, room })
+        Ok(Hands { place, grants, asked, room, ledger: seat.ledger.clone() })
     }
 
     fn seat(
@@ -343,6 +349,8 @@ impl Agent {
                 // Rules are for a project.
                 Err(why) => (Rules::none(data, place.workdir()), Some(why.words())),
             };
+            let vault = self.setup.vault.clone();
+            let ledger = vault.map(|vault| Ledger::new(session.as_str(), &place, vault));
             let unwritten = Unwritten::default();
             unwritten.set(self.failing.get(session).cloned());
             let seat = Seat {
@@ -352,6 +360,7 @@ impl Agent {
                 calls: OpenCalls::default(),
                 files: OpenFiles::default(),
                 steered: Steered::default(),
+                ledger,
                 place,
                 grants: Grants::new(policy, rules.with(&self.setup.allow), self.changes.clone()),
                 secrets,

@@ -134,6 +134,7 @@ impl Consulted {
                 extension::ask(&name, known, &payload, &cwd, guard).await.map(Receipt::Extension)
             }
             Command::Shell(command) => self.shell(command).await,
+            Command::Files(command) => self.files(command).await,
             _ => Err(Refusal::new(RefusalKind::Unsupported, "the agent cannot do this")),
         }
     }

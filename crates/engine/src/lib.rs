@@ -24,6 +24,7 @@ mod port;
 mod seat;
 mod secrets;
 mod skills;
+mod take_back;
 mod turn;
 mod usage;
 

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Semaphore, mpsc};
 use tools::bash::{DEFAULT_TIMEOUT, JobReport, JobState as State};
+use tools::checkpoint::Ledger;
 use tools::policy::Verdict;
 use tools::{Bash, Outcome, Plan, Port, Tool as _, ToolError, Workplace};
 
@@ -40,6 +41,8 @@ pub(crate) struct Hands {
     pub(crate) asked: OpenAsks,
     /// Room for commands of the person's own.
     pub(crate) room: Arc<Semaphore>,
+    /// What turns did to files, where that is kept.
+    pub(crate) ledger: Option<Ledger>,
 }
 
 /// What `bash` says beside the output.

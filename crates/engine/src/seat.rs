@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tools::Workplace;
+use tools::checkpoint::Ledger;
 
 /// Where models come from.
 pub trait ModelSource: Send + Sync {
@@ -97,6 +98,8 @@ pub(crate) struct Seat {
     pub(crate) calls: OpenCalls,
     pub(crate) files: OpenFiles,
     pub(crate) steered: Steered,
+    /// What turns do to files, where that is kept.
+    pub(crate) ledger: Option<Ledger>,
     pub(crate) place: Workplace,
     pub(crate) grants: Grants,
     pub(crate) secrets: Known,

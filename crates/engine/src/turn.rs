@@ -4,6 +4,7 @@ mod consent;
 mod denials;
 mod execute;
 mod step;
+mod watch;
 
 use crate::briefing::{self, Instructions, Scene};
 use crate::compact::{NotCompacted, compact};
@@ -31,6 +32,7 @@ use std::sync::Arc;
 use step::Stepped;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use tools::checkpoint::Ledger;
 use tools::{Toolbox, Workplace};
 
 /// Most steps of one turn; then the person is told and decides whether to go on.
@@ -45,6 +47,8 @@ pub(crate) struct Turn {
     pub(crate) asked: OpenAsks,
     /// Calls that a UI performs.
     pub(crate) calls: OpenCalls,
+    /// What the session's turns do to files, where that is kept.
+    pub(crate) ledger: Option<Ledger>,
     pub(crate) steered: Steered,
     pub(crate) secrets: Known,
     /// The model that is asked, once it is known.
@@ -85,6 +89,7 @@ struct Progress {
 impl Turn {
     /// Does the turn; `waits` are the asks that a crash left open.
     pub(crate) async fn run(mut self, waits: Waits) -> TurnEnd {
+        self.begin_watching().await;
         if let Err(failure) = crate::attachments::expand(&mut self.brief.context, &self.place) {
             return TurnEnd::Failed(failure);
         }

@@ -19,6 +19,9 @@ mod editor;
 #[path = "it/extension.rs"]
 mod extension;
 #[cfg(test)]
+#[path = "it/files.rs"]
+mod files;
+#[cfg(test)]
 #[path = "it/ground.rs"]
 mod ground;
 #[cfg(test)]

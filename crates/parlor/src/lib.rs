@@ -37,6 +37,7 @@ pub mod stack;
 mod stop;
 mod their_flags;
 mod trace;
+pub mod vault;
 
 use cli::{Cli, Sub};
 use domain::harmless;

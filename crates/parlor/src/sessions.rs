@@ -5,6 +5,7 @@
 
 mod args;
 mod carry;
+mod files;
 mod find;
 mod mend;
 mod paint;
@@ -27,6 +28,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{Durability, Listing, SqliteStore, Store, StoreError};
+use tools::checkpoint::Went;
 
 /// What the store is called in its folder.
 const FILE: &str = "sessions.db";
@@ -66,6 +68,9 @@ pub(crate) fn sessions(common: &Common, sessions: Sessions) -> anyhow::Result<Ex
         Act::Import(import) => commands.import(&import),
         Act::Rename(rename) => commands.rename(rename),
         Act::Remove(remove) => commands.remove(&remove),
+        Act::Undo(undo) => commands.move_files(&undo, Went::Back),
+        Act::Redo(redo) => commands.move_files(&redo, Went::Forth),
+        Act::Diff(diff) => commands.diff_files(&diff),
         // Done above, without opening the store.
         Act::Recover(_) | Act::Backup(_) => Ok(Exit::Done),
     }
@@ -81,6 +86,9 @@ fn nothing_yet(act: &Act) -> anyhow::Result<Exit> {
         | Act::Import(_)
         | Act::Rename(_)
         | Act::Remove(_)
+        | Act::Undo(_)
+        | Act::Redo(_)
+        | Act::Diff(_)
         | Act::Recover(_)
         | Act::Backup(_) => {
             anyhow::bail!("no conversation is kept yet; start one with `parlor`")

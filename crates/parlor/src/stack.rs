@@ -19,6 +19,7 @@ use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tools::Toolbox;
+use tools::checkpoint::Vault;
 use tools::policy::Allowance;
 use tools::sandbox::{Guard, status};
 
@@ -107,8 +108,9 @@ pub(crate) async fn own(common: &Common, log: Log) -> anyhow::Result<OwnStack> {
     let defaults = Defaults { policy: policy(common, &config, &log), effort };
     let allow = common.allow.clone();
     let guard = guard(&config);
+    let vault = vault(&data, common.ephemeral || unkept.is_some(), &log);
     let (hub, engine) =
-        assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow), log);
+        assemble_with(Arc::new(source), store, &ground, &data, defaults, (config, allow, vault), log);
     let (workspace, no_workspace) = match ground.workspace {
         Ok(workspace) => (Some(workspace), None),
         Err(why) => (None, Some(why.words())),
@@ -165,7 +167,7 @@ pub fn assemble_in(
     let config = engine::Config::default();
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let ground = Ground { workspace: config.bounds().find(&cwd), cwd };
-    let settings = (config, Vec::new());
+    let settings = (config, Vec::new(), vault(data, true, &log));
     let defaults = Defaults { policy, effort: None };
     let (hub, mut engine) = assemble_with(models, store, &ground, data, defaults, settings, log);
     engine.0.detach_all();
@@ -179,13 +181,13 @@ fn assemble_with(
     ground: &Ground,
     data: &Path,
     defaults: Defaults,
-    (config, allow): (engine::Config, Vec<Allowance>),
+    (config, allow, vault): (engine::Config, Vec<Allowance>, Option<Arc<dyn Vault>>),
     log: Log,
 ) -> (Hub, EngineTask) {
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard(&config));
-    let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow };
+    let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow, vault };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
     let workspace = ground.workspace.as_ref().ok().cloned();
@@ -315,6 +317,17 @@ fn store(common: &Common, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<S
             }
             log(&format!("warning: nothing will be kept: {text}"));
             Ok((Box::new(MemoryStore::because(text.clone())), Some(text)))
+        }
+    }
+}
+
+/// Where what stood in files is kept. One that cannot be used costs undo and nothing else.
+fn vault(data: &Path, is_ephemeral: bool, log: &Log) -> Option<Arc<dyn Vault>> {
+    match crate::vault::open((!is_ephemeral).then_some(data)) {
+        Ok(vault) => Some(vault),
+        Err(why) => {
+            log(&format!("warning: file changes cannot be undone: {why}; {}", why.hint()));
+            None
         }
     }
 }

@@ -207,7 +207,11 @@ impl Turn {
             let outcome = self.denied_again(call).await;
             return (self.end(call.id, outcome).await, true);
         }
-        let decided = match (open, self.verdict(&plan)) {
+        let verdict = self.verdict(&plan);
+        if !matches!(verdict, Verdict::Deny(_)) {
+            self.prepare(&plan).await;
+        }
+        let decided = match (open, verdict) {
             (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
             (None, Verdict::Allow(_)) if self.unwritten_yes(&plan).is_some() => {
                 self.ask(call.id, &tool, &plan).await
@@ -221,7 +225,9 @@ impl Turn {
         };
         match decided {
             Decided::Run(start) => {
+                let watched = self.watch(&plan).await;
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
+                self.watched(watched).await;
                 let outcome = self.secrets.mask(outcome);
                 (self.end(call.id, outcome).await, false)
             }

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tools::checkpoint::{MemoryVault, Vault};
 use tools::policy::Allowance;
 use tools::sandbox::Guard;
 use tools::{Tool, Toolbox};
@@ -62,6 +63,7 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) guard: Option<Guard>,
     pub(crate) allow: Vec<Allowance>,
+    pub(crate) vault: Option<Arc<dyn Vault>>,
 }
 
 impl Plan {
@@ -75,6 +77,7 @@ impl Plan {
             config: Config::default(),
             guard: None,
             allow: Vec::new(),
+            vault: Some(Arc::new(MemoryVault::default())),
         }
     }
 
@@ -180,8 +183,15 @@ impl Bench {
         }
         let data = dir.path().join("data");
         let models = Arc::new(Only(model.clone()));
-        let setup =
-            Setup { models, toolbox, data, guard: plan.guard, config: plan.config, allow: plan.allow };
+        let setup = Setup {
+            models,
+            toolbox,
+            data,
+            guard: plan.guard,
+            config: plan.config,
+            allow: plan.allow,
+            vault: plan.vault,
+        };
         let agent = tokio::spawn(Agent::new(setup, reports).run(ordered));
         let mut bench = Bench {
             model,

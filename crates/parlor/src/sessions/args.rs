@@ -40,6 +40,15 @@ pub(crate) enum Act {
     /// Take conversations away for good. The space goes back to the disk.
     #[command(name = "rm", visible_alias = "remove")]
     Remove(Remove),
+    /// Take back what the last prompt of a conversation did to files.
+    ///
+    /// Files that you or others changed since are merged. Where the same lines were changed, nothing is written and the files are named.
+    /// What was taken back can be done again with `redo`; said once more, it takes back the prompt before.
+    Undo(Undo),
+    /// Do again what was taken back last.
+    Redo(Undo),
+    /// What a conversation changed in files: since its last prompt that changed some, or since its start.
+    Diff(Diff),
     /// Save what can be read of a damaged store into a new one, and say what is lost.
     ///
     /// Without FILE it is the usual store: every record that is whole goes into a new store, which takes the place of the damaged one;
@@ -68,10 +77,19 @@ impl Act {
     /// Whether it changes nothing that is kept.
     pub(crate) fn only_reads(&self) -> bool {
         match self {
-            Act::List(_) | Act::Show(_) | Act::Search(_) | Act::Tree(_) | Act::Export(_) | Act::Backup(_) => {
-                true
-            }
-            Act::Import(_) | Act::Rename(_) | Act::Remove(_) | Act::Recover(_) => false,
+            Act::List(_)
+            | Act::Show(_)
+            | Act::Search(_)
+            | Act::Tree(_)
+            | Act::Export(_)
+            | Act::Diff(_)
+            | Act::Backup(_) => true,
+            Act::Import(_)
+            | Act::Rename(_)
+            | Act::Remove(_)
+            | Act::Undo(_)
+            | Act::Redo(_)
+            | Act::Recover(_) => false,
         }
     }
 }
@@ -197,6 +215,34 @@ pub(crate) struct Remove {
     /// Do not ask whether it is meant.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// What `sessions undo` and `sessions redo` take.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  parlor sessions undo\n  parlor sessions diff --all")]
+pub(crate) struct Undo {
+    /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
+    pub(crate) id: Option<String>,
+    /// Leave files that cannot be merged as they are, and do the others.
+    #[arg(long)]
+    pub(crate) leave: bool,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// What `sessions diff` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// The conversation, by its id or the beginning of it; without it, the newest one of this project.
+    pub(crate) id: Option<String>,
+    /// Since the start of the conversation.
+    #[arg(long, short, conflicts_with = "git")]
+    pub(crate) all: bool,
+    /// Against what was committed last, as git tells it.
+    #[arg(long)]
+    pub(crate) git: bool,
     #[command(flatten)]
     pub(crate) report: Report,
 }

@@ -38,3 +38,5 @@ mod sessions;
 mod talk;
 #[cfg(test)]
 mod transcripts;
+#[cfg(test)]
+mod undo;

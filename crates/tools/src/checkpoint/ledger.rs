@@ -23,7 +23,7 @@ const MAX_PROMPT: usize = 80;
 /// What a call may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Watch {
-    File(PathBuf),
+    Files(Vec<PathBuf>),
     /// Anything.
     Everything,
 }
@@ -35,7 +35,7 @@ impl Watch {
             return None;
         }
         match &plan.deed {
-            Deed::Write { path } => Some(Watch::File(path.clone())),
+            Deed::Write { paths } => Some(Watch::Files(paths.clone())),
             Deed::Command { .. } | Deed::Other => Some(Watch::Everything),
             Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } => None,
         }
@@ -180,7 +180,7 @@ impl Ledger {
         };
         let since = SystemTime::now();
         let what = match watch {
-            Watch::File(path) => self.before_file(root, path, &mut step),
+            Watch::Files(paths) => self.before_files(root, paths, &mut step),
             Watch::Everything if step.blind.is_some() => What::Nothing,
             Watch::Everything => {
                 now.step = Some(step);
@@ -234,7 +234,21 @@ impl Ledger {
         now.step = Some(step);
     }
 
-    fn before_file(&self, root: &Path, path: &Path, step: &mut Step) -> What {
+    fn before_files(&self, root: &Path, paths: &[PathBuf], step: &mut Step) -> What {
+        let mut seen: Vec<(RelPath, Image)> = Vec::new();
+        for path in paths {
+            for one in self.before_file(root, path, step) {
+                // Two files may need the same new folder.
+                if !seen.iter().any(|(known, _)| *known == one.0) {
+                    seen.push(one);
+                }
+            }
+        }
+        if seen.is_empty() { What::Nothing } else { What::Files { seen } }
+    }
+
+    /// What stands at a file's place and at those of folders that are missing above it; nothing where it cannot be kept, which is noted.
+    fn before_file(&self, root: &Path, path: &Path, step: &mut Step) -> Vec<(RelPath, Image)> {
         let why = match path.strip_prefix(root) {
             Err(_) => "it lies outside of the workspace",
             Ok(path) if scan::is_version_control(path) => "it belongs to version control",
@@ -246,14 +260,14 @@ impl Ledger {
                 match above.and_then(|above| Ok((above, look(path)?))) {
                     Ok((above, own)) => {
                         let missing = above.into_iter().filter(|(_, image)| *image == Image::Absent);
-                        return What::Files { seen: missing.chain([own]).collect() };
+                        return missing.chain([own]).collect();
                     }
                     Err(_) => "it could not be kept",
                 }
             }
         };
         step.lose(path.strip_prefix(root).unwrap_or(path).to_owned(), why);
-        What::Nothing
+        Vec::new()
     }
 
     fn close_files(&self, root: &Path, seen: Vec<(RelPath, Image)>, step: &mut Step) {

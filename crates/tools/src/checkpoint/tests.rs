@@ -48,7 +48,7 @@ impl Scene {
 
     fn write(&self, path: &str, text: &str) {
         let full = self.root.join(path);
-        let watched = self.ledger.before(&Watch::File(full.clone()), &|| false);
+        let watched = self.ledger.before(&Watch::Files(vec![full.clone()]), &|| false);
         std::fs::create_dir_all(full.parent().unwrap()).unwrap();
         std::fs::write(full, text).unwrap();
         self.ledger.after(watched);
@@ -425,7 +425,7 @@ fn a_crash_in_the_middle_of_a_command_costs_nothing() {
     scene.put("a", "2");
     drop(watched);
     scene.begin();
-    let watched = scene.ledger.before(&Watch::File(scene.root.join("b")), &|| false);
+    let watched = scene.ledger.before(&Watch::Files(vec![scene.root.join("b")]), &|| false);
     scene.put("b", "2");
     drop(watched);
     let place = scene.ledger.place.clone();

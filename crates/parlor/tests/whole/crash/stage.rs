@@ -98,6 +98,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
         guard: None,
         config: engine::Config::default(),
         allow: vec![Allowance::Tool(TALLY.to_owned())],
+        vault: None,
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let cwd = place.display().to_string();

@@ -1,0 +1,99 @@
+//! What turns did to files, taken back, done again or shown, outside of a run. The session notes it, so that every UI hears of it.
+
+use crate::consult::Consulted;
+use domain::command::{DiffSince, FilesCommand, Receipt, Refusal, RefusalKind};
+use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent};
+use domain::ids::EntryId;
+use domain::signal::Level;
+use tools::checkpoint::{Ledger, Moved, NotMoved, Since, Went, against_git};
+
+/// What is said where nothing is kept.
+const NOT_KEPT: &str = "what happens to files is not kept here";
+/// What can be done about files that others changed too.
+const LEAVE: &str =
+    "/undo rest or /redo rest (headless: --leave) does it for the other files; or put these in order first";
+
+impl Consulted {
+    /// Does what the person wants with files.
+    pub(crate) async fn files(mut self, command: FilesCommand) -> Result<Receipt, Refusal> {
+        let hands = match self.hands.take() {
+            Some(Ok(hands)) => hands,
+            Some(Err(why)) => return Err(Refusal::new(RefusalKind::Invalid, why)),
+            None => return Err(Refusal::new(RefusalKind::Internal, "there is no place to look at")),
+        };
+        let unsupported = || Refusal::new(RefusalKind::Unsupported, NOT_KEPT);
+        if let FilesCommand::Diff { since: DiffSince::Commit } = command {
+            let root = hands.place.root().unwrap_or(hands.place.workdir()).to_owned();
+            let told = tokio::task::spawn_blocking(move || against_git(&root)).await;
+            return match told {
+                Ok(Ok(text)) => Ok(Receipt::Files { text }),
+                Ok(Err(why)) => Err(Refusal::new(RefusalKind::Invalid, why)),
+                Err(_) => Err(broke()),
+            };
+        }
+        let ledger = hands.ledger.ok_or_else(unsupported)?;
+        let (went, moved) = match tokio::task::spawn_blocking(move || perform(&ledger, &command)).await {
+            Ok(Done::Told(text)) => return Ok(Receipt::Files { text: text? }),
+            Ok(Done::Moved(went, moved)) => (went, moved.map_err(refused)?),
+            Err(_) => return Err(broke()),
+        };
+        let text = moved.words(went);
+        if moved != Moved::default() {
+            self.note_moved(went, text.clone()).await;
+        }
+        Ok(Receipt::Files { text })
+    }
+
+    /// The session says what became of files; the model hears it with the next prompt.
+    async fn note_moved(&self, went: Went, text: String) {
+        let code = match went {
+            Went::Back | Went::Elsewhere => FILES_UNDONE,
+            Went::Forth => FILES_REDONE,
+        };
+        self.kept(Body::Note(NoteEvent::Noticed {
+            entry: EntryId::mint(&self.grounds.ids),
+            parent: self.grounds.leaf,
+            run: None,
+            level: Level::Info,
+            code: code.to_owned(),
+            text,
+        }))
+        .await;
+    }
+}
+
+enum Done {
+    Told(Result<String, Refusal>),
+    Moved(Went, Result<Moved, NotMoved>),
+}
+
+fn perform(ledger: &Ledger, command: &FilesCommand) -> Done {
+    let turns = |turns: &[domain::ids::TurnId]| turns.iter().map(ToString::to_string).collect::<Vec<_>>();
+    match command {
+        FilesCommand::Undo { leave } => Done::Moved(Went::Back, ledger.undo(*leave)),
+        FilesCommand::Redo { leave } => Done::Moved(Went::Forth, ledger.redo(*leave)),
+        FilesCommand::Go { back, forth, leave } => {
+            Done::Moved(Went::Elsewhere, ledger.go(&turns(back), &turns(forth), *leave))
+        }
+        FilesCommand::Diff { since } => {
+            let since = match since {
+                DiffSince::Prompt | DiffSince::Commit => Since::Prompt,
+                DiffSince::Start => Since::Start,
+            };
+            Done::Told(ledger.diff(since).map_err(|why| Refusal::new(RefusalKind::Storage, why)))
+        }
+    }
+}
+
+fn refused(why: NotMoved) -> Refusal {
+    let refusal = |kind| Refusal::new(kind, why.words());
+    match &why {
+        NotMoved::Nothing(_) => refusal(RefusalKind::Invalid),
+        NotMoved::Conflicts(_) => refusal(RefusalKind::NotAllowed).hint(LEAVE),
+        NotMoved::Failed(_) => refusal(RefusalKind::Storage),
+    }
+}
+
+fn broke() -> Refusal {
+    Refusal::new(RefusalKind::Internal, "it broke down while it looked at the files")
+}

@@ -1,0 +1,147 @@
+//! What turns do to files, taken back: by tools that write and by commands; and what is said where it cannot be.
+
+use crate::bench::{Bench, Plan, allow, deny};
+use domain::ask::Scope;
+use domain::command::{Command, DiffSince, FilesCommand, Receipt, RefusalKind};
+use domain::event::{Body, FILES_REDONE, FILES_UNDONE, NoteEvent, ToolEvent};
+use domain::port::TurnEnd;
+use domain::session::Policy;
+use domain::signal::Signal;
+use std::sync::Arc;
+use tools::checkpoint::{MemoryVault, Print, Vault};
+
+const SCRIPT: &str = r#"
+    model tool bash {"command":"printf two > a; rm b; mkdir -p d; printf new > d/c; chmod 755 a"}
+    ---
+    model text "Done."
+    ---
+    model tool write {"path":"e","content":"five"}
+    ---
+    model text "Done."
+    ---
+    model text "I see."
+"#;
+
+fn undo() -> Command {
+    Command::Files(FilesCommand::Undo { leave: false })
+}
+
+fn redo() -> Command {
+    Command::Files(FilesCommand::Redo { leave: false })
+}
+
+async fn text(bench: &mut Bench, command: Command) -> String {
+    match bench.consult(command).await {
+        Ok(Receipt::Files { text }) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn noted(bench: &Bench, wanted: &str) -> usize {
+    bench.count(|body| matches!(body, Body::Note(NoteEvent::Noticed { code, .. }) if code == wanted))
+}
+
+#[tokio::test]
+async fn what_commands_and_tools_did_is_taken_back_noted_and_told_to_the_model() {
+    let mut bench = Bench::with(Plan::script(SCRIPT).policy(Policy::Full));
+    bench.put("a", "one");
+    bench.put("b", "two");
+    assert_eq!(bench.run("first").await, TurnEnd::Done);
+    assert_eq!(bench.run("second").await, TurnEnd::Done);
+    assert_eq!((bench.get("a").as_deref(), bench.get("e").as_deref()), (Some("two"), Some("five")));
+    let diff = |since| Command::Files(FilesCommand::Diff { since });
+    let told = text(&mut bench, diff(DiffSince::Prompt)).await;
+    assert!(told.contains("+five") && !told.contains("two"), "{told}");
+    let told = text(&mut bench, diff(DiffSince::Start)).await;
+    assert!(told.contains("+five") && told.contains("-one") && told.contains("new mode 100755"), "{told}");
+
+    let told = text(&mut bench, undo()).await;
+    assert!(told.contains("second") && told.contains("removed e"), "{told}");
+    text(&mut bench, undo()).await;
+    let files = ["a", "b", "d/c", "e"].map(|name| bench.get(name));
+    assert_eq!(files, [Some("one".into()), Some("two".into()), None, None]);
+    assert!(!bench.work().join("d").exists());
+    let refused = bench.consult(undo()).await.unwrap_err();
+    assert_eq!(refused.kind, RefusalKind::Invalid);
+    text(&mut bench, redo()).await;
+    assert_eq!((bench.get("a").as_deref(), bench.get("e")), (Some("two"), None));
+    assert_eq!((noted(&bench, FILES_UNDONE), noted(&bench, FILES_REDONE)), (2, 1));
+    assert!(bench.state.context_path().len() == 6, "notices are no part of what the model reads");
+
+    bench.run("third").await;
+    let seen = format!("{:?}", bench.model.seen().last().unwrap().messages.last().unwrap());
+    assert!(seen.contains("took back") && seen.contains("e.") && !seen.contains("d/c"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_file_that_the_person_changed_too_is_named_and_left() {
+    let mut bench = Bench::with(Plan::script(SCRIPT).policy(Policy::Full));
+    bench.put("a", "one");
+    bench.put("b", "two");
+    bench.run("first").await;
+    bench.put("a", "the person's");
+    let refused = bench.consult(undo()).await.unwrap_err();
+    assert!(refused.kind == RefusalKind::NotAllowed && refused.message.contains("a ("), "{refused}");
+    assert_eq!((bench.get("a").as_deref(), bench.get("b")), (Some("the person's"), None));
+    assert_eq!(noted(&bench, FILES_UNDONE), 0);
+    let told = text(&mut bench, Command::Files(FilesCommand::Undo { leave: true })).await;
+    assert!(told.contains("left as it is: a"), "{told}");
+    assert_eq!((bench.get("a").as_deref(), bench.get("b").as_deref()), (Some("the person's"), Some("two")));
+}
+
+/// A vault whose disk is full.
+#[derive(Debug, Default)]
+struct FullVault(MemoryVault);
+
+impl Vault for FullVault {
+    fn keep(&self, _: Vec<(String, Vec<u8>)>) -> Result<(), String> {
+        Err("no space left".to_owned())
+    }
+    fn content(&self, digest: &str) -> Result<Option<Vec<u8>>, String> {
+        self.0.content(digest)
+    }
+    fn prints(&self, root: &[u8]) -> Result<Vec<Print>, String> {
+        self.0.prints(root)
+    }
+    fn set_prints(&self, root: &[u8], seen: Vec<Print>, gone: Vec<Vec<u8>>) -> Result<(), String> {
+        self.0.set_prints(root, seen, gone)
+    }
+    fn steps(&self, session: &str) -> Result<Vec<String>, String> {
+        self.0.steps(session)
+    }
+    fn put_step(&self, session: &str, name: &str, step: &str, uses: &[&str]) -> Result<(), String> {
+        self.0.put_step(session, name, step, uses)
+    }
+}
+
+fn says_so(signal: &Signal) -> bool {
+    matches!(signal, Signal::Status { text: Some(text), .. } if text.contains("cannot be undone"))
+}
+
+#[tokio::test]
+async fn where_a_command_cannot_be_undone_that_is_said_before_it_is_asked_for() {
+    let plan = Plan { vault: Some(Arc::new(FullVault::default())), ..Plan::script(SCRIPT) };
+    let mut bench = Bench::with(plan);
+    bench.put("a", "one");
+    bench.closings = vec![deny(None)];
+    bench.run("first").await;
+    assert_eq!(bench.count(|body| matches!(body, Body::Tool(ToolEvent::Started { .. }))), 0);
+    assert_eq!(bench.signals.iter().filter(|signal| says_so(signal)).count(), 1, "{:?}", bench.signals);
+    assert_eq!(bench.get("a").as_deref(), Some("one"));
+}
+
+#[tokio::test]
+async fn a_command_that_can_be_undone_says_nothing_and_runs_all_the_same_where_it_cannot() {
+    let mut bench = Bench::new(SCRIPT);
+    bench.closings = vec![allow(Scope::Once)];
+    bench.run("first").await;
+    assert!(!bench.signals.iter().any(says_so), "{:?}", bench.signals);
+    let plan = Plan { vault: Some(Arc::new(FullVault::default())), ..Plan::script(SCRIPT) };
+    let mut bench = Bench::with(plan.policy(Policy::Full));
+    bench.put("a", "one");
+    bench.run("first").await;
+    assert_eq!(bench.get("a").as_deref(), Some("two"));
+    let told = text(&mut bench, undo()).await;
+    assert!(told.contains("what its commands did"), "{told}");
+    assert_eq!(bench.get("a").as_deref(), Some("two"));
+}

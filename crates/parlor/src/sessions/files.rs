@@ -1,0 +1,120 @@
+//! `parlor sessions undo`, `redo` and `diff`: what a conversation did to files, taken back or shown without a screen.
+//!
+//! The conversation is opened for writing first, so that no running Parlor works in it meanwhile, and notes what was done.
+
+use super::args::{Diff, Undo};
+use super::{SessionCommands, told};
+use crate::exit::{self, Exit};
+use crate::{places, vault};
+use anyhow::Context as _;
+use domain::event::{Body, Event, FILES_REDONE, FILES_UNDONE, NoteEvent};
+use domain::ids::{EntryId, Ids, SessionId};
+use domain::path_text;
+use domain::signal::Level;
+use domain::state::State;
+use serde_json::json;
+use store::{Durability, Store as _};
+use tools::Workplace;
+use tools::checkpoint::{Ledger, Moved, MovedFile, NotMoved, Since, Went, against_git};
+
+impl SessionCommands {
+    /// Takes back, or does again, what the last prompt did to files.
+    pub(super) fn move_files(&mut self, undo: &Undo, went: Went) -> anyhow::Result<Exit> {
+        let id = self.named(undo.id.as_deref())?;
+        let state = self.store.open(&id).map_err(|why| told(&why))?.state;
+        let moved = ledger(&id, &state).map(|ledger| match went {
+            Went::Forth => ledger.redo(undo.leave),
+            Went::Back | Went::Elsewhere => ledger.undo(undo.leave),
+        });
+        let noted = match &moved {
+            Ok(Ok(moved)) => self.note_moved(&id, &state, went, moved),
+            Ok(Err(_)) | Err(_) => Ok(()),
+        };
+        self.store.close(&id).map_err(|why| told(&why))?;
+        let moved = moved?;
+        noted?;
+        match moved {
+            Ok(moved) if undo.report.json => exit::say(&as_json(&id, &moved).to_string()),
+            Ok(moved) => exit::say(&moved.words(went)),
+            Err(why @ NotMoved::Conflicts(_)) => {
+                anyhow::bail!(
+                    "{}\nhint: --leave does it for the other files; or put these in order first",
+                    why.words()
+                )
+            }
+            Err(why) => anyhow::bail!(why.words()),
+        }
+        Ok(Exit::Done)
+    }
+
+    fn note_moved(&mut self, id: &SessionId, state: &State, went: Went, moved: &Moved) -> anyhow::Result<()> {
+        let code = if went == Went::Forth { FILES_REDONE } else { FILES_UNDONE };
+        let ids = Ids::after(state.last_id);
+        let note = NoteEvent::Noticed {
+            entry: EntryId::mint(&ids),
+            parent: state.leaf,
+            run: None,
+            level: Level::Info,
+            code: code.to_owned(),
+            text: moved.words(went),
+        };
+        let event = Event { seq: state.seq.next(), at: self.now, body: Body::Note(note) };
+        self.store.append(id, &[event], Durability::Now).map_err(|why| told(&why))?;
+        Ok(())
+    }
+
+    /// Prints what the conversation changed, or what git says.
+    pub(super) fn diff_files(&mut self, diff: &Diff) -> anyhow::Result<Exit> {
+        let id = self.named(diff.id.as_deref())?;
+        let state = self.store.load(&id).map_err(|why| told(&why))?.state;
+        // What another program is in the middle of is not ours to bring to an end.
+        let is_ours = self.store.open(&id).is_ok();
+        let text = self.diff_text(&id, &state, diff, is_ours);
+        let closed = self.store.close(&id);
+        let text = text?;
+        closed.map_err(|why| told(&why))?;
+        if diff.report.json {
+            exit::say(&json!({ "session": id.as_str(), "diff": text }).to_string());
+        } else if text.is_empty() {
+            exit::complain("Nothing changed.");
+        } else {
+            exit::say(text.trim_end());
+        }
+        Ok(Exit::Done)
+    }
+
+    fn diff_text(&self, id: &SessionId, state: &State, diff: &Diff, is_ours: bool) -> anyhow::Result<String> {
+        if diff.git {
+            let project = path_text::read(&state.settings.project);
+            return against_git(&project).map_err(anyhow::Error::msg);
+        }
+        let since = if diff.all { Since::Start } else { Since::Prompt };
+        let ledger = ledger(id, state)?;
+        let ledger = if is_ours { ledger } else { ledger.only_looking() };
+        ledger.diff(since).map_err(anyhow::Error::msg)
+    }
+}
+
+/// The ledger of a conversation where it works.
+fn ledger(id: &SessionId, state: &State) -> anyhow::Result<Ledger> {
+    let data = places::data()?;
+    let vault = vault::open(Some(&data)).map_err(|why| told(&why))?;
+    let project = path_text::read(&state.settings.project);
+    let place = Workplace::new(&project, &data.join("outputs").join(id.as_str())).with_context(|| {
+        format!("the workspace of this conversation cannot be used: {}", state.settings.project)
+    })?;
+    Ok(Ledger::new(id.as_str(), &place, vault))
+}
+
+fn as_json(id: &SessionId, moved: &Moved) -> serde_json::Value {
+    let how = |how: MovedFile| match how {
+        MovedFile::Made => "made",
+        MovedFile::Changed => "changed",
+        MovedFile::Merged => "merged",
+        MovedFile::Removed => "removed",
+    };
+    let files: Vec<_> =
+        moved.files.iter().map(|(path, done)| json!({ "path": path, "done": how(*done) })).collect();
+    let left: Vec<_> = moved.left.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
+    json!({ "session": id.as_str(), "prompts": moved.prompts, "files": files, "left": left })
+}
