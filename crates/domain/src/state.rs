@@ -16,7 +16,7 @@ use crate::queue::Queues;
 use crate::session::{Effort, ModelRef, Origin, Policy, Stats};
 use crate::signal::Level;
 use crate::tool::ToolRun;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 pub use fold::NotApplied;
@@ -296,6 +296,20 @@ impl State {
         path
     }
 
+    /// The turns that are left behind on the way from the active tip to another entry, and those that are entered: what they did to
+    /// files is taken back and done again when files shall go with the words.
+    pub fn turns_to(&self, leaf: Option<EntryId>) -> (Vec<TurnId>, Vec<TurnId>) {
+        let turns = |path: Vec<&Entry>| -> BTreeSet<TurnId> {
+            let turn = |entry: &Entry| match &entry.kind {
+                EntryKind::Message(message) => message.turn,
+                EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
+            };
+            path.into_iter().filter_map(turn).collect()
+        };
+        let (here, there) = (turns(self.path()), turns(self.path_to(leaf)));
+        (here.difference(&there).copied().collect(), there.difference(&here).copied().collect())
+    }
+
     /// The conversation: root to the active tip.
     pub fn path(&self) -> Vec<&Entry> {
         self.path_to(self.leaf)
@@ -383,7 +397,7 @@ impl State {
             EntryKind::Message(message) => Some(message),
             EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
         });
-        let runs: std::collections::BTreeSet<RunId> = messages.filter_map(|message| message.run).collect();
+        let runs: BTreeSet<RunId> = messages.filter_map(|message| message.run).collect();
         branch.runs.retain(|run| runs.contains(&run.id));
         branch.tools.retain(|_, tool| branch.entries.contains_key(&tool.message.into()));
         (branch.asks, branch.queues, branch.plan) = (Vec::new(), Queues::default(), Vec::new());

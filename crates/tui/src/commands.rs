@@ -16,6 +16,12 @@ pub enum SlashAction {
     Sessions,
     /// Shows the tree of the session.
     Tree,
+    /// Takes back what the last prompt did to files.
+    Undo,
+    /// Does again what was taken back last.
+    Redo,
+    /// Shows what changed in files.
+    Diff,
     /// Makes a session from here.
     Branch,
     /// Gives the session a title.
@@ -157,6 +163,20 @@ pub const COMMANDS: &[Slash] = &[
         slash("sessions", "", "go to another session, from a list or by its id", SlashAction::Sessions),
     ),
     slash("tree", "", "see every message and branch", SlashAction::Tree),
+    of_some(
+        |a| a.policy,
+        slash("undo", "[rest]", "take back what the last prompt did to files", SlashAction::Undo),
+    ),
+    of_some(|a| a.policy, slash("redo", "[rest]", "do again what /undo took back", SlashAction::Redo)),
+    of_some(
+        |a| a.policy,
+        slash(
+            "diff",
+            "[all|git]",
+            "what changed in files: since the last prompt, the start, or the last commit",
+            SlashAction::Diff,
+        ),
+    ),
     of_some(|a| a.branch, slash("branch", "", "make a session of its own from here", SlashAction::Branch)),
     of_some(|a| a.rename_session, slash("rename", "TITLE", "give this session a title", SlashAction::Rename)),
     of_some(|a| a.clear, slash("clear", "", "begin anew, with nothing said yet", SlashAction::Clear)),

@@ -17,7 +17,7 @@ use crate::transcript::{Heights, Scroll};
 use crate::world::World;
 use domain::command::{Command, Target};
 use domain::content::{Input, Part};
-use domain::ids::{AskId, Millis, RunId, SessionId};
+use domain::ids::{AskId, EntryId, Millis, RunId, SessionId};
 use domain::port::Ticket;
 use domain::prompt_text::OwnEnd;
 use domain::session::Policy;
@@ -85,6 +85,12 @@ pub enum Want {
     Gone(Choice),
     /// The skills, for completion.
     Skills,
+    /// That files were taken back or done again; the conversation says which.
+    Files,
+    /// What changed, as a page with this title.
+    Page(&'static str),
+    /// That files went with the words to this entry; then the words go.
+    GoBack(EntryId),
 }
 
 /// What the person sees and does.

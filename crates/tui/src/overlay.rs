@@ -23,6 +23,8 @@ pub enum Content {
     Notices,
     /// All of the question on the screen.
     Ask,
+    /// What changed in files.
+    Diff(String),
 }
 
 /// A long text to read.

@@ -27,6 +27,8 @@ pub enum ListKind {
     Settings,
     /// Agents of other programs.
     Agents,
+    /// What goes back to an earlier message.
+    GoBack,
 }
 
 /// What a line stands for.
@@ -50,6 +52,8 @@ pub enum Choice {
     Command(&'static str),
     /// An agent, by its name, or why it cannot be had.
     Agent(Result<String, String>),
+    /// An entry to go back to, and whether files go with the words.
+    GoBack(EntryId, bool),
     /// Only to be read.
     Nothing,
 }

@@ -4,6 +4,7 @@ mod asks;
 mod choices;
 mod commands;
 mod completion;
+mod files;
 mod keys;
 mod lists;
 mod news;

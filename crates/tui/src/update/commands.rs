@@ -1,6 +1,6 @@
 //! Performs slash commands.
 
-use super::{lists, prompt, reading};
+use super::{files, lists, prompt, reading};
 use crate::cell;
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse};
 use crate::model::{Model, Want};
@@ -73,6 +73,9 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             None => lists::open(model, ListKind::Sessions, fx),
         },
         SlashAction::Tree => lists::open(model, ListKind::Tree, fx),
+        SlashAction::Undo => files::undo(model, argument, fx),
+        SlashAction::Redo => files::redo(model, argument, fx),
+        SlashAction::Diff => files::diff(model, argument, fx),
         SlashAction::Tools => tools(model, argument, fx),
         SlashAction::Extension => extension(model, argument, fx),
         SlashAction::Skills => lists::open(model, ListKind::Skills, fx),

@@ -1,6 +1,6 @@
 //! Pickers: what fills them, and what choosing a line does.
 
-use super::{choices, commands, prompt, reading};
+use super::{choices, commands, files, prompt};
 use crate::cell::{ago, count};
 use crate::clean::{clean, clean_line};
 use crate::keymap::Action;
@@ -55,6 +55,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::Queue => ("What waits", "Enter takes it back to edit · Ctrl-X twice drops"),
         ListKind::Themes => ("Colours", "Enter takes and keeps it"),
         ListKind::Settings => ("Settings", "Enter changes and keeps it"),
+        ListKind::GoBack => ("Go back there with", "Enter takes it · Esc stays"),
         ListKind::Agents => ("Agents", "Enter leaves this conversation for it; its first start is asked"),
     };
     let mut picker = Picker::new(of, title, hint);
@@ -70,6 +71,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         | ListKind::History
         | ListKind::Themes
         | ListKind::Settings
+        | ListKind::GoBack
         | ListKind::Agents => false,
     };
     let command = match of {
@@ -122,6 +124,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             picker.fill(choices::settings(model), 0, "");
             None
         }
+        ListKind::GoBack => None,
         ListKind::Agents => {
             fx.push(Fx::FindAgents);
             None
@@ -400,7 +403,8 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
                 model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
             }
         }
-        Choice::Entry(entry) => reading::go_back_to(model, entry, fx),
+        Choice::Entry(entry) => files::go_back(model, entry, fx),
+        Choice::GoBack(entry, with_files) => files::go_with(model, entry, with_files, fx),
         Choice::Model(provider, name) => {
             let command = Command::Session(SessionCommand::SetModel { provider: Some(provider), name });
             model.send(Want::Word("model set"), command, fx);

@@ -1,6 +1,6 @@
 //! News from the runtime.
 
-use super::{asks, commands, completion, lists, prompt};
+use super::{asks, commands, completion, files, lists, prompt, reading};
 use crate::ask::AskPanel;
 use crate::clean::clean_line;
 use crate::keymap::Action;
@@ -102,6 +102,9 @@ fn unheard(model: &mut Model) {
             | Want::Summary
             | Want::Told
             | Want::Gone(_)
+            | Want::Files
+            | Want::Page(_)
+            | Want::GoBack(_)
             | Want::Skills => {}
         }
     }
@@ -235,6 +238,9 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
         (Ok(_), Want::Gone(choice)) => lists::gone(model, &choice),
         (Ok(Receipt::Extension(json)), Want::Told) => model.toast(Level::Success, clean_line(json.as_str())),
         (Ok(_), Want::Told) => model.toast(Level::Success, "done"),
+        (Ok(Receipt::Files { text }), Want::Files) => files::told(model, &text),
+        (Ok(Receipt::Files { text }), Want::Page(title)) => files::page(model, title, text),
+        (Ok(_), Want::GoBack(entry)) => reading::go_back_to(model, entry, fx),
         (Ok(receipt), Want::List(of)) => lists::fill(model, of, receipt),
         (Ok(Receipt::Exported { text, .. }), Want::Export(path)) => fx.push(Fx::Write { path, text }),
         (Ok(Receipt::Saved { path, .. }), Want::Saved) => {
@@ -265,6 +271,9 @@ fn settled(model: &mut Model, ticket: Ticket, with: Result<Receipt, Refusal>, fx
                 | Want::Word(_)
                 | Want::Policy(_)
                 | Want::Told
+                | Want::Files
+                | Want::Page(_)
+                | Want::GoBack(_)
                 | Want::Skills => {}
                 Want::Summary => model.screen.summarising = false,
             }

@@ -1,7 +1,7 @@
 //! Reading: the selection that walks over cells, folding, branching from a message, searching.
 
 use super::commands::put_on_clipboard;
-use super::{asks, lists};
+use super::{asks, files, lists};
 use crate::cell;
 use crate::composer::Editor;
 use crate::key::{Code, Key};
@@ -103,7 +103,7 @@ fn branch(model: &mut Model, key: CellKey, fx: &mut Vec<Fx>) {
         },
         CellKey::End(_) => return,
     };
-    go_back_to(model, entry, fx);
+    files::go_back(model, entry, fx);
 }
 
 /// Makes an entry the tip; a prompt comes to the composer instead, and what stood before it becomes the tip.
@@ -114,12 +114,7 @@ pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
     if model.world.is_running() {
         return model.toast(Level::Info, "stop the run first (Esc), then branch");
     }
-    let state = model.world.state();
-    let message = state.message(MessageId(entry.0)).filter(|m| m.role == domain::content::Role::User);
-    let (leaf, text) = match message {
-        Some(message) => (state.entries.get(&entry).and_then(|entry| entry.parent), Some(message.text())),
-        None => (Some(entry), None),
-    };
+    let (leaf, text) = tip_of(model, entry);
     if leaf.is_none() && !model.world.seen().abilities.clear {
         return model.toast(Level::Info, "nothing stands before this message: begin a new session (/new)");
     }
@@ -134,6 +129,16 @@ pub(super) fn go_back_to(model: &mut Model, entry: EntryId, fx: &mut Vec<Fx>) {
     }
     leave(model);
     model.toast(Level::Info, word);
+}
+
+/// Where the tip stands after going back to an entry, and the prompt that comes to the composer.
+pub(super) fn tip_of(model: &Model, entry: EntryId) -> (Option<EntryId>, Option<String>) {
+    let state = model.world.state();
+    let message = state.message(MessageId(entry.0)).filter(|m| m.role == domain::content::Role::User);
+    match message {
+        Some(message) => (state.entries.get(&entry).and_then(|entry| entry.parent), Some(message.text())),
+        None => (Some(entry), None),
+    }
 }
 
 /// The mouse: a click opens or folds a cell, drawing it over text copies that.

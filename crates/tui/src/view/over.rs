@@ -52,6 +52,7 @@ fn page_of(content: &Content, model: &Model) -> Page {
         Content::Commands => plain(keys::commands(look, &model.world.seen().abilities, model.screen.here())),
         Content::Status => plain(super::facts::rows(model)),
         Content::Notices => plain(notices(model)),
+        Content::Diff(text) => plain(crate::diff::rows(text, look.columns, look.theme)),
         Content::Ask => {
             let Some((_, asked)) = shown_ask(model) else { return plain(Vec::new()) };
             let Full { rows, rule } = ask::full(asked, look, same(model));
