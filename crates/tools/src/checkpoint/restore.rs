@@ -157,3 +157,28 @@ fn sync_folders(root: &Path, moves: &[Move]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_in_the_last_moment_is_neither_written_over_nor_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let file = |text: &str| Image::File { digest: digest::hex(text.as_bytes()), mode: 0o644 };
+        let content = |_: &str| Ok(b"ours".to_vec());
+        for to in
+            [file("ours"), Image::Absent, Image::Link { target: "x".into() }, Image::Folder { mode: 0o755 }]
+        {
+            std::fs::write(root.join("a"), "typed just now").unwrap();
+            let moves = [Move { path: "a".into(), from: file("planned"), to }];
+            let why = perform(&root, &moves, &content).unwrap_err();
+            assert!(why.starts_with("a: it changed just now"), "{why}");
+            assert_eq!(std::fs::read_to_string(root.join("a")).unwrap(), "typed just now");
+        }
+        let moves = [Move { path: "a".into(), from: Image::Absent, to: file("ours") }];
+        assert!(perform(&root, &moves, &content).is_err());
+        assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1, "nothing is left beside it");
+    }
+}

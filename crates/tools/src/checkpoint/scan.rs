@@ -83,6 +83,13 @@ impl Stamp {
         Stamp { settled: true, ..*self } == Stamp { settled: true, ..*other }
     }
 
+    /// Whether a file that looked like this before it was read and like `after` behind it cannot change without looking other: it had
+    /// been as it was for a while. `now` is in nanoseconds since 1970.
+    fn is_settled(&self, after: &Stamp, now: i128) -> bool {
+        let calm = now - self.status.max(self.changed);
+        self.is_same(after) && calm > i128::try_from(SETTLED.as_nanos()).unwrap_or(i128::MAX)
+    }
+
     fn write(&self) -> String {
         let Stamp { device, inode, size, changed, status, settled } = self;
         format!("{device}:{inode}:{size}:{changed}:{status}:{}", u8::from(*settled))
@@ -371,9 +378,7 @@ fn read(full: &Path) -> Option<(Seen, Vec<u8>)> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = i128::try_from(now.as_nanos()).unwrap_or(i128::MAX);
     let mut stamp = Stamp::of(&before);
-    let calm =
-        now - stamp.status.max(stamp.changed) > i128::try_from(SETTLED.as_nanos()).unwrap_or(i128::MAX);
-    stamp.settled = calm && stamp.is_same(&Stamp::of(&after));
+    stamp.settled = stamp.is_settled(&Stamp::of(&after), now);
     let image = Image::File { digest: digest::hex(&content), mode: after.permissions().mode() & 0o7777 };
     Some((Seen { image, stamp }, content))
 }
@@ -401,17 +406,30 @@ mod tests {
         }
         let (vault, closed) = (MemoryVault::default(), Closed::of(None, None));
         let look = look(&root, &vault, &closed);
-        let first = look.around(&Snapshot::new(), &Snapshot::new()).unwrap();
+        let mut first = look.around(&Snapshot::new(), &Snapshot::new()).unwrap();
         assert_eq!((first.len(), vault.handed()), (600, 600));
-        // They are new: each might have changed again within the same tick of the clock.
-        let mut second = look.around(&known(&vault, &root).unwrap(), &Snapshot::new()).unwrap();
-        assert_eq!((&second, vault.handed()), (&first, 1200));
+        // Each might have changed again within the same tick of the clock.
+        first.values_mut().for_each(|seen| seen.stamp.settled = false);
+        let mut second = look.around(&first, &Snapshot::new()).unwrap();
+        assert_eq!(vault.handed(), 1200);
         second.values_mut().for_each(|seen| seen.stamp.settled = true);
         std::fs::write(root.join("7"), "other").unwrap();
         let third = look.around(&second, &Snapshot::new()).unwrap();
         assert_eq!(vault.handed(), 1201);
         let changed: Vec<_> = third.iter().filter(|(path, seen)| first[*path].image != seen.image).collect();
         assert!(matches!(&changed[..], [(path, _)] if *path == Path::new("7")), "{changed:?}");
+    }
+
+    #[test]
+    fn a_file_is_settled_when_it_was_left_alone_for_a_while() {
+        let second = 1_000_000_000;
+        let one = Stamp { device: 1, inode: 2, size: 3, changed: 0, status: 100 * second, settled: false };
+        let other = Stamp { changed: 1, ..one };
+        for (after, now, settled) in
+            [(one, 101, false), (one, 103, true), (other, 103, false), (one, 90, false)]
+        {
+            assert_eq!(one.is_settled(&after, now * second), settled, "{now}");
+        }
     }
 
     #[test]
