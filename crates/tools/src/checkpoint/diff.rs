@@ -58,7 +58,7 @@ impl Text {
         if old == new {
             return Ok(());
         }
-        let told = old.zip(new).and_then(|(old, new)| crate::write::diff(&name, &old, &new));
+        let told = old.zip(new).map(|(old, new)| crate::diff::diff(&name, &old, &new).text);
         match told {
             Some(diff) => self.text.push_str(&diff),
             None => _ = writeln!(self.text, "Binary files a/{name} and b/{name} differ"),
