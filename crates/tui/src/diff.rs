@@ -63,6 +63,8 @@ fn parse(text: &str) -> Vec<Line> {
     let (mut old, mut new) = (1, 1);
     let mut lines = Vec::new();
     let mut in_hunk = false;
+    // A diff of several files is written by a program: what does not begin with a blank is no line of a file.
+    let mut is_strict = false;
     for line in text.lines().take(MAX_DIFF_LINES) {
         if let Some((o, n)) = hunk(line) {
             (old, new, in_hunk) = (o, n, true);
@@ -78,6 +80,9 @@ fn parse(text: &str) -> Vec<Line> {
         } else if line.starts_with('\\') || line.starts_with("diff ") || line.starts_with("index ") {
             lines.push(Line::Head(clean_line(line)));
             in_hunk = in_hunk && line.starts_with('\\');
+            is_strict |= line.starts_with("diff ");
+        } else if is_strict && !line.is_empty() && !line.starts_with(' ') {
+            lines.push(Line::Head(clean_line(line)));
         } else {
             lines.push(Line::Same(old, new, clean_line(line.strip_prefix(' ').unwrap_or(line))));
             old += 1;

@@ -60,8 +60,17 @@ fn commands_about_files_say_what_they_mean() {
 fn a_diff_is_a_page_and_nothing_is_a_word() {
     let mut stage = AttachedUi::new(80, 24);
     stage.ui.keys("/diff <enter>");
-    settle(&mut stage, files("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\n"));
+    settle(
+        &mut stage,
+        files(
+            "diff a/x b/x\n@@ -1 +1 @@\n-one\n+two\ndiff a/y b/y\nnew file mode 100644\n@@ -0,0 +1 @@\n+y\n# z: too large",
+        ),
+    );
     let screen = stage.ui.screen();
+    // Words about files are not numbered as if they stood in one.
+    for words in ["new file mode 100644", "# z: too large"] {
+        assert!(screen.lines().any(|line| line.trim() == words), "{screen}");
+    }
     assert!(screen.contains("Changes since the last prompt") && screen.contains("two"), "{screen}");
     stage.ui.keys("<esc>/diff <enter>");
     settle(&mut stage, files(""));
