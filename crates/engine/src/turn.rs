@@ -79,6 +79,8 @@ struct Progress {
     system: String,
     /// Where the model has worked: the instructions of those folders stand in it too.
     paths: BTreeSet<String>,
+    /// What is told of files that were taken back since the last turn; it stands in it too.
+    moved: String,
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
     spent: models::Usage,
@@ -89,7 +91,7 @@ struct Progress {
 impl Turn {
     /// Does the turn; `waits` are the asks that a crash left open.
     pub(crate) async fn run(mut self, waits: Waits) -> TurnEnd {
-        self.begin_watching().await;
+        let moved = self.begin_watching().await;
         if let Err(failure) = crate::attachments::expand(&mut self.brief.context, &self.place) {
             return TurnEnd::Failed(failure);
         }
@@ -105,7 +107,9 @@ impl Turn {
         let mut spare = self.spare(model.as_ref()).await;
         let context = Context::read(&self.brief.context, &self.brief.tools);
         let paths = briefing::paths(context.calls());
-        let (system, skills) = self.brief_model(&paths).await;
+        let (mut system, skills) = self.brief_model(&paths).await;
+        let moved = moved.map(|told| format!("\n\n{told}")).unwrap_or_default();
+        system.push_str(&moved);
         let servers = self.start_servers().await;
         let mut own = self.toolbox.clone();
         crate::family::suit(&mut own, &model.name().name);
@@ -119,6 +123,7 @@ impl Turn {
             leaf: self.brief.leaf,
             system,
             paths,
+            moved,
             toolbox: self.offered(&own, servers.as_deref()),
             spent: models::Usage::default(),
             may_shorten: true,
@@ -348,7 +353,7 @@ impl Turn {
         let paths = briefing::paths(progress.context.calls());
         if !paths.is_subset(&progress.paths) {
             progress.paths.extend(paths);
-            progress.system = self.brief_model(&progress.paths).await.0;
+            progress.system = self.brief_model(&progress.paths).await.0 + &progress.moved;
         }
     }
 

@@ -3,10 +3,8 @@
 //! What the ledger is told blocks on the disk, so it is told apart. Where there is no ledger, nothing is kept and nothing is said.
 
 use super::Turn;
-use domain::content::{Part, Role};
 use domain::port::Report;
 use domain::signal::Signal;
-use domain::state::EntryKind;
 use tools::Plan;
 use tools::checkpoint::{Begun, NotKept, Watch, Watched};
 
@@ -14,9 +12,9 @@ use tools::checkpoint::{Begun, NotKept, Watch, Watched};
 const STATUS: &str = "undo";
 
 impl Turn {
-    /// The turn begins: what the model said of files may no longer be so, and then it hears that.
-    pub(super) async fn begin_watching(&mut self) {
-        let Some(ledger) = self.ledger.clone() else { return };
+    /// The turn begins. What the model said of files may no longer be so: then these are words for it.
+    pub(super) async fn begin_watching(&self) -> Option<String> {
+        let ledger = self.ledger.clone()?;
         let prompt = self.brief.input.text.clone();
         let turn = self.brief.turn.to_string();
         let begun = tokio::task::spawn_blocking(move || ledger.begin(&turn, &prompt)).await;
@@ -24,14 +22,7 @@ impl Turn {
         if unsay {
             self.say_status(None).await;
         }
-        let Some(told) = told else { return };
-        let newest = self.brief.context.iter_mut().rev().find_map(|entry| match &mut entry.kind {
-            EntryKind::Message(message) if message.role == Role::User => Some(message),
-            _ => None,
-        });
-        if let Some(message) = newest {
-            message.parts.push(Part::Text(told));
-        }
+        told
     }
 
     /// Before anybody is asked about a call: whether it can be taken back is part of the question.

@@ -69,7 +69,8 @@ async fn what_commands_and_tools_did_is_taken_back_noted_and_told_to_the_model()
     assert!(bench.state.context_path().len() == 6, "notices are no part of what the model reads");
 
     bench.run("third").await;
-    let seen = format!("{:?}", bench.model.seen().last().unwrap().messages.last().unwrap());
+    let seen = bench.model.seen().last().unwrap().system.clone().unwrap();
+    let seen = seen.lines().last().unwrap();
     assert!(seen.contains("took back") && seen.contains("e.") && !seen.contains("d/c"), "{seen}");
 }
 

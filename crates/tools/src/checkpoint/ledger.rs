@@ -397,8 +397,7 @@ impl Ledger {
             format!("The person {verb} earlier file changes of yours: {}{more}.", paths.join(", "))
         };
         let told: Vec<String> = lines.into_iter().map(words).collect();
-        Ok((!told.is_empty())
-            .then(|| format!("({} Read files again before you change them.)", told.join(" "))))
+        Ok((!told.is_empty()).then(|| format!("{} Read files again before you change them.", told.join(" "))))
     }
 }
 
