@@ -330,6 +330,7 @@ impl Narrator {
                 Part::Thought { text, .. } => {
                     self.text(at, *message, TextKind::Thought, text, Came::AtOnce(part), told);
                 }
+                Part::Opaque { .. } if part.is_private() => {}
                 Part::Code { .. } | Part::Diff { .. } | Part::Image { .. } | Part::Opaque { .. } => {
                     self.block(at, *message, part, told);
                 }

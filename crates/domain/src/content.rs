@@ -2,6 +2,7 @@
 
 use crate::ids::ToolRunId;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// JSON text kept verbatim. The domain never looks inside; whoever makes one promises that it is JSON.
@@ -111,6 +112,11 @@ impl Part {
         }
     }
 
+    /// Nobody but the provider that made it can read it: it is neither shown nor given away.
+    pub fn is_private(&self) -> bool {
+        matches!(self, Part::Opaque { kind, .. } if kind == KEPT)
+    }
+
     /// An empty part that a stream of `kind` fills.
     pub fn stream(kind: TextKind) -> Part {
         match kind {
@@ -145,8 +151,11 @@ impl Input {
     }
 }
 
+/// The kind of an opaque part that holds what a provider wants back unchanged, such as an encrypted thought.
+pub const KEPT: &str = "kept";
+
 /// Tokens and money of a step, a run or a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Tokens read by the model, cached ones included.
     pub input: u64,
@@ -158,6 +167,19 @@ pub struct Usage {
     pub cache_write: u64,
     /// Millionths of a US dollar; zero when the price is unknown.
     pub cost_micros: u64,
+    /// Some of it is an estimate: the provider told no count, or the price is that of a related model.
+    pub rough: bool,
+}
+
+/// As the first release hashed it; what came later counts only where it was said.
+impl Hash for Usage {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Usage { input, output, cache_read, cache_write, cost_micros, rough } = self;
+        (input, output, cache_read, cache_write, cost_micros).hash(hasher);
+        if *rough {
+            rough.hash(hasher);
+        }
+    }
 }
 
 impl Usage {
@@ -175,6 +197,7 @@ impl Usage {
             cache_read: self.cache_read.saturating_add(other.cache_read),
             cache_write: self.cache_write.saturating_add(other.cache_write),
             cost_micros: self.cost_micros.saturating_add(other.cost_micros),
+            rough: self.rough || other.rough,
         }
     }
 }

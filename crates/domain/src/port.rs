@@ -58,6 +58,8 @@ pub struct TurnBrief {
     pub given_servers: Vec<GivenServer>,
     /// The entry that the turn's first message hangs off.
     pub leaf: Option<EntryId>,
+    /// Tokens of the conversation up to the model's newest words, as they were counted last.
+    pub counted_tokens: Option<u64>,
     /// Set when the turn goes on in the middle of a step, after a crash: its consents are still open.
     pub resume: Option<Resume>,
 }

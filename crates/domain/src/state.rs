@@ -333,6 +333,20 @@ impl State {
         context
     }
 
+    /// Tokens of the conversation up to the model's newest words, as they were counted last. `None` where the tip is on another branch
+    /// than those words.
+    pub fn counted_tokens(&self) -> Option<u64> {
+        let (used, _) = self.context?;
+        let spoke = |entry: &&Entry| match &entry.kind {
+            EntryKind::Message(message) => message.role == Role::Assistant,
+            EntryKind::Compaction(_) => true,
+            EntryKind::Notice { .. } => false,
+        };
+        let newest = self.entries.values().rev().find(spoke)?;
+        let told = self.path().into_iter().rev().find(spoke)?;
+        (newest.id == told.id).then_some(used)
+    }
+
     /// Percent of the context that is left.
     pub fn context_left(&self) -> Option<u8> {
         let (used, window) = self.context?;

@@ -1,13 +1,10 @@
 //! The conversation as a model reads it: entries to chat messages. Pure.
 
-use domain::content::{Part, Role};
+use domain::content::{KEPT, Part, Role};
 use domain::event::Finish;
 use domain::state::{Entry, EntryKind, Message};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use models::{ChatMessage, Content, Kept, ToolArgs, ToolCall};
-
-/// Marks an opaque part as something a provider wants back unchanged.
-pub(crate) const KEPT: &str = "kept";
 
 /// One entry as the model reads it; empty when it is not for the model.
 pub(crate) fn messages(entry: &Entry, tools: &[ToolRun]) -> Vec<ChatMessage> {

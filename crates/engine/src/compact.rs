@@ -42,6 +42,8 @@ pub(crate) struct Compacted {
     pub(crate) entry: EntryId,
     pub(crate) compaction: Compaction,
     pub(crate) usage: Usage,
+    /// Some of it was counted by size.
+    pub(crate) estimated: bool,
 }
 
 /// Lets the model summarize the older part of the context.
@@ -57,7 +59,7 @@ pub(crate) async fn compact(
     let window = model.info().context_window.unwrap_or(USUAL_WINDOW) as usize;
     let mut room = window.saturating_mul(BYTES_PER_WINDOW_TOKEN);
     let mut attempt = 1;
-    let (summary, usage) = loop {
+    let (summary, usage, estimated) = loop {
         let request = request(context.older(cut), room, instruction);
         match answer(model, request, cancel).await {
             Ok(answered) => break answered,
@@ -84,6 +86,7 @@ pub(crate) async fn compact(
             usage: domain::content::Usage::default(),
         },
         usage,
+        estimated,
     })
 }
 
@@ -91,7 +94,7 @@ async fn answer(
     model: &dyn Model,
     request: Request,
     cancel: &CancellationToken,
-) -> Result<(String, Usage), NotCompacted> {
+) -> Result<(String, Usage, bool), NotCompacted> {
     let mut deltas = model.stream(request, cancel.clone());
     let mut reply = Reply::default();
     loop {
@@ -106,12 +109,12 @@ async fn answer(
             None => break,
         }
     }
-    let (text, usage) = (reply.text.trim(), reply.spent());
+    let (text, usage, estimated) = (reply.text.trim(), reply.spent(), reply.estimated);
     if text.is_empty() {
         let why = ModelError::new(ErrorKind::Protocol, model.name().to_string(), "it wrote no summary");
         return Err(NotCompacted::Failed(why));
     }
-    Ok((text.to_owned(), usage))
+    Ok((text.to_owned(), usage, estimated))
 }
 
 /// The request for a summary: the conversation as plain text messages, shortened until it fits in `room` bytes.

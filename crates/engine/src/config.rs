@@ -1,9 +1,11 @@
 //! What the person has set for the agent. Pure: reading files is the caller's business, and so are all other settings.
 
+mod providers;
+
 use crate::place::TextPlaces;
 use domain::path_text;
 use domain::session::Effort;
-use models::Limits;
+use models::{Figures, Limits};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,15 +19,11 @@ pub const COMPACT_AT: u8 = 80;
 pub const EXTENSION_DEADLINE: Duration = Duration::from_secs(30);
 /// Longest time an entry may give to an extension.
 const MAX_DEADLINE_S: u64 = 600;
-/// Longest wait for a provider that may be set.
-const MAX_NETWORK_S: u64 = 60 * 60;
-/// Most attempts that may be set.
-const MAX_ATTEMPTS: u64 = 20;
 /// Longest time that a question may be given.
 const MAX_ANSWER_S: u64 = 24 * 60 * 60;
 
 /// What the person has set for the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// The model to use where nobody named one, as `provider/name`.
     pub model: Option<String>,
@@ -33,6 +31,8 @@ pub struct Config {
     pub fallback: Option<String>,
     /// How long is waited for a provider, and how often it is asked.
     pub limits: Limits,
+    /// Figures of models, by name.
+    pub models: BTreeMap<String, Figures>,
     /// How hard the model thinks in new sessions where nobody said it.
     pub effort: Option<Effort>,
     /// The mode of new sessions where nobody named one.
@@ -63,6 +63,7 @@ impl Default for Config {
             model: None,
             fallback: None,
             limits: Limits::default(),
+            models: BTreeMap::new(),
             effort: None,
             policy: None,
             compact_at: COMPACT_AT,
@@ -157,6 +158,10 @@ impl Config {
     /// first_byte_s = 300
     /// idle_s = 180
     /// attempts = 5
+    /// [models."openai/gpt-9"]
+    /// window = 400_000
+    /// max_output = 128_000
+    /// price = { input = 1.25, output = 10.0, cache_read = 0.125 }
     /// ```
     ///
     /// A mistake costs only the key it stands in. Other keys belong to other parts of the program.
@@ -253,7 +258,8 @@ impl Config {
             }
             Ok(())
         });
-        take("network", &mut |value| network(value, &mut config.limits, &mut more));
+        take("network", &mut |value| providers::network(value, &mut config.limits, &mut more));
+        take("models", &mut |value| providers::models(value, &mut config.models, &mut more));
         wrong.extend(more);
         wrong.extend(unknown(&table));
         (config, wrong)
@@ -303,6 +309,7 @@ const KNOWN: &[(&str, Option<&[&str]>)] = &[
     ("fetch", Some(&["enabled", "private"])),
     ("sandbox", Some(&["also_readable", "also_writable"])),
     ("network", Some(&["first_byte_s", "idle_s", "attempts"])),
+    ("models", None),
     ("ui", None),
     ("agents", None),
     ("registries", None),
@@ -352,32 +359,6 @@ fn folders(
             Some(dir) => into.push(dir.into()),
             None => wrong.push(ConfigError::value(key, format!("{}: {words}", shown(one)))),
         }
-    }
-    Ok(())
-}
-
-/// How long is waited for a provider, and how often it is asked; what cannot be used is told and left out.
-fn network(value: &Value, limits: &mut Limits, wrong: &mut Vec<ConfigError>) -> Result<(), ConfigError> {
-    let words = "must be a table: [network] with first_byte_s, idle_s and attempts";
-    let part = value.as_table().ok_or_else(|| ConfigError::value("network", words))?;
-    let mut number = |name: &str, most: u64| {
-        let value = part.get(name)?;
-        let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
-        let number = number.filter(|number| (1..=most).contains(number));
-        if number.is_none() {
-            let why = format!("{} is no number from 1 to {most}", shown(value));
-            wrong.push(ConfigError::value(format!("network.{name}"), why));
-        }
-        number
-    };
-    if let Some(seconds) = number("first_byte_s", MAX_NETWORK_S) {
-        limits.first_byte = Duration::from_secs(seconds);
-    }
-    if let Some(seconds) = number("idle_s", MAX_NETWORK_S) {
-        limits.idle = Duration::from_secs(seconds);
-    }
-    if let Some(attempts) = number("attempts", MAX_ATTEMPTS) {
-        limits.attempts = u32::try_from(attempts).unwrap_or(limits.attempts);
     }
     Ok(())
 }
@@ -437,6 +418,15 @@ mod tests {
             Some(Duration::ZERO),
             "for as long as it takes"
         );
+        let text = "fallback = \"b\"\n[network]\nfirst_byte_s = 7\nidle_s = 9\nattempts = 2\n[models.\"x/y\"]\nwindow = 1000\n\
+                    max_output = 50\nprice = { input = 1, output = 2.5 }\n";
+        let config = read(text);
+        let limits = config.limits;
+        assert_eq!((limits.first_byte.as_secs(), limits.idle.as_secs(), limits.attempts), (7, 9, 2));
+        assert_eq!(config.fallback.as_deref(), Some("b"));
+        let price = models::Price { input: 1.0, output: 2.5, cache_read: None, cache_write: None };
+        let figures = Figures { window: Some(1000), max_output: Some(50), price: Some(price) };
+        assert_eq!(config.models["x/y"], figures);
         assert!(!config.fetch.enabled, "nothing goes out unless somebody said so");
         let fetching = read("[fetch]\nenabled = true").fetch;
         assert_eq!(fetching, Fetching { enabled: true, private: false });
@@ -470,6 +460,17 @@ mod tests {
                 "sandbox.also_readable: \"keys\": must be a list",
             ),
             ("sandbox = 1", "sandbox: must be a table"),
+            ("network.idle_s = 0", "network.idle_s: 0 is no number from 1 to 3600"),
+            ("network.attempts = 21", "network.attempts: 21 is no number from 1 to 20"),
+            ("fallback = 1", "fallback: must be a name in quotes"),
+            ("models.\"x/y\".window = \"much\"", "models.x/y.window: \"much\" is no number"),
+            (
+                "models.\"x/y\".windw = 5",
+                "models.x/y.windw: is not known; there are window, max_output, price",
+            ),
+            ("models.\"x/y\".price = 3", "models.x/y.price: must be a table"),
+            ("models.\"x/y\".price = { input = 1 }", "models.x/y.price: needs input and output"),
+            ("models.\"x/y\".price = { input = -1, output = 1 }", "models.x/y.price.input: must be dollars"),
             ("effort = \"hard\"", "effort: \"hard\" is no effort; there are low, medium, high"),
             ("effort = 3", "effort: 3 is no effort"),
             ("policy = 3", "policy: must be a mode in quotes; read-only counts until"),

@@ -225,7 +225,7 @@ impl Consulted {
     async fn compact(self, instruction: Option<&str>) -> Result<Receipt, Refusal> {
         let grounds = self.grounds.as_ref();
         let model = self.setup.models.open(grounds.model.as_ref())?;
-        let mut context = Context::read(&grounds.context, &grounds.tools);
+        let mut context = Context::read(&grounds.context, &grounds.tools, None);
         let compacted =
             compact(model.as_ref(), &mut context, &grounds.ids, Trigger::Manual, instruction, &self.stop)
                 .await;
@@ -241,7 +241,7 @@ impl Consulted {
         })?;
         let info = model.info();
         // No step counts it: it was written outside of runs.
-        let (entry, usage) = (done.entry, counted(&done.usage, &info));
+        let (entry, usage) = (done.entry, counted(&done.usage, done.estimated, &info));
         let compaction = Compaction { usage, ..done.compaction };
         let body = Body::Context(ContextEvent::Compacted {
             entry,

@@ -4,8 +4,9 @@
 //! tools it called are never torn apart, so the conversation can be cut between any two pieces.
 
 use crate::chat;
+use domain::content::Role;
 use domain::ids::EntryId;
-use domain::state::Entry;
+use domain::state::{Entry, EntryKind};
 use domain::tool::ToolRun;
 use models::{ChatMessage, Content, ToolCall};
 
@@ -36,15 +37,19 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Begins with a session's entries; those that the model is not shown are left out.
-    pub(crate) fn read(entries: &[Entry], tools: &[ToolRun]) -> Context {
-        let pieces =
-            entries.iter().map(|entry| Piece { entry: entry.id, messages: chat::messages(entry, tools) });
-        Context {
-            pieces: pieces.filter(|piece| !piece.messages.is_empty()).collect(),
-            overhead: 0,
-            counted: None,
-        }
+    /// Begins with a session's entries; those that the model is not shown are left out. `counted` is what was counted up to the
+    /// model's newest words.
+    pub(crate) fn read(entries: &[Entry], tools: &[ToolRun], counted: Option<u64>) -> Context {
+        let read = |entries: &[Entry]| {
+            let pieces =
+                entries.iter().map(|entry| Piece { entry: entry.id, messages: chat::messages(entry, tools) });
+            pieces.filter(|piece| !piece.messages.is_empty()).collect::<Vec<_>>()
+        };
+        let (before, since) = entries.split_at(entries.iter().rposition(spoke).map_or(0, |at| at + 1));
+        let mut context = Context { pieces: read(before), overhead: 0, counted: None };
+        context.counted(counted.unwrap_or(0));
+        context.pieces.extend(read(since));
+        context
     }
 
     /// Counts what every request carries besides the conversation: the system prompt and the tools.
@@ -135,6 +140,15 @@ impl Context {
         self.pieces.drain(..cut.min(self.pieces.len()));
         self.pieces.insert(0, Piece { entry, messages: vec![chat::summary(summary)] });
         self.counted = None;
+    }
+}
+
+/// Whether the model said it, or wrote it as a summary.
+fn spoke(entry: &Entry) -> bool {
+    match &entry.kind {
+        EntryKind::Message(message) => message.role == Role::Assistant,
+        EntryKind::Compaction(_) => true,
+        EntryKind::Notice { .. } => false,
     }
 }
 

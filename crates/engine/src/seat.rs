@@ -49,6 +49,12 @@ pub trait ModelSource: Send + Sync {
         Err(Refusal::new(RefusalKind::Unsupported, "no keys are kept here"))
     }
 
+    /// Lets the provider of a model tell what it knows of it, where nobody else does. Takes a bounded time.
+    fn learn<'a>(&'a self, model: &'a ModelRef) -> tools::BoxFuture<'a, ()> {
+        let _ = model;
+        Box::pin(async {})
+    }
+
     /// The models there are. May ask servers; takes a bounded time.
     fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>>;
 }

@@ -84,6 +84,8 @@ struct Progress {
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
     spent: models::Usage,
+    /// Some of that was counted by size.
+    estimated: bool,
     /// Whether the conversation may still be made shorter in this turn when the provider finds it too long.
     may_shorten: bool,
 }
@@ -105,12 +107,13 @@ impl Turn {
         };
         self.asking = Some(named(model.as_ref()));
         let mut spare = self.spare(model.as_ref()).await;
-        let context = Context::read(&self.brief.context, &self.brief.tools);
+        let context = Context::read(&self.brief.context, &self.brief.tools, self.brief.counted_tokens);
         let paths = briefing::paths(context.calls());
         let (mut system, skills) = self.brief_model(&paths).await;
         let moved = moved.map(|told| format!("\n\n{told}")).unwrap_or_default();
         system.push_str(&moved);
-        let servers = self.start_servers().await;
+        let chosen = named(model.as_ref());
+        let (servers, ()) = tokio::join!(self.start_servers(), self.models.learn(&chosen));
         let mut own = self.toolbox.clone();
         crate::family::suit(&mut own, &model.name().name);
         if !skills.all.is_empty() {
@@ -126,6 +129,7 @@ impl Turn {
             moved,
             toolbox: self.offered(&own, servers.as_deref()),
             spent: models::Usage::default(),
+            estimated: false,
             may_shorten: true,
         };
         if let Some(resume) = &self.brief.resume {
@@ -303,6 +307,7 @@ impl Turn {
                 let (entry, parent) = (done.entry, progress.leaf);
                 progress.leaf = Some(entry);
                 progress.spent += done.usage;
+                progress.estimated |= done.estimated;
                 let compacted =
                     Body::Context(ContextEvent::Compacted { entry, parent, compaction: done.compaction });
                 let kept = self.port.emit_kept(compacted).await;

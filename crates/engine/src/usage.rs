@@ -2,8 +2,8 @@
 
 use domain::content::Usage;
 
-/// Tokens and, where the price is known, money.
-pub(crate) fn counted(usage: &models::Usage, info: &models::ModelInfo) -> Usage {
+/// Tokens and, where the price is known, money. What a guess is in it is marked.
+pub(crate) fn counted(usage: &models::Usage, estimated: bool, info: &models::ModelInfo) -> Usage {
     let dollars = info.price.as_ref().map_or(0.0, |price| price.cost(usage));
     #[expect(
         clippy::cast_possible_truncation,
@@ -17,5 +17,6 @@ pub(crate) fn counted(usage: &models::Usage, info: &models::ModelInfo) -> Usage 
         cache_read: usage.cache_read,
         cache_write: usage.cache_write,
         cost_micros,
+        rough: estimated || (info.guessed && cost_micros > 0),
     }
 }

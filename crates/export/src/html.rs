@@ -114,6 +114,7 @@ fn tell_part(out: &mut String, state: &State, part: &Part) {
                 tell_tool(out, state, tool);
             }
         }
+        Part::Opaque { .. } if part.is_private() => {}
         Part::Opaque { kind, json } => block(out, Some(kind), "json", json.as_str()),
     }
 }

@@ -3,7 +3,8 @@
 //! Pure: a [`State`](domain::state::State) or its events go in, text comes out, and the other way round. Files are
 //! read and written elsewhere.
 //!
-//! Invariants: what [`jsonl`] or [`saved`] wrote, [`read`] takes back with an equal conversation; what [`read`] gives is
+//! Invariants: what [`jsonl`] or [`saved`] wrote, [`read`] takes back with an equal conversation, but for what only a provider can
+//! read, which leaves the house in no form; what [`read`] gives is
 //! grammatical, has nothing open, and grants nothing: a file can choose neither its policy nor where tools work.
 
 pub mod code;
@@ -95,11 +96,12 @@ fn facts(state: &State) -> Vec<(&'static str, String)> {
         facts.push(("Model", model.to_string()));
     }
     facts.push(("Messages", format!("{} in {} turns", stats.messages, stats.turns)));
+    let rough = if stats.usage.rough { "about " } else { "" };
     if stats.usage.total() > 0 {
-        facts.push(("Tokens", format!("{} in, {} out", stats.usage.input, stats.usage.output)));
+        facts.push(("Tokens", format!("{rough}{} in, {} out", stats.usage.input, stats.usage.output)));
     }
     if stats.usage.cost_micros > 0 {
-        facts.push(("Cost", money(stats.usage.cost_micros)));
+        facts.push(("Cost", format!("{rough}{}", money(stats.usage.cost_micros))));
     }
     let shown = conversation(state).len();
     if shown < state.entries.len() {

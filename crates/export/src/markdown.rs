@@ -78,6 +78,7 @@ fn tell_part(out: &mut String, state: &State, part: &Part) {
                 tell_tool(out, state, tool);
             }
         }
+        Part::Opaque { .. } if part.is_private() => {}
         Part::Opaque { kind, json } => {
             put(out, format_args!("`{kind}`\n\n{}", fenced("json", json.as_str())));
         }

@@ -1,7 +1,7 @@
 //! A session as records: one per line ([`jsonl`]), or in one JSON file with what a person may want to read ([`saved`]).
 
-use domain::content::Role;
-use domain::event::{Body, ContextEvent, Event, SessionEvent};
+use domain::content::{Json, KEPT, Part, Role};
+use domain::event::{Body, ContextEvent, Event, MessageEvent, SessionEvent};
 use domain::ids::{Seq, SessionId};
 use domain::state::{EntryKind, State};
 use serde::{Deserialize, Serialize};
@@ -67,10 +67,22 @@ pub fn jsonl(session: &SessionId, state: &State, events: &[Event]) -> String {
     let mut out = serde_json::to_string(&head(session, state, events.len())).unwrap_or_default();
     out.push('\n');
     for event in events {
-        out.push_str(&record::encode(event));
+        out.push_str(&encode(event));
         out.push('\n');
     }
     out
+}
+
+/// One event as it leaves the house: nothing in it that only a provider can read.
+fn encode(event: &Event) -> String {
+    match &event.body {
+        Body::Message(MessageEvent::PartAdded { message, part }) if part.is_private() => {
+            let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::empty() };
+            let body = Body::Message(MessageEvent::PartAdded { message: *message, part });
+            record::encode(&Event { body, ..event.clone() })
+        }
+        _ => record::encode(event),
+    }
 }
 
 /// The shortest events whose fold holds what `state` holds. What was streamed stands in one piece.
@@ -106,7 +118,7 @@ pub fn saved(session: &SessionId, state: &State, history: bool) -> String {
             event.seq = Seq(number);
         }
     }
-    let raw = |event: &Event| RawValue::from_string(record::encode(event)).ok();
+    let raw = |event: &Event| RawValue::from_string(encode(event)).ok();
     let saved = Saved {
         head: head(session, state, events.len()),
         cwd: &state.settings.cwd,

@@ -8,7 +8,7 @@ mod listing;
 mod providers;
 mod trial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -16,15 +16,17 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use crate::offline::Offline;
-use crate::provider::Remote;
+use crate::provider::{Facts, Remote};
 use crate::scripted::{ScriptError, Scripted};
-use crate::{Limits, Model, ModelError, ModelInfo, ModelName, Secret, http};
+use crate::{Figures, Limits, Model, ModelError, ModelInfo, ModelName, Secret, http};
 use listing::Found;
 use providers::{Environment, PROVIDERS, Provider};
 pub use trial::{Trial, Verdict};
 
 /// Bytes of a script file at most.
 const MAX_SCRIPT: u64 = 4 * 1024 * 1024;
+/// How long the first prompt waits for a provider to tell the figures of a model that nobody knows.
+const LEARN_WAIT: Duration = Duration::from_secs(2);
 /// The model of last resort, and the provider that holds it.
 const OFFLINE: &str = "offline";
 /// The provider whose models are script files.
@@ -166,7 +168,11 @@ pub struct Catalog {
     limits: Limits,
     client: OnceLock<Result<reqwest::Client, ModelError>>,
     /// What servers told about their models.
-    learned: Mutex<BTreeMap<ModelName, ModelInfo>>,
+    learned: Arc<Mutex<BTreeMap<ModelName, Figures>>>,
+    /// What the person has set.
+    set: BTreeMap<ModelName, Figures>,
+    /// Providers that were asked for a model that is not known.
+    asked: Mutex<BTreeSet<&'static str>>,
 }
 
 /// Shows no value of the environment: some are keys.
@@ -193,6 +199,14 @@ impl Catalog {
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same with figures that the person has set, by what they call the model. A name that means nothing is left out.
+    #[must_use]
+    pub fn with_figures(mut self, figures: &BTreeMap<String, Figures>) -> Self {
+        let set = figures.iter().filter_map(|(text, figures)| Some((self.resolve(text).ok()?, *figures)));
+        self.set = set.collect();
+        self
     }
 
     /// The full name for what a person typed: `provider/name`, a provider alone, or the name of a known model alone.
@@ -235,8 +249,19 @@ impl Catalog {
         let provider = providers::find(&name.provider)
             .ok_or_else(|| CatalogError::UnknownProvider { provider: name.provider.clone() })?;
         let target = provider.target(&self.env)?;
-        let info = self.info(provider, &name);
-        Ok(Arc::new(Remote { name, info, target, limits: self.limits, client: self.client()? }))
+        let facts = self.facts(provider, &name);
+        Ok(Arc::new(Remote { name, facts, target, limits: self.limits, client: self.client()? }))
+    }
+
+    /// Lets a provider tell the figures of a model that nobody knows, once for each provider. Takes a bounded time.
+    pub async fn learn(&self, name: &ModelName) {
+        let Some(provider) = providers::find(&name.provider) else { return };
+        let info = self.info(provider, name);
+        let wanted = info.guessed || info.context_window.is_none();
+        let first = || self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(provider.id);
+        if wanted && provider.lists_models() && first() {
+            self.ask(vec![provider], self.limits.list.min(LEARN_WAIT)).await;
+        }
     }
 
     /// Whether there is such a model, as far as that can be known: a name that nobody knows is looked up in its provider's own list.
@@ -253,7 +278,10 @@ impl Catalog {
         let Some(provider) = providers::find(&name.provider) else { return Ok(()) };
         let in_table = provider.base(&self.env).is_none()
             && provider.maker.is_some_and(|maker| known::is_known(maker, &name.name));
-        if in_table || self.learned.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name) {
+        if in_table
+            || !provider.lists_models()
+            || self.learned.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name)
+        {
             return Ok(());
         }
         let answers = self.ask(vec![provider], self.limits.list).await;
@@ -379,19 +407,22 @@ impl Catalog {
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, provider, found) in &answers {
             for found in found.iter().flatten() {
-                let name = ModelName::new(provider.id, &found.name);
-                let mut info = known::info(provider.maker, &found.name);
-                info.context_window = info.context_window.or(found.window);
-                info.max_output = info.max_output.or(found.output);
-                learned.insert(name, info);
+                learned.insert(ModelName::new(provider.id, &found.name), found.figures);
             }
         }
         answers.into_iter().map(|(_, provider, found)| (provider, found)).collect()
     }
 
     fn info(&self, provider: &Provider, name: &ModelName) -> ModelInfo {
-        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.get(name).cloned().unwrap_or_else(|| known::info(provider.maker, &name.name))
+        self.facts(provider, name).info(name)
+    }
+
+    fn facts(&self, provider: &Provider, name: &ModelName) -> Facts {
+        Facts {
+            known: known::info(provider.maker, &name.name),
+            learned: Arc::clone(&self.learned),
+            set: self.set.get(name).copied().unwrap_or_default(),
+        }
     }
 
     fn client(&self) -> Result<reqwest::Client, ModelError> {

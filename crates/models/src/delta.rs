@@ -32,6 +32,8 @@ pub enum Delta {
     Keep(Kept),
     /// Tokens so far of this response; a later one replaces an earlier one.
     Usage(Usage),
+    /// The same, counted by size where the provider told nothing.
+    Estimated(Usage),
     /// An attempt failed; the next starts after the delay and says everything from the beginning. What was said before it
     /// was cut off and does not count; its tokens do.
     Retrying {

@@ -27,7 +27,7 @@ pub mod sse;
 pub use chat::{ChatMessage, Content, Effort, Kept, Request, ToolArgs, ToolCall, ToolSpec};
 pub use delta::{Delta, StopReason, Usage};
 pub use error::{ErrorKind, MAX_ERROR_TEXT, ModelError, Wait};
-pub use name::{ModelInfo, ModelName, Price};
+pub use name::{Figures, ModelInfo, ModelName, Price};
 pub use reply::Reply;
 pub use retry::Limits;
 pub use secret::{Secret, redact};

@@ -31,7 +31,7 @@ impl fmt::Display for ModelName {
     }
 }
 
-/// What is known of a model. Unknown numbers are `None`, never guessed.
+/// What is known of a model. Unknown numbers are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelInfo {
     /// Tokens that fit in one request with its answer.
@@ -43,6 +43,38 @@ pub struct ModelInfo {
     pub images: bool,
     /// Can think before it answers.
     pub thinking: bool,
+    /// Nobody told the price or the window: some of the figures are those of the newest model of its family that is known.
+    pub guessed: bool,
+}
+
+/// Figures of a model that somebody told: its provider's list, or the person's settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Figures {
+    /// Tokens that fit in one request with its answer.
+    pub window: Option<u32>,
+    /// Tokens of the longest answer.
+    pub max_output: Option<u32>,
+    pub price: Option<Price>,
+}
+
+impl ModelInfo {
+    /// The same with figures that go before a guess; `over` lets them go before what is known, too.
+    #[must_use]
+    pub(crate) fn with(self, told: Figures, over: bool) -> Self {
+        fn chosen<T>(known: Option<T>, told: Option<T>, told_first: bool) -> Option<T> {
+            if told_first { told.or(known) } else { known.or(told) }
+        }
+        let first = over || self.guessed;
+        // The window and the price are what a person sees; one of them that nobody told is still a guess.
+        let guessed = self.guessed && (told.window.is_none() || told.price.is_none());
+        Self {
+            context_window: chosen(self.context_window, told.window, first),
+            max_output: chosen(self.max_output, told.max_output, first),
+            price: chosen(self.price, told.price, first),
+            guessed,
+            ..self
+        }
+    }
 }
 
 /// US dollars per million tokens.
@@ -79,6 +111,26 @@ mod tests {
         for bad in ["", "a", "/a", "a/"] {
             assert_eq!(ModelName::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn what_is_told_goes_before_a_guess_and_what_is_set_before_everything() {
+        let price = |input| Price { input, output: 1.0, cache_read: None, cache_write: None };
+        let info = |guessed| ModelInfo {
+            context_window: Some(10),
+            price: Some(price(1.0)),
+            guessed,
+            ..ModelInfo::default()
+        };
+        let told = Figures { window: Some(20), max_output: Some(5), price: None };
+        let known = info(false).with(told, false);
+        assert_eq!((known.context_window, known.max_output), (Some(10), Some(5)));
+        let guess = info(true).with(told, false);
+        assert_eq!((guess.context_window, guess.guessed), (Some(20), true), "the price is still a guess");
+        let whole = guess.with(Figures { price: Some(price(2.0)), ..told }, false);
+        assert_eq!((whole.price, whole.guessed), (Some(price(2.0)), false));
+        assert_eq!(info(false).with(told, true).context_window, Some(20));
+        assert_eq!(info(false).with(Figures::default(), true), info(false), "what is not set stays");
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl Model for Offline {
             price: Some(crate::Price { input: 0.0, output: 0.0, cache_read: None, cache_write: None }),
             images: true,
             thinking: true,
+            guessed: false,
         }
     }
 

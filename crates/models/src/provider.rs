@@ -14,8 +14,11 @@ mod history;
 mod json;
 mod openai_chat;
 mod openai_responses;
+mod size;
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -28,7 +31,8 @@ use crate::emit::{Emit, Halt, produce};
 use crate::http::{self, Call, HeaderText};
 use crate::retry::{Limits, wait_before_next};
 use crate::{
-    Delta, Deltas, ErrorKind, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason, Wait, sse,
+    Delta, Deltas, ErrorKind, Figures, Model, ModelError, ModelInfo, ModelName, Request, Secret, StopReason,
+    Usage, Wait, sse,
 };
 
 /// The language a server speaks.
@@ -55,6 +59,8 @@ pub(crate) enum Login {
     Key(Secret),
     /// `Authorization: Bearer`.
     Bearer(Secret),
+    /// `api-key`, as Azure has it.
+    ApiKey(Secret),
 }
 
 impl Login {
@@ -62,7 +68,7 @@ impl Login {
     pub(crate) fn secret(&self) -> Option<&Secret> {
         match self {
             Self::Open => None,
-            Self::Key(key) | Self::Bearer(key) => Some(key),
+            Self::Key(key) | Self::Bearer(key) | Self::ApiKey(key) => Some(key),
         }
     }
 }
@@ -74,14 +80,25 @@ pub(crate) struct Target {
     /// Without a slash at the end.
     pub(crate) base_url: String,
     pub(crate) login: Login,
+    /// The version that Azure wants to be told where a model is a deployment with a path of its own.
+    pub(crate) deployments: Option<String>,
 }
 
 impl Target {
+    /// Where a model is asked; `path` is what the wire says.
+    fn path(&self, model: &str, path: String) -> String {
+        match &self.deployments {
+            Some(version) => format!("/deployments/{model}{path}?api-version={version}"),
+            None => path,
+        }
+    }
+
     /// A call of a path below the base URL.
     pub(crate) fn call(&self, path: &str, body: Option<&Value>) -> Call {
         let mut headers = vec![("content-type", HeaderText::Plain("application/json"))];
         match (&self.login, self.wire) {
             (Login::Open, _) => {}
+            (Login::ApiKey(key), _) => headers.push(("api-key", HeaderText::Key(key.clone()))),
             (Login::Key(key), Wire::Anthropic) => headers.push(("x-api-key", HeaderText::Key(key.clone()))),
             (Login::Key(key), Wire::Gemini) => headers.push(("x-goog-api-key", HeaderText::Key(key.clone()))),
             (Login::Key(key) | Login::Bearer(key), _) => {
@@ -142,11 +159,27 @@ impl Wire {
     }
 }
 
+/// What is known of a model: by the table, as its server told meanwhile, as the person has set it.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    pub(crate) known: ModelInfo,
+    pub(crate) learned: Arc<Mutex<BTreeMap<ModelName, Figures>>>,
+    pub(crate) set: Figures,
+}
+
+impl Facts {
+    /// What is set goes before what the table says, and that before what the server told; a guess comes last.
+    pub(crate) fn info(&self, name: &ModelName) -> ModelInfo {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied();
+        self.known.clone().with(learned.unwrap_or_default(), false).with(self.set, true)
+    }
+}
+
 /// A model on the network.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
     pub(crate) name: ModelName,
-    pub(crate) info: ModelInfo,
+    pub(crate) facts: Facts,
     pub(crate) target: Target,
     pub(crate) limits: Limits,
     pub(crate) client: reqwest::Client,
@@ -158,7 +191,7 @@ impl Model for Remote {
     }
 
     fn info(&self) -> ModelInfo {
-        self.info.clone()
+        self.facts.info(&self.name)
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> Deltas {
@@ -175,12 +208,13 @@ impl Remote {
     async fn respond(&self, request: &Request, emit: &Emit) -> Result<(), Halt> {
         let messages = history::mend(&request.messages);
         let request = Request { messages, ..request.clone() };
+        let info = self.info();
         let (path, body) =
-            self.target.wire.draft(&Draft { model: &self.name.name, info: &self.info, request: &request });
-        let call = self.target.call(&path, Some(&body));
+            self.target.wire.draft(&Draft { model: &self.name.name, info: &info, request: &request });
+        let call = self.target.call(&self.target.path(&self.name.name, path), Some(&body));
         let mut failed = 0;
         loop {
-            let mut heard = Heard::default();
+            let mut heard = Heard { asked: size::of_request(&request), ..Heard::default() };
             let error = match self.attempt(&call, emit, &mut heard).await {
                 Err(Halt::Failed(error)) if heard.tool && error.is_transient() => {
                     // What the provider did is done: neither this model nor another is asked to do it twice.
@@ -190,6 +224,9 @@ impl Remote {
                 other => return other,
             };
             failed += 1;
+            if let Some(estimate) = heard.estimate().filter(|_| heard.words) {
+                emit.send(Delta::Estimated(estimate)).await?;
+            }
             let wait = wait_before_next(&error, failed, &self.limits, dice());
             let Some(wait) = wait else { return Err(error.into()) };
             let delta = Delta::Retrying {
@@ -253,7 +290,7 @@ impl Remote {
             let stop = reader.done().or_else(|| if closed { reader.closed(&mut out) } else { None });
             heard.tool |= reader.ran_tool();
             for delta in out.drain(..) {
-                heard.words |= !matches!(delta, Delta::Usage(_));
+                heard.take(&delta);
                 emit.send(delta).await?;
             }
             match (stop, failed) {
@@ -280,6 +317,9 @@ impl Remote {
         };
         // Dropped before the last delta: whoever sees `Done` may rely on the connection being gone.
         drop(response);
+        if let Some(estimate) = heard.estimate() {
+            emit.send(Delta::Estimated(estimate)).await?;
+        }
         emit.send(Delta::Done { stop }).await
     }
 
@@ -318,6 +358,31 @@ struct Heard {
     words: bool,
     /// The provider ran a tool of its own.
     tool: bool,
+    /// The provider told how many tokens it was.
+    counted: bool,
+    /// Bytes that were asked, about.
+    asked: u64,
+    /// Bytes that were said.
+    said: u64,
+}
+
+impl Heard {
+    fn take(&mut self, delta: &Delta) {
+        match delta {
+            Delta::Usage(usage) => self.counted |= usage.input > 0 || usage.output > 0,
+            other => {
+                self.words = true;
+                self.said += size::of_delta(other);
+            }
+        }
+    }
+
+    /// Tokens by size, where the provider told none.
+    fn estimate(&self) -> Option<Usage> {
+        let tokens = |bytes: u64| bytes.div_ceil(size::BYTES_PER_TOKEN);
+        let usage = Usage { input: tokens(self.asked), output: tokens(self.said), ..Usage::default() };
+        (!self.counted).then_some(usage)
+    }
 }
 
 /// A page or a JSON document is no answer, whatever the status says; servers that give no type get the benefit.

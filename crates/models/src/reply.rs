@@ -15,6 +15,8 @@ pub struct Reply {
     pub kept: Vec<Kept>,
     /// Tokens so far of the attempt that counts.
     pub usage: Usage,
+    /// Some tokens were counted by size.
+    pub estimated: bool,
     /// Tokens of attempts that broke: they are paid for all the same.
     pub lost: Usage,
     /// Set when the response is complete.
@@ -30,11 +32,12 @@ impl Reply {
             Delta::ToolCall(call) => self.tool_calls.push(call),
             Delta::Keep(kept) => self.kept.push(kept),
             Delta::Usage(usage) => self.usage = usage,
+            Delta::Estimated(usage) => (self.usage, self.estimated) = (usage, true),
             Delta::Done { stop } => self.stop = Some(stop),
             Delta::Retrying { .. } => {
                 let mut lost = self.lost;
                 lost += self.usage;
-                *self = Self { lost, ..Self::default() };
+                *self = Self { lost, estimated: self.estimated, ..Self::default() };
             }
             Delta::ToolCallStart { .. } | Delta::ToolCallArgs { .. } => {}
         }

@@ -27,7 +27,8 @@ pub(crate) fn file() -> anyhow::Result<PathBuf> {
 
 /// Models by what the environment and the kept keys offer.
 pub(crate) fn catalog() -> Catalog {
-    Catalog::new(places::variables()).keeping(read()).with_limits(settings::limits())
+    let (limits, figures) = settings::of_models();
+    Catalog::new(places::variables()).keeping(read()).with_limits(limits).with_figures(&figures)
 }
 
 /// The keys that can be used; [`trouble`] tells of the others.

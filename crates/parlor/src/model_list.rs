@@ -4,7 +4,6 @@ use crate::cli::Common;
 use crate::exit::{self, Exit};
 use crate::model_source::Source;
 use domain::session::ModelEntry;
-use engine::ModelSource;
 
 /// Prints the models, the one in use marked.
 pub(crate) async fn list(common: &Common, json: bool) -> anyhow::Result<Exit> {
@@ -13,18 +12,22 @@ pub(crate) async fn list(common: &Common, json: bool) -> anyhow::Result<Exit> {
         anyhow::anyhow!("{why}\nhint: {hint}")
     })?;
     let current = source.default_model();
-    for entry in source.list().await {
+    for (entry, guessed) in source.entries().await {
         let used = entry.model == current;
-        exit::say(&if json { as_json(&entry, used) } else { line(&entry, used) });
+        exit::say(&if json { as_json(&entry, used, guessed) } else { line(&entry, used, guessed) });
     }
     Ok(Exit::Done)
 }
 
-fn line(entry: &ModelEntry, used: bool) -> String {
+/// Figures of a related model have a `~` before them.
+fn line(entry: &ModelEntry, used: bool, guessed: bool) -> String {
+    let rough = if guessed { "~" } else { "" };
     let mark = if used { "*" } else { " " };
-    let window = entry.context_window.map_or_else(String::new, |window| format!("{}k", window / 1000));
+    let window = entry.context_window.map_or_else(String::new, |window| format!("{rough}{}k", window / 1000));
     let price = match (entry.price_input, entry.price_output) {
-        (Some(input), Some(output)) => format!("${} / ${} per million", dollars(input), dollars(output)),
+        (Some(input), Some(output)) => {
+            format!("{rough}${} / ${} per million", dollars(input), dollars(output))
+        }
         _ => String::new(),
     };
     format!("{mark} {:<44} {window:>6}  {price}", entry.model.to_string()).trim_end().to_owned()
@@ -34,7 +37,7 @@ fn dollars(micros: u64) -> String {
     format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }
 
-fn as_json(entry: &ModelEntry, used: bool) -> String {
+fn as_json(entry: &ModelEntry, used: bool, guessed: bool) -> String {
     serde_json::json!({
         "provider": entry.model.provider,
         "name": entry.model.name,
@@ -42,6 +45,7 @@ fn as_json(entry: &ModelEntry, used: bool) -> String {
         "max_output": entry.max_output,
         "price_input_micros": entry.price_input,
         "price_output_micros": entry.price_output,
+        "guessed": guessed,
         "current": used,
     })
     .to_string()

@@ -4,7 +4,7 @@ use crate::keys;
 use domain::command::{Refusal, RefusalKind};
 use domain::session::{ModelEntry, ModelRef};
 use engine::ModelSource;
-use models::catalog::{Catalog, CatalogError};
+use models::catalog::{Catalog, CatalogError, Listed};
 use models::{Model, ModelName};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +46,31 @@ impl Source {
     pub(crate) fn known_models(&self) -> Vec<ModelRef> {
         let known = self.catalog().known().into_iter();
         known.map(|name| ModelRef { provider: name.provider, name: name.name }).collect()
+    }
+
+    /// The models there are, and whether some figures of each are a guess.
+    pub(crate) async fn entries(&self) -> Vec<(ModelEntry, bool)> {
+        let price = |dollars: f64| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a price is a small positive number"
+            )]
+            let micros = (dollars * 1_000_000.0).round().max(0.0) as u64;
+            micros
+        };
+        let entry = |listed: Listed| {
+            let entry = ModelEntry {
+                model: ModelRef { provider: listed.name.provider, name: listed.name.name },
+                context_window: listed.info.context_window.map(u64::from),
+                max_output: listed.info.max_output.map(u64::from),
+                price_input: listed.info.price.as_ref().map(|p| price(p.input)),
+                price_output: listed.info.price.as_ref().map(|p| price(p.output)),
+                thinks: Some(listed.info.thinking),
+            };
+            (entry, listed.info.guessed)
+        };
+        self.catalog().list().await.models.into_iter().map(entry).collect()
     }
 
     /// Whether the default model takes a thinking effort.
@@ -102,28 +127,15 @@ impl ModelSource for Source {
         Ok(whose)
     }
 
-    fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {
+    fn learn<'a>(&'a self, model: &'a ModelRef) -> tools::BoxFuture<'a, ()> {
         Box::pin(async {
-            let listing = self.catalog().list().await;
-            let price = |dollars: f64| {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a price is a small positive number"
-                )]
-                let micros = (dollars * 1_000_000.0).round().max(0.0) as u64;
-                micros
-            };
-            let entry = |listed: models::catalog::Listed| ModelEntry {
-                model: ModelRef { provider: listed.name.provider, name: listed.name.name },
-                context_window: listed.info.context_window.map(u64::from),
-                max_output: listed.info.max_output.map(u64::from),
-                price_input: listed.info.price.as_ref().map(|p| price(p.input)),
-                price_output: listed.info.price.as_ref().map(|p| price(p.output)),
-                thinks: Some(listed.info.thinking),
-            };
-            listing.models.into_iter().map(entry).collect()
+            let name = ModelName::new(model.provider.clone(), model.name.clone());
+            self.catalog().learn(&name).await;
         })
+    }
+
+    fn list(&self) -> tools::BoxFuture<'_, Vec<ModelEntry>> {
+        Box::pin(async { self.entries().await.into_iter().map(|(entry, _)| entry).collect() })
     }
 }
 

@@ -156,6 +156,11 @@ struct Headless<'a> {
     unsaved: Option<String>,
 }
 
+/// Whether it holds only what no one but a provider can read.
+fn is_private(body: &Body) -> bool {
+    matches!(body, Body::Message(MessageEvent::PartAdded { part, .. }) if part.is_private())
+}
+
 impl<'a> Headless<'a> {
     fn new(run: &'a Run, granted: &'a [Allowance], port: LocalPort) -> Headless<'a> {
         Headless {
@@ -280,7 +285,7 @@ impl<'a> Headless<'a> {
     }
 
     async fn event(&mut self, event: &Event) -> anyhow::Result<Option<Exit>> {
-        if self.run.json {
+        if self.run.json && !is_private(&event.body) {
             exit::say(&record::encode(event));
         }
         match &event.body {
@@ -490,7 +495,10 @@ impl<'a> Headless<'a> {
             });
             // Nobody knows what a runtime used that did not tell.
             if usage != Usage::default() {
-                let told = serde_json::json!({ "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros });
+                let mut told = serde_json::json!({ "input": usage.input, "output": usage.output, "cost_micros": usage.cost_micros });
+                if usage.rough {
+                    told["estimated"] = true.into();
+                }
                 result["result"]["usage"] = told;
             }
             exit::say(&result.to_string());

@@ -13,8 +13,9 @@ pub(crate) use ui::{Ui, keep};
 
 use crate::{exit, keys, places};
 use engine::{Config, ConfigError};
-use models::Limits;
 use models::catalog::Catalog;
+use models::{Figures, Limits};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tools::NoWorkspace;
 
@@ -65,6 +66,11 @@ pub(crate) fn read() -> Set {
             }
         }
     }
+    for name in config.models.keys() {
+        if let Err(why) = Catalog::new([]).resolve(name) {
+            told.push(format!("models in your settings: {why}; it is left out, the rest counts"));
+        }
+    }
     let own: Vec<PathBuf> = folder().into_iter().chain(places::data().ok()).collect();
     let config = Config { own, ..config.at(tools::home(), folder()) };
     let bounds = config.bounds();
@@ -79,10 +85,11 @@ pub(crate) fn read() -> Set {
     Set { config, told }
 }
 
-/// How long is waited for providers, and how often they are asked. What is wrong with it is told by [`read`].
-pub(crate) fn limits() -> Limits {
+/// How long is waited for providers and how often they are asked, and figures of models. What is wrong with it is told by [`read`].
+pub(crate) fn of_models() -> (Limits, BTreeMap<String, Figures>) {
     let text = file().and_then(|path| file::load(&path).ok().flatten());
-    text.map(|text| Config::from_toml(&text).0.limits).unwrap_or_default()
+    let config = text.map(|text| Config::from_toml(&text).0).unwrap_or_default();
+    (config.limits, config.models)
 }
 
 /// The agents that the person named, and the lists of agents.

@@ -82,6 +82,13 @@ struct UsageMirror {
     cache_write: u64,
     #[serde(default, skip_serializing_if = "zero")]
     cost_micros: u64,
+    #[serde(default, skip_serializing_if = "is_false")]
+    rough: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]

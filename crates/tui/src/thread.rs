@@ -241,7 +241,8 @@ fn message_keys(entry: EntryId, role: Role, parts: &[Part]) -> Vec<CellKey> {
     if role == Role::User {
         return if parts.is_empty() { Vec::new() } else { vec![CellKey::Prompt(entry)] };
     }
-    let keys = parts.iter().enumerate().map(|(at, part)| match part {
+    let shown = parts.iter().enumerate().filter(|(_, part)| !part.is_private());
+    let keys = shown.map(|(at, part)| match part {
         Part::Tool(id) => CellKey::Tool(*id),
         Part::Text(_)
         | Part::Thought { .. }

@@ -92,7 +92,7 @@ pub(super) fn usage(usage: Usage) -> domain::content::Usage {
     )]
     let cost_micros = (cost.total * 1_000_000.0).round() as u64;
     let input = input.saturating_add(cache_read).saturating_add(cache_write);
-    domain::content::Usage { input, output, cache_read, cache_write, cost_micros }
+    domain::content::Usage { input, output, cache_read, cache_write, cost_micros, rough: false }
 }
 
 /// What a tool gave back: its texts joined, the details beside them.

@@ -152,6 +152,7 @@ fn block<'a>(part: &'a Part, tool: impl Fn(ToolRunId) -> Option<ToolName<'a>>) -
                 arguments: Some(arguments(args)),
             })
         }
+        Part::Opaque { .. } if part.is_private() => return None,
         Part::Opaque { kind, json } => text_block(fenced("json", Some(kind), json.as_str())),
     })
 }

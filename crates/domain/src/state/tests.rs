@@ -4,7 +4,8 @@ use super::State;
 use crate::ask::{Ask, AskKind};
 use crate::content::{Input, Role, TextKind, Usage};
 use crate::event::{
-    AskEvent, Body, Cause, Compaction, ContextEvent, Finish, MessageEvent, QueueEvent, RunEvent, Trigger,
+    AskEvent, Body, Cause, Compaction, ContextEvent, Finish, MessageEvent, QueueEvent, RunEvent,
+    SessionEvent, Trigger,
 };
 use crate::ids::{AskId, EntryId, MessageId, Millis, QueuedId, RunId, SessionId, TurnId};
 use crate::queue::QueueKind;
@@ -123,4 +124,32 @@ fn a_full_board_still_changes_what_stands_on_it() {
     assert!(!board.take(&status(MAX_BOARD_KEYS, "a")), "there is no room for one more");
     assert!(board.take(&status(0, "b")));
     assert_eq!(board.status["000"], "b");
+}
+
+#[test]
+fn a_count_is_good_only_where_the_models_newest_words_stand() {
+    let spoken = |id: u64, parent: u64| {
+        let message = MessageId(id);
+        let parent = Some(EntryId(parent));
+        [
+            Body::Message(MessageEvent::Started {
+                message,
+                parent,
+                role: Role::Assistant,
+                turn: None,
+                step: None,
+            }),
+            Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }),
+        ]
+    };
+    let measured = Body::Context(ContextEvent::Measured { used: 70, window: 100 });
+    let begun = || prompt(1, None, "a", true).into_iter().chain(spoken(2, 1)).chain([measured.clone()]);
+    assert_eq!(folded(begun()).counted_tokens(), Some(70));
+    assert_eq!(folded(begun().chain(prompt(3, Some(2), "b", true))).counted_tokens(), Some(70));
+    let back = Body::Session(SessionEvent::LeafMoved { leaf: Some(EntryId(1)) });
+    assert_eq!(
+        folded(begun().chain([back])).counted_tokens(),
+        None,
+        "the words that were counted are not there"
+    );
 }

@@ -4,7 +4,7 @@ use super::{Progress, Turn, Waits};
 use crate::chat;
 use crate::context::Context;
 use crate::usage::counted;
-use domain::content::{Json, Part, Role, TextKind, Usage};
+use domain::content::{Json, KEPT, Part, Role, TextKind, Usage};
 use domain::event::{
     Body, ContextEvent, EMPTY_ANSWER, Failure, Finish, MessageEvent, RetryKind, RunEvent, ToolEvent,
 };
@@ -71,7 +71,7 @@ impl Turn {
         let info = model.info();
         let mut all = streamed.reply.spent();
         all += std::mem::take(&mut progress.spent);
-        let usage = counted(&all, &info);
+        let usage = counted(&all, streamed.reply.estimated | std::mem::take(&mut progress.estimated), &info);
         let mut calls = std::mem::take(&mut streamed.calls);
         if cancelled {
             self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
@@ -195,9 +195,11 @@ impl Turn {
         self.port.emit_kept(Body::Message(MessageEvent::Ended { message, finish })).await;
         let calls = std::mem::take(&mut streamed.calls);
         self.leave(&calls, ToolOutcome::Skipped, "Not run: the model's answer broke off.").await;
-        let mut all = std::mem::take(&mut streamed.reply).spent();
+        let reply = std::mem::take(&mut streamed.reply);
+        let estimated = reply.estimated | std::mem::take(&mut progress.estimated);
+        let mut all = reply.spent();
         all += std::mem::take(&mut progress.spent);
-        let (step, usage) = (streamed.step, counted(&all, &model.info()));
+        let (step, usage) = (streamed.step, counted(&all, estimated, &model.info()));
         self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
         streamed.step = self.start_step(model).await;
     }
@@ -243,7 +245,7 @@ impl Turn {
             Delta::Keep(kept) => {
                 let message = self.message(streamed, leaf).await;
                 if let Ok(json) = serde_json::to_string(kept) {
-                    let part = Part::Opaque { kind: chat::KEPT.to_owned(), json: Json::verbatim(json) };
+                    let part = Part::Opaque { kind: KEPT.to_owned(), json: Json::verbatim(json) };
                     self.port.emit(Body::Message(MessageEvent::PartAdded { message, part })).await;
                 }
             }
@@ -255,6 +257,7 @@ impl Turn {
             Delta::ToolCallStart { .. }
             | Delta::ToolCallArgs { .. }
             | Delta::Usage(_)
+            | Delta::Estimated(_)
             | Delta::Done { .. } => {}
         }
         streamed.reply.push(delta);

@@ -325,6 +325,7 @@ impl Bench {
             ui_files: self.ui_files,
             given_servers: self.given_servers.clone(),
             leaf: self.state.leaf,
+            counted_tokens: self.state.counted_tokens(),
             resume,
         }
     }

@@ -202,3 +202,23 @@ async fn a_second_summary_stands_for_the_first_too() {
     assert!(told[0].contains("Summary B."), "{told:?}");
     assert!(!told.iter().any(|line| line.contains("Summary A.")), "{told:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_the_provider_counted_counts_for_the_next_prompt() {
+    let script = r#"
+        model text "answer one" | usage in=100 out=10
+        ---
+        model text "answer two" | usage in=850 out=10
+        ---
+        model text "In short."
+        ---
+        model text "answer three"
+        "#;
+    let mut bench = Bench::with(Plan::script(script).window(1_000));
+    bench.run("first question").await;
+    bench.run("second question").await;
+    assert_eq!(compactions(&bench), []);
+    // By size it is a few dozen tokens; the provider has counted 860.
+    bench.run("third question").await;
+    assert_eq!(compactions(&bench), [(Trigger::Threshold, "In short.".to_owned())]);
+}

@@ -115,6 +115,7 @@ impl Core {
             ui_files: self.ui_files(session),
             given_servers: live.given_servers.clone(),
             leaf: state.leaf,
+            counted_tokens: state.counted_tokens(),
             context,
             resume,
         };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::http::{self, Call};
 use crate::provider::{Target, Wire, failure};
-use crate::{ErrorKind, ModelError, Wait};
+use crate::{ErrorKind, Figures, ModelError, Price, Wait};
 
 /// Bytes of a list at most.
 const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -33,8 +33,8 @@ const NOT_CHAT: [&str; 13] = [
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) name: String,
-    pub(super) window: Option<u32>,
-    pub(super) output: Option<u32>,
+    /// What the server tells of it.
+    pub(super) figures: Figures,
 }
 
 /// Asks one provider for its models; it may take `time` for that.
@@ -111,22 +111,37 @@ fn found(model: &Value) -> Option<Found> {
         let found = pointers.iter().find_map(|pointer| model.pointer(pointer).and_then(Value::as_u64));
         found.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0)
     };
-    Some(Found {
-        name: name.to_owned(),
+    // Dollars for one token, as a text.
+    let price = |pointer: &str| {
+        let text = model.pointer(pointer).and_then(Value::as_str)?;
+        text.parse::<f64>().ok().filter(|price| price.is_finite() && *price >= 0.0).map(|price| price * 1e6)
+    };
+    let both = price("/pricing/prompt").zip(price("/pricing/completion"));
+    let figures = Figures {
         window: number(&[
             "/inputTokenLimit",
+            "/max_input_tokens",
             "/max_model_len",
             "/context_length",
             "/context_window",
             "/max_context_length",
             "/meta/n_ctx",
         ]),
-        output: number(&[
+        max_output: number(&[
             "/outputTokenLimit",
+            "/max_output_tokens",
+            "/max_tokens",
             "/top_provider/max_completion_tokens",
             "/max_completion_tokens",
         ]),
-    })
+        price: both.map(|(input, output)| Price {
+            input,
+            output,
+            cache_read: price("/pricing/input_cache_read"),
+            cache_write: price("/pricing/input_cache_write"),
+        }),
+    };
+    Some(Found { name: name.to_owned(), figures })
 }
 
 #[cfg(test)]
@@ -139,7 +154,7 @@ mod tests {
             read(body.as_bytes(), "x")
                 .unwrap()
                 .into_iter()
-                .map(|f| format!("{} {:?}", f.name, f.window))
+                .map(|f| format!("{} {:?}", f.name, f.figures.window))
                 .collect()
         };
         assert_eq!(
@@ -156,6 +171,14 @@ mod tests {
             ),
             ["gemini-2.5-pro Some(1048576)"]
         );
+        let priced = r#"{"data":[{"id":"a/b","context_length":1000,"top_provider":{"max_completion_tokens":50},
+            "pricing":{"prompt":"0.000003","completion":"0.000015","input_cache_read":"0.0000003"}},
+            {"id":"c","pricing":{"prompt":"-1","completion":"x"}}]}"#;
+        let found = read(priced.as_bytes(), "x").unwrap();
+        let price = found[0].figures.price.unwrap();
+        assert!((price.input - 3.0).abs() < 1e-9 && (price.output - 15.0).abs() < 1e-9, "{price:?}");
+        assert!(price.cache_read.is_some_and(|cached| (cached - 0.3).abs() < 1e-9), "{price:?}");
+        assert_eq!((found[0].figures.max_output, found[1].figures), (Some(50), Figures::default()));
         for bad in ["", "{}", "[1]", r#"{"data":3}"#] {
             assert!(read(bad.as_bytes(), "x").is_err(), "{bad}");
         }

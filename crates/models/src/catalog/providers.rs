@@ -47,6 +47,8 @@ pub(super) enum Speaks {
     Chat,
     Responses,
     Gemini,
+    /// OpenAI's Chat Completions at Azure's addresses.
+    Azure,
 }
 
 /// When a provider's models are offered without being named.
@@ -86,7 +88,7 @@ const fn compatible(
 }
 
 /// All of them, in the order in which the environment is searched.
-pub(super) static PROVIDERS: [Provider; 14] = [
+pub(super) static PROVIDERS: [Provider; 15] = [
     Provider {
         id: "anthropic",
         speaks: Speaks::Anthropic,
@@ -170,6 +172,17 @@ pub(super) static PROVIDERS: [Provider; 14] = [
         bases: OPENAI_BASES,
         default_base: OPENAI,
         default_model: Some("gpt-5"),
+        offered: Offered::ByName,
+    },
+    Provider {
+        id: "azure",
+        speaks: Speaks::Azure,
+        maker: Some(Maker::OpenAi),
+        keys: &["AZURE_OPENAI_API_KEY"],
+        bases: &["AZURE_OPENAI_ENDPOINT"],
+        // Everybody has one of their own.
+        default_base: "",
+        default_model: None,
         offered: Offered::ByName,
     },
     Provider {
@@ -273,17 +286,45 @@ impl Provider {
             Speaks::OpenAi | Speaks::Chat => Wire::OpenAiChat { official },
             Speaks::Responses => Wire::OpenAiResponses,
             Speaks::Gemini => Wire::Gemini,
+            Speaks::Azure => Wire::OpenAiChat { official: true },
         };
-        Ok(Target { wire, base_url, login })
+        let (login, deployments) = match login {
+            login if self.speaks != Speaks::Azure => (login, None),
+            Login::Key(key) => (Login::ApiKey(key), azure_version(env)),
+            login => (login, azure_version(env)),
+        };
+        Ok(Target { wire, base_url, login, deployments: deployments.map(str::to_owned) })
     }
 
     /// Where it is: as the environment says, else at its usual address.
     fn base_url(&self, env: &Environment) -> Result<String, CatalogError> {
         match self.base(env) {
             Some((variable, text)) => {
-                self.address(&text).ok_or(CatalogError::BadBaseUrl { provider: self.id, variable })
+                let address = self.address(&text).map(|address| self.within(address, env));
+                address.ok_or(CatalogError::BadBaseUrl { provider: self.id, variable })
+            }
+            None if self.default_base.is_empty() => {
+                Err(CatalogError::BadBaseUrl { provider: self.id, variable: self.bases[0] })
             }
             None => Ok(self.address(self.default_base).unwrap_or_default()),
+        }
+    }
+
+    /// Whether it tells which models can be had. Azure lists what could be deployed.
+    pub(super) fn lists_models(&self) -> bool {
+        self.speaks != Speaks::Azure
+    }
+
+    /// Azure's resource as a base URL: its newer interface, unless a version of the older one is named.
+    fn within(&self, address: String, env: &Environment) -> String {
+        if self.speaks != Speaks::Azure {
+            return address;
+        }
+        let resource = address.strip_suffix("/v1").unwrap_or(&address);
+        let resource = resource.strip_suffix("/openai").unwrap_or(resource);
+        match azure_version(env) {
+            Some(_) => format!("{resource}/openai"),
+            None => format!("{resource}/openai/v1"),
         }
     }
 
@@ -301,9 +342,21 @@ impl Provider {
             Speaks::Gemini if !text.rsplit('/').next().is_some_and(|last| last.starts_with("v1")) => {
                 format!("{text}/v1beta")
             }
-            Speaks::Gemini | Speaks::OpenAi | Speaks::Chat | Speaks::Responses => text.to_owned(),
+            Speaks::Gemini | Speaks::OpenAi | Speaks::Chat | Speaks::Responses | Speaks::Azure => {
+                text.to_owned()
+            }
         })
     }
+}
+
+/// The version of Azure's older interface, where every deployment has a path; `None` for the newer one.
+fn azure_version(env: &Environment) -> Option<&str> {
+    set(&["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"], env).map(|(_, version)| version).filter(
+        |version| {
+            version.starts_with(|c: char| c.is_ascii_digit())
+                && version.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        },
+    )
 }
 
 /// `OLLAMA_HOST` is what the server listens on: a host, a port, both, or a URL.

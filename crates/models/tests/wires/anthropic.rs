@@ -240,5 +240,5 @@ async fn the_request_says_everything() {
         )
     };
     assert_eq!(short(1), r#"64000 {"budget_tokens":24576,"type":"enabled"} null null"#);
-    assert_eq!(short(2), r#"8192 {"type":"adaptive"} {"effort":"high"} null"#);
+    assert_eq!(short(2), r#"64000 {"type":"adaptive"} {"effort":"high"} null"#);
 }

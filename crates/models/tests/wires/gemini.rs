@@ -57,14 +57,18 @@ data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAI
         all.push_str("--\n");
     }
     expect![[r#"
+        Estimated(Usage { input: 2, output: 0, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: Refusal }
         --
         text half
+        Estimated(Usage { input: 2, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: Length }
         --
+        Estimated(Usage { input: 2, output: 0, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: Other("MALFORMED_FUNCTION_CALL") }
         --
         text half
+        Estimated(Usage { input: 2, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         error gemini/gemini-2.5-pro: overloaded (HTTP 503): The model is overloaded. | the provider has trouble: try again soon, or switch the model
         --
     "#]].assert_eq(&all);

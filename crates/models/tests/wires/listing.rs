@@ -55,7 +55,7 @@ async fn all_providers_are_asked_and_troubles_told() {
         lines,
         [
             "anthropic/claude-sonnet-4-5-20250929 Some(200000) true",
-            "anthropic/claude-next None true",
+            "anthropic/claude-next Some(200000) true",
             "openai/gpt-5 Some(400000) false",
             "gemini/gemini-9 Some(77) true",
             "vllm/org/qwen Some(4096) true",

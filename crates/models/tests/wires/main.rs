@@ -4,6 +4,7 @@
 
 mod anthropic;
 mod failures;
+mod figures;
 mod gemini;
 mod heals;
 mod keys;

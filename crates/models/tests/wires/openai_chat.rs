@@ -90,14 +90,17 @@ data: {"choices":[{"delta":{"content":null,"tool_calls":[{"id":"1","function":{"
         ToolCallStart { index: 0, id: "MADE_UP_0", name: "a" }
         args 0 {oops
         ToolCall(ToolCall { id: "MADE_UP_0", name: "a", args: Unparsed("{oops") })
+        Estimated(Usage { input: 2, output: 2, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: Length }
         --
         ToolCallStart { index: 0, id: "z", name: "a" }
         text part
         ToolCall(ToolCall { id: "z", name: "a", args: Parsed(Object {}) })
+        Estimated(Usage { input: 2, output: 2, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: ToolUse }
         --
         text No.
+        Estimated(Usage { input: 2, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: Refusal }
         --
     "#]]

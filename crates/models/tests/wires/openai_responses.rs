@@ -115,15 +115,19 @@ data: {"type":"error","code":"rate_limit_exceeded","message":"Slow down."}
     }
     expect![[r#"
         text half
+        Estimated(Usage { input: 2, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: Length }
         --
         text No.
+        Estimated(Usage { input: 2, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         Done { stop: Refusal }
         --
         text half
+        Estimated(Usage { input: 2, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         error openai-responses/gpt-5: overloaded: Sorry. | the provider has trouble: try again soon, or switch the model
         --
         text half
+        Estimated(Usage { input: 2, output: 1, cache_read: 0, cache_write: 0, reasoning: 0 })
         error openai-responses/gpt-5: rate limited: Slow down. | wait a little and try again, check the account's limits and credit, or switch the model
         --
     "#]].assert_eq(&all);

@@ -125,7 +125,9 @@ pub(super) fn show(
         } else {
             String::new()
         };
-        facts.push(("tokens", format!("{} in, {} out{cost}", stats.usage.input, stats.usage.output)));
+        let rough = if stats.usage.rough { "about " } else { "" };
+        let (read, written) = (stats.usage.input, stats.usage.output);
+        facts.push(("tokens", format!("{rough}{read} in, {written} out{cost}")));
     }
     if let Some(model) = &state.settings.model {
         facts.push(("model", model.to_string()));
@@ -206,6 +208,7 @@ fn show_part(out: &mut String, state: &State, part: &Part, paint: Paint) {
         Part::Image { mime, .. } => {
             put(out, format_args!("{}", paint.dim(&format!("({})", paint::line(mime)))));
         }
+        Part::Opaque { .. } if part.is_private() => {}
         Part::Opaque { kind, .. } => {
             put(out, format_args!("{}", paint.dim(&format!("({})", paint::line(kind)))));
         }

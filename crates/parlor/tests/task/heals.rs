@@ -2,6 +2,7 @@
 
 use crate::story::{Ends, Say};
 use crate::terminal::screen::Terminal;
+use crate::wire::SIGNATURE;
 use crate::{Project, Server, Wire};
 use serde_json::{Value, json};
 use std::process::Output;
@@ -139,4 +140,47 @@ fn an_answer_that_is_not_whole_is_told_on_stderr_and_in_the_exit_code() {
         );
         told(wire, Say::words(""), "warning: the answer is empty");
     }
+}
+
+#[test]
+fn what_only_a_provider_can_read_is_neither_shown_nor_given_away() {
+    for wire in [Wire::Anthropic, Wire::OpenAiResponses, Wire::Gemini] {
+        let look = Say::call("I look.", "ls", json!({ "path": "." }), "sum.sh");
+        let (project, server) = (Project::new(), Server::start(wire, vec![look, Say::words(WHOLE)]));
+        let output = project.parlor(wire, &server, &["run", "--json", "go"]).output().unwrap();
+        let (out, err) = words(&output);
+        assert_eq!((output.status.code(), server.trouble()), (Some(0), Vec::new()), "{err}");
+        assert!(!out.contains(SIGNATURE), "{wire:?} {out}");
+        let id = result(&out)["session"].as_str().unwrap().to_owned();
+        for format in ["md", "html", "jsonl"] {
+            let file = project.path(&format!("work/out.{format}"));
+            let args = ["sessions", "export", &id, "--output", file.to_str().unwrap()];
+            let exported = project.bare(&args).output().unwrap();
+            assert_eq!(exported.status.code(), Some(0), "{}", words(&exported).1);
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(text.contains(WHOLE) && !text.contains(SIGNATURE), "{wire:?} {format}: {text}");
+            assert!(format == "jsonl" || !text.contains("kept"), "{wire:?} {format}: {text}");
+        }
+        let shown = project.bare(&["sessions", "show", &id]).output().unwrap();
+        assert!(!words(&shown).0.contains("kept"), "{}", words(&shown).0);
+        let mut terminal = Terminal::start(&mut project.parlor(wire, &server, &["--continue"]));
+        terminal.shows(&["I look.", WHOLE]);
+        assert!(!terminal.said("kept") && !terminal.said(SIGNATURE), "{wire:?}");
+        terminal.send("\x04");
+        assert!(terminal.finish(), "it ends well");
+    }
+}
+
+#[test]
+fn a_model_of_tomorrow_has_a_window_a_long_answer_and_a_cost_that_is_marked() {
+    let (project, server) = (Project::new(), Server::start(Wire::Anthropic, vec![Say::words(WHOLE)]));
+    let mut command = project.bare(&["run", "--json", "--model", "anthropic/claude-opus-4-7", "go"]);
+    let output = command.envs(Wire::Anthropic.environment(&server.url)).output().unwrap();
+    let (out, err) = words(&output);
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert!(out.contains(r#""window":200000"#), "{out}");
+    // 100 in and 20 out, at five and twenty-five dollars per million.
+    let usage = json!({ "input": 100, "output": 20, "cost_micros": 1000, "estimated": true });
+    assert_eq!(result(&out)["usage"], usage);
+    assert_eq!(server.last()["max_tokens"], json!(64_000));
 }

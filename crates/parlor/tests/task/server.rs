@@ -28,6 +28,8 @@ struct ServerLog {
     /// Streams that stalled until the client went away.
     left: usize,
     trouble: Vec<String>,
+    /// The newest request.
+    last: Value,
 }
 
 impl Server {
@@ -74,6 +76,11 @@ impl Server {
         }
     }
 
+    /// The newest request.
+    pub(crate) fn last(&self) -> Value {
+        self.told.lock().unwrap().last.clone()
+    }
+
     /// How many requests came.
     pub(crate) fn requests(&self) -> usize {
         self.told.lock().unwrap().requests
@@ -99,6 +106,7 @@ fn serve(
     let mut told = everything.lock().unwrap();
     let at = told.requests;
     told.requests += 1;
+    told.last = body.clone();
     match look(wire, story, at, &line, &headers, &body) {
         Ok(stream) => {
             drop(told);

@@ -63,13 +63,14 @@ pub fn input() -> BoxedStrategy<Input> {
 
 /// Tokens and money.
 pub fn usage() -> BoxedStrategy<Usage> {
-    (number(), number(), number(), number(), number())
-        .prop_map(|(input, output, cache_read, cache_write, cost_micros)| Usage {
+    (number(), number(), number(), number(), number(), any::<bool>())
+        .prop_map(|(input, output, cache_read, cache_write, cost_micros, rough)| Usage {
             input,
             output,
             cache_read,
             cache_write,
             cost_micros,
+            rough,
         })
         .boxed()
 }

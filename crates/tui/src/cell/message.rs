@@ -80,7 +80,7 @@ pub(super) fn is_thought(state: &State, entry: EntryId, at: usize) -> bool {
 }
 
 fn is_last(message: &Message, at: usize) -> bool {
-    at + 1 == message.parts.len()
+    message.parts.get(at + 1..).is_some_and(|rest| rest.iter().all(Part::is_private))
 }
 
 fn cut(message: &Message, look: Appearance) -> Vec<Row> {

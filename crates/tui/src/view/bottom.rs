@@ -10,6 +10,7 @@ use crate::model::{Model, Ran};
 use crate::row::{Links, Piece, Row, draw, fit, width, wrap_text};
 use crate::theme::Role;
 use crate::transcript::Scroll;
+use domain::content::Usage;
 use domain::event::PlanState;
 use domain::port::LinkState;
 use domain::queue::{Mode, QueueKind};
@@ -306,10 +307,11 @@ pub(super) fn status(model: &Model, area: Rect, buf: &mut Buffer, links: &mut Li
         right.push(gauge(percent));
     }
     if state.usage.total() > 0 {
-        right.push((format!("{} tokens", count(state.usage.total())), Role::Dim));
+        let rough = if state.usage.rough { "~" } else { "" };
+        right.push((format!("{rough}{} tokens", count(state.usage.total())), Role::Dim));
     }
     if state.usage.cost_micros > 0 {
-        right.push((money(state.usage.cost_micros), Role::Dim));
+        right.push((cost(state.usage), Role::Dim));
     }
     let joined = |parts: Vec<(String, Role)>| {
         let mut pieces = Vec::new();
@@ -348,7 +350,13 @@ fn gauge(left: u8) -> (String, Role) {
 }
 
 /// Dollars, with as many digits as are of use.
-pub(super) fn money(micros: u64) -> String {
+/// What was paid, as far as prices are known.
+pub(super) fn cost(usage: Usage) -> String {
+    let rough = if usage.rough { "~" } else { "" };
+    format!("{rough}{}", money(usage.cost_micros))
+}
+
+fn money(micros: u64) -> String {
     if micros < 10_000 {
         format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
     } else {

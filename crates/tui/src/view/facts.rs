@@ -45,10 +45,12 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     if stats.usage.total() > 0 {
         let usage = &stats.usage;
         let (read, cached) = (count(usage.input), count(usage.cache_read));
-        facts.push(("tokens", format!("{read} in ({cached} from cache), {} out", count(usage.output))));
+        let rough = if usage.rough { " (estimated in part)" } else { "" };
+        let written = count(usage.output);
+        facts.push(("tokens", format!("{read} in ({cached} from cache), {written} out{rough}")));
     }
     if stats.usage.cost_micros > 0 {
-        facts.push(("cost", bottom::money(stats.usage.cost_micros)));
+        facts.push(("cost", bottom::cost(stats.usage)));
     }
     if let Some((used, window)) = state.context {
         let left = state.context_left().unwrap_or(0);

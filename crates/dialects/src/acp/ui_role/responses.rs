@@ -433,6 +433,7 @@ fn lift_usage(used: &UsageNote) -> Usage {
         cache_read: used.cache_read,
         cache_write: used.cache_write,
         cost_micros: used.cost_micros,
+        rough: false,
     }
 }
 

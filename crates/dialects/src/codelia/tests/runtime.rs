@@ -312,7 +312,8 @@ fn where_it_works_is_told_to_who_inspects_it() {
 
 #[test]
 fn numbers_are_told_to_who_asked_for_them() {
-    let usage = Usage { input: 100, output: 20, cache_read: 60, cache_write: 0, cost_micros: 1_500 };
+    let usage =
+        Usage { input: 100, output: 20, cache_read: 60, cache_write: 0, cost_micros: 1_500, rough: false };
     for (option, told) in [(Some("true"), 2), (Some("false"), 0), (None, 0)] {
         let mut bench = greeted();
         let options = option.map(|value| ("diagnostics".to_owned(), value.to_owned()));

@@ -30,7 +30,8 @@ fn a_whole_run_arrives_as_it_was() {
     let result =
         ToolResult { text: "alpha\n".to_owned(), parts: vec![image.clone()], json, truncated: false };
     read(&mut runtime, message, result.clone());
-    let used = Usage { input: 100, output: 7, cache_read: 60, cache_write: 10, cost_micros: 1_234 };
+    let used =
+        Usage { input: 100, output: 7, cache_read: 60, cache_write: 10, cost_micros: 1_234, rough: false };
     runtime.end_step(step, used);
     let (step, message) = runtime.step();
     runtime.delta(message, "It is fine.");

@@ -338,7 +338,8 @@ pub(super) async fn context_left(scene: &mut Scene, with: bool) -> Found {
 }
 
 pub(super) async fn usage(scene: &mut Scene, with: bool) -> Found {
-    let usage = Usage { input: 120, output: 34, cache_read: 60, cache_write: 10, cost_micros: 5_678 };
+    let usage =
+        Usage { input: 120, output: 34, cache_read: 60, cache_write: 10, cost_micros: 5_678, rough: false };
     let mut doing = scene.begins("go").await;
     doing.begin_step(scene).await;
     doing.says(scene, "Done.").await;
